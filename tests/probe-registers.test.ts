@@ -13,7 +13,8 @@ import {
 } from '../src/instrument/index.ts';
 import type { TargetName } from '../src/isa/index.ts';
 import { liftCodeObject, Slot } from '../src/program/index.ts';
-import { EVERY_COUNTER } from './support/every-point.ts';
+import { EVERY_COUNTER, EVERY_RECORD } from './support/every-point.ts';
+import { kernelObject } from './support/kernel-source.ts';
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
 
@@ -219,6 +220,38 @@ describe.each([
       expect(changed.done.diagnostics).toEqual([]);
     },
   );
+});
+
+test.each(targets)('vector registers behind the accumulation offset stay the kernel’s on %s', async (target) => {
+  // Sixteen vector registers of an allocation of 24 whose accumulation registers would start at v8.
+  const own = range(2, 16);
+  const code = kernelObject({
+    name: 'crowded',
+    target,
+    code: `s_load_dwordx2 s[4:5], s[0:1], 0x0
+      v_lshlrev_b32 v1, 2, v0
+      ${own.map((n) => `v_add_u32 v${n}, ${n}, v0`).join('\n')}
+      ${own
+        .slice(1)
+        .map((n) => `v_xor_b32 v${n}, v${n - 1}, v${n}\nv_add_u32 v2, v${n}, v2`)
+        .join('\n')}
+      s_waitcnt lgkmcnt(0)
+      global_store_dword v1, v2, s[4:5]`,
+    descriptor: { next_free_vgpr: 24 },
+    metadata: { '.vgpr_count': 24 },
+  });
+  const original = await run(target, code.bytes);
+  for (const growth of [false, true]) {
+    const result = instrument(code, EVERY_RECORD as unknown as ProbeDefinition, { growth });
+    expect(result.rejected).toEqual([]);
+    expect(result.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+    const [kernel] = result.codeObject.kernels;
+    const { vgprs, totalVgprs } = descriptorRegisters(kernel?.descriptor as KernelDescriptor);
+    expect(vgprs).toBeGreaterThanOrEqual(16);
+    if (!growth) expect(totalVgprs).toBe(24);
+    const changed = await run(target, result.codeObject.bytes, result);
+    expect(changed.contents).toEqual(original.contents);
+  }
 });
 
 test('FLAT_SCRATCH is allocated behind the scalar registers of a gfx90a kernel that had none', async () => {

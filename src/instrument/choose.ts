@@ -1,6 +1,6 @@
 // Registers for a point, in the order in which they are tried: those that nothing names and that leave as many waves on a SIMD; with them
 // those that are dead at the point; borrowed ones; and then the same with as many registers as there are.
-import { descriptorRegisters, type KernelDescriptor } from '../codeobject/index.ts';
+import type { KernelDescriptor } from '../codeobject/index.ts';
 import { registerFromText } from '../isa/index.ts';
 import { targetInfo } from '../isa/table/targets.ts';
 import { type Program, Slot } from '../program/index.ts';
@@ -8,7 +8,7 @@ import { borrow, type Lenders, type Loan, SCRATCH_REACH, type ScratchSpace } fro
 import type { DeadRegisters } from './dead.ts';
 import type { KeptPlace } from './entry-value.ts';
 import { namedSlots, type Point } from './points.ts';
-import { type CallGroup, type FreeRegisters, freeRegisters, indexedFiles } from './registers.ts';
+import { type CallGroup, type FreeRegisters, freeRegisters, indexedFiles, registersWith } from './registers.ts';
 import { clobberedBy, valuesOf, writtenBy } from './values.ts';
 
 /** Registers to write a point's code with. */
@@ -50,7 +50,7 @@ export class GroupRegisters {
     this.all = mayGrow ? freeRegisters(program, group, 'all', dead.reads) : this.calm;
     this.indexed = indexedFiles(program, group);
     const own = group.kernels.flatMap(({ kernel }) =>
-      kernel?.descriptor === undefined ? [] : [countsOf(kernel.descriptor)],
+      kernel?.descriptor === undefined ? [] : [countsOf(kernel.descriptor, this.namedVgprs)],
     );
     const least = (kind: keyof Counts, most: number): number => Math.min(most, ...own.map((counts) => counts[kind]));
     this.counts = { sgprs: least('sgprs', 102), vgprs: least('vgprs', 256), agprs: least('agprs', 256) };
@@ -61,6 +61,11 @@ export class GroupRegisters {
   /** The last scalar register that code of the group names; FLAT_SCRATCH is allocated behind it. */
   get lastNamedSgpr(): number {
     return this.calm.namedSgprs - 1;
+  }
+
+  /** As of `FreeRegisters`. */
+  get namedVgprs(): number {
+    return this.calm.namedVgprs;
   }
 
   /** Takes a place that is free throughout out of all further choices; undefined when there is none. */
@@ -91,7 +96,7 @@ export class GroupRegisters {
     const written = writtenBy(statements);
     const { descriptor } = subject.kernel ?? {};
     const isShared = this.shared.has(this.program.blockAt(pc)?.index ?? -1);
-    const own = descriptor === undefined || isShared ? this.counts : countsOf(descriptor);
+    const own = descriptor === undefined || isShared ? this.counts : countsOf(descriptor, this.namedVgprs);
     const last: Readonly<Record<string, number>> = { s: own.sgprs, v: own.vgprs, a: own.agprs };
     const read = valuesOf(statements).flatMap((value) => (value.op === 'register' ? [value.name] : []));
     const names = [...read, ...clobberedBy(statements)];
@@ -180,9 +185,9 @@ interface Counts {
   readonly agprs: number;
 }
 
-/** Registers of each kind that a kernel can name. */
-export function countsOf(descriptor: KernelDescriptor): Counts {
-  const { sgprs, vgprs, totalVgprs } = descriptorRegisters(descriptor);
+/** Registers of each kind that a kernel can name whose code names vector registers up to a count. */
+export function countsOf(descriptor: KernelDescriptor, namedVgprs = 0): Counts {
+  const { sgprs, vgprs, totalVgprs } = registersWith(descriptor, namedVgprs);
   return { sgprs: Math.min(102, sgprs - 6), vgprs: Math.min(256, vgprs), agprs: Math.min(256, totalVgprs - vgprs) };
 }
 

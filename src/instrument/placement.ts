@@ -154,14 +154,26 @@ export class Placement {
     for (const { kernel, entry } of group.kernels) {
       const kept = entries.get(entry);
       if (kernel?.descriptor !== undefined)
-        this.change(kernel, kernel.descriptor, last, typeof kept === 'object' ? kept.plan : undefined);
+        this.change(
+          kernel,
+          kernel.descriptor,
+          registers.namedVgprs,
+          last,
+          typeof kept === 'object' ? kept.plan : undefined,
+        );
     }
   }
 
   /** Raises what a kernel has to what its points use. */
-  private change(kernel: Kernel, descriptor: KernelDescriptor, last: Last, plan: EntryPlan | undefined): void {
+  private change(
+    kernel: Kernel,
+    descriptor: KernelDescriptor,
+    namedVgprs: number,
+    last: Last,
+    plan: EntryPlan | undefined,
+  ): void {
     const grown = structuredClone(descriptor);
-    const counts = growAllocation(grown, last.v, last.s, last.a);
+    const counts = growAllocation(grown, namedVgprs, last);
     const { vgprCount = 0, sgprCount = 0 } = kernel.metadata ?? {};
     const isRaised =
       grown.rsrc1.granulatedWorkitemVgprCount !== descriptor.rsrc1.granulatedWorkitemVgprCount || last.v >= vgprCount;
@@ -170,7 +182,7 @@ export class Placement {
     const hasMoreAgprs = last.a >= 0 && agprs > BigInt(kernel.metadata?.agprCount ?? 0);
     this.changes.set(kernel.name, {
       descriptor: (d) => {
-        growAllocation(d, last.v, last.s, last.a);
+        growAllocation(d, namedVgprs, last);
         plan?.change(d);
         if (last.scratch > 0) d.rsrc2.enablePrivateSegment = 1;
         d.privateSegmentFixedSize = scratch(d);

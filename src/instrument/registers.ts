@@ -33,6 +33,8 @@ export interface FreeRegisters {
   readonly agprs: readonly number[];
   /** One more than the last scalar register that is named, or may be by a number in M0. */
   readonly namedSgprs: number;
+  /** One more than the last vector register that is named; 0 where accumulation registers are named too. */
+  readonly namedVgprs: number;
 }
 
 /** How far kernels may grow: not at all, as far as as many waves fit on a SIMD, or to all registers. */
@@ -120,8 +122,11 @@ export function freeRegisters(program: Program, group: CallGroup, growth: Growth
     }
   }
   const isFree = (slot: number): boolean => (((used[slot >>> 5] as number) >>> (slot & 31)) & 1) === 0;
+  const named = (base: number, count: number): number =>
+    1 + Array.from({ length: count }, (_, n) => isFree(base + n)).lastIndexOf(false);
+  const namedVgprs = named(Slot.AGPR0, VGPRS) === 0 ? named(Slot.VGPR0, VGPRS) : 0;
   const descriptors = group.kernels.map((f) => f.kernel?.descriptor).filter((d) => d !== undefined);
-  const registers = descriptors.map(descriptorRegisters);
+  const registers = descriptors.map((descriptor) => registersWith(descriptor, namedVgprs));
   const { target } = program;
   const occupancies = group.kernels.map(({ kernel }) => kernel && kernelOccupancy(kernel, target)?.wavesPerSimd);
   // Registers by number in M0 can be any of those that are allocated.
@@ -151,8 +156,19 @@ export function freeRegisters(program: Program, group: CallGroup, growth: Growth
       limit((l) => l.agprs),
       Slot.AGPR0,
     ),
-    namedSgprs: Math.max(firstSgpr, 1 + Array.from({ length: SGPRS }, (_, n) => isFree(n)).lastIndexOf(false)),
+    namedSgprs: Math.max(firstSgpr, named(0, SGPRS)),
+    namedVgprs,
   };
+}
+
+/**
+ * What a kernel has whose code names vector registers up to this count. Code that names no accumulation registers may go on where those
+ * would start: Tensile's softmax kernels do.
+ */
+export function registersWith(descriptor: KernelDescriptor, namedVgprs: number): DescriptorRegisters {
+  const own = descriptorRegisters(descriptor);
+  const vgprs = Math.min(own.totalVgprs, Math.max(own.vgprs, Math.ceil(namedVgprs / 4) * 4));
+  return { ...own, vgprs, agprs: own.totalVgprs - vgprs };
 }
 
 interface Limits {
@@ -186,18 +202,27 @@ function limitsOf(own: DescriptorRegisters, waves: number | undefined, growth: G
   };
 }
 
-/** Raises a descriptor's allocation so that these registers lie in it, -1 for none; what its counts in the metadata must be at least. */
+/** The last register of each kind that a kernel's points use, -1 for none. */
+export interface LastRegisters {
+  readonly v: number;
+  readonly s: number;
+  readonly a: number;
+}
+
+/**
+ * Raises the allocation of a kernel whose code names vector registers up to a count, so that these registers lie in it too; what its
+ * counts in the metadata must be at least.
+ */
 export function growAllocation(
   d: KernelDescriptor,
-  lastVgpr: number,
-  lastSgpr: number,
-  lastAgpr: number,
+  namedVgprs: number,
+  { v, s: lastSgpr, a: lastAgpr }: LastRegisters,
 ): { vgprs: number; sgprs: number } {
-  const { totalVgprs, vgprs } = descriptorRegisters(d);
-  const accumulators = Math.max(totalVgprs - vgprs, lastAgpr + 1);
-  if (lastVgpr >= vgprs || accumulators > totalVgprs - vgprs) {
+  const { agprs } = registersWith(d, namedVgprs);
+  const lastVgpr = lastAgpr >= 0 ? Math.max(v, namedVgprs - 1) : v;
+  if (lastVgpr >= descriptorRegisters(d).vgprs || lastAgpr >= agprs) {
     d.rsrc3.accumOffset = Math.max(d.rsrc3.accumOffset, Math.ceil((lastVgpr + 1) / 4) - 1);
-    const total = (d.rsrc3.accumOffset + 1) * 4 + accumulators;
+    const total = (d.rsrc3.accumOffset + 1) * 4 + Math.max(agprs, lastAgpr + 1);
     d.rsrc1.granulatedWorkitemVgprCount = Math.max(d.rsrc1.granulatedWorkitemVgprCount, Math.ceil(total / 8) - 1);
   }
   const sgprs = Math.ceil((lastSgpr + 1 + EXTRA_SGPRS) / 16);
