@@ -17,6 +17,7 @@ export {
   type BasicBlock,
   type BlockExit,
   type CodeInstruction,
+  type JumpTable,
   PRELOAD_STUB,
   type Program,
   type ProgramFunction,

@@ -7,7 +7,15 @@ import { isTargetName, printInstruction, type TargetName } from '../isa/index.ts
 import { TARGET_LIST } from '../isa/table/targets.ts';
 import { type CodeMap, CodeRegions } from './code-map.ts';
 import { changesScalars, joinKnowledge, type Knowledge, stepKnowledge, targetsOf } from './constants.ts';
-import { type BasicBlock, type CodeInstruction, PRELOAD_STUB, type Program, type ProgramFunction } from './types.ts';
+import { findJumpTables } from './jump-tables.ts';
+import {
+  type BasicBlock,
+  type CodeInstruction,
+  type JumpTable,
+  PRELOAD_STUB,
+  type Program,
+  type ProgramFunction,
+} from './types.ts';
 
 const STT_FUNC = 2;
 const SHF_EXECINSTR = 4n;
@@ -44,8 +52,8 @@ export function liftCodeObject(codeObject: CodeObject, options: LiftOptions = {}
     for (const [pc, { kernel }] of entries) if (kernel === undefined || !kernels.has(kernel.name)) entries.delete(pc);
   }
   for (const pc of startsOf(entries)) map.walk(pc);
-  const indirect = resolveIndirect(map, entries);
-  return new LiftedProgram(target, codeObject, map.finish(indirect), entries);
+  const { indirect, tables } = resolveIndirect(map, codeObject, entries);
+  return new LiftedProgram(target, codeObject, map.finish(indirect), entries, tables);
 }
 
 interface Entry {
@@ -79,17 +87,37 @@ function* startsOf(entries: ReadonlyMap<number, Entry>): Generator<number> {
   }
 }
 
-/** Finds where s_setpc and s_swappc go, walking the code found, until nothing is new. Addresses by the instruction's pc. */
-function resolveIndirect(map: CodeRegions, entries: ReadonlyMap<number, Entry>): Map<number, readonly number[]> {
-  let indirect = new Map<number, readonly number[]>();
+/** Where s_setpc and s_swappc go, by the instruction's pc, and the tables among that. */
+interface IndirectTargets {
+  readonly indirect: ReadonlyMap<number, readonly number[]>;
+  readonly tables: readonly JumpTable[];
+}
+
+/** Finds where s_setpc and s_swappc go, walking the code found, until nothing is new. */
+function resolveIndirect(
+  map: CodeRegions,
+  codeObject: CodeObject,
+  entries: ReadonlyMap<number, Entry>,
+): IndirectTargets {
+  let found: IndirectTargets = { indirect: new Map(), tables: [] };
   for (let round = 0; round < MAX_ROUNDS && map.indirectCount > 0; round++) {
     const before = map.count;
-    const graph = map.finish(indirect);
-    indirect = propagate(graph, entries);
+    const graph = map.finish(found.indirect);
+    const known = propagate(graph, entries);
+    const tables = findJumpTables(graph, codeObject, startsOf(entries), known);
+    const indirect = new Map([...known, ...tables.map(({ pc, targets }) => [pc, targets] as const)]);
+    const isSame = sameTargets(indirect, found.indirect);
+    found = { indirect, tables };
     for (const targets of indirect.values()) for (const pc of targets) map.walk(pc);
-    if (map.count === before && round > 0) break;
+    if (map.count === before && (isSame || tables.length === 0) && round > 0) return found;
   }
-  return indirect;
+  // Bounds that have not settled are no bounds.
+  const open = new Set(found.tables.map(({ pc }) => pc));
+  return { indirect: new Map([...found.indirect].filter(([pc]) => !open.has(pc))), tables: [] };
+}
+
+function sameTargets(a: IndirectTargets['indirect'], b: IndirectTargets['indirect']): boolean {
+  return a.size === b.size && [...a].every(([pc, targets]) => targets.join() === b.get(pc)?.join());
 }
 
 /** Known values through the blocks; what they say about each indirect branch. */
@@ -150,9 +178,17 @@ class LiftedProgram implements Program {
   readonly instructions: readonly CodeInstruction[];
   readonly blocks: readonly BasicBlock[];
   readonly functions: readonly ProgramFunction[];
+  readonly jumpTables: readonly JumpTable[];
   private readonly graph: CodeMap;
 
-  constructor(target: TargetName, codeObject: CodeObject, graph: CodeMap, entries: ReadonlyMap<number, Entry>) {
+  constructor(
+    target: TargetName,
+    codeObject: CodeObject,
+    graph: CodeMap,
+    entries: ReadonlyMap<number, Entry>,
+    jumpTables: readonly JumpTable[],
+  ) {
+    this.jumpTables = jumpTables;
     this.target = target;
     this.codeObject = codeObject;
     this.graph = graph;

@@ -62,6 +62,36 @@ export interface ProgramFunction {
   readonly entryBlocks: readonly number[];
 }
 
+/** How an address was made: by this `s_getpc_b64`, and by adding the literals of these instructions. */
+export interface Origin {
+  readonly getPc: number;
+  readonly sums: readonly number[];
+}
+
+/**
+ * A jump whose target an index chooses. `places`: the index was scaled by `step` and added to the address of the first target.
+ * `distances`: the dwords at `entries` are distances from `base`. `pointers`: addresses that relocations fill in were loaded.
+ */
+export type JumpTable = {
+  /** Of the s_setpc_b64. */
+  readonly pc: number;
+  /** Where it goes, by the index. */
+  readonly targets: readonly number[];
+} & (
+  | { readonly kind: 'places'; readonly step: number; readonly from: Origin }
+  | {
+      readonly kind: 'distances';
+      /** Addresses of the entries. */
+      readonly entries: readonly number[];
+      readonly base: number;
+      /** How the base was made. */
+      readonly from: Origin;
+      /** The instruction that adds an entry to it. */
+      readonly sum: number;
+    }
+  | { readonly kind: 'pointers' }
+);
+
 export interface Program {
   readonly target: TargetName;
   readonly codeObject: CodeObject;
@@ -69,6 +99,8 @@ export interface Program {
   readonly instructions: readonly CodeInstruction[];
   readonly blocks: readonly BasicBlock[];
   readonly functions: readonly ProgramFunction[];
+  /** Jumps through tables that were recovered. */
+  readonly jumpTables: readonly JumpTable[];
   /** The instruction at an address. */
   at(pc: number): CodeInstruction | undefined;
   /** The block that an address lies in. */

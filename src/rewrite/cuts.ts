@@ -9,6 +9,7 @@ import {
   type ProgramFunction,
 } from '../program/index.ts';
 import { type Cut, plainCut, sizeOf } from './layout.ts';
+import type { PlacesJump } from './references.ts';
 import type { CodeEdits } from './types.ts';
 
 /** Words that fill the space between functions: `s_nop 0`, `s_code_end`, zero. */
@@ -19,6 +20,7 @@ const ENTRY_ALIGNMENT = 256;
 const POOL_DISTANCE = 0x6000;
 const STT_FUNC = 2;
 const S_BRANCH = 0xbf820000;
+const S_NOP = 0xbf800000;
 
 /** A branch in inserted code whose target is an original address. */
 export interface ExtraBranch {
@@ -45,12 +47,18 @@ export class CutList {
   /** Addresses of branches that edits replaced. */
   readonly replaced = new Set<number>();
   readonly doors: Door[] = [];
+  /** Rows of jumps, by the jump that an index leads into them; see `addJumps`. */
+  readonly rows = new Map<PlacesJump, Cut>();
+  /** Addresses of entries of tables. */
+  private readonly tables = new Set<number>();
   private readonly frozen: readonly { readonly from: number; readonly to: number; readonly subject: ProgramFunction }[];
 
   constructor(program: Program, sections: readonly ElfSection[]) {
     this.program = program;
     this.sections = sections;
     this.frozen = frozenFunctions(program);
+    for (const table of program.jumpTables)
+      if (table.kind === 'distances') for (const at of table.entries) this.tables.add(at);
     for (const [i, section] of sections.entries()) {
       const cut = this.at(section.address);
       if (i > 0) cut.align = ENTRY_ALIGNMENT;
@@ -109,6 +117,7 @@ export class CutList {
 
   /** Aligns entries and gives fixed distances; call after `addEdits`. */
   addEntries(): void {
+    for (const { kind, pc } of this.program.jumpTables) if (kind === 'places') this.at(pc + 4);
     for (const { kernel, entry } of this.program.functions) {
       if (kernel === undefined || this.isFrozenInside(entry)) continue;
       this.alignAt(entry, Math.min(ENTRY_ALIGNMENT, lowestBit(entry)));
@@ -203,6 +212,27 @@ export class CutList {
     main.fixed = { base: door, distance: PRELOAD_STUB };
   }
 
+  /**
+   * Puts a row of jumps behind each jump to an address that an index was added to, as far apart as its targets were, since code that is
+   * put in changes the distances of the targets. Errors: `rewrite/pc-value` when there is no room for a jump between two targets.
+   */
+  addRows(order: Cut[]): void {
+    for (const jump of this.program.jumpTables) {
+      if (jump.kind !== 'places') continue;
+      const row = plainCut(jump.pc + 4);
+      row.end = row.old;
+      const words = Math.max(1, jump.step / 4);
+      row.before = jump.targets.flatMap(() => [
+        wordBytes(S_BRANCH),
+        ...Array.from({ length: words - 1 }, () => wordBytes(S_NOP)),
+      ]);
+      for (const [i, target] of jump.targets.entries())
+        this.extra.push({ cut: row, zone: 'before', offset: i * jump.step, target });
+      order.splice(order.indexOf(this.at(row.old)), 0, row);
+      this.rows.set(jump, row);
+    }
+  }
+
   private isInStub(pc: number): boolean {
     return this.program.functions.some(
       ({ kernel, entry }) => (kernel?.descriptor?.preload.length ?? 0) > 0 && pc >= entry && pc <= entry + PRELOAD_STUB,
@@ -238,8 +268,9 @@ export class CutList {
     const section = this.sections.find((s) => address > s.address && address <= s.address + s.bytes.length);
     if (section === undefined) return 0;
     let at = address;
-    while (at - 4 >= section.address && FILLERS.has(this.word(at - 4)) && this.program.blockAt(at - 4) === undefined)
-      at -= 4;
+    const isFiller = (word: number): boolean =>
+      FILLERS.has(this.word(word)) && this.program.blockAt(word) === undefined && !this.tables.has(word);
+    while (at - 4 >= section.address && isFiller(at - 4)) at -= 4;
     return address - at;
   }
 }

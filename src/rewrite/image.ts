@@ -38,6 +38,8 @@ export interface NewCode {
   readonly at: (address: number) => number | undefined;
   readonly end: (address: number) => number | undefined;
   readonly entry: (address: number) => number | undefined;
+  /** Dwords of data that change, by their addresses. */
+  readonly dataWords: ReadonlyMap<number, number>;
 }
 
 interface Segment {
@@ -135,6 +137,12 @@ export class ImageWriter {
     this.writeSymbols(view, code);
     this.writeRelocations(view, code);
     this.writeDescriptors(view, bytes, code);
+    for (const [address, word] of code.dataWords) {
+      const section = elf.sections.find(
+        (s) => (s.flags & SHF_ALLOC) !== 0n && address >= s.address && address < s.address + s.bytes.length,
+      );
+      if (section !== undefined) view.setInt32(section.offset + (address - section.address), word, true);
+    }
     const patched = this.patchedNote;
     if (patched !== undefined) bytes.set(patched.bytes, patched.section.offset);
     return placed.extend === undefined ? bytes : placed.extend(bytes);

@@ -43,6 +43,7 @@ export function rewriteProgram(program: Program, options: RewriteOptions = {}): 
     at: (address) => code.places.at(address),
     end: (address) => code.places.end(address),
     entry: (address) => code.entryOf(address),
+    dataWords: code.dataWords,
   });
   const before = sections.reduce((sum, s) => sum + s.bytes.length, 0);
   return {
@@ -72,6 +73,8 @@ class CodeLayout {
   private readonly addresses: readonly AddressReference[];
   private readonly references: readonly MemoryReference[];
   readonly places: Places;
+  /** Dwords of data that change, by their addresses. */
+  readonly dataWords = new Map<number, number>();
 
   constructor(program: Program, sections: readonly ElfSection[], options: RewriteOptions, reach: number) {
     this.program = program;
@@ -88,6 +91,7 @@ class CodeLayout {
     this.cuts = new Set(cuts);
     this.places = new Places(cuts);
     this.order = [...cuts];
+    if (Object.values(options.edits ?? {}).some(({ size }) => size > 0)) this.list.addRows(this.order);
     this.pools = cuts.filter((cut) => cut.pool !== undefined);
     this.router = new IslandRouter(this.pools, reach);
   }
@@ -163,14 +167,19 @@ class CodeLayout {
       view.setInt16(at - start, (to - (at + 4)) / 4, true);
     });
     this.writeAddresses(view, start);
+    this.writeTables(view, start);
     if (memory !== undefined) this.writeMemoryReferences(view, start, memory);
     return bytes;
   }
 
   private writeAddresses(view: DataView, start: number): void {
-    for (const { getPc, target, low, bias, high } of this.addresses) {
+    for (const { getPc, target, low, bias, high, jump } of this.addresses) {
+      const row = jump && this.list.rows.get(jump);
+      // Without a row nothing was put in, and all distances are what they were.
+      if (jump !== undefined && row === undefined) continue;
       const base = (this.places.at(getPc) as number) + 4;
-      const place = this.places.place(target) ?? target;
+      const place =
+        row === undefined ? (this.places.place(target) ?? target) : row.newPlace + target - (jump?.targets[0] ?? 0);
       const distance = place - base - bias;
       const lowAt = this.places.at(low) as number;
       view.setInt32(lowAt + 4 - start, distance | 0, true);
@@ -185,10 +194,38 @@ class CodeLayout {
     }
   }
 
+  /** New distances in tables, by the old addresses of their entries. Errors: `rewrite/pc-value` for a table with two bases. */
+  private tableEntries(): Map<number, number> {
+    const out = new Map<number, number>();
+    for (const table of this.program.jumpTables) {
+      if (table.kind !== 'distances') continue;
+      const isPlain = table.from.sums.length === 0;
+      const base = isPlain
+        ? (this.places.at(table.from.getPc) as number) + 4
+        : (this.places.place(table.base) ?? table.base);
+      for (const [i, entry] of table.entries.entries()) {
+        const target = table.targets[i] as number;
+        const distance = (this.places.place(target) ?? target) - base;
+        if (out.has(entry) && out.get(entry) !== distance) throw sharedTable(this.program, table.pc);
+        out.set(entry, distance);
+      }
+    }
+    return out;
+  }
+
+  /** Writes the entries of tables that are in the code; the others, which are data, by their addresses. */
+  private writeTables(view: DataView, start: number): void {
+    for (const [entry, distance] of this.tableEntries()) {
+      const at = this.places.at(entry);
+      if (at === undefined) this.dataWords.set(entry, distance);
+      else view.setInt32(at - start, distance, true);
+    }
+  }
+
   /** Address computations whose result is outside the code. */
   dataReferences(): DataReference[] {
-    return this.addresses.flatMap(({ getPc, target, low, high }) => {
-      if (this.places.place(target) !== undefined) return [];
+    return this.addresses.flatMap(({ getPc, target, low, high, jump }) => {
+      if (jump !== undefined || this.places.place(target) !== undefined) return [];
       const at = (pc: number): number => this.places.at(pc) as number;
       return [
         {
@@ -249,4 +286,11 @@ class CodeLayout {
   pcMap(): PcMap {
     return pcMapOf(() => this.program, pcSegments(this.order, this.cuts));
   }
+}
+
+function sharedTable(program: Program, pc: number): WavesmithError {
+  return new WavesmithError(
+    'rewrite/pc-value',
+    `The table of '${program.text(pc)}' at 0x${pc.toString(16)} holds distances from another place too, so this code cannot be moved.`,
+  );
 }
