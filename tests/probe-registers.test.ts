@@ -23,13 +23,14 @@ const ALL_SCALARS = range(6, 102);
 
 /**
  * A kernel with a loop in which 102 scalar registers (or the first six and `scalars`), M0, SCC and 256 vector registers are live, in lanes that are off too; `spare` is
- * what is not: one vector register, or VCC, or nothing.
+ * what is not: one vector register, or VCC, or nothing. `more` stands at its end, where most hold nothing.
  */
 function crowded(
   target: TargetName,
   agprs: number,
   spare: 'v253' | 'vcc' | 'none',
   scalars: readonly number[] = ALL_SCALARS,
+  more = '',
 ): Uint8Array {
   const sgprs = Math.max(...scalars) + 1;
   const vectors = 256;
@@ -84,6 +85,7 @@ crowded:
   ${range(0, agprs)
     .map((n) => `v_accvgpr_read_b32 v1, a${n}\n  v_add_u32 v${low}, v1, v${low}`)
     .join('\n  ')}
+  ${more}
   global_store_dword v${t}, v${low}, s[4:5] offset:256
   s_endpgm
 .Lend:
@@ -271,6 +273,29 @@ test('FLAT_SCRATCH is allocated behind the scalar registers of a gfx90a kernel t
   expect(after.done.diagnostics).toEqual([]);
   expect(Number(result.report(after.memory).instructions)).toBe(before.done.instructions);
   expect(instrument(original, tool, { growth: false }).costs[0]?.scratch[1] ?? 0).toBe(0);
+});
+
+test('the address of scratch waits for what wrote its register right in front', async () => {
+  const more = [0, 1, 2, 3, 6, 7].map((n) => `v_readfirstlane_b32 s${n}, v${n + 1}`);
+  const code = crowded('gfx90a', 256, 'none', ALL_SCALARS, more.join('\n  '));
+  const probe = defineProbe({
+    name: 'workgroups',
+    summary: 'adds up what a wave knows from its start, behind every v_readfirstlane_b32',
+    state: { total: u64() },
+    instrument({ program, at }) {
+      for (const one of program.instructions())
+        if (one.operation === 'v_readfirstlane_b32')
+          at.after(one, (p) => p.atomicAdd('total', p.add(p.workgroupId.x, 1)));
+    },
+    report: ({ state }) => ({ total: state.total.value }),
+  }) as unknown as ProbeDefinition;
+  const result = instrument(readCodeObject(code), probe, { growth: false });
+  expect([...result.findings, ...result.rejected]).toEqual([]);
+  expect(result.costs[0]?.scratch[1]).toBeGreaterThan(0);
+  const after = await run('gfx90a', result.codeObject.bytes, result);
+  expect(after.contents).toEqual((await run('gfx90a', code)).contents);
+  expect(after.done.diagnostics).toEqual([]);
+  expect(result.report(after.memory).total).toBe(6n);
 });
 
 test.each(targets)(

@@ -119,8 +119,8 @@ export function borrow(lenders: Lenders, wantedSgprs: number, vgprs: number): Lo
   return {
     sgprs: [...freeSgprs, ...scalars],
     vgprs: [...freeVgprs, ...vectors].filter((v) => v !== bag),
-    // A scalar register that a vector instruction has just written is read by the next one two wait states later.
-    before: [...(scalars.length > 0 ? ['s_nop 1'] : []), ...before, 's_nop 1'],
+    // A scalar register that a vector instruction has just written is read by the next one two wait states later, by memory five.
+    before: [...(setZero ? ['s_nop 4'] : scalars.length > 0 ? ['s_nop 1'] : []), ...before, 's_nop 1'],
     after: ['s_nop 1', ...after, 's_nop 4'],
     lastVgpr: bag ?? -1,
     lastSgpr: Math.max(

@@ -308,7 +308,8 @@ export class ValueEmitter {
     this.kept = file === 'v' ? at : this.vgprs.one();
     if (file === 'v') return;
     const zero = entry.place.needsRegister === true ? this.sgprs.one() : -1;
-    if (zero >= 0) this.line(`s_mov_b32 s${zero}, 0`);
+    // A vector instruction right in front may have written the register: memory reads it five wait states later.
+    if (zero >= 0) this.line('s_nop 3', `s_mov_b32 s${zero}, 0`);
     const read =
       file === 'a'
         ? [`v_accvgpr_read_b32 v${this.kept}, a${at}`]
