@@ -316,7 +316,7 @@ test.each(targets)(
 .hidden helper
 .type helper,@function
 helper:
-  v_add_u32 v4, 5, v4
+  v_add_u32 v8, 5, v8
   s_setpc_b64 s[30:31]
 .Lhelper:
 .size helper, .Lhelper-helper
@@ -338,11 +338,11 @@ caller:
   s_add_u32 s6, s6, pointers@rel32@lo+4
   s_addc_u32 s7, s7, pointers@rel32@hi+12
   s_load_dwordx2 s[8:9], s[6:7], 0x0
-  v_mov_b32 v4, 37
-  v_lshlrev_b32 v5, 2, v0
+  v_mov_b32 v8, 37
+  v_lshlrev_b32 v9, 2, v0
   s_waitcnt lgkmcnt(0)
   s_swappc_b64 s[30:31], s[8:9]
-  global_store_dword v5, v4, s[4:5]
+  global_store_dword v9, v8, s[4:5]
   s_endpgm
 .Lcaller:
 .size caller, .Lcaller-caller
@@ -350,7 +350,7 @@ caller:
 .p2align 3
 pointers:
   .quad helper
-.rodata${descriptor('small', 4)}${descriptor('caller', 8)}
+.rodata${descriptor('small', 4)}${descriptor('caller', 16)}
 .amdgpu_metadata
 ---
 amdhsa.version: [1, 2]
@@ -359,7 +359,7 @@ ${[
   ['small', 4, ''],
   [
     'caller',
-    8,
+    16,
     `
     .args:
       - {.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}`,
@@ -383,19 +383,19 @@ ${[
 `),
     );
     const probe = defineProbe({
-      name: 'reads-v4',
-      summary: 'adds up v4 where it is stored',
+      name: 'reads-v8',
+      summary: 'adds up v8 where it is stored',
       state: { total: u64() },
       instrument({ program, at }) {
         for (const one of program.instructions())
-          if (/^(global_store|s_setpc)/.test(one.text)) at.before(one, (p) => p.atomicAdd('total', p.readReg('v4')));
+          if (/^(global_store|s_setpc)/.test(one.text)) at.before(one, (p) => p.atomicAdd('total', p.readReg('v8')));
       },
       report: ({ state }) => ({ total: state.total.value }),
     }) as unknown as ProbeDefinition;
     const result = instrument(code, probe);
     // The other kernel may call the function.
     expect(result.rejected.map(({ kernel, reason }) => ({ kernel, reason }))).toEqual([
-      { kernel: 'helper', reason: 'the kernel has no register v4' },
+      { kernel: 'helper', reason: 'the kernel has no register v8' },
     ]);
     expect(result.findings).toEqual([]);
     const device = await createDevice('sim', { target });
