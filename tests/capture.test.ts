@@ -189,6 +189,28 @@ describe('a replay', () => {
     expect(result.ok).toBe(false);
   });
 
+  test('stops a kernel that never ends after many times the instructions of the captured one, and says so', async () => {
+    const capture = openCapture(path('k.wscap'));
+    const captured = (await replay(capture)).dispatch?.instructions;
+    expect(capture.manifest.dispatch.instructions).toBe(captured);
+    const code = captureObject('forever:\n s_branch forever');
+    for (const follow of [true, false]) {
+      const { verdict, stopped } = await replay(capture, { code, follow });
+      expect(verdict).toBe('different');
+      expect(stopped).toMatchObject({
+        code: 'sim/budget',
+        kind: 'budget',
+        hint: expect.stringContaining(`took ${captured}`),
+      });
+      expect(stopped?.budget).toEqual({ allowed: follow ? 10_000_000 : 200_000_000, captured });
+    }
+    const less = await replay(capture, { maxInstructions: 10 });
+    expect(less.stopped?.budget).toEqual({ allowed: 10, captured });
+    const { instructions: _unknown, ...dispatch } = capture.manifest.dispatch;
+    rewriteCapture(capture, path('uncounted.wscap'), {}, () => ({ dispatch }));
+    expect(await replay(openCapture(path('uncounted.wscap')))).toMatchObject({ verdict: 'equal', stopped: undefined });
+  });
+
   test('finds them without following bytes too, but for writes of nothing new', async () => {
     for (const [, code] of edits.slice(0, 3)) {
       const result = await replay(openCapture(path('k.wscap')), { code: captureObject(code), follow: false });

@@ -55,7 +55,11 @@ export function parseKernel(text: string | undefined): RegExp {
 export const producer = (device: string) => ({ name: 'wavesmith', version: version(), device });
 
 /** Writes the recorded dispatch; says on a terminal what takes long. */
-export async function finishRecording(recorder: Recorder, options: CaptureOptions): Promise<RecordSummary> {
+export async function finishRecording(
+  recorder: Recorder,
+  options: CaptureOptions,
+  instructions?: number,
+): Promise<RecordSummary> {
   const path = options.capture as string;
   const steps = stepPrinter(process.stderr);
   const summary = await recorder.finish(path, {
@@ -63,6 +67,7 @@ export async function finishRecording(recorder: Recorder, options: CaptureOption
     zip: options.zip === true || path.endsWith('.zip'),
     prove: options.proof !== false,
     orders: options.orders !== false,
+    instructions,
     onStep: steps.say,
   });
   steps.end();

@@ -272,7 +272,8 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     mfma: options.mfma,
     launch: { code: codeObject.bytes, kernel: kernelName, plan },
   });
-  const recording = recorder === undefined ? undefined : await finishRecording(recorder, options);
+  const recording =
+    recorder === undefined ? undefined : await finishRecording(recorder, options, result.dispatch.instructions);
   const buffers = buffersAfter(result.contents);
   for (const { argument, path } of outputs) {
     const buffer = buffers.find((b) => b.argument === argument);

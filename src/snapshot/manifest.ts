@@ -112,6 +112,8 @@ export interface DispatchSection {
   /** Address of the amd_queue_t; null when it is not known. */
   readonly queue: number | null;
   readonly kernarg: { readonly address: number; readonly size: number; readonly slots: readonly KernargSlot[] };
+  /** Instructions of all waves, counted by the virtual GPU; absent when it did not count them, or when they depend on time. */
+  readonly instructions?: number | undefined;
 }
 
 export interface CodeSection {
@@ -293,6 +295,7 @@ function readDispatch(f: Field): DispatchSection {
       size: kernarg.at('size').whole(2 ** 20),
       slots: kernarg.at('slots').list(65536, readSlot),
     },
+    instructions: f.at('instructions').optional((n) => n.whole()),
   };
 }
 

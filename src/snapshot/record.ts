@@ -12,6 +12,7 @@ import type { ModuleCache } from '../device/sim/state/module-cache.ts';
 import type { Region } from '../device/sim/state/region.ts';
 import { CHUNK_BYTES, READ_FIRST, TouchedBytes, WRITTEN } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
+import { patienceFor } from './budget.ts';
 import { type Capture, readCapture } from './capture.ts';
 import { contentOf } from './compare.ts';
 import { hex } from './fields.ts';
@@ -176,14 +177,16 @@ export async function finishProved(
   try {
     let proved = false;
     let determinism: DeterminismSection | null = null;
+    let { instructions } = finish;
     if (finish.prove !== false) {
       const capture = unfinishedCapture(writer);
       finish.onStep?.('proving that the capture is complete');
-      const instructions = await prove(capture, finish.instructions, finish.waited);
+      instructions = await prove(capture, instructions, finish.waited);
       proved = true;
       if (finish.orders !== false) determinism = await runOrders(capture, instructions, finish.onStep);
     }
-    const manifestHash = writer.finish({ proved, determinism });
+    // What waits for others counts instructions by the clock.
+    const manifestHash = writer.finish({ proved, determinism, instructions: finish.waited ? undefined : instructions });
     const { pages } = writer.pages;
     return {
       path,
@@ -368,7 +371,9 @@ function memoryMask({ base, inCode }: Image, index: number, length: number, writ
 /** The capture as its files are before the last ones are written. */
 function unfinishedCapture(writer: CaptureWriter): Capture {
   const files = writer.files;
-  const manifest = new TextEncoder().encode(manifestText(writer.manifest('complete', writer.chunks(), true, null)));
+  const manifest = new TextEncoder().encode(
+    manifestText(writer.manifest('complete', writer.chunks(), { proved: true })),
+  );
   const trailer = new TextEncoder().encode(trailerText({ manifest: sha256(manifest), pages: writer.pages.pages }));
   const { kept } = writer.pages;
   return readCapture(
@@ -407,7 +412,7 @@ export async function prove(capture: Capture, instructions?: number, waited = fa
     if (++waits > WAITS) ending.abort();
   };
   try {
-    const maxInstructions = instructions === undefined ? undefined : LEAST_BUDGET + PATIENCE * instructions;
+    const maxInstructions = instructions === undefined ? undefined : patienceFor(instructions);
     const following = followCapture(device, capture, {
       maxInstructions,
       ...(waited ? { hostAnswers: true, onWaiting, signal: ending.signal } : {}),
@@ -442,9 +447,6 @@ function isUntouched({ post, initial, allocation, known }: PlacedChunk, now: Uin
 }
 
 const ORDERS: readonly RunOrder[] = ['ascending', 'descending', { seed: 1 }, { seed: 2 }, { seed: 3 }];
-/** An order in which a kernel needs more than this many times the instructions waits for what comes later. */
-const PATIENCE = 20;
-const LEAST_BUDGET = 1_000_000;
 /** Sleeps of a dispatch in which nothing can go on, of a millisecond each: kernels that wait for a time wait less. */
 const WAITS = 100;
 
@@ -465,8 +467,7 @@ export async function runOrders(
     try {
       const placed = placeCapture(device, capture, { seed: n + 2 });
       placed.restore();
-      const maxInstructions = LEAST_BUDGET + PATIENCE * instructions;
-      const { failure } = await runPlaced(device, placed, false, { order, maxInstructions });
+      const { failure } = await runPlaced(device, placed, false, { order, maxInstructions: patienceFor(instructions) });
       let count = 0;
       if (failure === undefined) {
         for (const one of placed.chunks) {

@@ -6,11 +6,13 @@ import {
   DeviceFault,
   type DispatchRequest,
   type DispatchResult,
+  type FaultKind,
   SimDevice,
   type SimDispatchRequest,
 } from '../device/index.ts';
 import { TouchedBytes, type UnknownRead } from '../device/sim/tools/index.ts';
 import { type Evidence, type Verdict, verdictOf } from '../verdict/index.ts';
+import { replayBudget } from './budget.ts';
 import type { Capture } from './capture.ts';
 import {
   type ComparedBuffer,
@@ -40,6 +42,7 @@ export interface ReplayOptions {
   readonly exact?: boolean | undefined;
   /** False: the first run is not followed byte by byte. */
   readonly follow?: boolean | undefined;
+  /** Default: many times what the captured dispatch took. */
   readonly maxInstructions?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** What is known about the code beside its replay. */
@@ -73,6 +76,19 @@ export interface ReplayResult extends Verdict {
   readonly writes: WriteReport | undefined;
   /** Reads of what the capture does not hold. */
   readonly outside: readonly UnknownRead[];
+  /** What ended the kernel early. */
+  readonly stopped: StoppedBy | undefined;
+}
+
+/** A fault of the replayed kernel. */
+export interface StoppedBy {
+  /** `sim/budget`, `rocm/memory-fault`, … */
+  readonly code: string;
+  readonly kind: FaultKind;
+  readonly message: string;
+  readonly hint: string | undefined;
+  /** Of the kind `budget`: the instructions that it may take, and those of the captured dispatch, as far as they are known. */
+  readonly budget?: { readonly allowed: number | undefined; readonly captured: number | undefined } | undefined;
 }
 
 /** Where an address is, in words: `'argument 1' + 0x40`. */
@@ -92,6 +108,8 @@ export interface PlacedRun {
   readonly dispatch: DispatchResult | undefined;
   /** What ended the kernel early, as a sentence. */
   readonly failure: string | undefined;
+  /** The same as the device said it. */
+  readonly fault: DeviceFault | undefined;
   readonly milliseconds: number;
   readonly touched: TouchedBytes | undefined;
   readonly outside: readonly UnknownRead[];
@@ -127,13 +145,15 @@ export async function runPlaced(
   try {
     const dispatch = await device.dispatch(request);
     const milliseconds = performance.now() - started;
-    return { dispatch, failure: undefined, milliseconds, touched, outside: touched?.unknownReads.slice() ?? [] };
+    const outside = touched?.unknownReads.slice() ?? [];
+    return { dispatch, failure: undefined, fault: undefined, milliseconds, touched, outside };
   } catch (error) {
     if (!(error instanceof DeviceFault)) throw error;
     const milliseconds = performance.now() - started;
     return {
       dispatch: undefined,
       failure: faultText(placed, error),
+      fault: error,
       milliseconds,
       touched,
       outside: touched?.unknownReads.slice() ?? [],
@@ -161,6 +181,20 @@ function outsideText(capture: Capture, { address, bytes, pc, workgroup, wavefron
   return `The instruction at pc 0x${pc.toString(16)} (workgroup ${workgroup.join(',')}, wave ${wavefront}) reads ${bytes} bytes at ${placeText(capture, address)} that the capture does not hold.`;
 }
 
+function stoppedBy({ manifest }: Capture, error: DeviceFault, allowed: number | undefined): StoppedBy {
+  const { code, message, hint, fault } = error;
+  if (fault.kind !== 'budget') return { code, kind: fault.kind, message, hint };
+  const captured = manifest.dispatch.instructions;
+  const known = captured === undefined ? '' : ` The captured dispatch took ${captured}.`;
+  return {
+    code,
+    kind: 'budget',
+    message,
+    hint: `It may loop for ever, or wait for what nobody does.${known} A larger budget lets it go on (--budget N).`,
+    budget: { allowed, captured },
+  };
+}
+
 const median = (sorted: readonly number[]): number => {
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1
@@ -177,20 +211,25 @@ export async function replayCapture(
   capture: Capture,
   options: ReplayOptions = {},
 ): Promise<ReplayResult> {
-  const { iterations = 1, recopy = true, follow = true, code, against, exact, maxInstructions, signal } = options;
+  const { iterations = 1, recopy = true, follow = true, code, against, exact, signal } = options;
+  const budgetOf = (isFollowed: boolean): number | undefined =>
+    options.maxInstructions ?? replayBudget(device, capture.manifest, isFollowed);
   checkTarget(device, capture);
   const placed = placeCapture(device, capture, { code });
   try {
     const expected = expectationOf(placed, against);
     const bytes = countedBytes(expected);
-    const fields = { maxInstructions, signal };
     placed.restore();
-    const first = await runPlaced(device, placed, follow, fields);
+    const first = await runPlaced(device, placed, follow, { maxInstructions: budgetOf(follow), signal });
     const buffers = first.failure === undefined ? compareBuffers(device, capture, expected, { exact }) : [];
     const isFollowed = first.touched !== undefined && first.failure === undefined;
     const writes = isFollowed && against === undefined ? compareWrites(placed, first.touched) : undefined;
     const failures = failuresOf(capture, first, writes);
-    const timed = first.failure === undefined ? await timedRuns(device, placed, expected, first, options) : undefined;
+    const stopped = first.fault === undefined ? undefined : stoppedBy(capture, first.fault, budgetOf(follow));
+    const timed =
+      first.failure === undefined
+        ? await timedRuns(device, placed, expected, first, { ...options, maxInstructions: budgetOf(false) })
+        : undefined;
     if (timed !== undefined && timed.changed > 0) {
       failures.push(`${timed.changed} of ${iterations} iterations ended with other bytes than the first.`);
     }
@@ -213,6 +252,7 @@ export async function replayCapture(
       buffers,
       writes,
       outside: first.outside,
+      stopped,
     };
   } finally {
     placed.free();

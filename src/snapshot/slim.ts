@@ -3,6 +3,7 @@
 import { rmSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
 import { READ_FIRST, WRITTEN } from '../device/sim/tools/index.ts';
+import { replayBudget } from './budget.ts';
 import { type Capture, openCapture } from './capture.ts';
 import { compareBuffers, contentOf, expectationOf, flagsAt, isDifferent } from './compare.ts';
 import type { ChunkEntry, DeterminismSection } from './manifest.ts';
@@ -47,7 +48,10 @@ export async function slimCapture(
     const small = openCapture(temporary);
     const instructions = await prove(small);
     const determinism = options.orders === false ? capture.manifest.determinism : await runOrders(small, instructions);
-    const manifestHash = rewriteCapture(small, path, options, () => ({ determinism }));
+    const manifestHash = rewriteCapture(small, path, options, () => ({
+      dispatch: { ...small.manifest.dispatch, instructions },
+      determinism,
+    }));
     return {
       path,
       manifestHash,
@@ -66,7 +70,9 @@ async function touchedOf(capture: Capture): Promise<(pages: Parameters<typeof ma
   try {
     const placed = placeCapture(device, capture);
     placed.restore();
-    const run = await runPlaced(device, placed, true);
+    const run = await runPlaced(device, placed, true, {
+      maxInstructions: replayBudget(device, capture.manifest, true),
+    });
     const refuse = (message: string): WavesmithError =>
       new WavesmithError(
         'capture/not-complete',

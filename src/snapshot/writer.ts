@@ -60,6 +60,13 @@ export interface WriteOptions {
   readonly zip?: boolean | undefined;
 }
 
+/** What replays of a capture have shown. */
+export interface Findings {
+  readonly proved?: boolean | undefined;
+  readonly determinism?: DeterminismSection | null | undefined;
+  readonly instructions?: number | undefined;
+}
+
 /** A chunk that is put together from pieces. */
 interface Pending {
   readonly bytes: Uint8Array;
@@ -98,7 +105,7 @@ export class CaptureWriter {
     this.writer = new FolderWriter(path, options.replace === true);
     this.pages = new PageWriter(this.writer);
     this.writer.write(codeName(sha256(description.codeObject)), description.codeObject);
-    this.writer.write(MANIFEST, manifestText(this.manifest('recording', [], false, null)));
+    this.writer.write(MANIFEST, manifestText(this.manifest('recording', [])));
   }
 
   /** Begins a capture; a name that exists is `capture/exists` unless it is to be replaced. */
@@ -255,8 +262,7 @@ export class CaptureWriter {
   manifest(
     state: Manifest['state'],
     chunks: readonly ChunkEntry[],
-    proved: boolean,
-    determinism: DeterminismSection | null,
+    { proved = false, determinism = null, instructions }: Findings = {},
   ): Manifest {
     const { description: d } = this;
     const { packet, queue, ...dispatch } = d.dispatch;
@@ -269,6 +275,7 @@ export class CaptureWriter {
         packet,
         queue: queue?.address ?? null,
         kernarg: { ...d.kernarg, slots: state === 'recording' ? [] : this.slots() },
+        ...(instructions === undefined ? {} : { instructions }),
       },
       code: {
         sha256: sha256(d.codeObject),
@@ -304,14 +311,14 @@ export class CaptureWriter {
   }
 
   /** Completes the capture: it has its name afterwards. Returns its manifest hash. */
-  finish(result: { readonly proved?: boolean; readonly determinism?: DeterminismSection | null } = {}): string {
+  finish(findings: Findings = {}): string {
     if (this.kernargGiven.includes(0)) {
       this.unsupported(
         'kernarg',
         'Not all bytes of the kernarg segment were captured; those that are missing read as zeros.',
       );
     }
-    const manifest = this.manifest('complete', this.chunks(), result.proved ?? false, result.determinism ?? null);
+    const manifest = this.manifest('complete', this.chunks(), findings);
     return finishCapture(this.writer, manifest, this.pages.pages, this.options.zip === true);
   }
 

@@ -59,7 +59,7 @@ function infoText(capture: Capture): string {
   const lines = [
     ...(missing.length === 0 ? [] : [`INCOMPLETE: ${missing.join(' ')}`]),
     `kernel       ${dispatch.kernel}, dispatch ${dispatch.sequence}`,
-    `launch       ${dispatch.gridWorkItems.join('×')} work-items in workgroups of ${dispatch.block.join('×')}, LDS ${dispatch.staticLds}+${dispatch.dynamicLds}, scratch ${dispatch.scratch}`,
+    `launch       ${dispatch.gridWorkItems.join('×')} work-items in workgroups of ${dispatch.block.join('×')}, LDS ${dispatch.staticLds}+${dispatch.dynamicLds}, scratch ${dispatch.scratch}${dispatch.instructions === undefined ? '' : `, ${dispatch.instructions} instructions`}`,
     `code         ${code.target}, ${code.bytes} bytes at ${hex(code.loadAddress)}, sha256 ${code.sha256.slice(0, 16)}…`,
     `recorded by  ${manifest.producer.name} ${manifest.producer.version} on ${manifest.producer.device}`,
     `memory       ${memory.mode}, ${memory.chunks.length} chunks, ${sum(pages.map((p) => p.bytes))} bytes in ${sum(pages.map((p) => p.stored))}${memory.proved ? ', proved complete' : ', not proved'}`,

@@ -46,7 +46,10 @@ export async function run(argv: string[]): Promise<number> {
     .option('--code <file>', 'run this code object, or assembler text, instead: same kernel name, same arguments')
     .option('--exact', 'only equal bits are equal, also where a tolerance is annotated')
     .option('--no-follow', 'do not follow the first run byte by byte')
-    .option('--budget <n>', 'stop a dispatch after this many instructions')
+    .option(
+      '--budget <n>',
+      'stop a dispatch after this many instructions (default: 20 times those captured, at least 10 million)',
+    )
     .option('--workers <n>', 'threads of the virtual GPU (default: as many as this machine has)')
     .option('--mfma <mode>', 'matrix products: exact (as the silicon, where published) or fast (sums in f32)', 'exact')
     .option('--json', 'print JSON');
@@ -148,6 +151,7 @@ export function replayText(result: ReplayResult, place: (address: number) => str
     if (first !== null) lines.push(`    first at ${place(first)}`);
   }
   if (result.verdict === 'different') lines.push(...result.reasons.map((reason) => `  ${reason}`));
+  if (result.stopped?.kind === 'budget') lines.push(`  hint: ${result.stopped.hint}`);
   lines.push(
     verdictLine(
       result,
