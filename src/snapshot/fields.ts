@@ -1,28 +1,40 @@
-// Reads JSON of unknown origin field by field: every wrong type, missing field and number out of range is `capture/bad-manifest` with the
-// path of the field.
+// Reads JSON of unknown origin field by field: every wrong type, missing field and number out of range is a typed error with the path of the
+// field, `capture/bad-manifest` unless the document is another.
 import { WavesmithError } from '../base/index.ts';
 
 /** The largest address: a number holds it exactly. */
 const MAX_ADDRESS = Number.MAX_SAFE_INTEGER;
 
+/** What a document that is wrong is called. */
+export interface DocumentKind {
+  readonly code: string;
+  readonly hint: string;
+  readonly file?: string | undefined;
+}
+
+const CAPTURE: DocumentKind = {
+  code: 'capture/bad-manifest',
+  hint: 'The capture is damaged, or was not written by this version of the format.',
+};
+
 /** A value with its place in the document, `memory.chunks[3].pre`. */
 export class Field {
   readonly value: unknown;
   readonly path: string;
+  private readonly document: DocumentKind;
 
-  constructor(value: unknown, path: string) {
+  constructor(value: unknown, path: string, document = CAPTURE) {
     this.value = value;
     this.path = path;
+    this.document = document;
   }
 
   bad(message: string): WavesmithError {
-    return new WavesmithError(
-      'capture/bad-manifest',
-      `${this.path === '' ? 'The document' : `'${this.path}'`} ${message}.`,
-      {
-        hint: 'The capture is damaged, or was not written by this version of the format.',
-      },
-    );
+    const { code, hint, file } = this.document;
+    return new WavesmithError(code, `${this.path === '' ? 'The document' : `'${this.path}'`} ${message}.`, {
+      hint,
+      file,
+    });
   }
 
   /** A member of an object. */
@@ -30,7 +42,11 @@ export class Field {
     const { value } = this;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw this.bad('is not an object');
     const path = this.path === '' ? name : `${this.path}.${name}`;
-    return new Field(Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined, path);
+    return new Field(
+      Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined,
+      path,
+      this.document,
+    );
   }
 
   get isAbsent(): boolean {
@@ -45,7 +61,7 @@ export class Field {
     const { value } = this;
     if (!Array.isArray(value)) throw this.bad('is not a list');
     if (value.length > most) throw this.bad(`has ${value.length} entries, more than ${most}`);
-    return value.map((one, i) => read(new Field(one, `${this.path}[${i}]`)));
+    return value.map((one, i) => read(new Field(one, `${this.path}[${i}]`, this.document)));
   }
 
   text(most = 65536): string {

@@ -1,13 +1,20 @@
 // Captures of other tools. rocm-perf-lab's `isolate_capture` folder: dispatch.json, kernarg.bin, kernel.hsaco, memory_regions.json and
 // memory/region_BASE.bin, the memory before the dispatch. kerncap's folder (AMDResearch/intellikit) is the same with metadata.json and
 // module_variables.json, but its memory is that AFTER the dispatch. Neither has a result beside it: `capture slim` computes one.
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { readCodeObject, SegmentType } from '../codeobject/index.ts';
 import { CHUNK_BYTES } from '../device/sim/tools/index.ts';
-import { Field } from './fields.ts';
-import type { CaptureAllocation, Manifest } from './manifest.ts';
+import { badImport, fileIn, jsonIn, reading, wholeFileIn } from './foreign-files.ts';
+import {
+  type CaptureAllocation,
+  MAX_CHUNKS,
+  MAX_KERNARG_BYTES,
+  type Manifest,
+  manifestText,
+  readManifest,
+} from './manifest.ts';
 import { type CaptureDescription, CaptureWriter, type WriteOptions } from './writer.ts';
 
 const PAGE = 4096;
@@ -26,25 +33,11 @@ interface Region {
   readonly base: number;
   readonly size: number;
   readonly file: string;
+  /** Bytes of the file. */
+  readonly length: number;
   readonly isVmem: boolean;
   /** Bytes of the file before `base`, of a region that was cut. */
   readonly skip: number;
-}
-
-function readJson(folder: string, name: string): Field {
-  const path = join(folder, name);
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new WavesmithError('io/read', `Cannot read '${path}': ${(error as Error).message}.`, { file: path });
-  }
-  try {
-    // isolate_tool leaves a comma behind the last region when it skips one.
-    return new Field(JSON.parse(text.replace(/,(\s*[\]}])/g, '$1')), '');
-  } catch (cause) {
-    throw new WavesmithError('capture/bad-import', `'${path}' is not JSON.`, { file: path, cause });
-  }
 }
 
 /** Whether a folder is one of those that `importFolder` reads. */
@@ -54,21 +47,24 @@ export function isImportable(folder: string): boolean {
 
 /** Writes a capture of another tool's folder. What is wrong with the folder is `capture/bad-import`. */
 export function importFolder(
-  folder: string,
+  given: string,
   path: string,
   producer: Manifest['producer'],
   options: WriteOptions = {},
 ): ImportResult {
-  const bad = (message: string): WavesmithError => new WavesmithError('capture/bad-import', message, { file: folder });
+  // The project that kerncap makes of a capture has it in a folder of its own.
+  const folder = !isImportable(given) && isImportable(join(given, 'capture')) ? join(given, 'capture') : given;
+  const bad = (message: string): WavesmithError => badImport(message, folder);
   if (!isImportable(folder)) {
-    throw new WavesmithError('capture/bad-import', `'${folder}' is no capture of rocm-perf-lab or kerncap.`, {
-      file: folder,
-      hint: 'Such a folder has dispatch.json, memory_regions.json and kernel.hsaco.',
-    });
+    throw badImport(
+      `'${folder}' is no capture of rocm-perf-lab or kerncap.`,
+      folder,
+      'Such a folder has dispatch.json, memory_regions.json and kernel.hsaco.',
+    );
   }
-  const dispatch = readJson(folder, 'dispatch.json');
+  const dispatch = jsonIn(folder, 'dispatch.json');
   const name = dispatch.at('mangled_name').text().replace(/\.kd$/, '');
-  const code = new Uint8Array(readFileSync(join(folder, 'kernel.hsaco')));
+  const code = wholeFileIn(folder, 'kernel.hsaco') ?? new Uint8Array();
   const object = readCodeObject(code);
   const kernel = object.kernels.find((k) => k.name === name);
   if (kernel?.descriptor === undefined || kernel.descriptorSymbol === undefined) {
@@ -79,8 +75,17 @@ export function importFolder(
       ? 'kerncap'
       : 'rocm-perf-lab';
   const remarks: string[] = [];
-  const regions = readRegions(folder);
+  const { regions, missing } = readRegions(folder);
+  if (missing.length > 0) {
+    remarks.push(
+      `memory_regions.json names ${missing.length} regions whose files are missing (first ${missing[0]}): their memory is not in the capture.`,
+    );
+  }
+  const short = regions.filter((r) => r.length < r.skip + r.size).length;
+  if (short > 0)
+    remarks.push(`The files of ${short} regions are shorter than the regions: the rest is not in the capture.`);
   const segments = object.elf.segments.filter((s) => s.type === SegmentType.LOAD);
+  if (segments.length === 0) throw bad('kernel.hsaco has nothing to load.');
   const imageSize = Math.ceil(Math.max(...segments.map((s) => s.virtualAddress + s.memorySize)) / PAGE) * PAGE;
   let free = Math.max(PAGE, ...regions.map((r) => r.base + r.size));
   const takeFree = (size: number): number => {
@@ -94,26 +99,29 @@ export function importFolder(
   if (!isKnown) remarks.push('The folder does not say where the code was loaded; it is at a free address.');
   const loadAddress = isKnown ? loaded : takeFree(imageSize);
   const kept = regions.flatMap((region) => outside(region, loadAddress, loadAddress + imageSize));
-  const kernargBytes = existsSync(join(folder, 'kernarg.bin'))
-    ? new Uint8Array(readFileSync(join(folder, 'kernarg.bin')))
-    : new Uint8Array();
+  const kernargBytes = wholeFileIn(folder, 'kernarg.bin') ?? new Uint8Array();
   const kernargSize = Math.max(kernel.metadata?.kernargSegmentSize ?? 0, kernel.descriptor.kernargSize);
+  if (kernargSize > MAX_KERNARG_BYTES) throw bad(`The kernel has ${kernargSize} bytes of arguments.`);
   const kernarg = { address: takeFree(kernargSize + 64), size: kernargSize };
   remarks.push('The folder does not say where the kernarg segment lay; it is at a free address.');
   if (kernargBytes.length < kernargSize)
     remarks.push(`kernarg.bin has ${kernargBytes.length} of ${kernargSize} bytes; the others are zero.`);
   if (from === 'kerncap') {
     remarks.push('kerncap copies memory after the dispatch: what the kernel changes in place is already changed.');
+    if (!existsSync(join(folder, 'capture_complete')))
+      remarks.push('The folder has no file capture_complete: kerncap may not have come to its end.');
   }
   const variables = object.elf.symbols
     .filter((s) => s.type === STT_OBJECT && s.sectionIndex !== 0 && !s.name.endsWith('.kd'))
     .map((s) => ({ name: s.name, address: loadAddress + Number(s.value), size: Number(s.size) }));
-  const contents = variableContents(folder);
+  const contents = variableContents(folder, remarks);
   if (from === 'rocm-perf-lab' && variables.length > 0) {
     remarks.push(
       `The folder has no contents of module variables (${variables.length}); they are as the code object has them.`,
     );
   }
+  const chunks = kept.reduce((sum, r) => sum + Math.ceil(copiedBytes(r) / CHUNK_BYTES) + 1, 0);
+  if (chunks > MAX_CHUNKS) throw bad(`Its regions have more than ${MAX_CHUNKS} chunks of ${CHUNK_BYTES} bytes.`);
   const staticLds = kernel.descriptor.groupSegmentFixedSize;
   const grid = dispatch.at('grid').triple(0xffffffff);
   const block = dispatch.at('block').triple(1024);
@@ -166,6 +174,7 @@ export function importFolder(
   };
   const writer = CaptureWriter.create(path, description, options);
   try {
+    checkWritable(writer, folder);
     const segment = new Uint8Array(kernargSize + 64);
     segment.set(kernargBytes.subarray(0, kernargSize));
     writer.writePre(kernarg.address, segment);
@@ -182,16 +191,37 @@ export function importFolder(
   }
 }
 
-/** The regions with content, without those that lie inside of others. */
-function readRegions(folder: string): Region[] {
-  const all = readJson(folder, 'memory_regions.json')
+/** What a capture would not be read with: addresses and sizes that it cannot have. */
+function checkWritable(writer: CaptureWriter, folder: string): void {
+  try {
+    readManifest(new TextEncoder().encode(manifestText(writer.manifest('recording', []))));
+  } catch (cause) {
+    if (!(cause instanceof WavesmithError)) throw cause;
+    throw new WavesmithError('capture/bad-import', `The folder makes no capture: ${cause.message}`, {
+      file: folder,
+      hint: 'The folder is damaged, or of another version.',
+      cause,
+    });
+  }
+}
+
+/** The regions with content, without those that lie inside of others, and the names of the files that are missing. */
+function readRegions(folder: string): { readonly regions: readonly Region[]; readonly missing: readonly string[] } {
+  const missing: string[] = [];
+  const all = jsonIn(folder, 'memory_regions.json')
     .at('regions')
-    .list(2 ** 20, (f): Region => {
+    .list(2 ** 20, (f): Region[] => {
       const base = f.at('base').whole();
-      const file = join(folder, 'memory', `region_${base.toString(16)}.bin`);
-      return { base, size: f.at('size').whole(2 ** 48), file, isVmem: Boolean(f.at('is_vmem').value), skip: 0 };
+      const size = f.at('size').whole(2 ** 48);
+      const name = join('memory', `region_${base.toString(16)}.bin`);
+      const found = size > 0 ? fileIn(folder, name) : undefined;
+      if (found === undefined) {
+        if (size > 0) missing.push(name);
+        return [];
+      }
+      return [{ base, size, file: found.path, length: found.size, isVmem: Boolean(f.at('is_vmem').value), skip: 0 }];
     })
-    .filter((region) => region.size > 0 && existsSync(region.file))
+    .flat()
     .sort((a, b) => a.base - b.base || b.size - a.size);
   const kept: Region[] = [];
   for (const region of all) {
@@ -200,7 +230,7 @@ function readRegions(folder: string): Region[] {
     if (region.base + region.size <= end) continue;
     kept.push(...outside(region, 0, end));
   }
-  return kept;
+  return { regions: kept, missing };
 }
 
 /** What of a region does not lie in an address range. */
@@ -213,14 +243,19 @@ function outside(region: Region, from: number, to: number): Region[] {
   return parts;
 }
 
+/** Bytes of a region that its file has. */
+const copiedBytes = ({ size, length, skip }: Region): number => Math.max(0, Math.min(size, length - skip));
+
 /** Copies a file of any size, as far as it goes. */
-function copyRegion({ base, size, file, skip }: Region, writer: CaptureWriter): void {
-  const descriptor = openSync(file, 'r');
+function copyRegion(region: Region, writer: CaptureWriter): void {
+  const { base, file, skip } = region;
+  const descriptor = reading(file, () => openSync(file, 'r'));
   try {
-    const length = Math.min(size, fstatSync(descriptor).size - skip);
+    const length = copiedBytes(region);
     const chunk = new Uint8Array(16 * CHUNK_BYTES);
     for (let at = 0; at < length; ) {
-      const count = readSync(descriptor, chunk, 0, Math.min(chunk.length, length - at), skip + at);
+      const want = Math.min(chunk.length, length - at);
+      const count = reading(file, () => readSync(descriptor, chunk, 0, want, skip + at));
       if (count === 0) return;
       writer.writePre(base + at, chunk.subarray(0, count));
       at += count;
@@ -231,21 +266,26 @@ function copyRegion({ base, size, file, skip }: Region, writer: CaptureWriter): 
 }
 
 /** kerncap's module_variables.json: contents by name, of the captured executable where that is known. */
-function variableContents(folder: string): Map<string, Uint8Array> {
+function variableContents(folder: string, remarks: string[]): Map<string, Uint8Array> {
   const contents = new Map<string, Uint8Array>();
   if (!existsSync(join(folder, 'module_variables.json'))) return contents;
   const own = existsSync(join(folder, 'metadata.json'))
-    ? readJson(folder, 'metadata.json').at('hsaco_sha256').value
+    ? jsonIn(folder, 'metadata.json').at('hsaco_sha256').value
     : undefined;
-  for (const entry of readJson(folder, 'module_variables.json')
+  for (const entry of jsonIn(folder, 'module_variables.json')
     .at('variables')
     .list(2 ** 20, (f) => f)) {
     const sha = entry.at('executable_sha256').value;
     if (typeof own === 'string' && typeof sha === 'string' && sha !== own) continue;
     const blob = entry.at('blob').text(4096);
+    const name = entry.at('name').text();
     // A blob is a file of the folder: no name leads out of it.
-    if (blob.startsWith('/') || blob.split(/[\\/]/).includes('..') || !existsSync(join(folder, blob))) continue;
-    contents.set(entry.at('name').text(), new Uint8Array(readFileSync(join(folder, blob))));
+    if (blob.startsWith('/') || blob.split(/[\\/]/).includes('..') || blob.includes('\0')) {
+      throw entry.at('blob').bad(`names a file outside of the folder: '${blob.slice(0, 80)}'`);
+    }
+    const bytes = wholeFileIn(folder, blob);
+    if (bytes === undefined) remarks.push(`The content of variable '${name}' is missing ('${blob}').`);
+    else contents.set(name, bytes);
   }
   return contents;
 }

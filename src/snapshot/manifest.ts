@@ -17,7 +17,9 @@ export const FORMAT_VERSION = '1.1';
 const REQUIRED = ['dispatch', 'code', 'memory', 'pages'] as const;
 const KNOWN_SECTIONS: readonly string[] = [...REQUIRED, 'determinism', 'annotations', 'unsupported'];
 const MAX_ALLOCATIONS = 2 ** 20;
-const MAX_CHUNKS = 2 ** 22;
+export const MAX_KERNARG_BYTES = 2 ** 20;
+/** Most chunks of a capture: 256 GiB. */
+export const MAX_CHUNKS = 2 ** 22;
 const MAX_RUNS = 64;
 
 export type Triple = readonly [number, number, number];
@@ -292,7 +294,7 @@ function readDispatch(f: Field): DispatchSection {
     queue: f.at('queue').optional((q) => q.address()) ?? null,
     kernarg: {
       address: kernarg.at('address').address(),
-      size: kernarg.at('size').whole(2 ** 20),
+      size: kernarg.at('size').whole(MAX_KERNARG_BYTES),
       slots: kernarg.at('slots').list(65536, readSlot),
     },
     instructions: f.at('instructions').optional((n) => n.whole()),

@@ -21,9 +21,27 @@ export class HrrWriter {
   readonly code = new Map<string, Uint8Array>();
   private sequence = 0;
 
-  /** A blob or code object by a name of the form that hashes have; the reader takes it as it is. */
+  /** A name of the form that hashes have, of content that the archive does not have. */
   static hash(n: number): string {
     return n.toString(16).padStart(32, '0');
+  }
+
+  /** The name that AMD's writer gives some content: two sums side by side. */
+  static nameOf(bytes: Uint8Array): string {
+    const [prime, basis] = [0x100000001b3n, 0xcbf29ce484222325n];
+    let [a, b] = [basis, prime];
+    for (const byte of bytes) {
+      a = BigInt.asUintN(64, (a ^ BigInt(byte)) * prime);
+      b = BigInt.asUintN(64, (b ^ BigInt(byte)) * basis);
+    }
+    return [a, b].map((half) => half.toString(16).padStart(16, '0')).join('');
+  }
+
+  /** Keeps a blob; gives its name. */
+  keep(bytes: Uint8Array): string {
+    const name = HrrWriter.nameOf(bytes);
+    this.blobs.set(name, bytes);
+    return name;
   }
 
   record(id: number, ...parts: readonly (readonly [8 | 4 | 2 | 1, number | bigint] | Uint8Array)[]): this {

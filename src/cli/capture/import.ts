@@ -9,6 +9,7 @@ interface Options {
   kernel?: string;
   dispatch: string;
   target?: string;
+  budget?: string;
   zip?: boolean;
   force?: boolean;
   json?: boolean;
@@ -25,6 +26,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--kernel <re>', 'hrr: launches of kernels whose (mangled) name matches (default: all)')
     .option('--dispatch <n>', 'hrr: which of these, from 0', '0')
     .option('--target <target>', 'hrr: whose code is run, when the archive has that of several')
+    .option('--budget <n>', 'hrr: stop a launch after this many instructions')
     .option('--zip', 'one ZIP file (also when the name ends in .zip)')
     .option('--force', 'replace a capture of that name')
     .option('--json', 'print JSON')
@@ -35,7 +37,7 @@ The folders of rocm-perf-lab and kerncap hold no result. 'wavesmith capture slim
 touches and its result. An .hrr archive holds the calls of a whole program: those before the launch are done again on the virtual GPU.`,
     );
   if (!parseArguments(command, argv)) return 0;
-  const { output, kernel, dispatch, target, zip, force, json } = command.opts<Options>();
+  const { output, kernel, dispatch, target, budget, zip, force, json } = command.opts<Options>();
   const folder = command.args[0] ?? '';
   const writing = { replace: force === true, zip: zip === true || output.endsWith('.zip') };
   const steps = stepPrinter(process.stderr);
@@ -45,6 +47,7 @@ touches and its result. An .hrr archive holds the calls of a whole program: thos
         kernel: parseKernel(kernel),
         dispatch: parseCount(dispatch, '--dispatch'),
         target,
+        maxInstructions: parseCount(budget, '--budget'),
         onStep: steps.say,
       })
     : importFolder(folder, output, producer('rocm'), writing);

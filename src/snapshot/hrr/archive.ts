@@ -1,12 +1,13 @@
 // The files of an archive of HIP Record & Replay: the log, blobs of host memory, code objects. Names are made from hashes that were checked.
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
 import { type CodeObject, codeObjectsOf, openContainer } from '../../codeobject/index.ts';
+import { badImport, namesIn, reading, wholeFileIn } from '../foreign-files.ts';
 import { type HrrBlob, type HrrLog, readHrrLog } from './events.ts';
+import { firstHalfOfHash } from './hash.ts';
 
 const LOG = 'events.bin';
-const MAX_FILE = 2 ** 31 - 1;
 
 export interface HrrArchive {
   readonly path: string;
@@ -17,14 +18,16 @@ export interface HrrArchive {
   code(kernel: string, hash: HrrBlob): CodeObject[];
 }
 
-const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const factsOf = (path: string): Stats | undefined =>
+  reading(path, (): Stats | undefined => lstatSync(path, { throwIfNoEntry: false }));
+const isFile = (path: string): boolean => factsOf(path)?.isFile() ?? false;
+const isFolder = (path: string): boolean => factsOf(path)?.isDirectory() ?? false;
 
 /** The folders of processes: the folder itself, or its folders `pid-N`. Empty for what is no such archive. */
 function processesOf(folder: string): string[] {
   if (!isFolder(folder)) return [];
   if (isFile(join(folder, LOG))) return [folder];
-  return readdirSync(folder)
+  return namesIn(folder)
     .filter((name) => /^pid-\d{1,10}$/.test(name) && isFolder(join(folder, name)) && isFile(join(folder, name, LOG)))
     .sort()
     .map((name) => join(folder, name));
@@ -34,9 +37,16 @@ function processesOf(folder: string): string[] {
 export const isHrrArchive = (folder: string): boolean => processesOf(folder).length > 0;
 
 function readWhole(path: string): Uint8Array {
-  const { size } = lstatSync(path);
-  if (size > MAX_FILE) throw new WavesmithError('capture/bad-import', `'${path}' has ${size} bytes.`, { file: path });
-  return new Uint8Array(readFileSync(path));
+  const bytes = wholeFileIn(dirname(path), basename(path));
+  if (bytes === undefined) throw badImport(`'${path}' is not there any more.`, path);
+  return bytes;
+}
+
+/** A file that its content names; other content is damage. */
+function readNamed(path: string): Uint8Array {
+  const bytes = readWhole(path);
+  if (basename(path).startsWith(firstHalfOfHash(bytes))) return bytes;
+  throw badImport(`'${path}' is damaged: it does not hold what its name says.`, path, 'Take the archive again.');
 }
 
 /** Files of a folder and of its folders of two digits, by the hash that is their name. */
@@ -45,7 +55,7 @@ function byHash(folder: string, ending: string): Map<string, string> {
   const name = new RegExp(`^([0-9a-f]{32})\\.${ending}$`);
   const read = (at: string, inner: boolean): void => {
     if (!isFolder(at)) return;
-    for (const entry of readdirSync(at)) {
+    for (const entry of namesIn(at)) {
       const hash = name.exec(entry)?.[1];
       if (hash !== undefined && isFile(join(at, entry))) files.set(hash, join(at, entry));
       else if (!inner && /^[0-9a-f]{2}$/.test(entry)) read(join(at, entry), true);
@@ -60,12 +70,11 @@ export function openHrrArchive(folder: string): HrrArchive {
   const processes = processesOf(folder);
   const [path] = processes;
   if (path === undefined || processes.length > 1) {
-    throw new WavesmithError(
-      'capture/bad-import',
-      path === undefined
-        ? `'${folder}' holds no ${LOG}.`
-        : `'${folder}' holds the calls of ${processes.length} processes.`,
-      { file: folder, hint: path === undefined ? undefined : `Give one of them: ${processes.join(', ')}.` },
+    if (path === undefined) throw badImport(`'${folder}' holds no ${LOG}.`, folder);
+    throw badImport(
+      `'${folder}' holds the calls of ${processes.length} processes.`,
+      folder,
+      `Give one of them: ${processes.join(', ')}.`,
     );
   }
   const blobs = byHash(join(path, 'blobs'), 'blob');
@@ -84,7 +93,7 @@ export function openHrrArchive(folder: string): HrrArchive {
     log: readHrrLog(readWhole(join(path, LOG))),
     blob: (hash) => {
       const file = blobs.get(hash);
-      return file === undefined ? undefined : readWhole(file);
+      return file === undefined ? undefined : readNamed(file);
     },
     code: (kernel, hash) => {
       const named = [objects.get(hash), blobs.get(hash)].filter((file) => file !== undefined);
@@ -96,7 +105,7 @@ export function openHrrArchive(folder: string): HrrArchive {
 
 /** The code objects of a file; none when it is data. */
 function codeObjectsIn(file: string): CodeObject[] {
-  const bytes = readWhole(file);
+  const bytes = readNamed(file);
   try {
     return codeObjectsOf(openContainer(bytes, file));
   } catch (error) {

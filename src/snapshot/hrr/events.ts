@@ -67,6 +67,8 @@ export interface HrrLog {
   readonly events: readonly HrrEvent[];
   /** The program came to its end: the log has its last record. */
   readonly isComplete: boolean;
+  /** Records of the log, and how many its last record says that it has. */
+  readonly records: { readonly read: number; readonly written: number | undefined };
 }
 
 const NO_BLOB: HrrBlob = '0'.repeat(32);
@@ -259,17 +261,19 @@ export function readHrrLog(bytes: Uint8Array): HrrLog {
     );
   }
   const events: HrrEvent[] = [];
-  let isComplete = false;
-  for (let at = 8; at + HEADER_BYTES <= r.length && !isComplete; ) {
+  let written: number | undefined;
+  let count = 0;
+  for (let at = 8; at + HEADER_BYTES <= r.length && written === undefined; ) {
     const length = r.u32(at + 26);
     if (length < HEADER_BYTES || length > MAX_RECORD || at + length > r.length) break;
     const id = r.u16(at);
     const record = new ByteReader(r.slice(at, length), 'A record of events.bin', 'capture/bad-import');
-    if (id === END && length === END_BYTES) isComplete = true;
+    if (id === END && length === END_BYTES) written = number(record, HEADER_BYTES);
+    else count++;
     const [name, read] = CALLS.get(id) ?? [];
     if (name !== undefined && read !== undefined) events.push({ sequence: r.u64(at + 2), name, does: read(record) });
     at += length;
   }
   events.sort((a, b) => (a.sequence < b.sequence ? -1 : a.sequence > b.sequence ? 1 : 0));
-  return { version, events, isComplete };
+  return { version, events, isComplete: written !== undefined, records: { read: count, written } };
 }

@@ -19,6 +19,8 @@ export interface HrrOptions extends FinishOptions {
   readonly dispatch?: number | undefined;
   /** Whose code is run when the archive has several; default the only one. */
   readonly target?: string | undefined;
+  /** Ends a launch that executes more wave instructions (default: the device's own limit). */
+  readonly maxInstructions?: number | undefined;
 }
 
 interface Allocation {
@@ -37,11 +39,17 @@ export async function importHrr(
   options: HrrOptions = {},
 ): Promise<ImportResult> {
   const archive = openHrrArchive(folder);
-  const { events, isComplete } = archive.log;
+  const { events, isComplete, records } = archive.log;
   const { event, code } = chosen(archive, options);
   const player = new Player(archive, code, options);
   try {
     if (!isComplete) player.note('log', 'The program did not come to its end: the log has no last record.');
+    if (isComplete && records.read !== records.written) {
+      player.note(
+        'log',
+        `The log has ${records.read} records, and its last one says ${records.written}: it is damaged.`,
+      );
+    }
     for (const one of events) {
       if (one === event) break;
       await player.play(one);
@@ -98,18 +106,20 @@ class Player {
   private readonly archive: HrrArchive;
   private readonly target: string;
   private readonly onStep: HrrOptions['onStep'];
+  private readonly maxInstructions: number | undefined;
   private readonly device: SimDevice;
   private readonly allocations = new Map<number, Allocation>();
   private readonly modules = new Map<string, DeviceModule>();
   private readonly counts = new Map<string, number>();
   private launches = 0;
 
-  constructor(archive: HrrArchive, code: CodeObject, { onStep }: HrrOptions) {
+  constructor(archive: HrrArchive, code: CodeObject, { onStep, maxInstructions }: HrrOptions) {
     const { processor } = code.target;
     if (!isTargetName(processor)) throw new Error('codeOf gives known targets only');
     this.archive = archive;
     this.target = processor;
     this.onStep = onStep;
+    this.maxInstructions = maxInstructions;
     this.device = new SimDevice(processor, nodeSimOptions());
   }
 
@@ -236,7 +246,10 @@ class Player {
         this.note('snapshot', `The archive lacks host memory that '${name}' could read.`);
       else this.device.write(target.buffer, content.subarray(0, bytes), target.offset);
     }
-    return { kernel: module.kernel(name), request: { grid, block, dynamicLds, args } };
+    return {
+      kernel: module.kernel(name),
+      request: { grid, block, dynamicLds, args, maxInstructions: this.maxInstructions },
+    };
   }
 
   /** Makes the launch that is recorded. */
