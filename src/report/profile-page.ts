@@ -2,6 +2,7 @@
 // that no name in it can break out of, and a content security policy admits exactly this code and this style.
 import { createHash } from 'node:crypto';
 import { answerView } from './client/answer.ts';
+import { blockCharts, metricTables } from './client/blocks.ts';
 import { comparisonView, startComparison } from './client/comparison.ts';
 import { kernelPage, kernelTable } from './client/kernels.ts';
 import { instructionListing, sourceLines } from './client/listing.ts';
@@ -25,6 +26,8 @@ const PARTS = {
   counterTracks,
   kernelTable,
   kernelPage,
+  blockCharts,
+  metricTables,
   traceView,
   waveInstructions,
   instructionListing,

@@ -23,27 +23,33 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
     ui.el('h2', { id: 'h-answer' }, 'What to change'),
   );
   const facts = ui.el('dl', { class: 'facts' });
-  const fact = (name: string, value: string | null) => {
-    facts.append(ui.el('dt', {}, name), ui.el('dd', {}, value ?? 'not recorded'));
-  };
-  fact('Command', answer.command);
-  fact('GPU', answer.machines.length === 0 ? null : answer.machines.join(', '));
-  fact('Machine', answer.host);
-  fact('Date', answer.date);
+  const machines = answer.machines.length === 0 ? null : answer.machines.join(', ');
+  const recorded = [
+    ['Command', answer.command],
+    ['GPU', machines],
+    ['Machine', answer.host],
+    ['Date', answer.date],
+  ] as const;
+  for (const [name, value] of recorded) {
+    if (value !== null) facts.append(ui.el('dt', {}, name), ui.el('dd', {}, value));
+  }
+  const absent = recorded.flatMap(([name, value]) => (value === null ? [name] : []));
+  if (absent.length > 0) facts.append(ui.el('dt', {}, 'Not recorded'), ui.el('dd', {}, absent.join(', ')));
   section.append(facts);
   const shares = answer.kernels.filter((kernel) => kernel.share.value !== undefined);
   if (shares.length > 0) {
     section.append(
       ui.table(
         'Where the time went',
-        ['Kernel', 'GPU', 'Time', 'Share of all kernels'],
+        ['Kernel', 'Time', 'Share of all kernels', 'Limited by', 'GPU'],
         shares.map((kernel) => [
           link(kernel.id, kernel.name),
-          kernel.agent,
           ui.measure(kernel.totalNs, ui.ns),
           ui.measure(kernel.share, ui.percent),
+          data.kernels.find(({ id }) => id === kernel.id)?.bottleneck.classes[0]?.class ?? 'no class has evidence',
+          kernel.agent,
         ]),
-        [2, 3],
+        [1, 2],
       ),
     );
     if (answer.idleNs.value !== undefined && answer.spanNs.value !== undefined) {

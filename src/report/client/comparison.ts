@@ -29,6 +29,11 @@ export interface ComparisonData {
 /** Draws the comparison. */
 export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
   const signed = (ns: number) => `${ns > 0 ? '+' : ns < 0 ? '−' : ''}${ui.ns(Math.abs(ns))}`;
+  const only: Readonly<Record<string, string>> = { 'only in A': 'only before', 'only in B': 'only after' };
+  const percent = ([{ value: a }, { value: b }]: readonly [PageMeasure, PageMeasure]) =>
+    a === undefined || b === undefined || a === 0
+      ? ''
+      : ` (${b > a ? '+' : b < a ? '−' : ''}${ui.percent(Math.abs(b / a - 1))})`;
   const both = ([a, b]: readonly [PageMeasure, PageMeasure]) =>
     ui.el('span', {}, ui.measure(a, ui.ns), ' → ', ui.measure(b, ui.ns));
   const tile = (label: string, value: HTMLElement) => ui.el('div', { class: 'tile' }, ui.el('span', {}, label), value);
@@ -39,8 +44,8 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
     ui.el(
       'div',
       { class: 'tiles' },
-      tile('GPU work', both(data.totalNs)),
-      tile('Critical path', both(data.criticalNs)),
+      tile('GPU work', ui.el('span', {}, both(data.totalNs), percent(data.totalNs))),
+      tile('Critical path', ui.el('span', {}, both(data.criticalNs), percent(data.criticalNs))),
     ),
   );
   const noise = (significant: boolean | null) =>
@@ -81,7 +86,9 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
             bar(kernel.changeNs.value ?? 0),
             both(kernel.totalNs),
             both(kernel.meanNs),
-            kernel.status === 'both' ? ui.measure(kernel.meanRatio, (v) => `×${v.toFixed(3)}`) : kernel.status,
+            kernel.status === 'both'
+              ? ui.measure(kernel.meanRatio, (v) => `×${v.toFixed(3)}`)
+              : (only[kernel.status] ?? kernel.status),
             `${kernel.calls[0]} → ${kernel.calls[1]}`,
             noise(kernel.significant),
             `${kernel.bottleneck[0] ?? 'no class'} → ${kernel.bottleneck[1] ?? 'no class'}`,

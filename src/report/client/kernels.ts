@@ -161,8 +161,10 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
   return section;
 }
 
-/** What the page of a kernel shows of its code. */
-export interface CodeViews {
+/** The parts of a kernel's page: its code, what it asks of the GPU, its metrics. */
+export interface KernelViews {
+  readonly charts: (ui: Ui, kernel: PageKernel) => HTMLElement;
+  readonly metrics: (ui: Ui, kernel: PageKernel) => HTMLElement[];
   readonly listing: Listing;
   readonly sources: (ui: Ui, lines: PageTrace['lines']) => HTMLElement | undefined;
 }
@@ -172,29 +174,15 @@ export function kernelPage(
   ui: Ui,
   data: PageData,
   kernel: PageKernel,
-  code: CodeViews,
+  views: KernelViews,
   close: () => void,
 ): HTMLElement {
   const MAX_DISPATCHES = 200;
-  const unit = (name: string) => (value: number) => {
-    if (name === 'fraction') return ui.percent(value);
-    return name === 'count' || name === 'ratio' ? ui.num(value) : `${ui.num(value)} ${name}`;
-  };
   const dims = (sizes: readonly number[]) => {
     const known = sizes.filter((n) => n >= 0);
     return known.length === 0 ? 'not recorded' : known.join(' × ');
   };
   const count = (n: number) => (n < 0 ? 'not recorded' : String(n));
-  const bar = (share: number, label: string) => {
-    const fill = ui.el('span', { class: 'fill' });
-    fill.style.width = `${Math.max(0, Math.min(100, share * 100))}%`;
-    return ui.el(
-      'div',
-      { class: 'bar', role: 'img', 'aria-label': label },
-      fill,
-      ui.el('span', { class: 'bar-text' }, label),
-    );
-  };
   const section = ui.el(
     'section',
     { id: 'kernel', 'aria-labelledby': 'h-kernel', tabindex: '-1' },
@@ -224,12 +212,16 @@ export function kernelPage(
     ui.el(
       'div',
       { class: 'tiles' },
-      // What is unknown does not lead.
-      ...[...facts.filter(isKnown), ...facts.filter((fact) => !isKnown(fact))].map(([label, measure, format]) =>
-        tile(label, ui.measure(measure, format)),
-      ),
+      ...facts.filter(isKnown).map(([label, measure, format]) => tile(label, ui.measure(measure, format))),
     ),
   );
+  const others = facts.filter((fact) => !isKnown(fact));
+  if (others.length > 0) {
+    const why = [...new Set(others.map(([, measure]) => measure.unknown ?? ''))].join('; ');
+    section.append(
+      ui.el('p', { class: 'note' }, `Unknown: ${others.map(([label]) => label.toLowerCase()).join(', ')} (${why}).`),
+    );
+  }
   const evidence = ui.el('div', {}, ui.el('h3', {}, 'Bottlenecks'));
   for (const found of kernel.bottleneck.classes) {
     evidence.append(
@@ -284,13 +276,6 @@ export function kernelPage(
       ),
     );
   }
-  const levels = ui.el('div', {}, ui.el('h3', {}, 'Memory levels'));
-  for (const point of kernel.roofline.points) {
-    const label = `${point.level}: ${ui.show(point.bytes, ui.num)} bytes, ${ui.show(point.bandwidth, ui.bandwidth)}, ${ui.show(point.ofPeak, ui.percent)} of peak`;
-    levels.append(bar(point.ofPeak.value ?? 0, label));
-    const why = point.bytes.unknown ?? point.bandwidth.unknown ?? point.ofPeak.unknown;
-    if (why !== undefined) levels.append(ui.el('p', { class: 'note' }, `${point.level}: ${why}`));
-  }
   const o = kernel.occupancy;
   const occupancy = ui.el('div', {}, ui.el('h3', {}, 'Occupancy'));
   if (o.share.value === undefined)
@@ -305,14 +290,14 @@ export function kernelPage(
     );
     for (const limit of o.limits) {
       occupancy.append(
-        bar(limit.wavesPerCu / (o.maxWavesPerCu.value ?? 1), `${limit.resource}: ${limit.wavesPerCu} waves`),
+        ui.bar(limit.wavesPerCu / (o.maxWavesPerCu.value ?? 1), `${limit.resource}: ${limit.wavesPerCu} waves`),
       );
     }
   }
   if (o.resident.value !== undefined) {
     occupancy.append(ui.el('p', {}, `Measured: ${o.resident.value.toFixed(1)} waves resident per CU.`));
   }
-  section.append(ui.el('div', { class: 'columns' }, evidence, ui.el('div', {}, levels, occupancy)));
+  section.append(ui.el('div', { class: 'columns' }, evidence, ui.el('div', {}, views.charts(ui, kernel), occupancy)));
   section.append(
     ui.table(
       'Launches',
@@ -329,18 +314,7 @@ export function kernelPage(
       ]),
       [0, 3, 4, 5, 6, 7],
     ),
-    ui.table(
-      'Metrics',
-      ['Metric', 'Value', 'Dispatches', 'Formula', 'Source'],
-      Object.values(kernel.metrics).map((m) => [
-        m.label,
-        ui.measure(m.value, unit(m.unit)),
-        String(m.dispatches),
-        ui.el('code', {}, m.formula),
-        m.source,
-      ]),
-      [1, 2],
-    ),
+    ...views.metrics(ui, kernel),
     ui.el(
       'details',
       {},
@@ -359,9 +333,9 @@ export function kernelPage(
   );
   const lines = data.traces.flatMap((trace) => trace.lines.filter((line) => line.kernel === kernel.name));
   if (lines.length > 0) {
-    const sources = code.sources(ui, lines);
+    const sources = views.sources(ui, lines);
     if (sources !== undefined) section.append(sources);
-    section.append(ui.el('h3', {}, 'Instructions'), code.listing(ui, lines, 'Instructions of this kernel'));
+    section.append(ui.el('h3', {}, 'Instructions'), views.listing(ui, lines, 'Instructions of this kernel'));
   }
   const dispatches = data.dispatches.shown.filter((one) => one.kernel === kernel.id);
   if (dispatches.length > 0) {

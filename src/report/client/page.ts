@@ -3,7 +3,7 @@
 //
 // Puts the page together: header, sections, the page of a kernel behind `#kernel-N`, light and dark.
 import type { PageData, PageKernel, PageTrace } from '../page-data.ts';
-import type { CodeViews } from './kernels.ts';
+import type { KernelViews } from './kernels.ts';
 import type { Listing } from './listing.ts';
 import type { counterTracks } from './tracks.ts';
 import type { Child, Ui } from './ui.ts';
@@ -18,7 +18,9 @@ export interface Parts {
   timelineView(ui: Ui, data: PageData, all: WorkStore | undefined, tracks: typeof counterTracks): HTMLElement;
   counterTracks: typeof counterTracks;
   kernelTable(ui: Ui, data: PageData, open: (kernel: number) => void): HTMLElement;
-  kernelPage(ui: Ui, data: PageData, kernel: PageKernel, code: CodeViews, close: () => void): HTMLElement;
+  kernelPage(ui: Ui, data: PageData, kernel: PageKernel, views: KernelViews, close: () => void): HTMLElement;
+  blockCharts(ui: Ui, kernel: PageKernel): HTMLElement;
+  metricTables(ui: Ui, kernel: PageKernel): HTMLElement[];
   waveInstructions(ui: Ui, trace: PageTrace, listing: HTMLElement): HTMLElement | undefined;
   traceView(ui: Ui, data: PageData, listing: Listing, wave: Parts['waveInstructions']): HTMLElement;
   instructionListing: Listing;
@@ -43,8 +45,13 @@ export function startPage(parts: Parts): void {
     all.hidden = kernel !== undefined;
     one.replaceChildren();
     if (kernel === undefined) return;
-    const code = { listing: parts.instructionListing, sources: parts.sourceLines };
-    const page = parts.kernelPage(ui, data, kernel, code, () => {
+    const views = {
+      charts: parts.blockCharts,
+      metrics: parts.metricTables,
+      listing: parts.instructionListing,
+      sources: parts.sourceLines,
+    };
+    const page = parts.kernelPage(ui, data, kernel, views, () => {
       location.hash = 'kernels';
     });
     one.append(page);

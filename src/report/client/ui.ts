@@ -10,6 +10,7 @@ export interface Ui {
   num(value: number): string;
   ns(value: number): string;
   percent(value: number): string;
+  bytes(value: number): string;
   /** A rate in GFLOP/s with the unit that fits. */
   flops(giga: number): string;
   /** A bandwidth in GB/s with the unit that fits. */
@@ -22,6 +23,8 @@ export interface Ui {
     rows: readonly (readonly Child[])[],
     numeric?: readonly number[],
   ): HTMLElement;
+  /** A bar as long as the share, with its text in it. */
+  bar(share: number, label: string): HTMLElement;
   sourceLink(source: string): Child;
   tip(target: Element, text: () => string): void;
 }
@@ -37,6 +40,14 @@ export function createUi(): Ui {
   tooltip.setAttribute('role', 'tooltip');
   tooltip.hidden = true;
   document.body.append(tooltip);
+  addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') tooltip.hidden = true;
+  });
+  for (const moved of ['hashchange', 'scroll']) {
+    addEventListener(moved, () => {
+      tooltip.hidden = true;
+    });
+  }
   const ui: Ui = {
     el(tag, attributes = {}, ...children) {
       const element = document.createElement(tag);
@@ -73,6 +84,19 @@ export function createUi(): Ui {
       if (Math.abs(value) >= 1e3) return `${(value / 1e3).toFixed(2)} µs`;
       return `${Math.round(value)} ns`;
     },
+    bytes(value) {
+      for (const [scale, suffix] of [
+        [1e12, 'TB'],
+        [1e9, 'GB'],
+        [1e6, 'MB'],
+        [1e4, 'kB'],
+      ] as const) {
+        if (Math.abs(value) >= scale) {
+          return `${Number((value / (suffix === 'kB' ? 1e3 : scale)).toPrecision(4))} ${suffix}`;
+        }
+      }
+      return `${Number(value.toPrecision(4))} bytes`;
+    },
     flops(giga) {
       if (giga >= 1000) return `${Number((giga / 1000).toPrecision(3))} TFLOP/s`;
       return `${Number(giga.toPrecision(3))} GFLOP/s`;
@@ -101,6 +125,12 @@ export function createUi(): Ui {
           ui.el('tbody', {}, ...rows.map((row) => ui.el('tr', {}, ...row.map((cell, i) => ui.el('td', cls(i), cell))))),
         ),
       );
+    },
+    bar(share, label) {
+      const fill = ui.el('span', { class: 'fill' });
+      fill.style.width = `${Math.max(0, Math.min(100, share * 100))}%`;
+      const text = ui.el('span', { class: 'bar-text' }, label);
+      return ui.el('div', { class: 'bar', role: 'img', 'aria-label': label }, fill, text);
     },
     sourceLink(source) {
       const match = /^(\/[^\0]*?):(\d+)(?: |$)/.exec(source);
