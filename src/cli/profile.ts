@@ -245,6 +245,13 @@ function summary(document: ProfileDocument, folder: string): string {
         `stalled ${show(trace.stallShare, percent)}, idle ${show(trace.idleShare, percent)}`,
     );
   }
+  if (document.calls.length > 0) {
+    const most = document.calls
+      .slice(0, 3)
+      .map((call) => `${clean(call.name)} ${call.calls} times, ${ms(call.totalNs)}`);
+    const all = document.calls.reduce((sum, call) => sum + call.calls, 0);
+    out.push(`\nAPI calls and markers ${all}: ${most.join('; ')}${document.calls.length > 3 ? '; …' : ''}`);
+  }
   if (document.findings.length > 0) out.push('\nFindings:');
   for (const finding of document.findings.slice(0, 20)) {
     out.push(`  ${finding.code} ${clean(finding.file)}: ${clean(finding.message)}`);

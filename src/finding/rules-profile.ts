@@ -140,6 +140,12 @@ export const PROFILE_RULES = {
     advice:
       'Check that counters and times are of the same dispatches and that the architecture is right, then profile again. The classes of the kernel keep a tenth of their confidence.',
   },
+  'profile/no-dispatches': {
+    severity: 'warning',
+    title: 'The input holds API calls, markers, copies or statistics and no kernel dispatches',
+    source: SOURCES.rocprofv3,
+    advice: 'Give the kernel trace of the same run (`rocprofv3 --kernel-trace`) or the counters as well.',
+  },
   'profile/several-recordings': {
     severity: 'warning',
     title: 'The inputs are of several machines or runs, whose times cannot be compared',

@@ -70,6 +70,7 @@ function analysis(
   recording: Recording,
   options: AnalyseOptions,
 ): { readonly document: ProfileDocument; readonly path: CriticalPath | undefined } {
+  reportNoDispatches(recording);
   const table = new MetricTable(recording, options.arch);
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
@@ -410,6 +411,18 @@ function residentWaves(sums: readonly MetricSum[]): Measure {
     (id) => sums.find((sum) => sum.metric.id === id)?.value ?? [],
   );
   return values.find(isKnown) ?? values[0] ?? unknown('there is no formula without an architecture');
+}
+
+/** Says when what was read has nothing about kernels. */
+function reportNoDispatches(r: Recording): void {
+  const isAboutKernels = r.dispatches.length > 0 || r.traces.length > 0 || r.samples.size > 0 || r.reported.size > 0;
+  if (isAboutKernels || r.simulated !== undefined) return;
+  const calls = [...r.calls.values()].reduce((sum, call) => sum + call.calls, 0);
+  r.report(
+    'profile/no-dispatches',
+    r.sources[0]?.path ?? '',
+    `Of kernels nothing was read: API calls and markers ${calls}, copies ${r.copies.length}, dispatches 0.`,
+  );
 }
 
 /** Says when counters were collected over different dispatches of a kernel: their sums do not belong together. */

@@ -1,6 +1,6 @@
 // The rules of the classifier: which number speaks for a class from where on, what must be seen besides, and what refutes it.
 // Thresholds: docs/profile.md, "Bottleneck classes".
-import { isKnown, known, type Measure, unknown } from '../measure.ts';
+import { isKnown, known, type Measure, ratio, unknown } from '../measure.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
 import type { WaitedFor } from './trace-features.ts';
 
@@ -150,6 +150,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     threshold: 0.25,
     formula: `bytes of HBM / time / HBM peak, where a vector memory instruction takes ${QUEUED_CYCLES} cycles or more (${formula('vmem.latency')})`,
   };
+  const requests = when('requests per L2 channel and cycle', 'l2.busy', 0.6);
   const storesBusy = [stores, queued].filter((condition) => isKnown(condition.value));
   const busy = [
     ...(isUnloaded ? [] : [bandwidth('HBM', 0.6)]),
@@ -189,6 +190,11 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         },
       ]
     : [];
+  // Every wave waits for its arguments; a kernel that waits for scalar loads has more of them.
+  const loads = ratio(metric('insts.smem'), metric('waves'), 'waves');
+  const scalarWaits =
+    isKnown(loads) && loads.value < 8 ? unknown('waves load few scalars besides their arguments') : waitShare('scalar');
+  const l2Busy = [bandwidth('L2', 0.6), requests].filter((condition) => isKnown(condition.value));
   const memory: NonNullable<ClassTest['needs']> = {
     any: [
       when('cycles of a vector memory instruction', 'vmem.latency', 500),
@@ -262,6 +268,16 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     },
     {
       class: 'memory-bandwidth',
+      metric: requests.metric,
+      ...fromMetric('l2.busy'),
+      threshold: requests.threshold,
+      certain: 0.9,
+      comparison: 'at least',
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }],
+    },
+    {
+      class: 'memory-bandwidth',
       metric: 'share of the L2 bandwidth',
       value: level('L2'),
       threshold: 0.6,
@@ -286,6 +302,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         ...storesBusy,
         ...atomics,
         bandwidth('L2', 0.6),
+        ...(isKnown(requests.value) ? [requests] : []),
         valuBusy,
         mfmaBusy,
         when('LDS bank conflict cycles per access cycle', 'lds.conflicts', 1),
@@ -304,7 +321,21 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: TRACED_MEMORY_FORMULA,
       source: MODEL,
       saves: (share) => share,
-      refutes: [...hbmBusy, ...storesBusy, ...atomics, ...launches],
+      refutes: [...hbmBusy, ...storesBusy, ...atomics, ...l2Busy, ...launches],
+      causes: [crowded],
+    },
+    {
+      class: 'memory-latency',
+      metric: 'share of traced wave time in waits for scalar loads',
+      value: scalarWaits,
+      threshold: 0.4,
+      certain: 0.8,
+      comparison: 'at least',
+      formula:
+        'latency of waits behind scalar loads / (latency + idle) of all instructions, where a wave has 8 or more',
+      source: MODEL,
+      saves: (share) => share,
+      refutes: [...hbmBusy, ...launches],
       causes: [crowded],
     },
     {
@@ -317,7 +348,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: 'WAITCNT samples / samples',
       source: MODEL,
       saves: (share) => share,
-      refutes: hbmBusy,
+      refutes: [...hbmBusy, ...l2Busy],
       causes: [crowded],
     },
     {
@@ -330,7 +361,8 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: formula('waves.resident'),
       source: source('waves.resident'),
       saves: (share) => 1 - share,
-      refutes: [...busy, computeShare, ...launches],
+      // Waves that wait for each other's atomics are not helped by more of them.
+      refutes: [...busy, computeShare, ...atomics, ...launches],
     },
     {
       class: 'under-occupied',
@@ -357,7 +389,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         isRequired: true,
         why: 'neither SQ_WAIT_ANY nor a thread trace tells whether waves wait',
       },
-      refutes: [...busy, computeShare, ...launches, ...tooSmall],
+      refutes: [...busy, computeShare, ...atomics, ...launches, ...tooSmall],
     },
     {
       class: 'divergence',
@@ -475,7 +507,13 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 0.3,
       comparison: 'at least',
       saves: (share) => share,
-      refutes: [...hbmBusy, valuBusy, mfmaBusy],
+      // A miss takes about a thousand cycles of the two compute units that share the cache.
+      refutes: [
+        ...hbmBusy,
+        valuBusy,
+        mfmaBusy,
+        when('cycles of a compute unit per instruction cache miss', 'icache.interval', 8000),
+      ],
     },
     {
       class: 'instruction-fetch',

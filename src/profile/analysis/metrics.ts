@@ -98,10 +98,11 @@ export class MetricTable {
   }
 
   private counter(name: string): ((row: number) => number) | undefined {
-    const constant = { $cu: 'cuCount', $xcc: 'xccCount', $simd: 'simdPerCu' }[name] as
+    const constant = { $cu: 'cuCount', $xcc: 'xccCount', $simd: 'simdPerCu', $l2: 'l2Channels' }[name] as
       | 'cuCount'
       | 'xccCount'
       | 'simdPerCu'
+      | 'l2Channels'
       | undefined;
     if (constant !== undefined) return (row) => this.agentOf(row)?.[constant] ?? Number.NaN;
     const { counters } = this.recording;

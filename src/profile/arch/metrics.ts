@@ -1,5 +1,5 @@
 // The metrics computed from counters, per architecture, as data: formula, unit, source. Names without the `_sum` suffix
-// match both forms. `$cu`, `$xcc`, `$simd` are the agent's CU, XCC and SIMD-per-CU counts.
+// match both forms. `$cu`, `$xcc`, `$simd`, `$l2` are the agent's counts of CUs, XCCs, SIMDs per CU and L2 channels.
 
 import { namesOf, parseExpression } from './expression.ts';
 
@@ -185,6 +185,14 @@ const COMMON: readonly MetricFormula[] = [
     source: 'rocprofiler-compute 1700_l2_cache.yaml',
   },
   {
+    id: 'l2.busy',
+    label: 'Requests per L2 channel and cycle',
+    unit: 'fraction',
+    formula: 'TCP_TCC_READ_REQ + TCP_TCC_WRITE_REQ + TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ',
+    over: 'GRBM_GUI_ACTIVE / $xcc * $l2',
+    source: 'AMD CDNA3 white paper: a channel reads a line or writes 64 bytes a cycle',
+  },
+  {
     id: 'lanes.active',
     label: 'Active lanes per VALU instruction',
     unit: 'lanes',
@@ -214,6 +222,14 @@ const COMMON: readonly MetricFormula[] = [
     unit: 'fraction',
     formula: 'SQC_ICACHE_MISSES',
     over: 'SQC_ICACHE_REQ',
+    source: 'rocprofiler-compute 1300_instruction_cache.yaml',
+  },
+  {
+    id: 'icache.interval',
+    label: 'Cycles of a compute unit per instruction cache miss',
+    unit: 'cycles',
+    formula: CU_CYCLES,
+    over: 'SQC_ICACHE_MISSES',
     source: 'rocprofiler-compute 1300_instruction_cache.yaml',
   },
   {
