@@ -4,6 +4,7 @@ import { openSolver } from '../src/cli/prove/solver.ts';
 import { type LaunchFacts, proveKernelWith } from '../src/equivalence/index.ts';
 import { build } from './support/prove-kernel.ts';
 import { EDITS, NOT_FOLLOWED } from './support/prove-pairs/by-hand.ts';
+import { EDITS as IDIOMS, NOT_FOLLOWED as OTHER_IDIOMS } from './support/prove-pairs/idioms.ts';
 
 const solver = openSolver();
 afterAll(() => solver?.close());
@@ -12,7 +13,7 @@ const facts: LaunchFacts = { block: [64, 1, 1] };
 const never = async (): Promise<boolean> => false;
 
 describe.skipIf(solver === undefined)('edits by hand', () => {
-  it.each(EDITS)('proved: %s', async (_name, a, b) => {
+  it.each([...EDITS, ...IDIOMS])('proved: %s', async (_name, a, b) => {
     const [x, y] = [build(a), build(b)];
     expect(await proveKernelWith(solver?.solve ?? never, x, y, 'k', { facts })).toMatchObject({
       verdict: 'proved',
@@ -21,7 +22,7 @@ describe.skipIf(solver === undefined)('edits by hand', () => {
     expect((await proveKernelWith(solver?.solve ?? never, y, x, 'k', { facts })).verdict).toBe('proved');
   });
 
-  it.each(NOT_FOLLOWED)('not followed: %s', async (_name, a, b) => {
+  it.each([...NOT_FOLLOWED, ...OTHER_IDIOMS])('not followed: %s', async (_name, a, b) => {
     const proof = await proveKernelWith(solver?.solve ?? never, build(a), build(b), 'k', { facts });
     expect(proof).toMatchObject({ verdict: 'not-proved', reason: expect.stringMatching(/^[A-Z'].*\.$/s) });
   });

@@ -357,7 +357,7 @@ export class Integers {
       half = this.makeLow(a);
       this.lows.set(a, half);
     }
-    return half;
+    return this.terms.current(half);
   }
 
   private makeLow(a: Term): Term {
@@ -388,7 +388,7 @@ export class Integers {
       half = this.makeHigh(a);
       this.highs.set(a, half);
     }
-    return half;
+    return this.terms.current(half);
   }
 
   private makeHigh(a: Term): Term {

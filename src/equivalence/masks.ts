@@ -31,7 +31,7 @@ export class Masks {
       bit = this.makeBit(exec, mask);
       this.bits.set(key, bit);
     }
-    return bit;
+    return this.integers.terms.current(bit);
   }
 
   private makeBit(exec: Term, mask: Term): Term {

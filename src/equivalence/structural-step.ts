@@ -309,7 +309,11 @@ function acrossLanes(step: Step, op: StructuralOperation): void {
       throughLds(step, op);
       return;
     default:
-      throw new NotFollowed(`'${step.instruction.row.mnemonic}' chooses registers at run time`);
+      throw new NotFollowed(
+        /movrel/.test(step.instruction.row.operation)
+          ? `'${step.instruction.row.mnemonic}' chooses registers at run time`
+          : `'${step.instruction.row.mnemonic}' is not followed`,
+      );
   }
 }
 

@@ -158,8 +158,8 @@ export class Terms {
     return made;
   }
 
-  /** What stands for a term now. */
-  private current(term: Term): Term {
+  /** What stands for a term now, since some were found to be equal; for those who keep terms that they have made. */
+  current(term: Term): Term {
     let now = term;
     for (let next = this.replaced.get(now); next !== undefined; next = this.replaced.get(now)) now = next;
     return now;

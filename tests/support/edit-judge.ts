@@ -173,27 +173,31 @@ export async function judgeEach(
   const verdicts: EditVerdict[] = [];
   for (const [index, kind] of kinds.entries()) {
     tell(kind.name);
-    const ready = sorts.map(({ texts }) =>
-      take(inTurn(kind, texts, index * 7, each), each, ({ mutant }) => assembled(mutant.text) !== undefined),
-    );
-    const [written, machine] = ready.map((list) => list.length) as [number, number];
-    const half = Math.min(written, Math.max(each >> 1, each - machine));
-    for (const [sort, most] of [half, each - half].entries()) {
-      const { subjects } = sorts[sort] as (typeof sorts)[number];
-      for (const { subject, mutant } of (ready[sort] as Chosen[]).slice(0, most)) {
-        verdicts.push(...(await judgeMutants(subjects[subject] as EditSubject, [mutant])));
-      }
-    }
+    const [written, machine] = sorts.map(({ subjects, texts }) => ({
+      subjects,
+      from: inTurn(kind, texts, index * 7, each),
+    })) as [Sort, Sort];
+    const chosen = [...take(written, each >> 1)];
+    chosen.push(...take(machine, each - chosen.length));
+    chosen.push(...take(written, each - chosen.length));
+    for (const [subject, mutant] of chosen) verdicts.push(...(await judgeMutants(subject, [mutant])));
   }
   return verdicts;
 }
 
-/** The first `most` that fit. */
-function take<T>(from: Iterable<T>, most: number, fits: (one: T) => boolean): T[] {
-  const taken: T[] = [];
-  for (const one of from) {
-    if (taken.length === most) break;
-    if (fits(one)) taken.push(one);
+/** Kernels of one sort, and the mistakes of a kind in them that were not taken yet. */
+interface Sort {
+  readonly subjects: readonly EditSubject[];
+  readonly from: Generator<Chosen>;
+}
+
+/** The next mistakes that assemble, at most `most`. */
+function take({ subjects, from }: Sort, most: number): (readonly [EditSubject, EditMutant])[] {
+  const taken: (readonly [EditSubject, EditMutant])[] = [];
+  while (taken.length < most) {
+    const { value, done } = from.next();
+    if (done === true) break;
+    if (assembled(value.mutant.text) !== undefined) taken.push([subjects[value.subject] as EditSubject, value.mutant]);
   }
   return taken;
 }

@@ -1,15 +1,8 @@
 // Pairs of kernels that differ: what functions do that they call, under which lanes and modes, and where these return to.
 import { all, STORE, type Variant } from '../prove-kernel.ts';
-import { BACK, DATA, mode, SOME, split } from './loaded.ts';
+import { BACK, CALL, DATA, mode, SOME, split } from './loaded.ts';
 import type { Pair } from './pair.ts';
 
-const CALL = (fn: string): string =>
-  all(
-    's_getpc_b64 s[16:17]',
-    `s_add_u32 s16, s16, ${fn}@rel32@lo+4`,
-    `s_addc_u32 s17, s17, ${fn}@rel32@hi+12`,
-    's_swappc_b64 s[30:31], s[16:17]',
-  );
 const fn = (name: string, ...lines: string[]): string => `${all(`\t.type ${name},@function`, `${name}:`, ...lines)}\n`;
 const RET = 's_setpc_b64 s[30:31]';
 const calls = (name: string, x: { body?: string; after: string }, y: { body?: string; after: string }): Pair => {

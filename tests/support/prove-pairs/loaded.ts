@@ -30,3 +30,12 @@ export const SOME = 'v_cmp_gt_u32_e32 vcc, 7, v8; s_and_saveexec_b64 s[14:15], v
 export const BACK = 's_mov_b64 exec, s[14:15]';
 /** All counters. */
 export const W = 's_waitcnt vmcnt(0) lgkmcnt(0)';
+
+/** Calls a function by its distance from here; s[30:31] hold where to return to. */
+export const CALL = (fn: string): string =>
+  all(
+    's_getpc_b64 s[16:17]',
+    `s_add_u32 s16, s16, ${fn}@rel32@lo+4`,
+    `s_addc_u32 s17, s17, ${fn}@rel32@hi+12`,
+    's_swappc_b64 s[30:31], s[16:17]',
+  );
