@@ -161,6 +161,9 @@ describe('settings', () => {
     ['an unknown rule', { check: { rules: { 'waits/x': 'off' } } }, 'finding/unknown-rule'],
     ['an unknown severity', { check: { rules: { waits: 'bad' } } }, 'finding/policy'],
     ['a list', [], 'check/config'],
+    ['an unknown section', { chek: {} }, "no section 'chek'"],
+    ['a misspelt severity', { check: { failOn: 'eror' } }, 'Did you mean error?'],
+    ['a misspelt rule', { check: { rules: { 'waits/too-strnog': 'off' } } }, 'Did you mean waits/too-strong?'],
   ])('%s is an error that names the file', async (_what, settings, text) => {
     const { code, out } = await configured(settings, EARLY);
     expect(code).toBe(1);
@@ -181,6 +184,7 @@ describe('exit status', () => {
   it.each([
     ['error', 1],
     ['none', 0],
+    ['never', 0],
     ['waits', 1],
     ['hazards,abi/target', 0],
   ])('--fail-on %s', async (what, code) => {
@@ -192,6 +196,8 @@ describe('exit status', () => {
     expect((await check(file)).code).toBe(0);
     expect((await check(file, '--fail-on', 'warning')).code).toBe(1);
     expect((await check(file, '--fail-on', 'wait')).out).toContain('finding/unknown-rule');
+    expect((await check(file, '--fail-on', 'wiats')).out).toContain('Did you mean waits?');
+    expect((await check(file, '--fail-on', 'something')).out).toContain('one of the areas abi, ');
   });
 });
 

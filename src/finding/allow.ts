@@ -1,7 +1,7 @@
 // Findings that a source allows, with a comment: `// wavesmith: allow RULE[, RULE…] – reason`, on the line of the instruction or on
 // comment lines directly above it; `allow-file` allows the rule in the whole source. A rule may be an area (`waits`, `hazards/*`).
 import type { Finding } from './finding.ts';
-import { matchRules, type RuleId } from './rules.ts';
+import { matchRules, RULE_IDS, type RuleId, similarNames } from './rules.ts';
 
 /** One such comment. */
 export interface Allowance {
@@ -10,6 +10,8 @@ export interface Allowance {
   /** The lines that it speaks for: its own, and the first line with code below it; none for the whole file. */
   readonly lines: readonly number[];
   readonly isFile: boolean;
+  /** Its first word: `allow`, `allow-file`, or a word that means nothing here, and then nothing is allowed. */
+  readonly kind: string;
   /** What it names, as it is written. */
   readonly names: readonly string[];
   readonly rules: ReadonlySet<RuleId>;
@@ -17,7 +19,8 @@ export interface Allowance {
   readonly reason: string;
 }
 
-const COMMENT = /(?:\/\/|[;#]|\/\*)\s*wavesmith:\s*(allow|allow-file)\s+([^\r\n]*)/;
+const COMMENT = /(?:\/\/|[;#]|\/\*)\s*wavesmith:\s*([\w-]*)([^\r\n]*)/;
+const KINDS = ['allow', 'allow-file'];
 /** What a line may hold and still be a comment only. */
 const COMMENT_ONLY = /^\s*(?:\/\/|[;#]|\/\*|$)/;
 const REASON = /\s*(?:\s[-–—]+|:|[–—])\s+/;
@@ -44,8 +47,9 @@ export function parseAllowances(text: string): Allowance[] {
       line: i + 1,
       lines: isFile ? [] : spoken,
       isFile,
+      kind,
       names,
-      rules: new Set(names.flatMap(matchRules)),
+      rules: new Set(KINDS.includes(kind) ? names.flatMap(matchRules) : []),
       reason: reason.join(' – ').trim(),
     });
   });
@@ -64,9 +68,13 @@ export function allowanceFor(
 }
 
 /** What is wrong with an allowance; undefined when nothing is. */
-export function allowanceProblem({ names, reason }: Allowance): string | undefined {
+export function allowanceProblem({ kind, names, reason }: Allowance): string | undefined {
+  if (!KINDS.includes(kind)) return `'${kind}' says nothing to wavesmith: write 'allow RULE – reason', or 'allow-file'`;
   const unknown = names.find((name) => matchRules(name).length === 0);
   if (names.length === 0) return 'this allowance names no rule';
-  if (unknown !== undefined) return `'${unknown}' is no rule and no area of rules, so nothing is allowed`;
+  if (unknown !== undefined) {
+    const hint = similarNames(unknown, RULE_IDS, []);
+    return `'${unknown}' is no rule and no area of rules, so nothing is allowed. ${hint}`;
+  }
   return reason === '' ? "this allowance gives no reason: write 'allow RULE – reason'" : undefined;
 }

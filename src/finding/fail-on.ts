@@ -1,17 +1,21 @@
 // Which findings fail a command: `--fail-on` of `check` and of `run --check`.
 import { WavesmithError } from '../base/index.ts';
 import type { Finding } from './finding.ts';
-import { matchRules, type RuleId } from './rules.ts';
+import { matchRules, type RuleId, similarNames } from './rules.ts';
 import { SEVERITIES, type Severity } from './severity.ts';
 
 /** All findings of a severity or a stronger one, none, or the rules (or their areas: `waits`) of a list. */
 export type FailOn = Severity | 'none' | readonly string[];
 
-/** Parses a severity, `none`, or a comma-separated list of `rules` and their areas; anything else is `finding/unknown-rule`. */
-export function parseFailOn(text: string, rules: readonly RuleId[]): FailOn {
+/**
+ * Parses a severity, `none` (or `never`), or a comma-separated list of `rules` and their areas; anything else is `finding/unknown-rule`.
+ * `file`: who says it.
+ */
+export function parseFailOn(text: string, rules: readonly RuleId[], file?: string): FailOn {
+  if (text === 'never') return 'none';
   if (isSeverityOrNone(text)) return text;
   const names = text.split(',').map((part) => part.trim());
-  checkFailOn(names, rules);
+  checkFailOn(names, rules, file);
   return names;
 }
 
@@ -20,12 +24,13 @@ function isSeverityOrNone(text: string): text is Severity | 'none' {
 }
 
 /** Checks what a program asks for; a name that is no severity and none of `rules` or their areas is `finding/unknown-rule`. */
-export function checkFailOn(failOn: FailOn, rules: readonly RuleId[]): void {
+export function checkFailOn(failOn: FailOn, rules: readonly RuleId[], file?: string): void {
   if (typeof failOn === 'string' && isSeverityOrNone(failOn)) return;
   for (const name of typeof failOn === 'string' ? [failOn] : failOn) {
     if (name !== '' && matchRules(name).some((rule) => rules.includes(rule))) continue;
     throw new WavesmithError('finding/unknown-rule', `'${name}' is no rule and no area of rules.`, {
-      hint: `Write ${SEVERITIES.join(', ')}, none, or some of: ${rules.join(', ')}.`,
+      file,
+      hint: similarNames(name, rules, [...SEVERITIES, 'none']),
     });
   }
 }

@@ -1,7 +1,7 @@
 // Which findings a project wants to see, and how bad they are to it: the settings of a configuration file over those of the registry.
 import { WavesmithError } from '../base/index.ts';
 import type { Finding } from './finding.ts';
-import { isRuleId, matchRules, type RuleId } from './rules.ts';
+import { isRuleId, matchRules, RULE_IDS, type RuleId, similarNames } from './rules.ts';
 import { SEVERITIES, type Severity } from './severity.ts';
 
 /** The severity that a project gives a rule. */
@@ -22,7 +22,7 @@ export function parsePolicy(rules: Readonly<Record<string, unknown>>, file: stri
     if (named.length === 0) {
       throw new WavesmithError('finding/unknown-rule', `'${name}' is no rule and no area of rules.`, {
         file,
-        hint: 'docs/check/README.md lists them.',
+        hint: similarNames(name, RULE_IDS, []),
       });
     }
     if (typeof value !== 'string' || !SETTINGS.includes(value)) {

@@ -1,5 +1,6 @@
 // Every rule of the checker, of strict mode and of the profile: its severity, what it is about, its page and its source. One that is not here does not
 // compile. `shown` says whether a rule speaks without being asked, `seen` on what evidence it lets shipped code pass.
+import { closeMatches } from '../isa/table/suggest.ts';
 import type { RuleInfo } from './rule-info.ts';
 import { CHECK_RULES } from './rules-check.ts';
 import { PROFILE_RULES } from './rules-profile.ts';
@@ -37,4 +38,20 @@ export function rulePage(rule: RuleId): string {
 export function matchRules(pattern: string): RuleId[] {
   const area = pattern.endsWith('/*') ? pattern.slice(0, -2) : pattern;
   return RULE_IDS.filter((rule) => rule === area || rule.startsWith(`${area}/`));
+}
+
+/** Typing errors that are taken for a name: swapped letters are two, and short names have few. */
+const far = (name: string): number => Math.min(2, Math.floor(name.length / 2));
+
+/** What somebody may have meant who wrote a name that is none of `rules`, no area of them and none of `words`. */
+export function similarNames(name: string, rules: readonly RuleId[], words: readonly string[]): string {
+  const areas = [...new Set(rules.map((rule) => rule.slice(0, rule.indexOf('/'))))];
+  const tails = new Map(rules.map((rule) => [rule.slice(rule.indexOf('/') + 1), rule]));
+  const close = [
+    ...closeMatches(name, [...words, ...areas, ...rules], far(name)),
+    ...closeMatches(name, [...tails.keys()], far(name)).map((tail) => tails.get(tail) as RuleId),
+  ];
+  if (close.length > 0) return `Did you mean ${close.slice(0, 4).join(', ')}?`;
+  const known = words.length === 0 ? '' : `${words.join(', ')}, `;
+  return `Write ${known}a rule, or one of the areas ${areas.join(', ')}. docs/check/README.md lists the rules.`;
 }

@@ -36,6 +36,9 @@ export function readSettings(path: string | undefined): CheckSettings {
   const bad = (message: string, hint: string): WavesmithError =>
     new WavesmithError('check/config', message, { file: path, hint });
   if (!isObject(all)) throw bad('The configuration is no JSON object.', `Write { "check": { … } }.`);
+  const section = Object.keys(all).find((key) => key !== 'check');
+  if (section !== undefined)
+    throw bad(`The configuration has no section '${section}'.`, 'Write { "check": { … } }; there is no other section.');
   const check = all.check ?? {};
   if (!isObject(check)) throw bad("'check' is no JSON object.", 'Write { "check": { "rules": { … } } }.');
   const unknown = Object.keys(check).find((key) => !KEYS.includes(key));
@@ -51,7 +54,7 @@ export function readSettings(path: string | undefined): CheckSettings {
   }
   return {
     policy: parsePolicy(rules, path),
-    failOn: failOn === undefined ? undefined : parseFailOn(failOn, RULE_IDS),
+    failOn: failOn === undefined ? undefined : parseFailOn(failOn, RULE_IDS, path),
     notes: notes as boolean | undefined,
     pedantic: pedantic as boolean | undefined,
     baseline: baseline === undefined ? undefined : resolve(dirname(path), baseline),

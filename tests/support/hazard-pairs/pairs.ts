@@ -92,9 +92,14 @@ function tieOf({ operands, operation }: InstructionRow, at: number): number {
 
 const align = (n: number, to: number): number => Math.ceil(n / to) * to;
 
-/** Registers of one instruction, each operand its own; the second instruction's lie above the first one's. */
+/** Registers of one instruction, each operand its own, from a chosen one on; the second instruction's lie above the first one's. */
 function allocate(row: InstructionRow, isSecond: boolean, pick: Pick): Operand[] | undefined {
-  const next = { v: isSecond ? 128 : 0, a: isSecond ? 128 : 0, s: isSecond ? 52 : 0 };
+  const [vector, scalar] = [2 * pick(8), 4 * pick(3)];
+  const next = {
+    v: (isSecond ? 128 : 0) + vector,
+    a: (isSecond ? 128 : 0) + vector,
+    s: (isSecond ? 52 : 0) + scalar,
+  };
   const made: Operand[] = [];
   for (const [at, { name, cls }] of row.operands.entries()) {
     const { registers, dwords } = operandClass(cls);
@@ -165,8 +170,12 @@ function replaced(
   return operands.map((operand, i) => (i === target || tieOf(row, i) === target ? register : operand));
 }
 
-/** A register of the second instruction's operand that begins where `at` does, or in the middle of it (`shift`). */
+/** Where the second instruction's register begins: as many registers behind the first one's as it may be for both to meet. */
+const SHIFTS = [0, 2, -2, 1, -1, 3, -4];
+
+/** A register of the second instruction's operand that begins so many (`shift`) behind where `at` does, and meets it. */
 function meeting(at: Register, dwords: number, shift: number): Register | undefined {
+  if (shift >= at.dwords || -shift >= dwords || at.index + shift < 0) return undefined;
   if (at.file === 's' && (at.index + shift) % (dwords > 2 ? 4 : dwords) !== 0) return undefined;
   if (at.file !== 'special') return registerTuple(at.file, at.index + shift, dwords);
   return shift === 0 ? special(at.encoding, dwords) : undefined;
@@ -197,8 +206,7 @@ export function pairsOf(a: InstructionRow, b: InstructionRow, pick: Pick): Pair[
     if (p.kind !== 'reg' || tieOf(a, i) >= 0) return;
     second.forEach((c, j) => {
       if (c.kind !== 'reg' || !(a.operands[i]?.isOut || b.operands[j]?.isOut)) return;
-      for (const shift of [0, 2]) {
-        if (shift >= p.dwords && shift > 0) continue;
+      for (const shift of [0, 2, SHIFTS[2 + pick(SHIFTS.length - 2)] as number]) {
         const register = meeting(p, c.dwords, shift);
         if (register === undefined) continue;
         const what = `${shape(a, i)} → ${shape(b, j)}${register === p ? '' : ', other registers'}`;
