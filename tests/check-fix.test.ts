@@ -242,24 +242,38 @@ describe('check --fix', () => {
     expect(mended).toMatchObject({ code: 0, out: '0 errors, 0 warnings, 0 notes\n' });
   });
 
-  it('does not mend inside a macro, and says so', async () => {
+  it('mends before a call where its first instruction is meant, and else in the body of the macro, once for all calls', async () => {
     const file = join(folder, 'macro.s');
-    const text = kernelSource({ code: `.macro use r\nv_mov_b32 v3, \\r\n.endm\n${LOAD}use v2` });
+    const body = '.macro twice r, s\nv_mov_b32 v3, \\r\nds_read_b32 v\\s, v3\nv_mov_b32 v3, v\\s\n.endm\n';
+    writeFileSync(file, kernelSource({ code: `${body}${LOAD}twice v2, 4\ntwice v4, 6` }));
+    const { code: status } = await wavesmith('check', '--fix', file);
+    expect(status).toBe(0);
+    const mended = readFileSync(file, 'utf8');
+    expect(mended).toMatch(/s_waitcnt vmcnt\(0\)\n\s*twice v2, 4\n\s*twice v4, 6/);
+    expect(mended).toMatch(/ds_read_b32 v\\s, v3\n\s*s_waitcnt lgkmcnt\(0\)\n\s*v_mov_b32 v3, v\\s\n\s*\.endm/);
+  });
+
+  it.each([
+    ['a macro with conditions', '.macro use r\nv_nop\n.if 1\nv_mov_b32 v3, \\r\n.endif\n.endm\n'],
+    ['a macro of macros', '.macro use r\nother \\r\n.endm\n.macro other r\nv_nop\nv_mov_b32 v3, \\r\n.endm\n'],
+  ])('does not mend inside %s, and says so', async (_what, macros) => {
+    const file = join(folder, 'macro.s');
+    const text = kernelSource({ code: `${macros}${LOAD}use v2` });
     writeFileSync(file, text);
     const { code: status, out } = await wavesmith('check', '--fix', file);
     expect(status).toBe(1);
-    expect(out).toContain("not mended: waits/read-before-return: the instruction comes from 'use'");
+    expect(out).toContain("not mended: waits/read-before-return: the instruction comes from macro 'use', whose lines");
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
   it('says what it leaves, also when it has mended something else before', async () => {
     const file = join(folder, 'mixed.s');
-    const macro = '.macro use r\nv_mov_b32 v3, \\r\n.endm\n';
+    const macro = '.macro use r\nv_nop\n.if 1\nv_mov_b32 v3, \\r\n.endif\n.endm\n';
     const other = 'global_load_dword v5, v0, s[0:1]\nv_mov_b32 v6, v5\n';
     writeFileSync(file, kernelSource({ ...WIDE, code: `${macro}${LOAD}${SAVE}use v2\n${other}` }));
     const { code: status, out } = await wavesmith('check', '--fix', file);
     expect(status).toBe(1);
-    expect(out).toContain("not mended: waits/read-before-return: the instruction comes from 'use'");
+    expect(out).toContain("not mended: waits/read-before-return: the instruction comes from macro 'use'");
     expect(out).toMatch(/not mended: control-flow\/exec-not-restored: its edit may change .*; --unsafe-fixes makes it/);
     expect(out).toContain('1 finding mended');
     expect(readFileSync(file, 'utf8')).toMatch(/s_waitcnt vmcnt\(0\)\n\s*v_mov_b32 v6, v5/);

@@ -157,6 +157,20 @@ test('a missing no-op is inserted with the indentation of its line', async () =>
   expect((await client.diagnostics(uri, 2)).filter((d) => d.code === 'hazards/lane-select')).toEqual([]);
 });
 
+test('a call of a macro has the fixes of the instructions in it', async () => {
+  const macro = '.macro shift n\n  ds_read_b32 v\\n, v0\n  v_add_u32 v\\n, 1, v\\n\n.endm\n';
+  const text = kernel(`${macro}  shift 4\n  s_endpgm`);
+  const uri = await opened(text);
+  const found = (await client.diagnostics(uri, 1)).find((d) => d.code === 'waits/read-before-return');
+  expect(found?.range.start).toEqual(positionOf(text, 'shift 4'));
+  const context = { diagnostics: [found] };
+  const actions = await client.request<CodeAction[]>('codeAction', uri, undefined, { range: found?.range, context });
+  const mended = applied(text, actions[0]?.edit?.changes?.[uri] ?? []);
+  expect(mended).toContain('  ds_read_b32 v\\n, v0\n  s_waitcnt lgkmcnt(0)\n  v_add_u32');
+  await client.change(uri, 2, { text: mended });
+  expect((await client.diagnostics(uri, 2)).filter((d) => d.code === 'waits/read-before-return')).toEqual([]);
+});
+
 test('a wait that is stronger than needed can be weakened', async () => {
   const load = (n: number): string => `  global_load_dword v${n}, v0, s[0:1] offset:${4 * n}\n`;
   const text = kernel(`${load(1)}${load(2)}  s_waitcnt vmcnt(0) lgkmcnt(0)\n  v_add_u32 v1, 1, v1\n  s_endpgm`);

@@ -34,6 +34,17 @@ export class Places {
     return line?.file === this.name ? line.line : undefined;
   }
 
+  /** The addresses of the instructions that come from the same line as the one at an address, in their order. */
+  expansion(pc: number): readonly number[] {
+    const line = this.line(pc);
+    const section = this.codeObject.elf.sections.find((s) => pc >= s.address && pc < s.address + s.bytes.length);
+    if (line === undefined || section === undefined) return [];
+    return [...(this.lines?.get(section.name) ?? [])]
+      .filter(([, other]) => other.line === line.line && other.file === line.file)
+      .map(([offset]) => section.address + offset)
+      .sort((a, b) => a - b);
+  }
+
   /** The instruction at an address: its statement here, or the `.include` that it comes from. */
   instruction(pc: number): Range | undefined {
     const line = this.line(pc);

@@ -2,6 +2,7 @@
 import type { Range, TextEdit } from 'vscode-languageserver';
 import { type Edit, insertedCode, mergeEdits, waitText } from '../finding/index.ts';
 import type { SourceDocument } from './document.ts';
+import { placeInMacro } from './macro-places.ts';
 import { metadataPlace } from './metadata-places.ts';
 import { directiveStatement, kernelBlock, type Places } from './places.ts';
 import type { Statement } from './scan.ts';
@@ -30,8 +31,11 @@ export function applySourceEdits(document: SourceDocument, edits: readonly TextE
     .sort((a, b) => a.start - b.start || a.end - b.end);
   let out = '';
   let at = 0;
-  for (const { start, end, newText } of pieces) {
-    if (start < at) continue;
+  for (const [i, { start, end, newText }] of pieces.entries()) {
+    // Calls of one macro want the same in its body.
+    const before = pieces[i - 1];
+    const isSame = before?.start === start && before.end === end && before.newText === newText;
+    if (start < at || isSame) continue;
     out += text.slice(at, start) + newText;
     at = end;
   }
@@ -44,9 +48,10 @@ function sourceEdit(places: Places, edit: Edit): TextEdit | string {
     case 'insert-wait':
     case 'insert-states':
     case 'insert-code': {
-      const range = ownInstruction(places, edit.pc);
-      if (typeof range === 'string') return range;
       const isBehind = edit.kind === 'insert-code' && edit.side === 'behind';
+      // Waits and no-ops do no harm to other calls.
+      const range = insertionPlace(places, edit.pc, !isBehind, edit.kind !== 'insert-code');
+      if (typeof range === 'string') return range;
       return insertAt(document, range, insertedCode(edit) ?? [], isBehind);
     }
     case 'set-wait': {
@@ -80,6 +85,20 @@ function ownInstruction(places: Places, pc: number): Range | string {
     return `the instruction comes from '${head}', not from a line of its own`;
   }
   return range;
+}
+
+/** The statement before or behind which code is put; that of a macro's call or in its body where it may be there. */
+function insertionPlace(places: Places, pc: number, mayBeCall: boolean, mayBeBody: boolean): Range | string {
+  const { document } = places;
+  const own = ownInstruction(places, pc);
+  const call = places.instruction(pc);
+  if (typeof own !== 'string' || call === undefined || !mayBeCall) return own;
+  const found = document.statementAt(document.offset(call.start));
+  const head = found === undefined ? '' : document.scan.headText(found.statement);
+  if (document.names.macro(head) === undefined) return own;
+  const place = placeInMacro(places, pc, call, head);
+  if (typeof place === 'string') return place;
+  return place.isInBody && !mayBeBody ? own : place.range;
 }
 
 function newline(document: SourceDocument): string {
