@@ -1,5 +1,5 @@
-// HSA types: Debian's public headers, and what ROCm 6.2 added to them (declared here from the public ABI: hsa_ext_amd.h, hsa_ven_amd_loader.h,
-// hsa_api_trace.h of ROCm 6.2).
+// HSA types: Debian's public headers, and what ROCm up to 6.4 added to them (declared here from the public ABI: hsa_ext_amd.h,
+// hsa_ven_amd_loader.h, hsa_ven_amd_pc_sampling.h, hsa_api_trace.h of ROCm 6.4).
 #pragma once
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
@@ -16,9 +16,15 @@ inline constexpr hsa_access_permission_t kAccessNone = static_cast<hsa_access_pe
 inline constexpr hsa_status_t kStatusNotSupported = static_cast<hsa_status_t>(47);
 
 // Kinds of hsa_system_get_info and hsa_agent_get_info that came later.
+inline constexpr uint32_t kSystemInfoBuildVersion = 0x200;
 inline constexpr uint32_t kSystemInfoSvmSupported = 0x201;
 inline constexpr uint32_t kSystemInfoSvmAccessibleByDefault = 0x202;
-inline constexpr uint32_t kSystemInfoVirtualMemory = 0x204;
+inline constexpr uint32_t kSystemInfoMwaitx = 0x203;
+inline constexpr uint32_t kSystemInfoDmabuf = 0x204;
+inline constexpr uint32_t kSystemInfoVirtualMemory = 0x205;
+inline constexpr uint32_t kSystemInfoXnack = 0x206;
+inline constexpr uint32_t kSystemInfoExtensionMajor = 0x207;
+inline constexpr uint32_t kSystemInfoExtensionMinor = 0x208;
 inline constexpr uint32_t kAgentInfoMemoryAvailable = 0xA015;
 inline constexpr uint32_t kAgentInfoTimestampFrequency = 0xA016;
 inline constexpr uint32_t kAgentInfoAsicFamily = 0xA107;
@@ -30,6 +36,9 @@ inline constexpr uint32_t kAgentInfoIommu = 0xA110;
 inline constexpr uint32_t kAgentInfoXcc = 0xA111;
 inline constexpr uint32_t kAgentInfoDriverUid = 0xA112;
 inline constexpr uint32_t kAgentInfoNearestCpu = 0xA113;
+inline constexpr uint32_t kAgentInfoMemoryProperties = 0xA114;
+inline constexpr uint32_t kAgentInfoScratchLimitMax = 0xA116;
+inline constexpr uint32_t kAgentInfoScratchLimitCurrent = 0xA117;
 inline constexpr uint32_t kAgentInfoClockCounters = 0xA118;
 inline constexpr uint32_t kPoolInfoLocation = 17;
 inline constexpr uint32_t kPoolInfoRecommendedGranule = 18;
@@ -82,6 +91,21 @@ hsa_status_t hsa_amd_vmem_get_alloc_properties_from_handle(hsa_amd_vmem_alloc_ha
 hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t, size_t);
 hsa_status_t hsa_amd_queue_get_info(hsa_queue_t*, hsa_amd_queue_info_attribute_t, void*);
 hsa_status_t hsa_amd_enable_logging(uint8_t*, void*);
+uint32_t hsa_amd_signal_wait_all(uint32_t, hsa_signal_t*, hsa_signal_condition_t*, hsa_signal_value_t*, uint64_t,
+                                 hsa_wait_state_t, hsa_signal_value_t*);
+hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t, const void* descriptor, hsa_ext_sampler_t*);
+
+// Sampling of program counters (hsa_ven_amd_pc_sampling.h): none of these works, so their arguments have no types of their own here.
+hsa_status_t hsa_ven_amd_pcs_iterate_configuration(hsa_agent_t, void* callback, void* data);
+hsa_status_t hsa_ven_amd_pcs_create(hsa_agent_t, uint32_t method, uint32_t units, size_t interval, size_t latency,
+                                    size_t buffer, void* callback, void* data, uint64_t* sampling);
+hsa_status_t hsa_ven_amd_pcs_create_from_id(uint32_t id, hsa_agent_t, uint32_t method, uint32_t units, size_t interval,
+                                            size_t latency, size_t buffer, void* callback, void* data,
+                                            uint64_t* sampling);
+hsa_status_t hsa_ven_amd_pcs_destroy(uint64_t sampling);
+hsa_status_t hsa_ven_amd_pcs_start(uint64_t sampling);
+hsa_status_t hsa_ven_amd_pcs_stop(uint64_t sampling);
+hsa_status_t hsa_ven_amd_pcs_flush(uint64_t sampling);
 }
 
 namespace wavesmith::hsa {
@@ -111,16 +135,16 @@ struct ImageTable {
   TableVersion version;
   WAVESMITH_IMAGE_API(WAVESMITH_SLOT)
 };
+struct SamplingTable {
+  TableVersion version;
+  WAVESMITH_SAMPLING_API(WAVESMITH_SLOT)
+};
 #undef WAVESMITH_SLOT
 
-// Tables of tools-only and sampling functions: 64 and 72 bytes in ROCm 6.2. Nothing of them exists here: their major version is 0.
+// Events for tools only. Nothing of them exists here: their major version is 0.
 struct ToolsTable {
   TableVersion version;
   void* reserved[6];
-};
-struct SamplingTable {
-  TableVersion version;
-  void* reserved[7];
 };
 
 // What a tool's OnLoad gets.
@@ -134,8 +158,8 @@ struct ApiTable {
   SamplingTable* pc_sampling;
 };
 
-static_assert(sizeof(CoreTable) == 1016 && sizeof(AmdTable) == 584);
-static_assert(sizeof(FinalizerTable) == 64 && sizeof(ImageTable) == 120);
+static_assert(sizeof(CoreTable) == 1016 && sizeof(AmdTable) == 592);
+static_assert(sizeof(FinalizerTable) == 64 && sizeof(ImageTable) == 128 && sizeof(SamplingTable) == 72);
 
 }  // namespace wavesmith::hsa
 

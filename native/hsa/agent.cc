@@ -170,6 +170,13 @@ hsa_status_t GpuInfo(Runtime& runtime, uint64_t number, uint32_t attribute, void
     }
     case kAgentInfoMemoryAvailable:
       return Put<uint64_t>(value, hello.window_size - std::min(hello.window_size, runtime.UsedBytes()));
+    case kAgentInfoMemoryProperties:
+      // No bit: it is not an APU.
+      return Put<uint64_t>(value, 0);
+    case kAgentInfoScratchLimitMax:
+    case kAgentInfoScratchLimitCurrent:
+      // Every queue has the scratch that its kernels ask for.
+      return Put<uint64_t>(value, hello.window_size);
     case kAgentInfoClockCounters: {
       // One clock counts for everything here.
       const uint64_t now = NowTicks();
@@ -304,9 +311,18 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
       bits[HSA_EXTENSION_AMD_LOADER / 8] |= static_cast<uint8_t>(1u << (HSA_EXTENSION_AMD_LOADER % 8));
       return Put(value, bits);
     }
+    case kSystemInfoBuildVersion:
+      return Put<const char*>(value, "wavesmith");
+    case kSystemInfoExtensionMajor:
+      return Put<uint16_t>(value, 1);
+    case kSystemInfoExtensionMinor:
+      return Put<uint16_t>(value, 7);
     case kSystemInfoSvmAccessibleByDefault:
+    case kSystemInfoMwaitx:
+    case kSystemInfoXnack:
       return Put<bool>(value, false);
     case kSystemInfoSvmSupported:
+    case kSystemInfoDmabuf:
     case kSystemInfoVirtualMemory:
       return Put<bool>(value, true);
     default:

@@ -1,4 +1,4 @@
-// The functions of the HSA API tables, in the order of ROCm 6.2's tables (hsa_api_trace.h): tools find them by position.
+// The functions of the HSA API tables, in the order of ROCm 6.4's tables (hsa_api_trace.h): tools find them by position.
 #pragma once
 
 // clang-format off: one macro a line is what makes the lists readable
@@ -68,7 +68,8 @@
   X(hsa_amd_vmem_set_access) X(hsa_amd_vmem_get_access) X(hsa_amd_vmem_export_shareable_handle) \
   X(hsa_amd_vmem_import_shareable_handle) X(hsa_amd_vmem_retain_alloc_handle) \
   X(hsa_amd_vmem_get_alloc_properties_from_handle) X(hsa_amd_agent_set_async_scratch_limit) \
-  X(hsa_amd_queue_get_info) X(hsa_amd_vmem_address_reserve_align) X(hsa_amd_enable_logging)
+  X(hsa_amd_queue_get_info) X(hsa_amd_vmem_address_reserve_align) X(hsa_amd_enable_logging) \
+  X(hsa_amd_signal_wait_all)
 
 #define WAVESMITH_FINALIZER_API(X) \
   X(hsa_ext_program_create) X(hsa_ext_program_destroy) X(hsa_ext_program_add_module) \
@@ -78,7 +79,11 @@
   X(hsa_ext_image_get_capability) X(hsa_ext_image_data_get_info) X(hsa_ext_image_create) X(hsa_ext_image_import) \
   X(hsa_ext_image_export) X(hsa_ext_image_copy) X(hsa_ext_image_clear) X(hsa_ext_image_destroy) \
   X(hsa_ext_sampler_create) X(hsa_ext_sampler_destroy) X(hsa_ext_image_get_capability_with_layout) \
-  X(hsa_ext_image_data_get_info_with_layout) X(hsa_ext_image_create_with_layout)
+  X(hsa_ext_image_data_get_info_with_layout) X(hsa_ext_image_create_with_layout) X(hsa_ext_sampler_create_v2)
+
+#define WAVESMITH_SAMPLING_API(X) \
+  X(hsa_ven_amd_pcs_iterate_configuration) X(hsa_ven_amd_pcs_create) X(hsa_ven_amd_pcs_create_from_id) \
+  X(hsa_ven_amd_pcs_destroy) X(hsa_ven_amd_pcs_start) X(hsa_ven_amd_pcs_stop) X(hsa_ven_amd_pcs_flush)
 
 // Deprecated names and the functions that replaced them.
 #define WAVESMITH_ALIASES(X) \

@@ -10,6 +10,7 @@
 #include <deque>
 #include <set>
 
+#include "hsa/debug_map.h"
 #include "hsa/loader.h"
 #include "hsa/runtime.h"
 
@@ -26,14 +27,16 @@ struct CodeReader {
 struct Executable;
 
 struct LoadedCodeObject {
-  Executable* executable;
-  hsa_agent_t agent;
-  uint64_t module;
-  uint64_t base;
-  uint64_t size;
+  Executable* executable = nullptr;
+  hsa_agent_t agent{};
+  uint64_t module = 0;
+  uint64_t base = 0;
+  uint64_t size = 0;
   // A copy, so that the reader may go.
   Bytes bytes;
   std::string uri;
+  // Published when the executable is frozen.
+  DebugEntry debug;
 };
 
 struct Symbol {
@@ -134,9 +137,15 @@ hsa_status_t Load(Runtime& runtime, Executable& executable, hsa_agent_t agent, c
     executable.symbols.push_back(std::move(symbol));
     live_symbols.insert(&executable.symbols.back());
   }
-  executable.objects.push_back(
-      {&executable, agent, reply.module, reply.load_address, reply.load_size, reader.bytes, UriOf(reader)});
-  *loaded = &executable.objects.back();
+  LoadedCodeObject& object = executable.objects.emplace_back();
+  object.executable = &executable;
+  object.agent = agent;
+  object.module = reply.module;
+  object.base = reply.load_address;
+  object.size = reply.load_size;
+  object.bytes = reader.bytes;
+  object.uri = UriOf(reader);
+  *loaded = &object;
   return r.ok() ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
 }
 
@@ -417,6 +426,7 @@ hsa_status_t hsa_executable_freeze(hsa_executable_t executable, const char*) {
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
   if (found->frozen) return HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
   found->frozen = true;
+  for (LoadedCodeObject& object : found->objects) object.debug.Publish(object.base, object.uri);
   return HSA_STATUS_SUCCESS;
 }
 hsa_status_t hsa_executable_get_info(hsa_executable_t executable, hsa_executable_info_t attribute, void* value) {

@@ -347,14 +347,23 @@ hsa_status_t hsa_amd_memory_unlock(void* host) {
   return runtime->client().InWindow(host) ? HSA_STATUS_SUCCESS : runtime->Unlock(host);
 }
 
-// Other drivers do not exist on this device --------------------------------------------------------------------------------------------------
-
-hsa_status_t hsa_amd_interop_map_buffer(uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**) {
-  return kStatusNotSupported;
-}
-hsa_status_t hsa_amd_interop_unmap_buffer(void*) { return kStatusNotSupported; }
 hsa_status_t hsa_amd_image_create(hsa_agent_t, const hsa_ext_image_descriptor_t*, const hsa_amd_image_descriptor_t*,
                                   const void*, hsa_access_permission_t, hsa_ext_image_t*) {
   return kStatusNotSupported;
 }
 }  // namespace impl
+
+// There are no image units: images have no extent. Not in the tables, as in ROCm.
+extern "C" __attribute__((visibility("default"))) hsa_status_t
+hsa_amd_image_get_info_max_dim(hsa_agent_t agent, hsa_agent_info_t attribute, void* value) {
+  const auto* const runtime = wavesmith::hsa::Runtime::Get();
+  if (runtime == nullptr) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  // Numbers by attribute, from HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS to HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS.
+  constexpr uint32_t kFirst = 0x3000;
+  constexpr uint8_t kNumbers[] = {1, 1, 1, 2, 2, 2, 2, 3, 1};
+  const uint32_t kind = static_cast<uint32_t>(attribute) - kFirst;
+  if (value == nullptr || kind >= sizeof kNumbers) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if (!runtime->IsAgent(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
+  std::memset(value, 0, kNumbers[kind] * sizeof(uint32_t));
+  return HSA_STATUS_SUCCESS;
+}

@@ -1,5 +1,7 @@
 // User-mode queues: AQL rings in shared memory with doorbells, software queues, intercept queues for tools.
 // Sources: HSA Runtime Specification 1.2, section 2.5; amd_hsa_queue.h (amd_queue_t); ROCr's intercept_queue.cpp for the order of handlers.
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -308,11 +310,13 @@ WAVESMITH_STORE_INDEX(hsa_queue_store_write_index_screlease, write_dispatch_id)
 WAVESMITH_STORE_INDEX(hsa_queue_store_read_index_relaxed, read_dispatch_id)
 WAVESMITH_STORE_INDEX(hsa_queue_store_read_index_screlease, read_dispatch_id)
 
-#define WAVESMITH_CAS_INDEX(name)                                                                               \
-  uint64_t name(const hsa_queue_t* queue, uint64_t expected, uint64_t value) {                                  \
-    __atomic_compare_exchange_n(&AmdQueue(queue)->write_dispatch_id, &expected, value, false, __ATOMIC_SEQ_CST, \
-                                __ATOMIC_SEQ_CST);                                                              \
-    return expected;                                                                                            \
+// Who lost the race lets the winner run: threads that hand the index to one another would spin for a slice of time each.
+#define WAVESMITH_CAS_INDEX(name)                                                                              \
+  uint64_t name(const hsa_queue_t* queue, uint64_t expected, uint64_t value) {                                 \
+    const bool won = __atomic_compare_exchange_n(&AmdQueue(queue)->write_dispatch_id, &expected, value, false, \
+                                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                          \
+    if (!won) sched_yield();                                                                                   \
+    return expected;                                                                                           \
   }
 WAVESMITH_CAS_INDEX(hsa_queue_cas_write_index_scacq_screl)
 WAVESMITH_CAS_INDEX(hsa_queue_cas_write_index_scacquire)

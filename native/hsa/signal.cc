@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <set>
 #include <thread>
 
 namespace wavesmith::hsa {
@@ -24,6 +25,11 @@ constexpr size_t kMaxFutexes = 120;
 std::mutex slab_mutex;
 // Never destroyed: tools are unloaded, and the runtime is shut down, after the destructors of a program's and of these libraries' objects.
 auto& free_signals = *new std::vector<Signal*>;
+// Those that other programs may have too: each has a page of its own.
+auto& shared_signals = *new std::set<Signal*>;
+constexpr uint64_t kSharedBytes = 4096;
+// HSA_AMD_SIGNAL_IPC.
+constexpr uint64_t kSharedAttribute = 2;
 
 bool Holds(const Condition& c) {
   const int64_t now = LoadSignal(c.signal);
@@ -107,6 +113,7 @@ void DeleteSignal(Signal* signal) {
 void DropSignals() {
   const std::lock_guard lock(slab_mutex);
   free_signals.clear();
+  shared_signals.clear();
 }
 
 int64_t LoadSignal(const Signal* signal) { return __atomic_load_n(&signal->value, __ATOMIC_SEQ_CST); }
@@ -242,6 +249,15 @@ namespace impl {
 using namespace wavesmith::hsa;  // NOLINT: the implementations are this namespace's face
 using wavesmith::Signal;
 
+namespace {
+
+bool IsShared(hsa_signal_t signal) {
+  const std::lock_guard lock(slab_mutex);
+  return shared_signals.contains(SignalOf(signal));
+}
+
+}  // namespace
+
 hsa_status_t hsa_signal_create(hsa_signal_value_t value, uint32_t consumers_count, const hsa_agent_t* consumers,
                                hsa_signal_t* signal) {
   WAVESMITH_REQUIRE_INIT();
@@ -253,13 +269,36 @@ hsa_status_t hsa_signal_create(hsa_signal_value_t value, uint32_t consumers_coun
 }
 
 hsa_status_t hsa_amd_signal_create(hsa_signal_value_t value, uint32_t consumers_count, const hsa_agent_t* consumers,
-                                   uint64_t, hsa_signal_t* signal) {
-  return impl::hsa_signal_create(value, consumers_count, consumers, signal);
+                                   uint64_t attributes, hsa_signal_t* signal) {
+  if ((attributes & kSharedAttribute) == 0) {
+    return impl::hsa_signal_create(value, consumers_count, consumers, signal);
+  }
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(signal != nullptr && (consumers_count == 0 || consumers != nullptr));
+  hsa_status_t status;
+  const uint64_t page = runtime->Allocate(kSharedBytes, kSharedBytes, kCpuFinePool, &status);
+  if (page == 0) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  auto* const made = reinterpret_cast<Signal*>(page);
+  *made = Signal{};
+  made->kind = AMD_SIGNAL_KIND_USER;
+  __atomic_store_n(&made->value, value, __ATOMIC_SEQ_CST);
+  const std::lock_guard lock(slab_mutex);
+  shared_signals.insert(made);
+  signal->handle = page;
+  return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(signal.handle != 0);
+  if (IsShared(signal)) {
+    // Another program may have it yet: only this one gives it back.
+    runtime->Free(signal.handle);
+    const std::lock_guard lock(slab_mutex);
+    Allocation still;
+    if (!runtime->Find(signal.handle, &still)) shared_signals.erase(SignalOf(signal));
+    return HSA_STATUS_SUCCESS;
+  }
   DeleteSignal(SignalOf(signal));
   return HSA_STATUS_SUCCESS;
 }
@@ -360,6 +399,22 @@ uint32_t hsa_amd_signal_wait_any(uint32_t count, hsa_signal_t* signals, hsa_sign
   return static_cast<uint32_t>(met);
 }
 
+// Each signal meets its condition once; 0, or the largest number when the time is over before all did.
+uint32_t hsa_amd_signal_wait_all(uint32_t count, hsa_signal_t* signals, hsa_signal_condition_t* conditions,
+                                 hsa_signal_value_t* values, uint64_t timeout, hsa_wait_state_t,
+                                 hsa_signal_value_t* satisfying) {
+  const uint64_t start = NowNanoseconds();
+  const uint64_t limit = Nanoseconds(timeout);
+  for (uint32_t i = 0; i < count; i++) {
+    const Condition condition{SignalOf(signals[i]), conditions[i], values[i]};
+    const uint64_t gone = NowNanoseconds() - start;
+    const uint64_t left = limit == kForever ? kForever : limit - std::min(limit, gone);
+    if (WaitAny(&condition, 1, left, true) != 0) return UINT32_MAX;
+    if (satisfying != nullptr) satisfying[i] = LoadSignal(condition.signal);
+  }
+  return 0;
+}
+
 hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signal_condition_t condition,
                                           hsa_signal_value_t value, hsa_amd_signal_handler handler, void* data) {
   WAVESMITH_REQUIRE_INIT();
@@ -425,7 +480,27 @@ hsa_status_t hsa_signal_group_wait_any_relaxed(hsa_signal_group_t group, const h
   return WaitGroup(group, conditions, values, signal, value);
 }
 
-hsa_status_t hsa_amd_ipc_signal_create(hsa_signal_t, hsa_amd_ipc_signal_t*) { return kStatusNotSupported; }
-hsa_status_t hsa_amd_ipc_signal_attach(const hsa_amd_ipc_signal_t*, hsa_signal_t*) { return kStatusNotSupported; }
+hsa_status_t hsa_amd_ipc_signal_create(hsa_signal_t signal, hsa_amd_ipc_signal_t* handle) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(handle != nullptr && IsShared(signal));
+  return impl::hsa_amd_ipc_memory_create(SignalOf(signal), kSharedBytes, handle);
+}
+hsa_status_t hsa_amd_ipc_signal_attach(const hsa_amd_ipc_signal_t* handle, hsa_signal_t* signal) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(handle != nullptr && signal != nullptr);
+  void* page;
+  const hsa_status_t status = impl::hsa_amd_ipc_memory_attach(handle, kSharedBytes, 0, nullptr, &page);
+  if (status != HSA_STATUS_SUCCESS) return status;
+  auto* const attached = static_cast<Signal*>(page);
+  // The handle of other memory, or of a signal that is gone.
+  if (attached->kind != AMD_SIGNAL_KIND_USER) {
+    impl::hsa_amd_ipc_memory_detach(page);
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  const std::lock_guard lock(slab_mutex);
+  shared_signals.insert(attached);
+  signal->handle = reinterpret_cast<uint64_t>(page);
+  return HSA_STATUS_SUCCESS;
+}
 
 }  // namespace impl

@@ -1,9 +1,11 @@
 // Virtual memory: reserved addresses, handles of memory, mappings; memory of other programs of the device. Sources: hsa_ext_amd.h.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <set>
 
@@ -61,6 +63,9 @@ static_assert(sizeof(SharedMemory) == sizeof(hsa_amd_ipc_memory_t));
 SharedMemory Describe(Runtime& runtime, uint64_t address, uint64_t size, uint64_t pool, uint32_t type) {
   return {kSharedMagic, runtime.device().hello.device_pid, address, size, static_cast<uint32_t>(pool), type};
 }
+// Bits of a page's number in the position of an exported descriptor: 4 TiB.
+constexpr int kPageBits = 30;
+
 bool IsOfDevice(Runtime& runtime, const SharedMemory& memory) {
   return memory.magic == kSharedMagic && memory.device_pid == runtime.device().hello.device_pid;
 }
@@ -315,7 +320,8 @@ hsa_status_t hsa_amd_vmem_import_shareable_handle(int descriptor, hsa_amd_vmem_a
   return HSA_STATUS_SUCCESS;
 }
 
-// All memory is one file, which a driver or program that has the descriptor maps at the offset.
+// All memory is one file, which a driver or program that has the descriptor maps at the offset. The descriptor's position says which
+// allocation it stands for: the page where it begins, and above that how many it has.
 hsa_status_t hsa_amd_portable_export_dmabuf(const void* pointer, size_t size, int* descriptor, uint64_t* offset) {
   WAVESMITH_REQUIRE_INIT();
   WAVESMITH_REQUIRE(pointer != nullptr && size != 0 && descriptor != nullptr && offset != nullptr);
@@ -325,14 +331,59 @@ hsa_status_t hsa_amd_portable_export_dmabuf(const void* pointer, size_t size, in
       !(Size(address - found.address) + size).Within(found.size)) {
     return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   }
-  *descriptor = fcntl(runtime->client().memory_fd(), F_DUPFD_CLOEXEC, 0);
-  if (*descriptor < 0) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  *offset = address - runtime->device().hello.window_address;
+  const uint64_t window = runtime->device().hello.window_address;
+  const uint64_t page = (found.address - window) / kPage;
+  const uint64_t pages = Size(found.size).RoundedUp(kPage).value() / kPage;
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", runtime->client().memory_fd());
+  // A description of its own, because of the position.
+  const int opened = open(path, O_RDWR | O_CLOEXEC);
+  if (opened < 0) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  if (page >> kPageBits != 0 || lseek(opened, static_cast<off_t>(pages << kPageBits | page), SEEK_SET) < 0) {
+    close(opened);
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
+  *descriptor = opened;
+  *offset = address - window;
   return HSA_STATUS_SUCCESS;
 }
 hsa_status_t hsa_amd_portable_close_dmabuf(int descriptor) {
   WAVESMITH_REQUIRE_INIT();
   return close(descriptor) == 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+// Buffers of other drivers do not exist on this device: what can be mapped is what hsa_amd_portable_export_dmabuf gave.
+hsa_status_t hsa_amd_interop_map_buffer(uint32_t count, hsa_agent_t* agents, int descriptor, uint32_t flags,
+                                        size_t* size, void** pointer, size_t* metadata_size, const void** metadata) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(agents != nullptr && size != nullptr && pointer != nullptr && flags == 0 && count != 0);
+  if (!std::all_of(agents, agents + count, [&](hsa_agent_t a) { return runtime->IsAgent(a); }))
+    return HSA_STATUS_ERROR_INVALID_AGENT;
+  struct stat theirs{};
+  struct stat ours{};
+  if (fstat(descriptor, &theirs) != 0 || fstat(runtime->client().memory_fd(), &ours) != 0 ||
+      theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  const off_t position = lseek(descriptor, 0, SEEK_CUR);
+  if (position <= 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const uint64_t bytes = (static_cast<uint64_t>(position) >> kPageBits) * kPage;
+  const uint64_t page = static_cast<uint64_t>(position) & ((uint64_t{1} << kPageBits) - 1);
+  const uint64_t address = runtime->device().hello.window_address + page * kPage;
+  Allocation found;
+  const uint64_t pool = runtime->Find(address, &found) ? found.pool : 0;
+  const hsa_status_t status = runtime->Share(address, std::min(bytes, found.size == 0 ? bytes : found.size), pool);
+  if (status != HSA_STATUS_SUCCESS) return status;
+  *size = bytes;
+  *pointer = reinterpret_cast<void*>(address);
+  if (metadata_size != nullptr) *metadata_size = 0;
+  if (metadata != nullptr) *metadata = nullptr;
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t hsa_amd_interop_unmap_buffer(void* pointer) {
+  WAVESMITH_REQUIRE_INIT();
+  WAVESMITH_REQUIRE(pointer != nullptr);
+  return runtime->Free(reinterpret_cast<uint64_t>(pointer)) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
 hsa_status_t hsa_amd_ipc_memory_create(void* pointer, size_t size, hsa_amd_ipc_memory_t* handle) {
