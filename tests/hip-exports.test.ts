@@ -44,10 +44,26 @@ describe('functions of the HIP runtime', () => {
     const { stdout } = spawnSync('nm', ['-D', '--defined-only', '--with-symbol-versions', path], { encoding: 'utf8' });
     const exported = [...stdout.matchAll(/ T (\w+)@@?hip_([\d.]+)/g)].map((m) => `${m[1]}@${m[2]}`);
     const expected = rows
-      .filter(([since]) => Number.parseInt(since, 10) <= major)
-      .map(([since, name]) => `${name}@${since}`);
+      .map(([when, name]) => ({ version: when.split('@')[0] as string, library: when.split('@')[1] ?? when, name }))
+      .filter(({ library }) => Number.parseInt(library, 10) <= major)
+      .map(({ version, name }) => `${name}@${version}`);
     expect(exported.sort()).toEqual(expected.sort());
   });
+});
+
+it('libhsa-runtime64 exports the functions of ROCm 6.4', () => {
+  const path = join(nativeLibraries, 'libhsa-runtime64.so.1');
+  if (!existsSync(path)) {
+    console.warn('skipped: the native libraries are absent.');
+    return;
+  }
+  const { stdout } = spawnSync('nm', ['-D', '--defined-only', '--with-symbol-versions', path], { encoding: 'utf8' });
+  const exported = [...stdout.matchAll(/ [TD] (\w+)@@ROCR_1$/gm)].map(([, name]) => name);
+  const list = readFileSync(join(root, 'native/hsa/api_list.h'), 'utf8');
+  const listed = [...list.matchAll(/\bX\((hsa_\w+)/g)].map(([, name]) => name);
+  expect(listed.length).toBeGreaterThan(250);
+  // What no table has: a function and the variable that debuggers read.
+  expect(exported.sort()).toEqual([...listed, '_amdgpu_r_debug', 'hsa_amd_image_get_info_max_dim'].sort());
 });
 
 /** Declared for static linking, and exported by no library of ROCm. */

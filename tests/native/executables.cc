@@ -2,11 +2,14 @@
 // Errors: functions given what they must refuse.
 #include <fcntl.h>
 #include <hsa/hsa_ven_amd_loader.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <set>
 
 #include "support.h"
+
+extern "C" r_debug _amdgpu_r_debug;
 
 namespace test {
 namespace {
@@ -105,6 +108,14 @@ void Files(Gpu& gpu, const char* path, const char* other_target) {
   OK(hsa_executable_get_symbol_by_name(executable, "add.kd", &gpu.gpu, &symbol));
   OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object));
   CHECK(object != gpu.Find("add.kd").object);
+  // A debugger finds both, and what they were loaded from.
+  size_t listed = 0;
+  for (const link_map* m = _amdgpu_r_debug.r_map; m != nullptr; m = m->l_next) {
+    CHECK(m->l_addr != 0 &&
+          (std::strncmp(m->l_name, "file://", 7) == 0 || std::strncmp(m->l_name, "memory://", 9) == 0));
+    listed++;
+  }
+  CHECK(listed == 2);
   // The loader extension knows both executables.
   hsa_ven_amd_loader_1_03_pfn_t loader{};
   OK(hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof loader, &loader));
@@ -145,6 +156,16 @@ void Executables(Gpu& gpu, const char* code_object, const char* other_target) {
 
 void Errors(Gpu& gpu) {
   void* pointer = nullptr;
+  // The numbers of ROCm 6.4: dma-buf is 0x204, virtual memory 0x205; the version of the extensions is 1.7.
+  for (const uint32_t attribute : {0x201u, 0x204u, 0x205u}) {
+    bool known = false;
+    OK(hsa_system_get_info(static_cast<hsa_system_info_t>(attribute), &known));
+    CHECK(known);
+  }
+  uint16_t minor = 0;
+  OK(hsa_system_get_info(static_cast<hsa_system_info_t>(0x208), &minor));
+  CHECK(minor == 7);
+  STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_system_get_info(static_cast<hsa_system_info_t>(0x209), &minor));
   hsa_queue_t* queue = nullptr;
   hsa_signal_t signal{};
   uint64_t value;

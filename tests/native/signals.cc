@@ -163,7 +163,67 @@ void Handlers(Gpu& gpu) {
 
 }  // namespace
 
+void All(Gpu& gpu) {
+  hsa_signal_t signals[2] = {gpu.NewSignal(3), gpu.NewSignal(5)};
+  hsa_signal_condition_t conditions[2] = {HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_LT};
+  hsa_signal_value_t values[2] = {0, 5};
+  hsa_signal_value_t met[2] = {-1, -1};
+  const auto wait = [&](uint64_t timeout) {
+    return hsa_amd_signal_wait_all(2, signals, conditions, values, timeout, HSA_WAIT_STATE_BLOCKED, met);
+  };
+  hsa_signal_store_relaxed(signals[1], 4);
+  CHECK(wait(1000) == UINT32_MAX);
+  std::thread later([&] { hsa_signal_store_relaxed(signals[0], 0); });
+  CHECK(wait(UINT64_MAX) == 0);
+  later.join();
+  CHECK(met[0] == 0 && met[1] == 4);
+  for (const hsa_signal_t s : signals) OK(hsa_signal_destroy(s));
+}
+
+// What another program gets is the same signal; the handle of a signal without HSA_AMD_SIGNAL_IPC, or of other memory, is refused.
+void Shared(Gpu& gpu) {
+  hsa_signal_t made{}, attached{};
+  hsa_amd_ipc_signal_t handle{};
+  OK(hsa_amd_signal_create(7, 0, nullptr, 2, &made));
+  OK(hsa_amd_ipc_signal_create(made, &handle));
+  OK(hsa_amd_ipc_signal_attach(&handle, &attached));
+  hsa_signal_store_screlease(attached, 8);
+  CHECK(hsa_signal_load_scacquire(made) == 8);
+  OK(hsa_signal_destroy(made));
+  CHECK(hsa_signal_load_scacquire(attached) == 8);
+  OK(hsa_signal_destroy(attached));
+  STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_ipc_signal_attach(&handle, &attached));
+  const hsa_signal_t own = gpu.NewSignal(1);
+  STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_ipc_signal_create(own, &handle));
+  OK(hsa_signal_destroy(own));
+  auto* const memory = gpu.Allocate<uint64_t>(512);
+  OK(hsa_amd_ipc_memory_create(memory, 4096, &handle));
+  STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, hsa_amd_ipc_signal_attach(&handle, &attached));
+  OK(hsa_amd_memory_pool_free(memory));
+}
+
+// A file descriptor of an allocation, mapped back.
+void Dmabuf(Gpu& gpu) {
+  auto* const memory = gpu.Allocate<uint32_t>(3000);
+  int descriptor = -1;
+  uint64_t offset = 0;
+  OK(hsa_amd_portable_export_dmabuf(memory, 12000, &descriptor, &offset));
+  size_t size = 0;
+  void* mapped = nullptr;
+  OK(hsa_amd_interop_map_buffer(1, &gpu.gpu, descriptor, 0, &size, &mapped, nullptr, nullptr));
+  CHECK(mapped == memory && size == 12288);
+  OK(hsa_amd_interop_unmap_buffer(mapped));
+  OK(hsa_amd_portable_close_dmabuf(descriptor));
+  STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+         hsa_amd_interop_map_buffer(1, &gpu.gpu, 0, 0, &size, &mapped, nullptr, nullptr));
+  memory[2999] = 5;
+  OK(hsa_amd_memory_pool_free(memory));
+}
+
 void Signals(Gpu& gpu) {
+  All(gpu);
+  Shared(gpu);
+  Dmabuf(gpu);
   Atomics(gpu);
   Waits(gpu);
   Several(gpu);

@@ -4,7 +4,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 interface HipFunction {
+  /** Symbol version. */
   readonly since: string;
+  /** The first libamdhip64 that has it, where that is later than its symbol version. */
+  readonly library?: number;
   readonly name: string;
   /** Empty: it works. */
   readonly why: string;
@@ -19,15 +22,16 @@ function readFunctions(): HipFunction[] {
   const functions = lines
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line): HipFunction => {
-      const [since = '', name = '', why = ''] = line.split('\t');
-      return { since, name, why };
+      const [when = '', name = '', why = ''] = line.split('\t');
+      const [since = '', library] = when.split('@');
+      return { since, name, why, ...(library !== undefined && { library: Number(library) }) };
     });
   const names = new Set(functions.map((f) => f.name));
   if (names.size !== functions.length) throw new Error('functions.tsv names a function twice.');
   return functions;
 }
 
-const major = (f: HipFunction): number => Number(f.since.split('.')[0]);
+const major = (f: HipFunction): number => f.library ?? Number(f.since.split('.')[0]);
 const versionsOf = (functions: readonly HipFunction[]): string[] => [...new Set(functions.map((f) => f.since))];
 
 /** The version script of one library: a node for each version, each on top of the one before. */
