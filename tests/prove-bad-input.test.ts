@@ -187,6 +187,29 @@ describe('the command', () => {
     expect(JSON.parse(json.out).kernels).toHaveLength(2);
   });
 
+  it('does not call kernels different that are only launched otherwise, and says when one does not end', async () => {
+    const [a, more] = [
+      file('a.s', one('a')),
+      file(
+        'more.s',
+        kernelSource({
+          name: 'a',
+          code: BODY,
+          args: [
+            [4, 'by_value'],
+            [8, 'global_buffer'],
+          ],
+        }),
+      ),
+    ];
+    const other = await prove(a, more);
+    expect(other).toMatchObject({ code: 3, out: expect.stringContaining('not proved') });
+    const endless = file('endless.s', kernelSource({ name: 'a', code: `.Ll:\ns_cbranch_execnz .Ll\n${BODY}` }));
+    const { code, out } = await prove(a, endless);
+    expect(code).toBe(1);
+    expect(out).toMatch(/The baseline ends after \d+ instructions; the edited kernel has not ended after 2000000\./);
+  });
+
   it.each([
     ['nothing', ''],
     ['no assembly', 'these are words\n'],

@@ -3,6 +3,7 @@
 import { randomBytes, randomNumbers, WavesmithError } from '../base/index.ts';
 import {
   type Device,
+  DeviceFault,
   type DeviceKernel,
   execute,
   explicitArguments,
@@ -38,6 +39,8 @@ export interface NamedPlan {
 
 /** Wave instructions one run may execute: a wrong edit can loop for ever. */
 const RUN_BUDGET = 2_000_000;
+/** An edited kernel that takes so many times the baseline's instructions has another loop; one that takes fewer may only be slow. */
+const ENDLESS = 100;
 /** Large enough that small indexes stay inside. */
 const BUFFER_BYTES = 1 << 18;
 const GUESSES = 12;
@@ -61,13 +64,13 @@ export async function findCounterexample(
       if (processorTime() > until) return undefined;
       const [a, b] = [await outcome(device, kernels[0], plan), await outcome(device, kernels[1], plan)];
       runs += 2;
-      if (typeof a === 'string') continue;
+      if (a === undefined || a instanceof DeviceFault) continue;
       const difference = differenceOf(a, b);
       if (difference === undefined) continue;
       // A baseline that differs from itself says nothing.
       runs++;
       const again = await outcome(device, kernels[0], plan);
-      if (differenceOf(a, again) !== undefined) continue;
+      if (again === undefined || differenceOf(a, again) !== undefined) continue;
       return { grid: plan.grid, block: plan.block, arguments: words, difference, runs };
     }
     return undefined;
@@ -76,16 +79,25 @@ export async function findCounterexample(
   }
 }
 
-/** All memory afterwards, or the code of the failure. */
+/** What a run left. */
+interface Ended {
+  readonly contents: readonly Uint8Array[];
+  /** Wave instructions. */
+  readonly instructions: number;
+}
+
+/** All memory afterwards, or what the kernel did wrong; undefined: it was not run, or not to an end that says something of it. */
 async function outcome(
   device: Device,
   kernel: DeviceKernel,
   plan: LaunchPlan,
-): Promise<readonly Uint8Array[] | string> {
+): Promise<Ended | DeviceFault | undefined> {
   try {
-    return (await execute(device, kernel, plan, { fields: { maxInstructions: RUN_BUDGET } })).contents;
+    const { contents, dispatch } = await execute(device, kernel, plan, { fields: { maxInstructions: RUN_BUDGET } });
+    return { contents, instructions: dispatch.instructions ?? RUN_BUDGET };
   } catch (error) {
-    if (error instanceof WavesmithError) return error.code;
+    if (error instanceof DeviceFault) return /unsupported/.test(error.code) ? undefined : error;
+    if (error instanceof WavesmithError) return undefined;
     throw error;
   }
 }
@@ -93,10 +105,15 @@ async function outcome(
 const hex = (bytes: Uint8Array, at: number): string =>
   [...bytes.subarray(at & ~3, (at & ~3) + 4)].map((b) => b.toString(16).padStart(2, '0')).join(' ');
 
-function differenceOf(a: readonly Uint8Array[], b: readonly Uint8Array[] | string): string | undefined {
-  if (typeof b === 'string') return `The baseline ends; the edited kernel stops with ${b}.`;
-  for (const [n, x] of a.entries()) {
-    const y = b[n] as Uint8Array;
+function differenceOf(a: Ended, b: Ended | DeviceFault | undefined): string | undefined {
+  if (b === undefined) return undefined;
+  if (b instanceof DeviceFault) {
+    if (b.fault.kind !== 'budget') return `The baseline ends; the edited kernel stops with ${b.code}.`;
+    if (a.instructions * ENDLESS > RUN_BUDGET) return undefined;
+    return `The baseline ends after ${a.instructions} instructions; the edited kernel has not ended after ${RUN_BUDGET}.`;
+  }
+  for (const [n, x] of a.contents.entries()) {
+    const y = b.contents[n] as Uint8Array;
     const at = x.findIndex((byte, i) => byte !== y[i]);
     if (at >= 0) {
       return `Buffer ${n} differs first at byte 0x${(at & ~3).toString(16)}: ${hex(x, at)} from the baseline, ${hex(y, at)} from the edited kernel.`;
