@@ -8,6 +8,7 @@ import { findIreeTool } from '../src/iree/tools.ts';
 import { asmFile, edit, fixtureFolder, root, temporaryFolder } from './hijack-support.ts';
 import { spoilStores } from './models/try-model.ts';
 import { wavesmith } from './support/command.ts';
+import { run } from './support/hip.ts';
 import { hasNativeBuild } from './support/native.ts';
 
 const PARAMETERS = `
@@ -91,6 +92,37 @@ describe.skipIf(!hasIree || !hasNativeBuild())('whole modules', () => {
     expect(endless.status).toBe(1);
     expect(endless.out).toContain('modified  did not finish');
     expect(endless.out).toContain('sim/budget');
+  });
+
+  it('run on the GPU of a runtime as they do on the virtual one, kernels by themselves too', async () => {
+    const folder = fixtureFolder();
+    const onGpu = (...args: string[]) =>
+      run(process.execPath, [
+        'bin/wavesmith',
+        'exec',
+        '--',
+        'bin/wavesmith',
+        'hijack',
+        'run',
+        folder,
+        '--device',
+        'rocm',
+        ...args,
+      ]);
+    edit(asmFile(folder), /^\tv_mfma_/m, '\ts_nop 1\n$&');
+    await wavesmith('hijack', 'build', folder);
+    const equal = await onGpu();
+    expect(equal.status, equal.stderr).toBe(0);
+    expect(equal.stdout).toMatch(/baseline {2}1 dispatch\(es\), \d/);
+    expect(equal.stdout).toContain('EQUAL: 1 function(s), 1 identical in every bit, seed 1');
+    expect((await onGpu('--check')).stderr).toContain('hijack/no-strict');
+    expect((await onGpu('--timing')).stderr).toContain('device/no-tools');
+    edit(asmFile(folder), /^\tbuffer_store_dword (v\d+),/m, '\tv_mul_f32_e32 $1, 2.0, $1\n$&');
+    await wavesmith('hijack', 'build', folder);
+    for (const more of [[], ['--dispatch']]) {
+      const wrong = await onGpu(...more);
+      expect([wrong.status, wrong.stdout]).toEqual([1, expect.stringMatching(/^DIFFERENT: 1 of 1/m)]);
+    }
   });
 
   it('take inputs from the command line, and ask for them when shapes are known only at run time', async () => {

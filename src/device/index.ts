@@ -5,6 +5,7 @@ import { WavesmithError } from '../base/index.ts';
 import type { TargetName } from '../isa/types.ts';
 import type { Device } from './device.ts';
 import { RocmDevice, type RocmOptions } from './rocm/rocm-device.ts';
+import { noTools } from './sim/module.ts';
 import type { SimOptions } from './sim/options.ts';
 import { SimDevice } from './sim/sim-device.ts';
 
@@ -114,7 +115,8 @@ export interface DeviceOptions extends SimOptions {
 }
 
 /**
- * Opens a device: `sim` is the built-in virtual GPU, `rocm` or `rocm:N` a GPU of this machine. An unknown kind is `device/unknown-device`.
+ * Opens a device: `sim` is the built-in virtual GPU, `rocm` or `rocm:N` a GPU of this machine. An unknown kind is `device/unknown-device`; strict
+ * mode or a clock on a GPU is `device/no-tools`.
  */
 export function createDevice(kind: 'sim', options: DeviceOptions): Promise<SimDevice>;
 export function createDevice(kind: string, options: DeviceOptions): Promise<Device>;
@@ -126,6 +128,8 @@ function openDevice(kind: string, options: DeviceOptions): Device {
   if (kind === 'sim') return new SimDevice(options.target, options);
   const [, gpu] = /^rocm(?::(\d{1,3}))?$/.exec(kind) ?? [undefined, undefined];
   if (kind.startsWith('rocm') && (kind === 'rocm' || gpu !== undefined) && options.rocm !== undefined) {
+    const { strict, timing } = options.run ?? {};
+    if (strict !== undefined || timing !== undefined) throw noTools();
     return new RocmDevice({ ...options.rocm(), gpu: Number(gpu ?? 0) });
   }
   throw new WavesmithError('device/unknown-device', `There is no device '${kind}'.`, {

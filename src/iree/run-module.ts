@@ -36,18 +36,19 @@ import { requireIreeTool, type ToolRun } from './tools.ts';
 /** One kernel that ran. */
 export interface ModuleDispatch {
   readonly kernel: string;
-  readonly instructions: number;
+  /** Undefined on a device that does not count them. */
+  readonly instructions: number | undefined;
   /** Findings of the strict mode. */
   readonly findings: readonly RunFinding[];
 }
 
-/** A virtual GPU that programs see as theirs. */
+/** A GPU that programs see as theirs. */
 export interface ModuleHost {
   run(program: string, args: readonly string[]): Promise<ToolRun>;
   /** Kernels that ran so far, in order. */
   readonly dispatches: readonly ModuleDispatch[];
-  /** The data of the programs that ran, when it was given back. Complete after `close`. */
-  readonly memory: readonly WrittenAllocation[];
+  /** The data of the programs that ran, when it was given back. Complete after `close`. Undefined on a device that does not follow it. */
+  readonly memory: readonly WrittenAllocation[] | undefined;
   close(): Promise<void>;
 }
 
@@ -58,6 +59,8 @@ export interface ModuleHostOptions {
   readonly maxInstructions: number | undefined;
   /** A program that runs more kernels is stopped: an edited value may decide how long it goes on. */
   readonly maxKernels: number | undefined;
+  /** A program that takes longer is stopped, on a device that does not count instructions. */
+  readonly maxMilliseconds?: number | undefined;
   readonly isStrict: boolean;
   /** What lies in memory that the device gives to programs. */
   readonly fresh: { readonly pattern: Pattern; readonly seed: number; readonly keepContents: boolean };
@@ -97,7 +100,8 @@ export interface ModuleOutput {
 export interface ModuleSide {
   readonly seconds: number;
   readonly dispatches: number;
-  readonly instructions: number;
+  /** null on a device that does not count them. */
+  readonly instructions: number | null;
   /** Names of the kernels that ran to their end. */
   readonly kernels: readonly string[];
   /** Findings of the strict mode. */
@@ -116,7 +120,7 @@ export interface FunctionRun {
   readonly outputs: readonly ModuleOutput[];
   /** What a function without outputs leaves in memory. */
   readonly contents: readonly ContentResult[];
-  /** Writes beside what the baseline writes; null when the modified side did not finish. */
+  /** Writes beside what the baseline writes; null when the modified side did not finish, or the device does not follow memory. */
   readonly memory: StrayWrites | null;
   readonly verdict: VerdictKind;
   /** Why the sides are different although their outputs agree. */
@@ -244,11 +248,11 @@ async function runFunction(
         'hijack/baseline-failed',
         `The baseline's '${one.name}' did not run: ${before.failure}`,
         {
-          hint: 'Its inputs may not fit (--input), or the virtual GPU lacks something: wavesmith exec shows more.',
+          hint: 'Its inputs may not fit (--input), or the GPU lacks something: wavesmith exec shows more.',
         },
       );
     }
-    const after = await runSide('modified', modified, limitsOf(before.most, before.side.dispatches), how);
+    const after = await runSide('modified', modified, limitsOfRun(before), how);
     if ('failure' in after) {
       const error = { code: 'hijack/modified-failed', message: after.failure };
       const nothing = { modified: null, error, outputs: [], contents: [], memory: null, reasons: [] };
@@ -268,14 +272,15 @@ async function runFunction(
     return { index, type: text ?? 'bytes', comparison: worstOf(comparisons) };
   });
   const both: MemoryOfRuns = {
-    baseline: runs.map(({ before }) => before.memory),
-    modified: runs.map(({ after }) => after.memory),
+    baseline: runs.map(({ before }) => before.memory ?? []),
+    modified: runs.map(({ after }) => after.memory ?? []),
   };
-  const memory = findStrayWrites(both);
+  const isFollowed = runs.every(({ before, after }) => before.memory !== undefined && after.memory !== undefined);
+  const memory = isFollowed ? findStrayWrites(both) : null;
   const contents = one.outputs.length === 0 ? compareContents(both) : [];
   const reasons = [
     ...outputs.flatMap(({ index }) => dependenceOf(one.name, index, first, second)),
-    ...strayReasons(one.name, memory),
+    ...(memory === null ? [] : strayReasons(one.name, memory)),
   ];
   const { verdict } = verdictOf({
     comparisons: [...outputs, ...contents].map((o) => o.comparison),
@@ -334,11 +339,18 @@ interface Ran {
   /** Instructions of the longest dispatch. */
   readonly most: number;
   readonly outputs: readonly Output[];
-  readonly memory: readonly WrittenAllocation[];
+  readonly memory: readonly WrittenAllocation[] | undefined;
 }
 
-type RunLimits = Pick<ModuleHostOptions, 'maxInstructions' | 'maxKernels'>;
+type RunLimits = Pick<ModuleHostOptions, 'maxInstructions' | 'maxKernels' | 'maxMilliseconds'>;
 const NO_LIMITS: RunLimits = { maxInstructions: undefined, maxKernels: undefined };
+
+/** The modified side may take this long in any case, and 20 times as long as the baseline. */
+const LEAST_MS = 60_000;
+const limitsOfRun = ({ most, side }: Ran): RunLimits => ({
+  ...limitsOf(most, side.dispatches),
+  maxMilliseconds: LEAST_MS + 20_000 * side.seconds,
+});
 
 /** What both sides of a run have in common. */
 interface RunPlan {
@@ -382,12 +394,14 @@ async function runSide(
   const side = {
     seconds: ran.milliseconds / 1000,
     dispatches: dispatches.length,
-    instructions: dispatches.reduce((sum, d) => sum + d.instructions, 0),
+    instructions: dispatches.some((d) => d.instructions === undefined)
+      ? null
+      : dispatches.reduce((sum, d) => sum + (d.instructions ?? 0), 0),
     kernels: [...new Set(dispatches.map((d) => d.kernel))],
     findings,
     diagnostics: findings,
   };
-  const most = Math.max(0, ...dispatches.map((d) => d.instructions));
+  const most = Math.max(0, ...dispatches.map((d) => d.instructions ?? 0));
   return { side, most, outputs: files.map(readOutput), memory };
 }
 

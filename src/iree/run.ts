@@ -234,6 +234,8 @@ function nothingIn(runs: readonly DispatchRun[]): string | undefined {
 
 /** A modified kernel may execute this many instructions in any case: an edited small kernel may well be slower. */
 const LEAST_INSTRUCTIONS = 200_000;
+/** The budget of a device that does not count instructions: 10 s, see `DispatchRequest.maxInstructions`. */
+const UNCOUNTED = 10_000_000;
 /** A modified program may run this many kernels in any case. */
 const LEAST_KERNELS = 1000;
 
@@ -266,7 +268,9 @@ async function runOne(
     const record = ran.baseline.length === 0 ? options.record : undefined;
     const base = await first.run(before, kernel.name, launch, options.maxInstructions, record);
     ran.baseline.push(base);
-    const most = options.maxInstructions ?? limitsOf(base.dispatch.instructions ?? 0, 1).maxInstructions;
+    const { instructions } = base.dispatch;
+    const limit = instructions === undefined ? UNCOUNTED : limitsOf(instructions, 1).maxInstructions;
+    const most = options.maxInstructions ?? limit;
     try {
       const edited = await second.run(after, kernel.name, launch, most);
       ran.modified.push(edited);

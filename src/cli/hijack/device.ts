@@ -10,7 +10,7 @@ export function simDevice(device: string): (target: TargetName) => void {
   const match = /^sim(?::(.+))?$/.exec(device);
   if (match === null) {
     throw new WavesmithError('cli/usage', `There is no device '${device}'.`, {
-      hint: "The device is 'sim', or 'sim:TARGET' with the target of the module.",
+      hint: "The device is 'sim', 'sim:TARGET' with the target of the module, or 'rocm'.",
     });
   }
   return (target) => {
@@ -39,9 +39,12 @@ export function deviceOpener(
   };
 }
 
-/** Opens a GPU of this machine for the replay of a capture. */
-export async function openRocm(name: string, target: TargetName, capture: Capture): Promise<Device> {
+/** Whether `--device` is a GPU of this machine. */
+export const isRocm = (name: string): boolean => /^rocm(:|$)/.test(name);
+
+/** Opens a GPU of this machine; for the replay of a capture, whose addresses are kept free. */
+export async function openRocm(name: string, target: TargetName, capture?: Capture): Promise<Device> {
   const { createDevice } = await import('../../device/index.ts');
-  const { rocmOptionsFor } = await import('../rocm-options.ts');
-  return createDevice(name, { target, rocm: rocmOptionsFor(capture) });
+  const { rocmOptions, rocmOptionsFor } = await import('../rocm-options.ts');
+  return createDevice(name, { target, rocm: capture === undefined ? rocmOptions() : rocmOptionsFor(capture) });
 }

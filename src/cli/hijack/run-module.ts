@@ -94,7 +94,7 @@ function describeFunction(run: FunctionRun, isExact: boolean): string[] {
   const side = (name: string, s: ModuleSide | null): string =>
     s === null
       ? `  ${name}  did not finish`
-      : `  ${name}  ${s.dispatches} dispatch(es), ${s.instructions} instructions, ${s.seconds.toFixed(2)} s`;
+      : `  ${name}  ${s.dispatches} dispatch(es), ${s.instructions === null ? '' : `${s.instructions} instructions, `}${s.seconds.toFixed(2)} s`;
   lines.push(side('baseline', run.baseline), side('modified', run.modified));
   if (run.error !== null) lines.push(...run.error.message.split('\n').map((line) => `    ${line}`));
   for (const { index, type, comparison } of run.outputs) {
@@ -104,6 +104,8 @@ function describeFunction(run: FunctionRun, isExact: boolean): string[] {
     lines.push(...comparisonLines(`  memory of allocation ${allocation}`, comparison, isExact));
   }
   if (run.memory !== null) lines.push(memoryLine(run.memory));
+  else if (run.modified !== null)
+    lines.push('  memory: this device does not follow what is written beside the outputs');
   lines.push(...run.reasons.map((reason) => `  ${reason}`));
   if (run.verdict === 'nothing-compared')
     lines.push('  nothing compared: the function has no output and left no memory');

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findElementType, KNOWN_TYPES, WavesmithError } from '../../base/index.ts';
+import { noTools } from '../../device/index.ts';
 import { isProgramFolder } from '../../hijack/manifest.ts';
 import { isCapturedFolder, runCaptured } from '../../iree/captured.ts';
 import { run as runFolder } from '../../iree/run.ts';
@@ -15,7 +16,8 @@ import { addTimingOptions, isTimed, type TimingOptions, timedRecord, timingOf } 
 import { addJudgeOptions, type JudgeFlags, judgeOptions } from '../verdict-options.ts';
 import { describeCapturedRun } from './captured.ts';
 import { describeDispatches } from './describe.ts';
-import { deviceOpener, openRocm } from './device.ts';
+import { deviceOpener, isRocm, openRocm } from './device.ts';
+import { rocmHostOpener } from './rocm-module-host.ts';
 import { describeModules, moduleHostOpener } from './run-module.ts';
 import { run as runProgram } from './run-program.ts';
 
@@ -70,7 +72,11 @@ export async function run(argv: string[]): Promise<number> {
     .option('--save <dir>', 'keep the inputs and the outputs of both sides in this folder')
     .option('--dispatch [name]', 'run single kernels instead: the changed ones, or these; repeatable', collectNames, [])
     .option('--all', 'run every kernel by itself')
-    .option('--device <device>', 'sim; of a capture also rocm[:N]', process.env.WAVESMITH_DEVICE ?? 'sim')
+    .option(
+      '--device <device>',
+      'sim, or rocm: the GPU of this machine (rocm:N for single kernels)',
+      process.env.WAVESMITH_DEVICE ?? 'sim',
+    )
     .option('--seed <n>', 'seed of the inputs', '1')
     .option('--grid <x,y,z>', 'kernels: workgroups, where the grid is not recorded')
     .option('--buffer <n=bytes:type>', 'kernels: size, element type or both of binding N; repeatable', collect, [])
@@ -114,13 +120,14 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
     ...judgeOptions(flags),
   };
   const mfma = parseMatrixMode(flags.mfma);
+  if (isTimed(flags) && isRocm(flags.device)) throw noTools();
   if (isCapturedFolder(command.args[0])) {
     const isForCapture = flags.maxInstructions !== undefined || isTimed(flags);
     if (isByKernel && (!isForCapture || flags.capture !== undefined)) throw noModule();
     const result = await runCaptured(command.args[0], {
       modified: flags.modified,
       open: async (target, capture) =>
-        flags.device.startsWith('rocm')
+        isRocm(flags.device)
           ? await openRocm(flags.device, target, capture)
           : await deviceOpener(flags.device, { mfma, timing: timingOf(flags, target, { knowsPages: true }) })(target),
       exact: common.exact,
@@ -135,7 +142,7 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
   if (!isByKernel) {
     const result = await runModules(command.args[0], {
       ...common,
-      openHost: moduleHostOpener(flags.device, mfma),
+      openHost: isRocm(flags.device) ? rocmHostOpener(flags.device) : moduleHostOpener(flags.device, mfma),
       function: flags.function,
       inputs: flags.input,
       parameters: flags.parameters,
@@ -162,7 +169,9 @@ when the checker (or --check) objects to the edit. docs/verdict.md explains them
     record: flags.capture === undefined ? undefined : dispatchRecorder(flags.capture),
     // Each side has a clock of its own.
     openDevice: (target, strict) =>
-      deviceOpener(flags.device, { mfma, timing: timingOf(flags, target, { knowsPages: true }) })(target, strict),
+      isRocm(flags.device)
+        ? openRocm(flags.device, target)
+        : deviceOpener(flags.device, { mfma, timing: timingOf(flags, target, { knowsPages: true }) })(target, strict),
     dispatches: flags.dispatch === true ? [] : flags.dispatch,
     all: flags.all === true,
     grid: flags.grid === undefined ? undefined : gridFlag(flags.grid),

@@ -42,9 +42,13 @@ export function isSimKernel(kernel: DeviceKernel): kernel is SimKernel {
 
 /** The error for asking a device for what only the virtual GPU can do. */
 export function noTools(): WavesmithError {
-  return new WavesmithError('device/no-tools', 'Traces, counters, reports and the debugger need the virtual GPU.', {
-    hint: 'Use --device sim.',
-  });
+  return new WavesmithError(
+    'device/no-tools',
+    'Strict mode, modelled time, traces, counters, reports and the debugger need the virtual GPU.',
+    {
+      hint: 'Use --device sim.',
+    },
+  );
 }
 
 interface ModuleParts {
