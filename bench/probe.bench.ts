@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { readCodeObject } from '../src/codeobject/index.ts';
 import { createDevice } from '../src/device/index.ts';
 import { DiskModuleCache } from '../src/device/node/module-cache.ts';
+import { optimizeLess } from '../src/device/node/v8-flags.ts';
 import { instrument, type ProbeDefinition, TOOLS } from '../src/instrument/index.ts';
 import type { TargetName } from '../src/isa/types.ts';
 import { AITER_KERNELS } from '../tests/sim/kernels/aiter-cases.ts';
@@ -35,8 +36,9 @@ function largest(): string | undefined {
   return best?.path;
 }
 
-/** Run in a process of its own: the processor time of instrumenting a file, ms. */
+/** Run in a process of its own: the processor time of instrumenting a file as `wavesmith probe -o` does, ms. */
 function timeOne(path: string, tool: string, folder: string): void {
+  optimizeLess();
   const bytes = readFileSync(path);
   const probe = { ...(TOOLS as unknown as Record<string, ProbeDefinition>)[tool], source: tool } as ProbeDefinition;
   const before = process.cpuUsage();

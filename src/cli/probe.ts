@@ -3,6 +3,7 @@
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { nodeProbeCache } from '../device/node/index.ts';
+import { optimizeLess } from '../device/node/v8-flags.ts';
 import {
   atOriginal,
   type Instrumented,
@@ -156,6 +157,7 @@ function startNew(file: string): number {
 function probeFile(probe: ProbeDefinition, file: string, kernel: RegExp | undefined, options: Options): number {
   if (options.output === undefined)
     throw usage('-o is missing: the instrumented code object is written there.', 'Or run it: behind --.');
+  optimizeLess();
   if (isHijackFolder(file)) return probeFolder(probe, file, options.output, kernel, options);
   const codeObject = loadable(selectCodeObject(readCodeInput(file), file, { object: options.object }), file);
   const { record, lines, result } = rewritten(probe, codeObject, { file, output: options.output }, kernel, options);
