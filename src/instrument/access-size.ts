@@ -1,4 +1,7 @@
-// How many bytes a memory instruction accesses for each lane.
+// How many bytes a memory instruction accesses for each lane, and how far behind the address of an LDS instruction.
+// Source: CDNA3 ISA manual, "Data Share Operations".
+import type { Instruction } from '../isa/index.ts';
+import { immediateOf } from '../isa/operand.ts';
 
 const UNITS: readonly (readonly [RegExp, number])[] = [
   [/dwordx(\d+)|b(96|128)$/, 4],
@@ -14,5 +17,18 @@ export function accessSize(operation: string): number {
   const wide = /_b(96|128)(_|$)/.exec(operation)?.[1];
   if (wide !== undefined) return Number(wide) / 8;
   const one = UNITS.find(([pattern]) => pattern.test(operation))?.[1] ?? 4;
-  return /^ds_(read|write)2/.test(operation) ? 2 * one : one;
+  return TWO.test(operation) ? 2 * one : one;
+}
+
+/** LDS instructions with two addresses, each an element behind the base by its own offset. */
+const TWO = /^ds_(read|write|wrxchg)2/;
+/** What the offsets of instructions with `st64` in their name count: elements. */
+const FAR = 64;
+
+/** Bytes from the address register to what an LDS instruction accesses: one place, or two for those with two offsets. */
+export function ldsOffsets(instruction: Instruction): readonly number[] {
+  const { operation } = instruction.row;
+  if (!TWO.test(operation)) return [immediateOf(instruction, 'offset')];
+  const unit = (accessSize(operation) / 2) * (operation.includes('2st64') ? FAR : 1);
+  return [unit * immediateOf(instruction, 'offset0'), unit * immediateOf(instruction, 'offset1')];
 }

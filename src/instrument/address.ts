@@ -3,6 +3,7 @@
 // Of buffers the plain addressing is computed: base, offsets, index times stride; swizzled buffers differ.
 import type { Operand, Register } from '../isa/index.ts';
 import { immediateOf, operandNamed } from '../isa/operand.ts';
+import { ldsOffsets } from './access-size.ts';
 import type { ProbeInstruction } from './view.ts';
 
 /** Registers to work with: the result's pair, a vector register, and two scalar pairs. */
@@ -43,7 +44,7 @@ export function addressValue({ memory, code }: ProbeInstruction, r: AddressRegis
   };
   if (memory === 'lds') {
     const base = isRegister(vaddr) ? [`v_mov_b32_e32 v${to}, ${vaddr.text}`] : [`v_mov_b32_e32 v${to}, 0`];
-    const first = offset === 0 ? immediateOf(instruction, 'offset0') : offset;
+    const [first = 0] = ldsOffsets(instruction);
     return first === 0 ? base : [...base, `v_add_u32_e32 v${to}, 0x${first.toString(16)}, v${to}`];
   }
   if (memory === 'buffer') return bufferAddress(code.instruction, offset, add, r);

@@ -1,4 +1,5 @@
 // Bank conflicts of LDS accesses: the most addresses that lanes of one half ask of one bank at once.
+import { ldsOffsets } from '../access-size.ts';
 import { records } from '../state.ts';
 import { defineProbe } from '../types.ts';
 
@@ -35,6 +36,10 @@ export default defineProbe({
       };
       sites.set(site.pc, entry);
       const words = Math.max(1, (one.accessSize ?? 0) / 4);
+      const [first = 0, second] = ldsOffsets(one.code.instruction);
+      // The words that a lane asks for, from its address.
+      const parts = second === undefined ? [0] : [0, (second - first) / 4];
+      const asked = parts.flatMap((part) => Array.from({ length: words / parts.length }, (_, word) => part + word));
       // Lanes go together as long as their bytes fill the banks once.
       const together = Math.max(1, Math.floor(BANKS / words));
       entry.runs++;
@@ -42,7 +47,7 @@ export default defineProbe({
         const banks = new Map<number, Set<number>>();
         for (let lane = start; lane < start + together; lane++) {
           if (((exec >> BigInt(lane)) & 1n) === 0n) continue;
-          for (let word = 0; word < words; word++) {
+          for (const word of asked) {
             const at = ((address[lane] ?? 0) >>> 2) + word;
             const bank = banks.get(at % BANKS) ?? new Set();
             banks.set(at % BANKS, bank.add(at));
