@@ -1,4 +1,5 @@
 // Hooks: compiled device functions at every instruction count what the virtual GPU counts and change nothing; bad ones are refused with a reason.
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,6 +66,78 @@ describe.skipIf(triton === undefined || llvmTool('clang++') === undefined)('hook
     expect(variables).toMatchObject({ count: plain.instructions, odd: plain.instructions });
     const counted = JSON.parse((await wavesmith('probe', '--tool', 'instr-count', '--json', '--', ...line)).out);
     expect(variables.lanes).toBe(counted.threadInstructions);
+  });
+
+  /** Compiles hooks as anybody would, functions stay functions. */
+  const objectOf = (source: string, target: string, name: string): string => {
+    const [file, object] = [join(folder, `${name}.cpp`), join(folder, `${name}.o`)];
+    writeFileSync(file, `#include <wavesmith/hook.h>\n${source}`);
+    const args = ['-w', '-x', 'c++', '-std=c++17', '--target=amdgcn-amd-amdhsa', `-mcpu=${target}`, '-nogpulib', '-O2'];
+    const include = join(import.meta.dirname, '..', 'native', 'hook');
+    const clang = llvmTool('clang++') as string;
+    const { status, stderr } = spawnSync(clang, [...args, '-ffreestanding', '-I', include, '-c', file, '-o', object]);
+    expect(String(stderr)).toBe('');
+    expect(status).toBe(0);
+    return object;
+  };
+
+  test('in an object file call functions, with what those keep on the stack', async () => {
+    const plain = JSON.parse((await wavesmith(...line, '--json')).out);
+    const object = objectOf(
+      `WAVESMITH_VARIABLE unsigned long long count, sum, lanes;
+       __attribute__((noinline)) static unsigned leaf(unsigned x) { return x * 2 + 1; }
+       __attribute__((noinline)) unsigned loop(unsigned x, unsigned y) {
+         unsigned s = 0;
+         for (unsigned i = 0; i < x; i++) s += leaf(x + i) * y + leaf(y);
+         return s;
+       }
+       __attribute__((noinline)) void add(unsigned long long x) { wavesmith::atomicAdd(&sum, x); }
+       WAVESMITH_WAVE_HOOK("before every") void counted() {
+         wavesmith::atomicAdd(&count, 1);
+         add(loop(3, leaf(2)));
+       }
+       WAVESMITH_HOOK("before store(v0)") void stored(unsigned v) {
+         if (wavesmith::laneId() < 7) wavesmith::atomicAdd(&lanes, leaf(wavesmith::laneId()));
+       }`,
+      'gfx950',
+      'calls',
+    );
+    const { out, err, code } = await wavesmith('probe', '--tool', object, '--json', '--self-check', '--', ...line);
+    expect(err).toContain('self-check: every buffer is as the original leaves it');
+    expect(code).toBe(0);
+    const { variables, run, complete } = JSON.parse(out);
+    expect(complete).toBe(true);
+    expect(run.buffers).toEqual(plain.buffers);
+    // leaf(2) is 5; the turns are (7 + 9 + 11) · 5 + 3 · leaf(5).
+    expect(variables.count).toBe(plain.instructions);
+    expect(variables.sum).toBe(plain.instructions * (27 * 5 + 3 * 11));
+    expect(variables.lanes % (1 + 3 + 5 + 7 + 9 + 11 + 13)).toBe(0);
+    expect(variables.lanes).toBeGreaterThan(0);
+  });
+
+  test.each([
+    [
+      'gfx950',
+      'unsigned other(unsigned); WAVESMITH_HOOK("block") void f() { n = other(n); }',
+      /'_Z5otherj'.*not in the file/,
+    ],
+    [
+      'gfx950',
+      'WAVESMITH_HOOK("block") void f() { unsigned m = n & 7; unsigned *a = (unsigned *)__builtin_alloca(4 * m + 4); for (unsigned i = 0; i <= m; i++) a[i] = i * m; n = a[m >> 1]; }',
+      /'f' cannot be used: it needs stack memory of a size that is not known/,
+    ],
+    [
+      'gfx950',
+      'unsigned g(unsigned x) { return x < 3 ? x : g(x - 1) + g(x - 2); } WAVESMITH_HOOK("block") void f() { n = g(n); }',
+      /it calls '_Z1gj', which calls itself/,
+    ],
+    ['gfx90a', 'WAVESMITH_HOOK("block") void f() { n++; }', /are compiled for gfx90a, not for gfx950/],
+    ['gfx1100', 'WAVESMITH_HOOK("block") void f() { n++; }', /compiled for another processor/],
+  ])('in an object file are refused with what is wrong (%s): %s', async (target, source, reason) => {
+    const object = objectOf(`WAVESMITH_VARIABLE unsigned n; ${source}`, target, 'refused');
+    const { code, err } = await wavesmith('probe', '--tool', object, '--', ...line);
+    expect(code).toBe(1);
+    expect(err).toMatch(reason);
   });
 
   test('write registers of the kernel and choose the lanes that run them', async () => {

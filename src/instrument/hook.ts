@@ -4,19 +4,12 @@
 import { WavesmithError } from '../base/index.ts';
 import { RelocationType } from '../codeobject/elf/object-model.ts';
 import { type ElfFile, type ElfSymbol, readElf } from '../codeobject/elf/read.ts';
-import {
-  branchTarget,
-  decoderFor,
-  type Instruction,
-  type Register,
-  registerFromText,
-  type TargetName,
-  targetFromElfMach,
-} from '../isa/index.ts';
+import { type Instruction, type Register, registerFromText, type TargetName, targetFromElfMach } from '../isa/index.ts';
 import { operandNamed } from '../isa/operand.ts';
 import { TARGET_LIST } from '../isa/table/targets.ts';
 import { effectsOf, Slot } from '../program/index.ts';
 import type { EntryValue } from './entry-value.ts';
+import { HookCode, type HookItem, usesStack } from './hook-calls.ts';
 
 /** Registers that must be neighbours. */
 export interface RegisterGroup {
@@ -135,44 +128,31 @@ function readHook(
 ): Hook {
   const { name, section } = symbol;
   if (section === undefined) throw wrong(file, 'it has no code', name);
-  const from = Number(symbol.value);
-  const code = section.bytes.subarray(from, from + Number(symbol.size));
-  const relocations = elf.relocationSections.find((r) => r.target === section)?.relocations ?? [];
-  const decoder = decoderFor(target);
-  const instructions: { readonly at: number; readonly instruction: Instruction }[] = [];
-  for (let at = 0; at < code.length; ) {
-    const instruction = decoder.decode(code, at, code.length);
-    if (instruction === undefined) throw wrong(file, `there is no instruction at byte ${at} of it`, name);
-    instructions.push({ at, instruction });
-    at += instruction.size;
-  }
+  const { items } = new HookCode(elf, symbol, target, (why) => wrong(file, why, name));
   const labels = new Map<number, number>();
-  const labelOf = (at: number): number => {
-    const known = labels.get(at) ?? labels.size;
-    labels.set(at, known);
+  const labelOf = (key: number): number => {
+    const known = labels.get(key) ?? labels.size;
+    labels.set(key, known);
     return known;
   };
-  const bodies = new Map<number, HookStep>();
+  const bodies = new Map<HookItem, HookStep>();
   const getPcs = new Map<number, number>();
   let writesVcc = false;
   let writesM0 = false;
   let writesExec = false;
-  for (const { at, instruction } of instructions) {
-    const { operation, flags } = instruction.row;
-    const branch = branchTarget(instruction, at);
-    const relocation = relocations.find((r) => r.offset > from + at && r.offset < from + at + instruction.size);
-    if (operation === 's_setpc_b64') bodies.set(at, { kind: 'branch', mnemonic: 's_branch', to: labelOf(code.length) });
-    else if (flags.has('isCall') || operation === 's_swappc_b64')
-      throw wrong(file, 'it calls a function that was not inlined (always_inline inlines it)', name);
-    else if (branch !== undefined)
-      bodies.set(at, { kind: 'branch', mnemonic: instruction.row.mnemonic, to: labelOf(branch) });
-    else if (
-      flags.has('FlatScratch') ||
-      instruction.operands.some((o) => o.kind === 'reg' && o.text === 's[0:3]' && flags.has('MUBUF'))
-    )
-      throw wrong(file, 'it needs stack memory', name);
+  for (const item of items) {
+    const { at, from, instruction, branch, relocation } = item;
+    if (instruction === undefined) continue;
+    const { operation, mnemonic } = instruction.row;
+    if (branch !== undefined)
+      bodies.set(item, {
+        kind: 'branch',
+        mnemonic: operation === 's_setpc_b64' ? 's_branch' : mnemonic,
+        to: labelOf(branch),
+      });
+    else if (usesStack(instruction)) throw wrong(file, 'it needs stack memory', name);
     else if (operation === 's_getpc_b64') {
-      bodies.set(at, { kind: 'getpc', instruction, offset: 0 });
+      bodies.set(item, { kind: 'getpc', instruction, offset: 0 });
       getPcs.set(registerOf(instruction, 'sdst')?.index ?? -1, at + instruction.size);
     } else if (relocation !== undefined) {
       const { type, symbol: to, addend = 0n } = relocation;
@@ -181,20 +161,21 @@ function readHook(
       const variable = to === undefined ? undefined : variables.get(to.index);
       if (kind === undefined || base === undefined || variable === undefined)
         throw wrong(file, `it uses '${to?.name ?? '?'}', which is no variable of the file (WAVESMITH_VARIABLE)`, name);
-      bodies.set(at, { kind, instruction, offset: variable + Number(addend) - (relocation.offset - from - base) });
-    } else bodies.set(at, markOf(instruction) ?? { kind: 'code', instruction });
+      bodies.set(item, { kind, instruction, offset: variable + Number(addend) - (relocation.offset - from - base) });
+    } else bodies.set(item, markOf(instruction) ?? { kind: 'code', instruction });
     for (const { first, count } of effectsOf(instruction).defs) {
       if (first < Slot.VCC + 2 && first + count > Slot.VCC) writesVcc = true;
       if (first <= Slot.M0 && first + count > Slot.M0) writesM0 = true;
       if (first < Slot.EXEC + 2 && first + count > Slot.EXEC) writesExec = true;
     }
   }
-  const steps = instructions.flatMap(({ at }): HookStep[] => {
-    const label = labels.get(at);
-    const step = bodies.get(at) as HookStep;
-    return label === undefined ? [step] : [{ kind: 'label', label }, step];
+  const placed = new Set<number>();
+  const steps = items.flatMap((item): HookStep[] => {
+    const label = placed.has(item.key) ? undefined : labels.get(item.key);
+    placed.add(item.key);
+    const step = bodies.get(item);
+    return [...(label === undefined ? [] : [{ kind: 'label', label } as const]), ...(step === undefined ? [] : [step])];
   });
-  steps.push({ kind: 'label', label: labelOf(code.length) });
   const text = section.name.slice(PREFIX.length);
   const isOnce = text.startsWith(ONCE);
   const { point, args } = pointOf(isOnce ? text.slice(ONCE.length) : text);

@@ -43,8 +43,8 @@ async function compiled(file: string, target: string, output: string): Promise<U
   const include = join(packageRoot() ?? '.', 'native', 'hook');
   const args = [
     ...['-x', 'c++', '-std=c++17', '--target=amdgcn-amd-amdhsa', `-mcpu=${target}`, '-nogpulib', '-ffreestanding'],
-    // A hook is put into kernels without a stack: what it calls is part of it, whatever its source says.
-    ...['-Dnoinline=always_inline', '-D__noinline__=__always_inline__'],
+    // A hook is put into kernels without a stack: what it calls is part of it, whatever its source says, and however large.
+    ...['-Dnoinline=always_inline', '-D__noinline__=__always_inline__', '-mllvm', '-amdgpu-function-calls=0'],
     ...['-O3', '-fno-exceptions', '-fno-rtti', '-I', include, '-c', resolve(file), '-o', output],
   ];
   const { status, stderr } = await runTool(requireLlvmTool('clang').path, args);
