@@ -118,15 +118,16 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
   // Dependents never start before their predecessors end or start (queue order), so start order is topological.
   const position = new Int32Array(n);
   for (let i = 0; i < n; i++) position[order[i]] = i;
-  /** What one piece of work waited for: filled for each anew. */
+  /** What one piece of work waited for: overwritten for each, as an array that is emptied loses its memory. */
   const before: number[] = [];
-  const findBefore = (b: number): void => {
-    before.length = 0;
-    if (laneFrom[b] >= 0) before.push(laneFrom[b]);
-    if (inferredFrom[b] >= 0) before.push(inferredFrom[b]);
-    if (streamFrom.length > 0 && streamFrom[b] >= 0) before.push(streamFrom[b]);
-    if (recordedTo.size === 0) return;
-    for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) before.push(a);
+  const findBefore = (b: number): number => {
+    let waited = 0;
+    if (laneFrom[b] >= 0) before[waited++] = laneFrom[b];
+    if (inferredFrom[b] >= 0) before[waited++] = inferredFrom[b];
+    if (streamFrom.length > 0 && streamFrom[b] >= 0) before[waited++] = streamFrom[b];
+    if (recordedTo.size === 0) return waited;
+    for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) before[waited++] = a;
+    return waited;
   };
   const earliest = new Float64Array(n);
   const via = new Int32Array(n).fill(-1);
@@ -134,8 +135,8 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
   let lengthNs = 0;
   for (let i = 0; i < n; i++) {
     const b = order[i];
-    findBefore(b);
-    for (let k = 0; k < before.length; k++) {
+    const waited = findBefore(b);
+    for (let k = 0; k < waited; k++) {
       const a = before[k];
       const finish = earliest[a] + weight(work, a, b);
       if (finish > earliest[b] || (finish === earliest[b] && via[b] < 0)) {
@@ -153,8 +154,8 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
     const b = order[i];
     const startBy = Math.min(latest[b], lengthNs) - (ends[b] - starts[b]);
     latest[b] = startBy;
-    findBefore(b);
-    for (let k = 0; k < before.length; k++) {
+    const waited = findBefore(b);
+    for (let k = 0; k < waited; k++) {
       const a = before[k];
       latest[a] = Math.min(latest[a], startBy + (ends[a] - starts[a]) - weight(work, a, b));
     }

@@ -54,5 +54,6 @@ export class Lanes {
 
 /** The rows of a table from the first start on. */
 export function inStartOrder(rows: Int32Array, start: (row: number) => number): Int32Array {
+  if (rows.every((row, i) => i === 0 || start(rows[i - 1]) <= start(row))) return rows;
   return inOrder(rows.length, (a, b) => start(rows[a]) - start(rows[b]) || rows[a] - rows[b]).map((i) => rows[i]);
 }

@@ -5,6 +5,9 @@
 import { type Recording, Timing } from '../recording.ts';
 import { inStartOrder, Lanes } from './lanes.ts';
 
+/** Characters of a piece of text: longer ones are expensive garbage. */
+const PIECE = 1 << 16;
+
 interface Lane {
   readonly pid: number;
   readonly tid: number;
@@ -42,10 +45,11 @@ export function* perfettoTrace(recording: Recording): Generator<string> {
   const d = recording.dispatches;
   const names = recording.kernels.values.map((name) => JSON.stringify(name));
   for (const row of timedRows(d)) {
-    const [start, end] = [d.start.get(row), d.end.get(row)];
+    const start = d.start.get(row);
+    const end = d.end.get(row);
     const { pid, tid } = place(1, recording.queues.get(d.queue.get(row)), start, end);
     batch += `,\n{"ph":"X","cat":"dispatch","name":${names[d.kernel.get(row)]},"pid":${pid},"tid":${tid},"ts":${micro(start - first)},"dur":${micro(end - start)},"args":{"dispatch":${d.dispatchId.get(row)}}}`;
-    if (batch.length > 1 << 18) {
+    if (batch.length > PIECE) {
       yield headers.splice(0).join('') + batch;
       batch = '';
     }

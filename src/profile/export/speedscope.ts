@@ -6,8 +6,8 @@ import type { Recording } from '../recording.ts';
 import { Lanes } from './lanes.ts';
 import { firstStart, timedRows } from './perfetto.ts';
 
-/** Dispatches that are one piece of text. */
-const PIECE = 4096;
+/** Dispatches that are one piece of text: pieces of 100 kB and more are expensive garbage. */
+const PIECE = 400;
 
 /** The speedscope file as pieces of text. Work that overlaps in one queue goes to further lanes of that queue. */
 export function* speedscopeFile(recording: Recording, name: string): Generator<string> {
@@ -44,40 +44,64 @@ export function* speedscopeFile(recording: Recording, name: string): Generator<s
   yield `],"shared":{"frames":[${frames.join(',')}]}}\n`;
 }
 
+/** One profile: a queue, or the work of it that overlaps with other work of it. */
+interface QueueLane {
+  readonly title: string;
+  readonly start: number;
+  end: number;
+  count: number;
+}
+
 /** The profiles of the queues, piece by piece; returns how many there are. */
 function* queueProfiles(recording: Recording, frame: (text: string) => number): Generator<string, number> {
   const d = recording.dispatches;
-  let count = 0;
   const first = firstStart(recording);
-  const queues = new Map<number, number[]>();
-  for (const row of timedRows(d)) {
-    const rows = queues.get(d.queue.get(row)) ?? [];
-    rows.push(row);
-    queues.set(d.queue.get(row), rows);
-  }
-  for (const [queue, rows] of queues) {
-    const free = new Lanes();
-    const lanes: { end: number; readonly rows: number[]; readonly start: number }[] = [];
-    for (const row of rows) {
-      const [start, end] = [d.start.get(row) - first, d.end.get(row) - first];
-      const number = free.place(start, end);
-      lanes[number] ??= { end: 0, rows: [], start };
-      const lane = lanes[number];
-      lane.rows.push(row);
-      lane.end = end;
+  const rows = timedRows(d);
+  const laneOf = new Int32Array(rows.length);
+  const lanes: QueueLane[] = [];
+  const queues = new Map<number, { readonly free: Lanes; readonly lanes: number[] }>();
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    const start = d.start.get(row) - first;
+    const end = d.end.get(row) - first;
+    const queue = queues.get(d.queue.get(row)) ?? { free: new Lanes(), lanes: [] };
+    queues.set(d.queue.get(row), queue);
+    const number = queue.free.place(start, end);
+    if (queue.lanes[number] === undefined) {
+      queue.lanes[number] = lanes.length;
+      const overlap = number > 0 ? ` (overlapping ${number})` : '';
+      lanes.push({ title: `${recording.queues.get(d.queue.get(row))}${overlap}`, start, end, count: 0 });
     }
-    for (const [i, lane] of lanes.entries()) {
-      const title = JSON.stringify(`${recording.queues.get(queue)}${i > 0 ? ` (overlapping ${i})` : ''}`);
-      yield `${count++ > 0 ? ',' : ''}{"type":"evented","name":${title},"unit":"nanoseconds","startValue":${lane.start},"endValue":${lane.end},"events":[`;
-      for (let at = 0; at < lane.rows.length; at += PIECE) {
-        const events = lane.rows.slice(at, at + PIECE).map((row) => {
-          const id = frame(recording.kernels.get(d.kernel.get(row)));
-          return `{"type":"O","frame":${id},"at":${d.start.get(row) - first}},{"type":"C","frame":${id},"at":${d.end.get(row) - first}}`;
-        });
-        yield (at > 0 ? ',' : '') + events.join(',');
+    laneOf[i] = queue.lanes[number];
+    const lane = lanes[laneOf[i]];
+    lane.end = end;
+    lane.count++;
+  }
+  const byLane = sortedByLane(rows, laneOf, lanes);
+  // The lanes of a queue follow each other.
+  const order = [...queues.values()].flatMap((queue) => queue.lanes);
+  for (const [i, number] of order.entries()) {
+    const lane = lanes[number];
+    const own = byLane[number];
+    yield `${i > 0 ? ',' : ''}{"type":"evented","name":${JSON.stringify(lane.title)},"unit":"nanoseconds","startValue":${lane.start},"endValue":${lane.end},"events":[`;
+    for (let at = 0; at < own.length; at += PIECE) {
+      let text = '';
+      for (const row of own.subarray(at, at + PIECE)) {
+        const id = frame(recording.kernels.get(d.kernel.get(row)));
+        text += `,{"type":"O","frame":${id},"at":${d.start.get(row) - first}},{"type":"C","frame":${id},"at":${d.end.get(row) - first}}`;
       }
-      yield ']}';
+      yield at > 0 ? text : text.slice(1);
     }
+    yield ']}';
   }
-  return count;
+  return order.length;
+}
+
+/** The rows of each lane in their order, as parts of one array. */
+function sortedByLane(rows: Int32Array, laneOf: Int32Array, lanes: readonly QueueLane[]): Int32Array[] {
+  const all = new Int32Array(rows.length);
+  const ends = new Int32Array(lanes.length);
+  for (let i = 1; i < lanes.length; i++) ends[i] = ends[i - 1] + lanes[i - 1].count;
+  for (let i = 0; i < rows.length; i++) all[ends[laneOf[i]]++] = rows[i];
+  return lanes.map(({ count }, i) => all.subarray(ends[i] - count, ends[i]));
 }
