@@ -112,7 +112,18 @@ export const RUN_RULES = {
   'races/unreleased': {
     severity: 'error',
     title:
-      'Data that another workgroup uses was handed over, by an atomic or a store with device scope, before its store was known to be complete',
+      'Data that another workgroup uses was handed over, by an atomic or a store with device scope, before its store was known to be complete and written back',
+    source: SOURCES.memoryModel,
+  },
+  'races/unacquired': {
+    severity: 'error',
+    title:
+      'Data of another workgroup is read through caches that nothing has invalidated since the flag or atomic that hands it over was read',
+    source: SOURCES.memoryModel,
+  },
+  'races/lanes': {
+    severity: 'warning',
+    title: 'Lanes of one store have the same address and different values: which of them stays is not defined',
     source: SOURCES.memoryModel,
   },
   'races/untracked': {

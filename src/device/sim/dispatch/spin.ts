@@ -3,9 +3,10 @@ import { branchTarget } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
+import type { Reached } from './reachable.ts';
 
 /** Longest loop, in bytes, that is taken for waiting. */
-const MAX_BYTES = 512;
+export const MAX_LOOP = 512;
 
 const known = new WeakMap<LoadedCode, Map<number, boolean>>();
 
@@ -24,28 +25,34 @@ export function isSpinLoop(loaded: LoadedCode, pc: number): boolean {
   return answer;
 }
 
-/** Looks at the innermost loop around an address: from the target of the next backward branch over it to that branch. */
 function findSpinLoop(loaded: LoadedCode, pc: number): boolean {
-  for (let at = pc; at < pc + MAX_BYTES; ) {
-    const instruction = loaded.instructionAt(at);
-    if (instruction === undefined) return false;
-    const target = branchTarget(instruction, at);
-    if (target !== undefined && target <= pc) return at - target <= MAX_BYTES && waits(loaded, target, at);
-    at += instruction.size;
-  }
-  return false;
+  return shortLoop(loaded, pc)?.some(({ instruction }) => sleepsOrPolls(instruction)) ?? false;
 }
 
-function waits(loaded: LoadedCode, from: number, to: number): boolean {
-  let isWaiting = false;
-  for (let at = from; at <= to; ) {
+/**
+ * The innermost loop around an address, from the target of the next backward branch over it to that branch. Undefined when there is
+ * none, or it is long or changes memory.
+ */
+export function shortLoop(loaded: LoadedCode, pc: number): readonly Reached[] | undefined {
+  for (let at = pc; at < pc + MAX_LOOP; ) {
     const instruction = loaded.instructionAt(at);
-    if (instruction === undefined) return false;
-    if (changesMemory(instruction)) return false;
-    if (sleepsOrPolls(instruction)) isWaiting = true;
+    if (instruction === undefined) return undefined;
+    const target = branchTarget(instruction, at);
+    if (target !== undefined && target <= pc) return at - target <= MAX_LOOP ? quiet(loaded, target, at) : undefined;
     at += instruction.size;
   }
-  return isWaiting;
+  return undefined;
+}
+
+function quiet(loaded: LoadedCode, from: number, to: number): readonly Reached[] | undefined {
+  const loop: Reached[] = [];
+  for (let at = from; at <= to; ) {
+    const instruction = loaded.instructionAt(at);
+    if (instruction === undefined || changesMemory(instruction)) return undefined;
+    loop.push({ at, instruction });
+    at += instruction.size;
+  }
+  return loop;
 }
 
 function changesMemory({ row }: Instruction): boolean {

@@ -3,6 +3,7 @@ import { branchTarget } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
+import { reachable } from './reachable.ts';
 import { isSpinLoop } from './spin.ts';
 
 /** Instructions looked at; a kernel with more counts as one whose order can be seen. */
@@ -35,9 +36,6 @@ export function isOrderVisible(loaded: LoadedCode, entry: number): boolean {
 
 class Search {
   private readonly loaded: LoadedCode;
-  private readonly seen = new Set<number>();
-  private readonly pending: number[] = [];
-  private hasComputedJump = false;
   /** The kind of the atomics seen so far. */
   private kind: string | undefined;
 
@@ -46,39 +44,9 @@ class Search {
   }
 
   finds(entry: number): boolean {
-    this.pending.push(entry);
-    for (let from = this.pending.pop(); from !== undefined; from = this.pending.pop()) {
-      if (this.follow(from, Number.POSITIVE_INFINITY)) return true;
-    }
-    if (!this.hasComputedJump) return false;
-    // A computed jump can reach any code of the module.
-    const { base } = this.loaded.region;
-    return this.loaded.codeRanges.some(([start, end]) => this.sweep(base + start, base + end));
-  }
-
-  /** Looks at the code from an address on, to the next unconditional transfer. */
-  private follow(from: number, end: number): boolean {
-    for (let at = from; at < end && !this.seen.has(at); ) {
-      this.seen.add(at);
-      const instruction = this.loaded.instructionAt(at);
-      if (instruction === undefined) return false;
-      if (this.seen.size > LIMIT || this.isVisible(instruction, at)) return true;
-      const { flags } = instruction.row;
-      const target = branchTarget(instruction, at);
-      if (target !== undefined) this.pending.push(target);
-      else if (flags.has('isBranch') || flags.has('isCall') || flags.has('isReturn')) this.hasComputedJump = true;
-      if (flags.has('isBarrier') || instruction.row.operation === 's_endpgm') return false;
-      at += instruction.size;
-    }
-    return false;
-  }
-
-  /** Looks at all code of a range, whatever leads there. */
-  private sweep(from: number, end: number): boolean {
-    for (let at = from; at < end; ) {
-      const instruction = this.loaded.instructionAt(at);
-      if (instruction !== undefined && !this.seen.has(at) && this.isVisible(instruction, at)) return true;
-      at += instruction?.size ?? 4;
+    let count = 0;
+    for (const { at, instruction } of reachable(this.loaded, entry)) {
+      if (++count > LIMIT || this.isVisible(instruction, at)) return true;
     }
     return false;
   }

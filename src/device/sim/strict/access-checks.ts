@@ -15,16 +15,34 @@ import { AccessReports, type Actor, type DispatchRegions } from './access-report
 import { FastAccesses, type GroupState, NO_LDS, toucherOf } from './fast-accesses.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import { GlobalRaces } from './global-races.ts';
-import { LdsChecks } from './lds-checks.ts';
-import { BOTH, type StrictPlan } from './plan.ts';
+import { checkLanes } from './lane-conflicts.ts';
+import { LdsChecks, NEITHER } from './lds-checks.ts';
+import { BOTH, HIGH, LOW, type StrictPlan } from './plan.ts';
 import type { RegisterChecks } from './register-checks.ts';
 import type { Origin } from './registers.ts';
 import type { Reporter } from './reporter.ts';
-import type { Acquisition } from './synchronisation.ts';
 import type { LdsBytes } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
 const HIGH_WORD = 4294967296;
+
+/** The lanes in which halves of a loaded register stay undefined. */
+class UndefinedLanes {
+  private readonly lanes = new Uint32Array(4);
+
+  add(lane: number, halves: number): void {
+    for (const half of [LOW, HIGH]) {
+      if ((halves & half) === 0) continue;
+      const word = 2 * (half - LOW) + (lane >> 5);
+      this.lanes[word] = (this.lanes[word] as number) | (1 << (lane & 31));
+    }
+  }
+
+  of(half: typeof LOW | typeof HIGH): readonly [number, number] {
+    const word = 2 * (half - LOW);
+    return [this.lanes[word] as number, this.lanes[word + 1] as number];
+  }
+}
 
 export class AccessChecks {
   private readonly reporter: Reporter;
@@ -53,9 +71,14 @@ export class AccessChecks {
     this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg, this.races.isFollowed);
   }
 
-  /** What the last access acquires once its values have come back. */
-  takeAcquisitions(): readonly Acquisition[] | undefined {
-    return this.races.takeAcquisitions();
+  /** What the last access of a workgroup acquires, done once its values have come back. */
+  takeArrival({ number }: GroupState): (() => void) | undefined {
+    const [global, lds] = [this.races.takeArrival(number), this.lds.takeArrival()];
+    if (global === undefined || lds === undefined) return global ?? lds;
+    return () => {
+      global();
+      lds();
+    };
   }
 
   /** All accesses of an instruction; the LDS bytes that it writes. Defines the registers that a load writes. */
@@ -64,11 +87,16 @@ export class AccessChecks {
     const shadow = state.waves[w.index] as WaveShadow;
     const isSynchronising = this.isSynchronising(plan);
     access.prepare(w);
+    checkLanes(this.reporter, w, pc, plan, access);
     const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising);
     if (quick !== undefined) return quick === NO_LDS ? undefined : quick;
     const { lds, scratch } = state;
     const who = toucherOf(w, state, pc);
-    const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, isSynchronising };
+    const told =
+      access.kind === 'load' || access.space === 'global'
+        ? undefined
+        : state.order?.release(w.index, shadow.handedOver());
+    const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, isSynchronising, told };
     if (access.kind === 'atomic') state.usesAtomics = true;
     const pieces = access.pieces(w);
     if (access.isScalar) return this.checkScalar(actor, pieces);
@@ -101,8 +129,7 @@ export class AccessChecks {
     isLast: boolean,
   ): LdsBytes | undefined {
     const { w, access, shadow } = actor;
-    let undefinedLow = 0;
-    let undefinedHigh = 0;
+    const undefinedLanes = new UndefinedLanes();
     let origin: Origin | undefined;
     const ldsAddresses: number[] = [];
     const writesLds = access.toLds || (access.kind !== 'load' && (access.space === 'lds' || access.space === 'flat'));
@@ -110,15 +137,20 @@ export class AccessChecks {
       if (!maskBit(low, high, lane)) continue;
       w.lane = lane;
       const address = access.address(w, lane, piece);
-      let isDefined = true;
+      let missing: number = NEITHER;
       const at = this.locate(access, address);
       if (address >= 0) {
         if (at === 'lds') {
           const offset = address % HIGH_WORD;
-          isDefined = this.lds.check(actor, piece, lane, offset, access.kind);
+          missing = this.lds.check(actor, piece, lane, offset, access.kind);
           if (writesLds) ldsAddresses.push(offset);
-        } else if (at === 'scratch') isDefined = this.checkScratch(actor, piece, lane, address % HIGH_WORD);
-        else isDefined = this.checkGlobal(actor, piece, lane, address);
+        } else {
+          const isDefined =
+            at === 'scratch'
+              ? this.checkScratch(actor, piece, lane, address % HIGH_WORD)
+              : this.checkGlobal(actor, piece, lane, address);
+          if (!isDefined) missing = BOTH;
+        }
       }
       if (address < 0 && isLast) this.reports.dropped(actor, lane);
       if (access.toLds) {
@@ -132,19 +164,20 @@ export class AccessChecks {
           actor.lds.setWritten(to, bytes, true);
         }
       }
-      if (isDefined) continue;
+      if (missing === NEITHER) continue;
       origin ??= { space: at, address: at === 'global' ? address : address % HIGH_WORD, pc: actor.pc };
-      if (lane < 32) undefinedLow |= 1 << lane;
-      else undefinedHigh |= 1 << (lane - 32);
+      undefinedLanes.add(lane, missing);
     }
     if (access.kind !== 'store' && piece.register >= 0) {
       for (let n = 0; n < Math.max(1, piece.bytes / 4); n++) {
         const register = piece.register + n;
         shadow.registers.define(register, BOTH, low, high);
-        if ((undefinedLow | undefinedHigh) !== 0) {
-          shadow.registers.undefine(register, BOTH, undefinedLow, undefinedHigh);
-          if (origin !== undefined) shadow.registers.origins.set(register + 256, origin);
+        if (origin === undefined) continue;
+        for (const half of [LOW, HIGH] as const) {
+          const [lowLanes, highLanes] = undefinedLanes.of(half);
+          shadow.registers.undefine(register, half, lowLanes, highLanes);
         }
+        shadow.registers.origins.set(register + 256, origin);
       }
     }
     if (ldsAddresses.length === 0) return undefined;

@@ -5,6 +5,7 @@ import type { Region } from '../state/region.ts';
 import type { Wave } from '../state/wave.ts';
 import type { GroupState } from './fast-accesses.ts';
 import type { LdsShadow } from './lds.ts';
+import type { Told } from './lds-order.ts';
 import type { StrictPlan } from './plan.ts';
 import type { Toucher } from './race-page.ts';
 import type { Reporter } from './reporter.ts';
@@ -18,6 +19,8 @@ export interface DispatchRegions {
   readonly kernargSize: number;
   readonly workgroups: number;
   readonly wavesPerGroup: number;
+  /** Compute units are on dies with caches of their own: what is stored is seen by others once it is written back. */
+  readonly hasDies: boolean;
 }
 
 /** Who accesses. */
@@ -32,6 +35,8 @@ export interface Actor {
   readonly plan: StrictPlan;
   readonly access: AccessPlan;
   readonly isSynchronising: boolean;
+  /** What the access tells other wavefronts that read what it writes to LDS. */
+  readonly told: Told | undefined;
 }
 
 export class AccessReports {

@@ -21,13 +21,14 @@ import { FindingLog, type StrictOptions } from './findings.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
 import { LdsShadow, tagsOf } from './lds.ts';
+import { LdsOrder } from './lds-order.ts';
 import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
+import { handsOver } from './polls.ts';
 import { actorOf } from './race-page.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
 import type { Segment } from './segments.ts';
-import type { Acquisition } from './synchronisation.ts';
 import { type Executed, PathHazards } from './wait-states.ts';
 import type { IssuedOperation } from './waits.ts';
 import { WaveShadow } from './wave-shadow.ts';
@@ -52,6 +53,10 @@ interface Running {
   /** A number for the dispatch: what compiled code knows of paths is for one. */
   readonly number: number;
   readonly scalars: readonly number[];
+  /** See `DispatchRegions`. */
+  readonly hasDies: boolean;
+  /** Wavefronts of a workgroup may be ordered through LDS without barriers. */
+  readonly handsOver: boolean;
 }
 
 let dispatches = 0;
@@ -90,13 +95,14 @@ export class StrictChecker implements Monitor {
     const kernarg = segment?.base === launch.kernarg ? segment : undefined;
     const { kernargSize, lines } = this.kernel;
     const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
+    const hasDies = targetInfo(target).scopedCachePolicy;
     const reporter = new Reporter(this.log, { kernelName, loaded, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
     const global = new GlobalShadow(this.history, memory);
     const accesses = new AccessChecks(
       reporter,
       registers,
-      { target, kernarg, kernargSize, workgroups, wavesPerGroup },
+      { target, kernarg, kernargSize, workgroups, wavesPerGroup, hasDies },
       global,
     );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
@@ -104,7 +110,20 @@ export class StrictChecker implements Monitor {
     const hazards = new PathHazards(reporter, target);
     const number = ++dispatches;
     const { base } = loaded.region;
-    this.running = { info, base, reporter, registers, accesses, global, deadlocks, hazards, number, scalars };
+    this.running = {
+      info,
+      base,
+      reporter,
+      registers,
+      accesses,
+      global,
+      deadlocks,
+      hazards,
+      number,
+      scalars,
+      hasDies,
+      handsOver: handsOver(loaded, launch),
+    };
   }
 
   private get now(): Running {
@@ -114,7 +133,7 @@ export class StrictChecker implements Monitor {
 
   /** A workgroup begins; its waves are in their initial state. */
   startWorkgroup(workgroup: Workgroup, waves: readonly Wave[]): void {
-    const { info, global, deadlocks, scalars } = this.now;
+    const { info, global, deadlocks, scalars, hasDies } = this.now;
     const { grid } = info.launch;
     const { id } = workgroup;
     const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
@@ -127,8 +146,7 @@ export class StrictChecker implements Monitor {
     const shadows = waves.map((wave) => {
       const shadow = this.freeShadows.pop() ?? new WaveShadow(wave);
       const exec = [wave.sgprs[EXEC] as number, wave.sgprs[EXEC + 1] as number] as const;
-      const acquire = (one: Acquisition): void => global.synchronisation.acquire(number, one);
-      shadow.reset(wave, lds, scalars, exec, acquire, planAt);
+      shadow.reset(wave, lds, scalars, exec, hasDies, planAt);
       const tag = tagsOf(wave.index);
       const actor = actorOf(number, wave.index);
       shadow.registers.identify([actor, 0, table.byteOffset, table.length, lds.storage.byteOffset, tag]);
@@ -137,7 +155,8 @@ export class StrictChecker implements Monitor {
     });
     this.started++;
     this.wavefronts += waves.length;
-    this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false });
+    const order = this.now.handsOver ? new LdsOrder(workgroup.lds.byteLength, waves.length) : undefined;
+    this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false, order });
     deadlocks.startWorkgroup(waves);
   }
 
@@ -279,6 +298,7 @@ export class StrictChecker implements Monitor {
     if (plan.role.isBarrier) shadow.registers.passBarrier(pc);
     if (plan.outputModifier !== undefined) checks.checkModifier(w, pc, plan);
     if (plan.isWriteBack) shadow.writeBack();
+    if (plan.isInvalidate) this.now.global.synchronisation.invalidate(state.number);
     const { access } = plan;
     if (access === undefined) {
       checks.define(w, shadow, plan);
@@ -290,7 +310,7 @@ export class StrictChecker implements Monitor {
     if (plan.role.kind === undefined) return;
     const operation = queue.issue(plan.role.kind, pc, plan, w.index, lds.epoch);
     operation.lds = written;
-    operation.acquires = accesses.takeAcquisitions();
+    operation.onComplete = accesses.takeArrival(state);
     if (access.toLds) lds.setInFlight(operation);
   }
 
@@ -318,6 +338,11 @@ export class StrictChecker implements Monitor {
     return this.now.accesses.isSynchronising(plan);
   }
 
+  /** Whether the wavefronts of a workgroup may be ordered through LDS without barriers. */
+  get handsOver(): boolean {
+    return this.now.handsOver;
+  }
+
   /** Looks for wavefronts that never end, from now on. */
   examine(): void {
     this.now.deadlocks.examine();
@@ -342,15 +367,16 @@ export class StrictChecker implements Monitor {
 
   /** All live waves have reached a barrier, which is released. */
   barrier(workgroup: Workgroup): void {
-    const { lds, waves } = this.stateOf(workgroup);
+    const { lds, waves, order } = this.stateOf(workgroup);
     const { epoch } = lds;
+    order?.barrier();
     const outstanding: IssuedOperation[] = [];
     for (const shadow of waves) {
       if (shadow.registers.outstanding[0] !== 0) outstanding.push(...shadow.queue.writingLds(epoch));
     }
     lds.barrier(outstanding);
     if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
-    WaveShadow.meet(waves, !targetInfo(this.now.info.launch.target).scopedCachePolicy);
+    WaveShadow.meet(waves, !this.now.hasDies);
     this.now.deadlocks.changed();
   }
 

@@ -6,6 +6,7 @@ import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { emitLook, type Frame, type Transfer } from '../wasm/memory/index.ts';
+import { apart, emitAscends } from './compiled-lanes.ts';
 import { ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
 import { pageFunction } from './compiled-pages.ts';
 import type { StrictPlan } from './plan.ts';
@@ -29,13 +30,20 @@ import {
 const PART_RUN = 8;
 const PART_ADDRESSES = 16;
 
-/** The load or store of an instruction when compiled code can look at it. `isSynchronising`: it orders workgroups. */
-export function lookedAt(plan: StrictPlan, isSynchronising: boolean): LoadOperation | StoreOperation | undefined {
+/**
+ * The load or store of an instruction when compiled code can look at it. `isSynchronising`: it orders workgroups; `handsOver`: LDS may
+ * order wavefronts.
+ */
+export function lookedAt(
+  plan: StrictPlan,
+  isSynchronising: boolean,
+  handsOver: boolean,
+): LoadOperation | StoreOperation | undefined {
   const { access, operation, role } = plan;
   if (access === undefined || access.isScalar || access.toLds || isSynchronising) return undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
   if (operation.kind === 'load' && !plan.isDefinedByAccess) return undefined;
-  if (access.space === 'lds') return role.kind === 'lds' ? operation : undefined;
+  if (access.space === 'lds') return role.kind === 'lds' && !handsOver ? operation : undefined;
   return access.space === 'global' && role.kind === 'vm' ? operation : undefined;
 }
 
@@ -50,10 +58,11 @@ function lookAtGlobal(bytes: number, isWrite: boolean): Transfer {
     fn.i32(count).get(pc).call(pageFunction(f.module, isWrite)).op('i32.eqz');
     f.code.if(() => f.resume());
   };
-  return looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
+  const look = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
     shadow = f.code.local('i32');
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
   });
+  return isWrite ? apart(look) : look;
 }
 
 /** Notes accesses of LDS. Parameters: the instruction's place in the image, for stores the part of the log for their addresses. */
@@ -98,7 +107,7 @@ function lookAtLds(bytes: number, isWrite: boolean): Transfer {
     fn.get(part).get(f.at).op('i32.add').get(a).get(base).op('i32.sub');
     fn.memory('i32.store', PART_ADDRESSES + 4 * lanes);
   };
-  return {
+  return apart({
     ...look,
     wave: (f, a, count) => {
       const [, part] = f.extra as [number, number];
@@ -128,7 +137,7 @@ function lookAtLds(bytes: number, isWrite: boolean): Transfer {
       if (n === 0) keep(f, a, 0);
       note(f, a, offset, look.piece);
     },
-  };
+  });
 }
 
 /** A transfer that moves nothing: `note` looks at bytes. */
@@ -168,14 +177,16 @@ function looking(
 export function emitLooks(
   context: FunctionContext,
   shadow: number,
-  { access, instruction }: StrictPlan,
+  plan: StrictPlan,
   operation: LoadOperation | StoreOperation,
 ): boolean {
+  const { access, instruction } = plan;
   const { fn, module, pc } = context;
   const mark = fn.size;
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRIES).op('i32.ge_u').brIf(0);
+  if (isWrite) emitAscends(context, shadow, plan);
   for (let part = 0; part < partsOf(operation); part++) {
     const look = isLds ? lookAtLds(operation.bytes, isWrite) : lookAtGlobal(operation.bytes, isWrite);
     const push = (): void => {

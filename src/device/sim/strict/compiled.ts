@@ -178,7 +178,7 @@ export class StrictInstrument implements Instrument {
       fn.release('i32', shadow);
       return;
     }
-    const operation = isBeyond ? undefined : lookedAt(plan, this.checker.isSynchronising(plan));
+    const operation = isBeyond ? undefined : lookedAt(plan, this.checker.isSynchronising(plan), this.checker.handsOver);
     if (operation === undefined || !this.emitAccess(context, plan, operation, look)) look();
   }
 

@@ -6,6 +6,7 @@ import type { Region } from '../state/region.ts';
 import { EXEC, LANES, type Wave } from '../state/wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds.ts';
+import type { LdsOrder } from './lds-order.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
 import type { Toucher } from './race-page.ts';
 import { ACCESS_REGISTERS } from './registers.ts';
@@ -22,6 +23,8 @@ export interface GroupState {
   readonly scratch: Region | undefined;
   /** A wavefront has executed an atomic: its wavefronts may be ordered by other means than barriers. */
   usesAtomics: boolean;
+  /** Kept where wavefronts hand over data through LDS without a barrier. */
+  readonly order: LdsOrder | undefined;
 }
 
 /** Nothing of LDS is written. */
@@ -69,7 +72,7 @@ export class FastAccesses {
       }
     }
     let written: readonly LdsBytes[] | undefined;
-    if (access.space === 'lds' && access.laneOffsets !== undefined) {
+    if (access.space === 'lds' && access.laneOffsets !== undefined && state.order === undefined) {
       written = eachLds(w, state, pc, access, low, high);
     } else if (access.space === 'global') {
       const start = this.gather(w, access, low, high);
@@ -139,8 +142,8 @@ export class FastAccesses {
 
 /** Who a wavefront is to the records of global memory. */
 export function toucherOf(w: Wave, { waves }: GroupState, pc: number): Toucher {
-  const { registers } = waves[w.index] as WaveShadow;
-  return { actor: registers.actor, epoch: registers.epoch, store: registers.outstanding[2] as number, pc };
+  const { registers, known } = waves[w.index] as WaveShadow;
+  return { actor: registers.actor, epoch: registers.epoch, store: registers.outstanding[2] as number, pc, known };
 }
 
 function eachLds(

@@ -22,12 +22,14 @@ export class GlobalRaces {
     this.isFollowed = regions.workgroups > 1 || regions.wavesPerGroup > 1;
   }
 
-  /** What the last access acquires once its values have come back. */
-  takeAcquisitions(): readonly Acquisition[] | undefined {
+  /** What the last access acquires for its workgroup once its values have come back. */
+  takeArrival(group: number): (() => void) | undefined {
     if (this.acquisitions.length === 0) return undefined;
     const taken = this.acquisitions;
     this.acquisitions = [];
-    return taken;
+    return () => {
+      for (const one of taken) this.global.synchronisation.acquire(group, one);
+    };
   }
 
   /** Accesses of other workgroups to the same bytes, dword by dword. */
@@ -72,7 +74,7 @@ export class GlobalRaces {
       const seen = synchronisation.seenAt(address);
       if (seen !== undefined) this.acquisitions.push(seen);
     }
-    if (isSynchronising && isWrite) synchronisation.release(state.number, address, shadow.completeStores(), pc);
+    if (isSynchronising && isWrite) synchronisation.release(state.number, address, shadow.handedOver(), pc);
   }
 
   /** Whether a store leaves the bytes as they are: several workgroups may write the same value. */
@@ -100,8 +102,14 @@ export class GlobalRaces {
     const { reporter } = this;
     const isOwn = conflict.workgroup === state.number;
     if (isOwn && (state.usesAtomics || isSynchronising)) return;
-    if (conflict.releasePc !== undefined) {
-      this.unreleased(actor, lane, address, conflict, conflict.releasePc);
+    if (isOwn && conflict.other === 'read' && state.order?.hasHeard(w.index, conflict.wave) === true) return;
+    const { order } = conflict;
+    if (order === 'stale') {
+      this.unacquired(actor, lane, address, conflict);
+      return;
+    }
+    if (order !== undefined) {
+      this.unreleased(actor, lane, address, conflict, order);
       return;
     }
     reporter.report('races/global', w, pc, () => {
@@ -129,13 +137,36 @@ export class GlobalRaces {
     });
   }
 
-  /** A store that was not known to be complete when what orders the workgroups was stored. */
+  /** A store that comes first, but the caches may still hold what was there before. */
+  private unacquired(
+    { w, pc }: Actor,
+    lane: number,
+    address: number,
+    { workgroup, wave, pc: storePc }: GlobalConflict,
+  ): void {
+    const { reporter } = this;
+    const instruction = this.regions.hasDies ? 'buffer_inv sc1' : 'buffer_wbinvl1_vol';
+    reporter.report('races/unacquired', w, pc, () => {
+      const id = reporter.workgroupId(workgroup);
+      return {
+        lane,
+        space: 'global',
+        address,
+        allocation: reporter.near(address),
+        related: [reporter.other('stores the data', storePc, wave, id)],
+        message: `0x${address.toString(16)} was stored by workgroup ${id.join(',')} and is read here through caches that may hold older bytes: nothing has invalidated them since the store was acquired.`,
+        advice: `Execute '${instruction}' behind the wait for the load or atomic that acquires, or read the data past the caches.`,
+      };
+    });
+  }
+
+  /** A store that was not known to be complete, or written back, when what orders the workgroups was stored. */
   private unreleased(
     { w, pc }: Actor,
     lane: number,
     address: number,
     { workgroup, wave, pc: storePc }: GlobalConflict,
-    releasePc: number,
+    { releasePc, isComplete }: { readonly releasePc: number; readonly isComplete: boolean },
   ): void {
     const { reporter } = this;
     reporter.report('races/unreleased', w, pc, () => {
@@ -147,8 +178,10 @@ export class GlobalRaces {
         address,
         allocation: reporter.near(address),
         related: [reporter.other('stores the data', storePc, wave, id), release],
-        message: `0x${address.toString(16)} is used here because of '${release?.place.instruction}' of workgroup ${id.join(',')}, which was executed before the store of its wavefront ${wave} to this address was known to be complete.`,
-        advice: `Let every wavefront that stores wait (s_waitcnt vmcnt(0)) before '${release?.place.instruction}', behind buffer_wbl2 where the target has it; other wavefronts than the one that executes it before an s_barrier.`,
+        message: `0x${address.toString(16)} is used here because of '${release?.place.instruction}' of workgroup ${id.join(',')}, which was executed before the store of its wavefront ${wave} to this address was known to be ${isComplete ? 'written back: it may still be in the cache of a die that other dies do not see' : 'complete'}.`,
+        advice: isComplete
+          ? `Execute 'buffer_wbl2 sc1' and s_waitcnt vmcnt(0) before '${release?.place.instruction}', or store the data with sc1.`
+          : `Let every wavefront that stores wait (s_waitcnt vmcnt(0)) before '${release?.place.instruction}', behind buffer_wbl2 where the target has it; other wavefronts than the one that executes it before an s_barrier.`,
       };
     });
   }

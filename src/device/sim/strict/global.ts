@@ -18,7 +18,7 @@ import {
   writeDwords,
 } from './race-page.ts';
 import { RacePages } from './race-pages.ts';
-import { Synchronisation } from './synchronisation.ts';
+import { type Order, Synchronisation } from './synchronisation.ts';
 
 /** The other side of a race. */
 export interface GlobalConflict {
@@ -28,8 +28,8 @@ export interface GlobalConflict {
   readonly wave: number;
   readonly pc: number;
   readonly other: 'read' | 'write';
-  /** The workgroups are ordered by this release, which did not wait for the store. */
-  readonly releasePc?: number | undefined;
+  /** How the store stands to the access when something orders the workgroups, but not enough. */
+  readonly order?: Exclude<Order, 'ordered' | 'unordered'> | undefined;
 }
 
 /** The shadow of one allocation. */
@@ -177,7 +177,7 @@ export class GlobalShadow {
     page.readerPc[at] = who.pc;
     page.readerEpoch[at] = who.epoch;
     if ((touched & mask) === 0 || ((page.flags[at] as number) & ATOMIC_WRITE) !== 0) return undefined;
-    return this.againstWriter(page, at, who);
+    return this.againstWriter(page, at, who, true);
   }
 
   /** Up to 4 bytes of one dword are written; the access that nothing orders before it, or undefined. */
@@ -196,7 +196,7 @@ export class GlobalShadow {
     const touched = page.bytes[at] as number;
     const flags = page.flags[at] as number;
     const bothAtomic = isAtomic && (flags & ATOMIC_WRITE) !== 0;
-    const conflict = (touched & mask) === 0 || bothAtomic ? undefined : this.againstWriter(page, at, who);
+    const conflict = (touched & mask) === 0 || bothAtomic ? undefined : this.againstWriter(page, at, who, false);
     const isOther = page.writer[at] !== 0 && page.writer[at] !== who.actor;
     page.bytes[at] = isOther ? (touched & 0xf0) | mask : touched | mask;
     page.flags[at] = (flags & ~ATOMIC_WRITE) | (isAtomic ? ATOMIC_WRITE : 0);
@@ -209,7 +209,12 @@ export class GlobalShadow {
   }
 
   /** The last write of a dword, when nothing orders it before an access. */
-  private againstWriter(page: RaceDetails, at: number, { actor, epoch }: Toucher): GlobalConflict | undefined {
+  private againstWriter(
+    page: RaceDetails,
+    at: number,
+    { actor, epoch, known }: Toucher,
+    isRead: boolean,
+  ): GlobalConflict | undefined {
     const writer = page.writer[at] as number;
     if (writer === 0 || writer === actor) return undefined;
     const conflict = {
@@ -218,11 +223,14 @@ export class GlobalShadow {
       pc: page.writerPc[at] as number,
       other: 'write',
     } as const;
-    if (isSameGroup(writer, actor)) return page.writerEpoch[at] === epoch ? conflict : undefined;
     const store = page.writerStore[at] as number;
-    const order = this.synchronisation.orderOf(groupOf(actor), conflict.workgroup, conflict.wave, store);
+    if (isSameGroup(writer, actor)) {
+      const isOrdered = page.writerEpoch[at] !== epoch || store < (known?.[conflict.wave] ?? 0);
+      return isOrdered ? undefined : conflict;
+    }
+    const order = this.synchronisation.orderOf(groupOf(actor), conflict.workgroup, conflict.wave, store, isRead);
     if (order === 'ordered') return undefined;
-    return order === 'unordered' ? conflict : { ...conflict, releasePc: order.releasePc };
+    return order === 'unordered' ? conflict : { ...conflict, order };
   }
 
   /** A read of a dword, when nothing orders it before a write. */
@@ -236,7 +244,7 @@ export class GlobalShadow {
     if (reader !== 0 && (((page.bytes[at] as number) >> 4) & mask) !== 0) {
       if (!isSameGroup(reader, actor)) {
         const workgroup = groupOf(reader);
-        const order = synchronisation.orderOf(group, workgroup, waveOf(reader), -1);
+        const order = synchronisation.orderOf(group, workgroup, waveOf(reader), -1, false);
         return order === 'ordered' ? undefined : { workgroup, wave: waveOf(reader), pc, other: 'read' };
       }
       const isMany = (flags & MANY_WAVES) !== 0;

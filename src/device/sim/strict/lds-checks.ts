@@ -5,26 +5,38 @@ import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
 import { LANES } from '../state/wave.ts';
 import type { AccessReports, Actor } from './access-reports.ts';
 import type { LdsConflict } from './lds.ts';
+import type { Told } from './lds-order.ts';
+import { BOTH, HIGH, LOW } from './plan.ts';
+import { pollsLds } from './polls.ts';
 import type { Reporter } from './reporter.ts';
 import type { IssuedOperation } from './waits.ts';
+import type { WaveShadow } from './wave-shadow.ts';
+
+/** No half of a register. */
+export const NEITHER = 0;
 
 export class LdsChecks {
   private readonly reporter: Reporter;
   private readonly reports: AccessReports;
+  private heard: [WaveShadow, Told][] = [];
 
   constructor(reporter: Reporter, reports: AccessReports) {
     this.reporter = reporter;
     this.reports = reports;
   }
 
-  /** Whether the bytes that are read are defined. */
-  check(
-    actor: Actor,
-    piece: AccessPiece,
-    lane: number | undefined,
-    address: number,
-    kind: AccessPlan['kind'],
-  ): boolean {
+  /** What other wavefronts have told by what the last access reads, done once its values have come back. */
+  takeArrival(): (() => void) | undefined {
+    if (this.heard.length === 0) return undefined;
+    const { heard } = this;
+    this.heard = [];
+    return () => {
+      for (const [shadow, told] of heard) shadow.hear(told);
+    };
+  }
+
+  /** The halves of the register that is read whose bytes are not all defined. */
+  check(actor: Actor, piece: AccessPiece, lane: number | undefined, address: number, kind: AccessPlan['kind']): number {
     const { w, lds, pc, access } = actor;
     const { bytes } = piece;
     const size = w.workgroup.lds.byteLength;
@@ -41,19 +53,56 @@ export class LdsChecks {
     if (access.toLds && address % 4 !== 0) this.reports.misaligned(actor, lane, 'lds', address, 4);
     const pending = lds.pendingFor(w.index, address, bytes);
     if (pending !== undefined) this.pending(actor, lane, address, pending, kind);
+    const isOrdered = this.listen(actor, address, bytes, kind) && pending?.isComplete !== false;
+    const isPoll = isOrdered && actor.state.order?.isPolled(address) === true;
     if (kind === 'load') {
-      const conflict = lds.read(w.index, address, bytes, pc);
-      if (conflict !== undefined) this.race(actor, lane, address, conflict, kind);
-      for (let at = address; at < address + bytes; at++) if (lds.isWritten(at)) return true;
-      return false;
+      const conflict = isPoll ? undefined : lds.read(w.index, address, bytes, pc);
+      if (conflict !== undefined && !isOrdered) this.race(actor, lane, address, conflict, kind);
+      return this.missing(actor, address, bytes);
     }
     const conflict = lds.write(w.index, address, bytes, pc, kind === 'atomic');
-    if (conflict !== undefined && !this.isSame(actor, piece, lane, address)) {
+    if (conflict !== undefined && !isOrdered && !this.isSame(actor, piece, lane, address)) {
       this.race(actor, lane, address, conflict, kind);
     }
-    if (kind === 'atomic' && !lds.isWritten(address)) this.reports.uninitialised(actor, lane, 'lds', address);
+    if (kind === 'atomic' && this.missing(actor, address, bytes) !== NEITHER) {
+      this.reports.uninitialised(actor, lane, 'lds', address);
+    }
     lds.setWritten(address, bytes, true);
-    return true;
+    return NEITHER;
+  }
+
+  private missing({ lds }: Actor, address: number, bytes: number): number {
+    const isWhole = (from: number, to: number): boolean => {
+      for (let at = from; at < to; at++) if (!lds.isWritten(at)) return false;
+      return true;
+    };
+    if (bytes !== 4) return isWhole(address, address + bytes) ? NEITHER : BOTH;
+    return (isWhole(address, address + 2) ? NEITHER : LOW) | (isWhole(address + 2, address + 4) ? NEITHER : HIGH);
+  }
+
+  /** Whether what other wavefronts have done to the bytes comes first without a barrier; notes what they have told, and what is told. */
+  private listen(
+    { w, shadow, state, told, plan, pc, access }: Actor,
+    address: number,
+    bytes: number,
+    kind: string,
+  ): boolean {
+    const { order } = state;
+    if (order === undefined) return false;
+    if (access.toLds) {
+      order.note(w.index, address, bytes, true, undefined);
+      return false;
+    }
+    const { loaded } = this.reporter.dispatch;
+    const isPoll = pollsLds(loaded, loaded.region.base + pc);
+    const isReturning = kind === 'atomic' && plan.writes.length > 0;
+    if (isPoll) order.setPolled(address);
+    const heard = isPoll || isReturning ? order.hear(w.index, address) : undefined;
+    if (heard !== undefined) this.heard.push([shadow, heard]);
+    const isOrdered = order.isPolled(address) || order.isBehind(w.index, address, bytes, kind !== 'load');
+    if (told !== undefined) order.tell(address, told, kind === 'atomic');
+    if (kind !== 'load' || !isPoll) order.note(w.index, address, bytes, kind !== 'load', told);
+    return isOrdered;
   }
 
   private isSame({ w, plan, access }: Actor, piece: AccessPiece, lane: number | undefined, address: number): boolean {

@@ -263,7 +263,7 @@ export class LdsShadow {
           written[at] = (written[at] as number) | bits;
           continue;
         }
-        if (((written[at] as number) & bits) === 0 || (writer !== 0 && writer !== mine)) {
+        if (((written[at] as number) & bits) !== bits || (writer !== 0 && writer !== mine)) {
           isFine = false;
           break;
         }

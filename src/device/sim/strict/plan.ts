@@ -95,6 +95,8 @@ export interface StrictPlan {
   readonly outputModifier: OperandType | undefined;
   /** Writes the caches back as far as other compute units see (buffer_wbl2). */
   readonly isWriteBack: boolean;
+  /** Invalidates the caches that other compute units do not see (buffer_inv). */
+  readonly isInvalidate: boolean;
 }
 
 const SPECIAL: Readonly<Record<string, SpecialCase>> = {
@@ -349,8 +351,14 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     isVector: row.flags.has('VALU'),
     laneSources,
     outputModifier: modifiedType(instruction, op),
-    isWriteBack: row.operation === 'buffer_wbl2',
+    isWriteBack: row.operation === 'buffer_wbl2' && reachesDevice(instruction),
+    isInvalidate: /^buffer_(?:inv|wbinvl1(?:_vol)?)$/.test(row.operation) && reachesDevice(instruction),
   };
+}
+
+/** Whether a cache operation is for other compute units too: where it has a scope, that of the device (sc1). */
+function reachesDevice(instruction: Instruction): boolean {
+  return !hasOperand(instruction.row, 'cpol') || (immediateOf(instruction, 'cpol') & 16) !== 0;
 }
 
 /** EXEC, MODE, XNACK_MASK and the trap registers are set by hardware. */

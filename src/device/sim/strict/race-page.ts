@@ -1,6 +1,8 @@
 // Who touched the dwords of 4 KiB of global memory, and when: the wavefront, the barrier interval of its workgroup, and which of the
 // wavefront's stores it was. Lines of 64 bytes are kept as a whole as long as that says the same.
 
+import type { CompleteStores } from './synchronisation.ts';
+
 /** Dwords of a page, and of a line. */
 export const PAGE = 1024;
 export const LINE = 16;
@@ -19,6 +21,8 @@ export interface Toucher {
   /** Stores that the wavefront has issued before. */
   readonly store: number;
   readonly pc: number;
+  /** By wavefront of its workgroup: stores that it knows to be complete. */
+  readonly known?: CompleteStores | undefined;
 }
 
 /** The actor of a wavefront; 0 is nobody. */

@@ -48,7 +48,12 @@ export const LOG_PART_BYTES = 16 + 4 * 64;
 export const LOG_ENTRY_BYTES = LOG_PART + 2 * LOG_PART_BYTES;
 /** Entries; a full log is told to the queue. */
 export const LOG_ENTRIES = 24;
-export const SHADOW_BYTES = SHADOW_LOG + LOG_ENTRIES * LOG_ENTRY_BYTES;
+/** i32: a number for the store that is looked at, and 1 when its addresses ascend; then the table of compiled-lanes.ts. */
+export const SHADOW_STAMP = SHADOW_LOG + LOG_ENTRIES * LOG_ENTRY_BYTES;
+export const SHADOW_ASCENDS = SHADOW_STAMP + 4;
+export const SHADOW_LANES = SHADOW_STAMP + 16;
+export const LANE_SLOTS = 1024;
+export const SHADOW_BYTES = SHADOW_LANES + 8 * LANE_SLOTS;
 
 /** Every register that is read is defined, and none that is named is in flight. */
 export const ACCESS_REGISTERS = 2;

@@ -52,7 +52,7 @@ function constantLane({ instruction }: StrictPlan): number | undefined {
 /** Whether an instruction may stand in a segment; others are checked one by one. */
 export function isSegmentable(plan: StrictPlan): boolean {
   if (plan.access !== undefined || plan.wait !== undefined || plan.role.kind !== undefined) return false;
-  if (plan.role.isBarrier || plan.isWriteBack || plan.outputModifier !== undefined) return false;
+  if (plan.role.isBarrier || plan.isWriteBack || plan.isInvalidate || plan.outputModifier !== undefined) return false;
   switch (plan.special) {
     case 'dpp':
     case 'movrels':

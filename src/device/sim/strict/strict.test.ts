@@ -124,7 +124,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a store to code',
-    wrong: `s_getpc_b64 s[6:7]\nv_mov_b32_e32 v2, 0\nglobal_store_dword v2, v0, s[6:7]`,
+    wrong: `s_getpc_b64 s[6:7]\nv_mov_b32_e32 v2, 0\ns_mov_b64 exec, 1\nglobal_store_dword v2, v0, s[6:7]`,
     right: `s_mov_b64 s[6:7], s[4:5]\nv_mov_b32_e32 v2, 0\nglobal_store_dword v1, v0, s[6:7]`,
     finds: 'memory/read-only',
   },
@@ -284,7 +284,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'LDS written by all wavefronts',
-    wrong: 'v_mov_b32_e32 v2, 0\nds_write_b32 v2, v0\ns_waitcnt lgkmcnt(0)',
+    wrong: 'v_mov_b32_e32 v2, 0\ns_mov_b64 exec, 1\nds_write_b32 v2, v0\ns_waitcnt lgkmcnt(0)',
     right:
       'v_mov_b32_e32 v2, 0\nv_mov_b32_e32 v3, 1\ns_mov_b64 exec, 1\nds_write_b32 v2, v2\ns_waitcnt lgkmcnt(0)\ns_barrier\nds_add_u32 v2, v3\ns_waitcnt lgkmcnt(0)',
     finds: 'races/lds',
@@ -383,7 +383,7 @@ describe('a finding', () => {
 
   test('has the names of registers that several accesses share', async () => {
     const found = await strictFindings(
-      'v_mov_b32_e32 v4, 0\nds_write_b64 v4, v[0:1]\nds_read_b64 v[2:3], v4\nv_add_u32_e32 v5, v2, v3',
+      'v_lshlrev_b32_e32 v4, 3, v0\nds_write_b64 v4, v[0:1]\nds_read_b64 v[2:3], v4\nv_add_u32_e32 v5, v2, v3',
       LDS,
     );
     expect(shortFindings(found)).toEqual(['waits/read-before-return v[2:3] lgkmcnt(0)']);
@@ -428,7 +428,7 @@ describe.each(['compiled', 'interpreter'] as const)('what is no mistake: %s', (e
     ],
     [
       'results that an atomic hands to the last workgroup',
-      `${OWN}\nv_mov_b32_e32 v2, 0\nv_mov_b32_e32 v3, 1\ns_mov_b64 exec, 1\nglobal_store_dword v1, v3, s[6:7] offset:64\ns_waitcnt vmcnt(0)\nglobal_atomic_add v4, v2, v3, s[4:5] sc0\ns_waitcnt vmcnt(0)\nglobal_load_dword v5, v2, s[4:5] offset:64\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v5, 1, v5`,
+      `${OWN}\nv_mov_b32_e32 v2, 0\nv_mov_b32_e32 v3, 1\ns_mov_b64 exec, 1\nglobal_store_dword v1, v3, s[6:7] offset:64\nbuffer_wbl2 sc1\ns_waitcnt vmcnt(0)\nglobal_atomic_add v4, v2, v3, s[4:5] sc0\ns_waitcnt vmcnt(0)\nbuffer_inv sc1\nglobal_load_dword v5, v2, s[4:5] offset:64\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v5, 1, v5`,
       { grid: [4, 1, 1] },
     ],
   ];

@@ -1,5 +1,6 @@
 // What atomics and accesses with device scope have put in order between workgroups: releases at an address, and who has acquired them.
-// A release hands over the stores that its wavefront knows to be complete; a later one of the same address hands over more.
+// A release hands over the stores that its wavefront knows to be complete, and written back where dies have caches of their own; a later
+// one of the same address hands over more. What has been acquired is read past the reader's caches once they have been invalidated.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942".
 
 /** Workgroups through which an order is looked for; with more between them two workgroups count as ordered. */
@@ -10,10 +11,16 @@ const MAX_ADDRESSES = 65536;
 /** The stores of a workgroup that a release hands over: by wavefront, how many from its first on. */
 export type CompleteStores = Uint32Array;
 
-interface Release {
+/** What a release hands over. */
+export interface HandedOver {
+  readonly complete: CompleteStores;
+  /** Stores that other dies see; the same as `complete` where all compute units share a cache. */
+  readonly written: CompleteStores;
+}
+
+interface Release extends HandedOver {
   /** Number among the releases of its address. */
   readonly number: number;
-  readonly stores: CompleteStores;
   readonly pc: number;
   /** What the workgroup itself had acquired: the first so many of its acquisitions. */
   readonly acquired: readonly Acquisition[];
@@ -36,10 +43,15 @@ export interface Acquisition {
 interface GroupOrder {
   readonly acquired: Acquisition[];
   readonly last: Map<SharedAddress, number>;
+  /** Of `acquired`, the first so many were there when the caches were invalidated. */
+  fresh: number;
 }
 
-/** How an earlier store of another workgroup stands to one that looks at its bytes. */
-export type Order = 'ordered' | 'unordered' | { readonly releasePc: number };
+/**
+ * How an earlier store of another workgroup stands to one that looks at its bytes. `stale`: it comes first, but the caches of who looks
+ * may hold older bytes. With `releasePc`: that release came too early for it, or, if `isComplete`, it stayed in the caches of its die.
+ */
+export type Order = 'ordered' | 'unordered' | 'stale' | { readonly releasePc: number; readonly isComplete: boolean };
 
 export class Synchronisation {
   private readonly byAddress = new Map<number, SharedAddress>();
@@ -48,14 +60,14 @@ export class Synchronisation {
   private group(number: number): GroupOrder {
     let order = this.groups.get(number);
     if (order === undefined) {
-      order = { acquired: [], last: new Map() };
+      order = { acquired: [], last: new Map(), fresh: 0 };
       this.groups.set(number, order);
     }
     return order;
   }
 
   /** A wavefront of a workgroup, which knows these stores to be complete, writes an address atomically or with device scope. */
-  release(group: number, address: number, stores: CompleteStores, pc: number): void {
+  release(group: number, address: number, { complete, written }: HandedOver, pc: number): void {
     let at = this.byAddress.get(address);
     if (at === undefined) {
       if (this.byAddress.size > MAX_ADDRESSES) return;
@@ -65,9 +77,9 @@ export class Synchronisation {
     const { acquired } = this.group(group);
     const mine = at.releases.get(group) ?? [];
     const last = mine[mine.length - 1];
-    if (last !== undefined && last.stores === stores && last.acquiredCount === acquired.length) return;
+    if (last?.complete === complete && last.written === written && last.acquiredCount === acquired.length) return;
     if (mine.length === 0) at.releases.set(group, mine);
-    mine.push({ number: at.count++, stores, pc, acquired, acquiredCount: acquired.length });
+    mine.push({ number: at.count++, complete, written, pc, acquired, acquiredCount: acquired.length });
   }
 
   /** What a read of an address would acquire now; it has it when the value has come back. */
@@ -84,6 +96,12 @@ export class Synchronisation {
     acquired.push({ at, count });
   }
 
+  /** The caches of a workgroup's compute unit are invalidated. */
+  invalidate(group: number): void {
+    const order = this.groups.get(group);
+    if (order !== undefined) order.fresh = order.acquired.length;
+  }
+
   /** A workgroup has ended. */
   end(group: number): void {
     this.groups.delete(group);
@@ -94,14 +112,24 @@ export class Synchronisation {
     return (this.groups.get(group)?.acquired.length ?? 0) > 0;
   }
 
-  /** Whether a running workgroup has acquired a store of another one: its wavefront, and the number of the store among its own. */
-  orderOf(group: number, other: number, wave: number, store: number): Order {
+  /**
+   * Whether a running workgroup has acquired a store of another one: its wavefront, and the number of the store among its own. A read
+   * needs the caches to be invalidated behind that, a write does not.
+   */
+  orderOf(group: number, other: number, wave: number, store: number, isRead: boolean): Order {
     const mine = this.groups.get(group);
     if (mine === undefined) return 'unordered';
+    const { acquired, fresh } = mine;
+    if (isRead && this.search(acquired, fresh, other, wave, store) === 'ordered') return 'ordered';
+    const order = this.search(acquired, acquired.length, other, wave, store);
+    return isRead && order === 'ordered' ? 'stale' : order;
+  }
+
+  private search(acquired: readonly Acquisition[], count: number, other: number, wave: number, store: number): Order {
     const visited = new Map<SharedAddress, number>();
-    let releasePc = -1;
+    let early: Order = 'unordered';
     let steps = 0;
-    const open: [readonly Acquisition[], number][] = [[mine.acquired, mine.acquired.length]];
+    const open: [readonly Acquisition[], number][] = [[acquired, count]];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (++steps > MAX_STEPS) return 'ordered';
       const [list, length] = next;
@@ -112,8 +140,9 @@ export class Synchronisation {
         visited.set(at, count);
         const release = lastBefore(at.releases.get(other), count);
         if (release !== undefined) {
-          if (store < (release.stores[wave] as number)) return 'ordered';
-          releasePc = release.pc;
+          const isComplete = store < (release.complete[wave] as number);
+          if (isComplete && store < (release.written[wave] as number)) return 'ordered';
+          early = { releasePc: release.pc, isComplete };
         }
         for (const [by, all] of at.releases) {
           if (by === other) continue;
@@ -122,7 +151,7 @@ export class Synchronisation {
         }
       }
     }
-    return releasePc < 0 ? 'unordered' : { releasePc };
+    return early;
   }
 }
 

@@ -14,7 +14,6 @@ import {
   type WaitCounts,
 } from '../../../program/index.ts';
 import type { StrictPlan } from './plan.ts';
-import type { Acquisition } from './synchronisation.ts';
 
 /** Bytes of LDS that an operation writes: the lanes' addresses, each with this many bytes. */
 export interface LdsBytes {
@@ -45,8 +44,8 @@ export class IssuedOperation {
   barrierAge = 0;
   /** Id in the workgroup's table of LDS bytes in flight; 0 for none. */
   ldsId = 0;
-  /** What other workgroups had released at the addresses it reads. */
-  acquires: readonly Acquisition[] | undefined;
+  /** Called when it is known to be complete. */
+  onComplete: (() => void) | undefined;
 
   constructor(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number, sequence: number) {
     this.kind = kind;
@@ -69,7 +68,7 @@ export class IssuedOperation {
     this.isReported = false;
     this.completeEpoch = Number.POSITIVE_INFINITY;
     this.barrierAge = 0;
-    this.acquires = undefined;
+    this.onComplete = undefined;
     return this;
   }
 
@@ -150,7 +149,7 @@ export class WaitQueue {
 
   private finish(operation: IssuedOperation, epoch: number): void {
     operation.completeEpoch = epoch;
-    if (operation.lds !== undefined || operation.acquires !== undefined) this.completed(operation);
+    if (operation.lds !== undefined || operation.onComplete !== undefined) this.completed(operation);
   }
 
   private keepLast(queue: IssuedOperation[], n: number, epoch: number): void {
@@ -208,6 +207,20 @@ export class WaitQueue {
     const last = queue[queue.length - 1] as IssuedOperation;
     const same = queue.findIndex((o) => o.pc === last.pc);
     if (same < queue.length - 1) this.complete(queue.splice(same, 1)[0] as IssuedOperation, epoch);
+  }
+
+  /** Calls back when the vector memory operations outstanding now are known to be complete. */
+  whenDrained(callback: () => void): void {
+    const last = this.vm[this.vm.length - 1];
+    if (last === undefined) {
+      callback();
+      return;
+    }
+    const { onComplete } = last;
+    last.onComplete = () => {
+      onComplete?.();
+      callback();
+    };
   }
 
   /** An s_waitcnt is passed. */

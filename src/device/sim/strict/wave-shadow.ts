@@ -4,7 +4,7 @@ import type { Wave } from '../state/wave.ts';
 import type { LdsShadow } from './lds.ts';
 import type { StrictPlan } from './plan.ts';
 import { RegisterShadow, SHADOW_BYTES } from './registers.ts';
-import type { Acquisition, CompleteStores } from './synchronisation.ts';
+import type { CompleteStores, HandedOver } from './synchronisation.ts';
 import type { Executed } from './wait-states.ts';
 import { WaitQueue } from './waits.ts';
 
@@ -20,14 +20,14 @@ export class WaveShadow {
   interpreted: Executed[] = [];
   interpretedUntil = -1;
 
-  /** Told when a value has come back that was read from an address where workgroups synchronise. */
-  acquired: ((acquisition: Acquisition) => void) | undefined;
   private lds: LdsShadow | undefined;
   private planAt: (pc: number) => StrictPlan = () => {
     throw new Error('the wavefront has not begun');
   };
   /** By wavefront: stores known to be complete since the last barrier, and stores issued before it. */
-  private known = NO_STORES;
+  known = NO_STORES;
+  /** By wavefront: stores known to be written back, so that other dies see them; undefined where all share a cache. */
+  private written: CompleteStores | undefined;
   private issuedBefore = NO_STORES;
   private complete = NO_STORES;
 
@@ -40,7 +40,7 @@ export class WaveShadow {
     this.registers = new RegisterShadow(this.bytes.buffer, this.bytes.byteOffset);
     this.waits = new WaitQueue(this.registers.pending, this.registers.outstanding, (operation) => {
       if (operation.lds !== undefined) this.lds?.complete(operation);
-      for (const one of operation.acquires ?? []) this.acquired?.(one);
+      operation.onComplete?.();
     });
   }
 
@@ -68,13 +68,13 @@ export class WaveShadow {
     }
   }
 
-  /** A new workgroup begins. `planAt` gives the plans of instructions. */
+  /** A new workgroup begins. `hasDies`: stores reach other workgroups when they are written back. `planAt` gives the plans of instructions. */
   reset(
     wave: Wave,
     lds: LdsShadow,
     scalars: readonly number[],
     exec: readonly [number, number],
-    acquired: (acquisition: Acquisition) => void,
+    hasDies: boolean,
     planAt: (pc: number) => StrictPlan,
   ): void {
     this.wave = wave;
@@ -83,7 +83,7 @@ export class WaveShadow {
     this.waits.clear();
     this.planAt = planAt;
     this.lds = lds;
-    this.acquired = acquired;
+    this.written = hasDies ? NO_STORES : undefined;
     this.known = NO_STORES;
     this.issuedBefore = NO_STORES;
     this.complete = NO_STORES;
@@ -107,16 +107,34 @@ export class WaveShadow {
     return this.complete;
   }
 
-  /** The caches are written back: what other wavefronts had stored before the last barrier is on its way before this. */
+  /** What this wavefront can hand over to other workgroups. The same arrays as long as nothing has changed. */
+  handedOver(): HandedOver {
+    const complete = this.completeStores();
+    return { complete, written: this.written ?? complete };
+  }
+
+  /**
+   * The caches are written back: what the wavefront has stored, and what others had stored before the last barrier, is on its way before
+   * this. It is done when what is outstanding now is (LLVM waits no longer).
+   */
   writeBack(): void {
-    this.learn(this.issuedBefore);
+    const stores = latest(this.issuedBefore, this.known);
+    stores[this.wave.index] = this.queue.storesIssued;
+    this.waits.whenDrained(() => {
+      this.learn(stores);
+      if (this.written !== undefined) this.written = latest(this.written, stores);
+    });
+  }
+
+  /** Another wavefront has told what it knows. */
+  hear({ complete, written }: HandedOver): void {
+    this.learn(complete);
+    if (this.written !== undefined) this.written = latest(this.written, written);
   }
 
   private learn(stores: CompleteStores): void {
-    const known = new Uint32Array(STORE_WAVES);
-    for (let i = 0; i < STORE_WAVES; i++) known[i] = Math.max(this.known[i] as number, stores[i] as number);
-    this.known = known;
-    this.complete = known;
+    this.known = latest(this.known, stores);
+    this.complete = this.known;
   }
 
   /**
@@ -126,16 +144,20 @@ export class WaveShadow {
   static meet(waves: readonly WaveShadow[], inOrder: boolean): void {
     if (waves.every(({ waits }) => waits.storesIssued === 0)) return;
     const issued = new Uint32Array(STORE_WAVES);
-    const complete = new Uint32Array(STORE_WAVES);
+    let [complete, written] = [NO_STORES, NO_STORES];
     for (const shadow of waves) {
       issued[shadow.wave.index] = shadow.waits.storesIssued;
-      shadow.completeStores().forEach((count, i) => {
-        complete[i] = Math.max(complete[i] as number, count);
-      });
+      const handed = shadow.handedOver();
+      complete = latest(complete, handed.complete);
+      written = latest(written, handed.written);
     }
     for (const shadow of waves) {
       shadow.issuedBefore = issued;
-      shadow.learn(inOrder ? issued : complete);
+      shadow.hear({ complete: inOrder ? issued : complete, written });
     }
   }
+}
+
+function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
+  return a.map((count, i) => Math.max(count, b[i] as number));
 }

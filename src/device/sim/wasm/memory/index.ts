@@ -25,6 +25,7 @@ import { loadRegisters, loadToLds, storeRegisters, type Transfer } from './trans
 
 export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';
 export type { MemoryContext } from './operand.ts';
+export { namedVector } from './operand.ts';
 export type { Frame, Transfer } from './transfer.ts';
 
 /** Declares the imports that memory helpers call; to be done before the module's first function. */

@@ -1,0 +1,91 @@
+// Compiled code looks for lanes of one store that have the same address: a table of the addresses that the store has had so far. A wavefront
+// has its own; an entry is the number of the store and the address. Addresses that share a slot can hide each other, nothing is invented:
+// whether the values differ is looked at by TypeScript (lane-conflicts.ts).
+import { LANES, WAVE_SHADOW } from '../state/layout.ts';
+import type { FunctionContext } from '../wasm/context.ts';
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { type Frame, namedVector, type Transfer } from '../wasm/memory/index.ts';
+import type { StrictPlan } from './plan.ts';
+import { LANE_SLOTS, SHADOW_ASCENDS, SHADOW_LANES, SHADOW_STAMP } from './registers.ts';
+
+/** (shadow, address) → 1 when a lane of the store has had the address before. */
+function laneFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.lane', ['i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, address] = [0, 1] as const;
+    const [slot, key] = [fn.local('i32'), fn.local('i64')];
+    fn.get(address)
+      .i32(0x9e3779b1)
+      .op('i32.mul')
+      .i32(32 - Math.log2(LANE_SLOTS))
+      .op('i32.shr_u');
+    fn.i32(3).op('i32.shl').get(shadow).op('i32.add').set(slot);
+    fn.get(shadow).memory('i64.load32_u', SHADOW_STAMP).i64(32n).op('i64.shl');
+    fn.get(address).op('i64.extend_i32_u').op('i64.or').set(key);
+    fn.get(slot).memory('i64.load', SHADOW_LANES).get(key).op('i64.eq');
+    fn.get(slot).get(key).memory('i64.store', SHADOW_LANES);
+  });
+}
+
+/** (address of a register) → 1 when its words ascend from lane to lane. */
+function ascendingFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.ascending', ['i32'], ['i32'], (fn) => {
+    for (let lane = 0; lane < LANES; lane += 4) {
+      const at = Math.min(lane, LANES - 5);
+      fn.get(0).memory('v128.load', 4 * at);
+      fn.get(0).memory('v128.load', 4 * at + 4);
+      fn.op('i32x4.lt_u');
+      if (lane > 0) fn.op('v128.and');
+    }
+    fn.op('i32x4.all_true');
+  });
+}
+
+/** Notes for `apart` whether the addresses of a store ascend from lane to lane: then no two are the same. */
+export function emitAscends({ fn, module, wave }: FunctionContext, shadow: number, { instruction }: StrictPlan): void {
+  // The word of an index can have the same bytes as that of another one.
+  const isIndexed = / idxen/.test(instruction.row.template);
+  const register = isIndexed ? undefined : namedVector(instruction, 'vaddr', 'addr');
+  fn.get(shadow);
+  if (register === undefined) fn.i32(0);
+  else fn.get(wave).i32(register).op('i32.add').call(ascendingFunction(module));
+  fn.memory('i32.store', SHADOW_ASCENDS);
+}
+
+/** A transfer that looks at a store, and asks TypeScript when two of its lanes have one address. */
+export function apart(look: Transfer): Transfer {
+  let [shadow, ascends] = [0, 0];
+  const leave = (f: Frame, addresses: readonly number[]): void => {
+    const { fn } = f.code;
+    fn.get(ascends).op('i32.eqz');
+    f.code.if(() => {
+      for (const [n, address] of addresses.entries()) {
+        fn.get(shadow).get(address).call(laneFunction(f.module));
+        if (n > 0) fn.op('i32.or');
+      }
+      f.code.if(() => f.resume());
+    });
+  };
+  return {
+    ...look,
+    prologue: (f) => {
+      look.prologue?.(f);
+      [shadow, ascends] = [f.code.local('i32'), f.code.local('i32')];
+      const { fn } = f.code;
+      fn.get(f.wave).memory('i32.load', WAVE_SHADOW).tee(shadow);
+      fn.get(shadow).memory('i32.load', SHADOW_STAMP).i32(1).op('i32.add').memory('i32.store', SHADOW_STAMP);
+      fn.get(shadow).memory('i32.load', SHADOW_ASCENDS).set(ascends);
+    },
+    contiguous: (f, a) => {
+      leave(f, [a]);
+      look.contiguous(f, a);
+    },
+    scattered: (f, addresses) => {
+      leave(f, addresses);
+      look.scattered(f, addresses);
+    },
+    move: (f, n, a, offset) => {
+      if (n === 0) leave(f, [a]);
+      look.move(f, n, a, offset);
+    },
+  };
+}

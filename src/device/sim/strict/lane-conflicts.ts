@@ -1,0 +1,70 @@
+// Lanes of one store that have the same address and different values: which of them stays is not defined.
+
+import { PRIVATE_APERTURE_HIGH } from '../../apertures.ts';
+import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
+import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
+import type { StrictPlan } from './plan.ts';
+import type { Reporter } from './reporter.ts';
+
+const HIGH_WORD = 4294967296;
+
+/** Reports two lanes of a store that contradict each other. */
+export function checkLanes(
+  reporter: Reporter,
+  w: Wave,
+  pc: number,
+  { operation }: StrictPlan,
+  access: AccessPlan,
+): void {
+  if (operation?.kind !== 'store' || access.isScalar || access.space === 'scratch') return;
+  const pieces = access.pieces(w);
+  const piece = pieces[0];
+  if (piece === undefined) return;
+  const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
+  const addresses = new Float64Array(LANES).fill(-1);
+  let [last, ascends] = [-1, true];
+  for (let lane = 0; lane < LANES; lane++) {
+    if (!maskBit(low, high, lane)) continue;
+    w.lane = lane;
+    const address = access.address(w, lane, piece);
+    if (address < 0 || Math.floor(address / HIGH_WORD) === PRIVATE_APERTURE_HIGH) continue;
+    addresses[lane] = address;
+    ascends &&= address > last;
+    last = address;
+  }
+  if (ascends) return;
+  const first = new Map<number, number>();
+  for (const [lane, address] of addresses.entries()) {
+    const other = address < 0 ? lane : (first.get(address) ?? lane);
+    if (other === lane) first.set(address, lane);
+    else if (pieces.some((one) => valueIn(w, one, lane) !== valueIn(w, one, other))) {
+      report(reporter, w, pc, access, address, [other, lane]);
+      return;
+    }
+  }
+}
+
+function valueIn({ vgprs }: Wave, { register, half, bytes }: AccessPiece, lane: number): number {
+  if (register < 0) return 0;
+  const word = vgprs[register * LANES + lane] as number;
+  return (half === 'high' ? word >>> 16 : word) << (32 - 8 * bytes);
+}
+
+function report(
+  reporter: Reporter,
+  w: Wave,
+  pc: number,
+  { space }: AccessPlan,
+  address: number,
+  [first, second]: readonly [number, number],
+): void {
+  const isLds = space === 'lds';
+  reporter.report('races/lanes', w, pc, () => ({
+    lane: second,
+    space: isLds ? 'lds' : 'global',
+    address,
+    allocation: isLds ? undefined : reporter.near(address),
+    message: `Lanes ${first} and ${second} store different values to the same address 0x${address.toString(16)}: which of them stays is not defined.`,
+    advice: 'Let one lane store, use an atomic, or give each lane an address of its own.',
+  }));
+}

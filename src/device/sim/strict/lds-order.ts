@@ -1,0 +1,115 @@
+// What wavefronts of a workgroup hand over to each other through LDS without a barrier: vector clocks. Kept for kernels whose code polls
+// LDS or uses what LDS atomics return (polls.ts). LDS executes the operations of a wavefront in order, so a store of a flag
+// hands over all that the wavefront has done in LDS before it, and of its global stores those that a wait has proved complete.
+// Source: LLVM's AMDGPUUsage, "Memory Model gfx942", local address space.
+import type { HandedOver } from './synchronisation.ts';
+
+/** What a wavefront has told: how far it had got, and those it had heard from. */
+export interface Told extends HandedOver {
+  readonly clock: Uint32Array;
+}
+
+export class LdsOrder {
+  private readonly waves: number;
+  /** By wavefront: its own time, which every release ends, and how far it has heard of the others. */
+  private readonly clocks: Uint32Array[];
+  /** By dword × wavefronts: times of the last write and read since the barrier. */
+  private readonly writes: Uint32Array;
+  private readonly reads: Uint32Array;
+  /** By dword: what reading it tells. */
+  private readonly told = new Map<number, Told>();
+  /** Dwords that are polled: their accesses are what orders the rest. */
+  private readonly polled = new Set<number>();
+
+  constructor(bytes: number, waves: number) {
+    this.waves = waves;
+    this.clocks = Array.from({ length: waves }, () => new Uint32Array(waves));
+    this.writes = new Uint32Array(((bytes + 3) >>> 2) * waves);
+    this.reads = new Uint32Array(this.writes.length);
+    this.startTimes();
+  }
+
+  private startTimes(): void {
+    for (const [wave, clock] of this.clocks.entries()) {
+      clock.fill(0);
+      clock[wave] = 1;
+    }
+  }
+
+  /** A barrier orders everything. */
+  barrier(): void {
+    this.startTimes();
+    this.told.clear();
+    this.writes.fill(0);
+    this.reads.fill(0);
+  }
+
+  /** A wavefront is about to store to LDS, which may be a flag: what that tells. */
+  release(wave: number, handed: HandedOver): Told {
+    const clock = this.clocks[wave] as Uint32Array;
+    const told = { ...handed, clock: clock.slice() };
+    clock[wave] = (clock[wave] as number) + 1;
+    return told;
+  }
+
+  /** A store of a dword tells this from now on; an atomic adds to what the dword told. */
+  tell(address: number, told: Told, isAtomic: boolean): void {
+    const dword = address >>> 2;
+    const before = isAtomic ? this.told.get(dword) : undefined;
+    this.told.set(dword, before === undefined ? told : joined(before, told));
+  }
+
+  /** A wavefront reads a dword by which others may have told something. */
+  hear(wave: number, address: number): Told | undefined {
+    const told = this.told.get(address >>> 2);
+    if (told === undefined) return undefined;
+    const clock = this.clocks[wave] as Uint32Array;
+    for (let i = 0; i < this.waves; i++)
+      if (i !== wave) clock[i] = Math.max(clock[i] as number, told.clock[i] as number);
+    return told;
+  }
+
+  setPolled(address: number): void {
+    this.polled.add(address >>> 2);
+  }
+  isPolled(address: number): boolean {
+    return this.polled.has(address >>> 2);
+  }
+
+  /** An access is noted; `behind` is the release of the same instruction. */
+  note(wave: number, address: number, bytes: number, isWrite: boolean, behind: Told | undefined): void {
+    const time = (behind?.clock ?? (this.clocks[wave] as Uint32Array))[wave] as number;
+    const times = isWrite ? this.writes : this.reads;
+    for (let dword = address >>> 2; dword <= (address + bytes - 1) >>> 2; dword++)
+      times[dword * this.waves + wave] = time;
+  }
+
+  /** Whether what the others have done to the bytes comes before what a wavefront does now: their writes, and if it writes their reads. */
+  isBehind(wave: number, address: number, bytes: number, isWrite: boolean): boolean {
+    const clock = this.clocks[wave] as Uint32Array;
+    for (let dword = address >>> 2; dword <= (address + bytes - 1) >>> 2; dword++) {
+      for (let i = 0; i < this.waves; i++) {
+        if (i === wave) continue;
+        const at = dword * this.waves + i;
+        const time = Math.max(this.writes[at] as number, isWrite ? (this.reads[at] as number) : 0);
+        if (time > (clock[i] as number)) return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether a wavefront has heard from another one since the barrier; -1 for any. */
+  hasHeard(wave: number, other: number): boolean {
+    const clock = this.clocks[wave] as Uint32Array;
+    return other < 0 ? clock.some((time, i) => i !== wave && time > 0) : (clock[other] as number) > 0;
+  }
+}
+
+function joined(a: Told, b: Told): Told {
+  const latest = (x: Uint32Array, y: Uint32Array): Uint32Array => x.map((n, i) => Math.max(n, y[i] as number));
+  return {
+    clock: latest(a.clock, b.clock),
+    complete: latest(a.complete, b.complete),
+    written: latest(a.written, b.written),
+  };
+}
