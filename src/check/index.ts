@@ -47,7 +47,7 @@ export { checkControlShape } from './rules/control-shape.ts';
 export { checkDefinedness, initialRegisters, valueReads, type Written, writtenAtBlocks } from './rules/definedness.ts';
 export { checkLost } from './rules/edit-lost.ts';
 export { checkOrder } from './rules/edit-order.ts';
-export { checkEditedValues } from './rules/edit-values.ts';
+export { checkEditedValues, repeatedCacheOperations } from './rules/edit-values.ts';
 export { checkHazards } from './rules/hazards.ts';
 export { checkLdsDma } from './rules/lds-dma.ts';
 export { checkMemoryModel } from './rules/memory-model.ts';

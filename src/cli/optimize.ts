@@ -34,6 +34,7 @@ interface Options extends HipFlags, ElsewhereFlags {
   seed: string;
   budget: string;
   beam: string;
+  search: string;
   moves?: string;
   ledger?: string;
   output?: string;
@@ -62,6 +63,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--write', 'HIP project: change the source itself')
     .option('--budget <n>', 'candidates that may be looked at', '200')
     .option('--beam <n>', 'candidates that a round goes on with', '2')
+    .option('--search <method>', 'how moves are searched: beam, or mcts (Monte-Carlo tree search)', 'beam')
     .option('--moves <kinds>', 'only moves of these kinds, comma-separated')
     .option('--class <class>', 'how alike results must be: bit or atomics', 'bit')
     .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`)
@@ -188,6 +190,8 @@ async function optimize(target: string, options: Options, signal: AbortSignal) {
   }
   const budget = atLeastOne(options.budget, '--budget');
   const beam = atLeastOne(options.beam, '--beam');
+  const method = (['beam', 'mcts'] as const).find((m) => m === options.search);
+  if (method === undefined) throw new WavesmithError('cli/usage', `--search is beam or mcts, not '${options.search}'.`);
   const kinds = options.moves === undefined ? undefined : kindsOf(options.moves);
   const chip = chipOf(options.chip, targetOf(capture));
   const onStep = stepLine();
@@ -209,7 +213,7 @@ async function optimize(target: string, options: Options, signal: AbortSignal) {
       onStep?.(`${done} of ${of} candidates, best ${durationText(best / 1000)}`);
     const opened = await openElsewhere(options, capture, evaluator.options);
     try {
-      const how = { budget, beam, kinds, ledger, onLook, signal, elsewhere: opened?.elsewhere };
+      const how = { budget, beam, method, seed, kinds, ledger, onLook, signal, elsewhere: opened?.elsewhere };
       const result = await searchMoves(evaluator, how);
       return { result, kernel: capture.manifest.dispatch.kernel, digest: ledger?.digest(), talk: undefined };
     } finally {

@@ -17,4 +17,5 @@ export {
 export { evaluationKey, Ledger, type Origin } from './ledger/ledger.ts';
 export { movesOf } from './moves/moves.ts';
 export { KernelView, MOVE_KINDS, type Move, type MoveKind } from './moves/view.ts';
-export { type SearchOptions, type SearchResult, type Step, searchMoves } from './search/search.ts';
+export { searchMoves } from './search/search.ts';
+export type { SearchOptions, SearchResult, Step } from './search/state.ts';

@@ -85,7 +85,10 @@ export class CutList {
     for (const [pc, code] of edits.replace ?? []) {
       const { instruction } = this.editable(pc);
       const { flags, operation } = instruction.row;
-      if (flags.has('isBranch') || flags.has('isCall') || operation === 's_getpc_b64')
+      const isRemoved =
+        code.length === 0 && operation.startsWith('s_cbranch_') && this.program.blockAt(pc)?.exit === 'branch';
+      if (isRemoved) this.replaced.add(pc);
+      else if (flags.has('isBranch') || flags.has('isCall') || operation === 's_getpc_b64')
         throw branchReplaced(this.program, pc);
       this.at(pc).replacement = [code];
       this.at(pc + instruction.size);

@@ -12,7 +12,7 @@ export interface CodeEdits {
   readonly after?: ReadonlyMap<number, readonly Uint8Array[]> | undefined;
   /** Runs when the direct branch at the address is taken, on the way to its target. */
   readonly taken?: ReadonlyMap<number, readonly Uint8Array[]> | undefined;
-  /** Stands in the instruction's place; no bytes remove it. Not for branches and address computations. */
+  /** Stands in the instruction's place; no bytes remove it. Not for address computations and branches, but a conditional branch may be removed. */
   readonly replace?: ReadonlyMap<number, Uint8Array> | undefined;
 }
 

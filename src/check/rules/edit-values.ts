@@ -147,6 +147,7 @@ function lostCacheOperations({ subject, program }: CheckContext, edit: Edit): Fi
   const findings: Finding[] = [];
   for (const code of instructionsOf(edit.baseline, edit.subject)) {
     if (!CACHE_OPERATION.test(code.instruction.row.operation) || edit.now(code.index) !== undefined) continue;
+    if (repeatedCacheOperations(edit.baseline, code).some((same) => edit.now(same.index) !== undefined)) continue;
     const text = edit.baseline.text(code.pc);
     const pc = nearest(edit, code, program);
     const isRelease = code.instruction.row.operation.includes('wb');
@@ -166,6 +167,26 @@ function lostCacheOperations({ subject, program }: CheckContext, edit: Edit): Fi
     );
   }
   return findings;
+}
+
+/** Arithmetic: nothing that could make a second cache operation do what the first did not. */
+const BETWEEN = /^(?:v_|s_(?:mov|add|sub|and|or|xor|lshl|lshr|ashr|mul|bfe|bfm|cselect|cmp|min|max|not)_)/;
+
+/** The same cache operation before and behind one, with nothing but arithmetic between: one of them does the work of all. */
+export function repeatedCacheOperations(program: Program, code: CodeInstruction): CodeInstruction[] {
+  if (!CACHE_OPERATION.test(code.instruction.row.operation)) return [];
+  const block = program.blockAt(code.pc);
+  if (block === undefined) return [];
+  const text = program.text(code.pc);
+  const found: CodeInstruction[] = [];
+  for (const step of [-1, 1]) {
+    for (let i = code.index + step; i >= block.first && i < block.end; i += step) {
+      const other = program.instructions[i] as CodeInstruction;
+      if (program.text(other.pc) === text) found.push(other);
+      else if (!BETWEEN.test(other.instruction.row.operation)) break;
+    }
+  }
+  return found;
 }
 
 /** Where a lost instruction would be: at the next one that is still there. */

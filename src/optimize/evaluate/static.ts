@@ -1,6 +1,6 @@
 // Rung 2: what can be said without running. The checker finds nothing in the candidate that it does not find in the baseline, the
 // candidate asks nothing of its surroundings that the baseline does not, and a proof is tried.
-import { checkCodeObject } from '../../check/index.ts';
+import { checkCodeObject, repeatedCacheOperations } from '../../check/index.ts';
 import type { CodeObject } from '../../codeobject/index.ts';
 import { proveKernel } from '../../equivalence/index.ts';
 import { type Finding, fingerprint, newFindings } from '../../finding/index.ts';
@@ -91,11 +91,14 @@ function findingText({ rule, severity, place, message }: Finding): string {
   return `${severity}[${rule}]${at}: ${message}`;
 }
 
-/** Atomics, and loads and stores with a scope, by operation and scope. The sc0 of an atomic only asks for the old value. */
+/** Atomics, and loads, stores and cache operations that are no repetition with a scope, by operation and scope. The sc0 of an atomic only asks for the old value. */
 function scopedOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { instruction } of liftCodeObject(codeObject, { kernels }).instructions) {
+  const program = liftCodeObject(codeObject, { kernels });
+  for (const code of program.instructions) {
+    const { instruction } = code;
     const { operation, flags } = instruction.row;
+    if (repeatedCacheOperations(program, code).some((same) => same.pc < code.pc)) continue;
     if (flags.has('DS') || flags.has('SMRD')) continue;
     const isAtomic = flags.has('IsAtomicRet') || flags.has('IsAtomicNoRet');
     const scope = immediateOf(instruction, 'cpol') & (isAtomic ? CPOL_SCC : CPOL_SCC | CPOL_GLC);

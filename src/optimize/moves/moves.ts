@@ -1,12 +1,27 @@
 // All moves of a kernel, in a fixed order. Each kind has its precondition here; that it held is shown by the ladder.
-import { checkStrongWaits } from '../../check/index.ts';
+import { checkStrongWaits, repeatedCacheOperations } from '../../check/index.ts';
 import { waitText } from '../../finding/index.ts';
 import { immediateOf } from '../../isa/operand.ts';
-import { type CodeInstruction, hasSlot, LGKM_FULL, VM_FULL, waitCounts, waitRole } from '../../program/index.ts';
-import { mergedLoads } from './merge.ts';
+import {
+  type CodeInstruction,
+  hasSlot,
+  LGKM_FULL,
+  overlaps,
+  VM_FULL,
+  waitCounts,
+  waitRole,
+} from '../../program/index.ts';
+import { freshRegisters } from './fresh.ts';
+import { hoistedInvariants, scalarOperands } from './invariants.ts';
+import { merged } from './merge.ts';
+import { filledNops } from './nops.ts';
+import { packedRegisters } from './pack.ts';
+import { pipelined } from './pipeline.ts';
 import { raisedPriority, streams } from './policy.ts';
+import { grown } from './registers.ts';
 import { scheduled } from './schedule.ts';
-import { swizzledLds } from './swizzle.ts';
+import { droppedSkips, hoistedAcross } from './skips.ts';
+import { paddedLds, swizzledLds } from './swizzle.ts';
 import { dependsOn, isMemory, joined, type KernelView, type Move, waitLine } from './view.ts';
 import { remappedGroups, trimmedRegisters } from './whole.ts';
 
@@ -27,12 +42,20 @@ export function movesOf(view: KernelView): Move[] {
       ...sunkWaits(view, region),
       ...filledWaits(view, region),
       ...hoistedLoads(view, region),
-      ...mergedLoads(view, region),
+      ...merged(view, region),
     ]),
+    ...pipelined(view),
+    ...hoistedInvariants(view),
+    ...scalarOperands(view),
+    ...droppedSkips(view),
+    ...hoistedAcross(view),
+    ...filledNops(view),
     ...removals(view),
     ...view.regions.flatMap((region) => scheduled(view, region)),
     ...swizzledLds(view),
+    ...paddedLds(view),
     ...trimmedRegisters(view),
+    ...packedRegisters(view),
     ...remappedGroups(view),
     ...streams(view),
     ...raisedPriority(view),
@@ -106,36 +129,66 @@ function filledWaits(view: KernelView, region: readonly CodeInstruction[]): Move
   return moves;
 }
 
-/** Loads as early as their address is known. A wait that a load passes lets one operation more be outstanding. */
+/**
+ * Loads as early as their address is known, also in registers of their own where somebody still reads what theirs held (`rename`). A wait that a load
+ * passes lets one operation more be outstanding.
+ */
 function hoistedLoads(view: KernelView, region: readonly CodeInstruction[]): Move[] {
-  const moves: Move[] = [];
-  region.forEach((load, at) => {
+  return region.flatMap((load, at) => {
     const { row } = load.instruction;
     const { kind, stores } = waitRole(row);
-    if (kind === undefined || kind === 'flat' || stores || !row.flags.has('mayLoad')) return;
-    const replace = new Map<number, Uint8Array>([[load.pc, NOTHING]]);
-    let to = at;
-    while (to > 0) {
-      const code = region[to - 1] as CodeInstruction;
-      if (dependsOn(code, load)) break;
-      if (isWait(code)) {
-        if (!isPlainWait(code)) break;
-        const { vm, lgkm } = waitCounts(code.instruction);
-        const line = kind === 'vm' ? waitLine(vm + 1, lgkm) : waitLine(vm, kind === 'lds' ? lgkm + 1 : lgkm);
-        const isFull = kind === 'vm' ? vm + 1 >= VM_FULL && vm < VM_FULL : lgkm + 1 >= LGKM_FULL && lgkm < LGKM_FULL;
-        if (isFull) break;
-        replace.set(code.pc, line === undefined ? NOTHING : view.line(line));
-      } else if (isMemory(code)) break;
-      to--;
+    if (kind === undefined || kind === 'flat' || stores || !row.flags.has('mayLoad')) return [];
+    const { move, to } = hoistedLoad(view, region, at);
+    const blocker = region[to - 1];
+    const found = move === undefined ? [] : [move];
+    if (blocker === undefined || !dependsOn(blocker, load) || overlaps(blocker.effects.defs, load.effects.uses))
+      return found;
+    const { codes, registers, last } = freshRegisters(view, region, at);
+    const fresh = registers === 0 ? undefined : hoistedLoad(view, codes, at);
+    if (fresh?.move === undefined || fresh.to >= to) return found;
+    const replace = new Map(fresh.move.replace);
+    for (const [i, code] of codes.entries()) {
+      if (code !== region[i] && !replace.has(code.pc)) replace.set(code.pc, view.bytes(code));
     }
-    const first = region[to] as CodeInstruction;
-    // Before a wait or arithmetic; a place among waits alone is no gain.
-    if (to === at || region.slice(to, at).every((code) => replace.has(code.pc) && replace.get(code.pc)?.length === 0))
-      return;
-    replace.set(first.pc, joined([view.bytes(load), replace.get(first.pc) ?? view.bytes(first)]));
-    moves.push({ kind: 'hoist-load', pc: load.pc, text: `${view.text(load)} before ${view.text(first)}`, replace });
+    return [...found, { ...fresh.move, kind: 'rename' as const, replace, kernel: grown(view, last) }];
   });
-  return moves;
+}
+
+/** One load, and how far it got. */
+function hoistedLoad(
+  view: KernelView,
+  region: readonly CodeInstruction[],
+  at: number,
+): { readonly move: Move | undefined; readonly to: number } {
+  const load = region[at] as CodeInstruction;
+  const { kind } = waitRole(load.instruction.row);
+  const replace = new Map<number, Uint8Array>([[load.pc, NOTHING]]);
+  let to = at;
+  while (to > 0) {
+    const code = region[to - 1] as CodeInstruction;
+    if (dependsOn(code, load)) break;
+    if (isWait(code)) {
+      if (!isPlainWait(code)) break;
+      const { vm, lgkm } = waitCounts(code.instruction);
+      const line = kind === 'vm' ? waitLine(vm + 1, lgkm) : waitLine(vm, kind === 'lds' ? lgkm + 1 : lgkm);
+      const isFull = kind === 'vm' ? vm + 1 >= VM_FULL && vm < VM_FULL : lgkm + 1 >= LGKM_FULL && lgkm < LGKM_FULL;
+      if (isFull) break;
+      replace.set(code.pc, line === undefined ? NOTHING : view.line(line));
+    } else if (isMemory(code)) break;
+    to--;
+  }
+  const first = region[to] as CodeInstruction;
+  // Before a wait or arithmetic; a place among waits alone is no gain.
+  if (to === at || region.slice(to, at).every((code) => replace.has(code.pc) && replace.get(code.pc)?.length === 0))
+    return { move: undefined, to };
+  replace.set(first.pc, joined([view.bytes(load), replace.get(first.pc) ?? view.bytes(first)]));
+  const move: Move = {
+    kind: 'hoist-load',
+    pc: load.pc,
+    text: `${view.text(load)} before ${view.text(first)}`,
+    replace,
+  };
+  return { move, to };
 }
 
 /** Instructions that may not be needed: idle states, barriers, priorities, results that nobody reads. */
@@ -154,6 +207,7 @@ function removals(view: KernelView): Move[] {
       if (states > 0) remove('trim-nop', code, `s_nop ${states >> 1}`);
       if (states > 1) remove('trim-nop', code, `s_nop ${states - 1}`);
     } else if (row.operation === 's_barrier') remove('drop-barrier', code);
+    else if (repeatedCacheOperations(view.program, code).some((same) => same.pc < code.pc)) remove('drop-fence', code);
     else if (row.operation === 's_setprio') remove('drop-priority', code);
     else if (isDead(view, code)) remove('drop-dead', code);
   }

@@ -1,6 +1,8 @@
 // A stretch of instructions in another order: list scheduling. Operations of memory and waits keep their order among themselves, so every count
 // still means the same operations; what needs an operation stays behind the wait for it.
 import { type CodeInstruction, LGKM_FULL, VM_FULL, waitCounts, waitRole } from '../../program/index.ts';
+import { freshRegisters } from './fresh.ts';
+import { grown } from './registers.ts';
 import { dependsOn, isMemory, joined, type KernelView, type Move } from './view.ts';
 
 /** Instructions that are put in order at once. */
@@ -36,19 +38,36 @@ export function scheduled(view: KernelView, whole: readonly CodeInstruction[]): 
   for (let start = 0; start < whole.length; start += LONGEST) {
     const region = whole.slice(start, start + LONGEST);
     if (region.length < 3) continue;
-    const order = listSchedule(nodesOf(view, region));
-    if (order.every((code, i) => code === region[i])) continue;
-    const [first] = region as [CodeInstruction];
-    const replace = new Map(region.map((code) => [code.pc, new Uint8Array() as Uint8Array]));
-    replace.set(first.pc, joined(order.map((code) => view.bytes(code))));
-    const moved = order.filter((code, i) => code !== region[i]).length;
-    moves.push({ kind: 'schedule', pc: first.pc, text: `${moved} of ${region.length} instructions moved`, replace });
+    const move = moveOf(view, 'schedule', region, region);
+    if (move !== undefined) moves.push(move);
+    const { codes, registers, last } = freshRegisters(view, region);
+    const renamed = registers === 0 ? undefined : moveOf(view, 'rename', region, codes);
+    if (renamed === undefined) continue;
+    const text = `${renamed.text}, ${registers} results in other registers`;
+    moves.push({ ...renamed, text, kernel: grown(view, last) });
   }
   return moves;
 }
 
+/** A stretch in its new order. `codes`: the same instructions, some with other registers. */
+function moveOf(
+  view: KernelView,
+  kind: 'schedule' | 'rename',
+  region: readonly CodeInstruction[],
+  codes: readonly CodeInstruction[],
+): Move | undefined {
+  const order = listSchedule(nodesOf(view, codes));
+  if (order.every((code, i) => code === codes[i])) return undefined;
+  const [first] = region as [CodeInstruction];
+  const replace = new Map(region.map((code) => [code.pc, new Uint8Array() as Uint8Array]));
+  replace.set(first.pc, joined(order.map((code) => view.bytes(code))));
+  const moved = order.filter((code, i) => code !== codes[i]).length;
+  return { kind, pc: first.pc, text: `${moved} of ${region.length} instructions moved`, replace };
+}
+
 function nodesOf(view: KernelView, region: readonly CodeInstruction[]): Node[] {
   const nodes = region.map((code): Node => ({ code, next: new Map(), before: 0, rank: 0, ready: 0 }));
+  const own = new Map(region.map((code) => [code.index, code]));
   const link = (a: Node, b: Node, cycles: number): void => {
     const known = a.next.get(b);
     if (known === undefined) b.before++;
@@ -58,7 +77,7 @@ function nodesOf(view: KernelView, region: readonly CodeInstruction[]): Node[] {
   for (const [i, a] of nodes.entries()) {
     const isWait = waitRole(a.code.instruction.row).isWait;
     const covered = isWait ? view.outstandingBefore(a.code) : undefined;
-    const operations = covered === undefined ? [] : [...covered.vm, ...covered.lgkm];
+    const operations = covered === undefined ? [] : [...covered.vm, ...covered.lgkm].map((o) => own.get(o.index) ?? o);
     for (const b of nodes.slice(i + 1)) {
       // A register that an operation of memory loads is there behind its wait.
       const isLate = isMemory(a.code) && !isWait;

@@ -1,6 +1,8 @@
-// LDS addresses swizzled: bits 7 and above of each address are mixed into the bits that choose the bank, for all accesses of the kernel alike. Words
-// stay in their row of 128 bytes, so the map is one to one, and rows that began in one bank begin in different ones.
+// LDS addresses changed for all accesses of the kernel alike, one to one, so that rows of 128 bytes that began in one bank begin in different ones:
+// swizzled (bits 7 and above are mixed into the bits that choose the bank; words stay in their row), or with a gap behind each row.
+import { targetInfo } from '../../isa/index.ts';
 import { type CodeInstruction, hasSlot, Slot } from '../../program/index.ts';
+import type { KernelChange } from '../../rewrite/index.ts';
 import { isMemory, joined, type KernelView, type Move } from './view.ts';
 
 /** Bytes of the 32 banks. */
@@ -34,7 +36,7 @@ function accessOf(view: KernelView, code: CodeInstruction): Access | undefined {
 }
 
 /** All accesses, or none: when one of them is of another form, or a register is missing, there is no such move. */
-export function swizzledLds(view: KernelView): Move[] {
+function accessesOf(view: KernelView): readonly Access[] {
   const accesses: Access[] = [];
   for (const code of view.instructions()) {
     const { flags, operation } = code.instruction.row;
@@ -44,28 +46,72 @@ export function swizzledLds(view: KernelView): Move[] {
     if (access === undefined || !WIDTHS.has(8 * access.bytes) || !view.isFree(code)) return [];
     accesses.push(access);
   }
-  const size = view.kernel.metadata?.groupSegmentFixedSize ?? 0;
-  if (accesses.length < 2 || size < 2 * ROW || size % ROW !== 0) return [];
-  const granule = Math.max(...accesses.map((a) => a.bytes));
-  const bits = Math.log2(granule);
-  const mask = ROW - granule;
+  const size = ldsOf(view);
+  return accesses.length < 2 || size < 2 * ROW || size % ROW !== 0 ? [] : accesses;
+}
+
+const ldsOf = (view: KernelView): number => view.kernel.metadata?.groupSegmentFixedSize ?? 0;
+
+/** All accesses at other addresses, which `mix` makes in a register of their own; undefined when one has no free registers. */
+function readdressed(
+  view: KernelView,
+  accesses: readonly Access[],
+  mix: (from: number, to: number) => readonly string[],
+): Map<number, Uint8Array> | undefined {
   const replace = new Map<number, Uint8Array>();
   for (const { code, address, offset, text } of accesses) {
-    const free = freeVectors(view, code, 2);
-    const [sum, mixed] = free;
-    if (sum === undefined || mixed === undefined) return [];
+    const [sum, mixed] = freeVectors(view, code, 2);
+    if (sum === undefined || mixed === undefined) return undefined;
     const lines = [
       ...(offset === 0 ? [] : [`v_add_u32_e32 v${sum}, ${offset}, v${address}`]),
-      `v_lshrrev_b32_e32 v${mixed}, ${ROW_BITS - bits}, v${offset === 0 ? address : sum}`,
-      `v_and_b32_e32 v${mixed}, ${mask}, v${mixed}`,
-      `v_xor_b32_e32 v${mixed}, v${mixed}, v${offset === 0 ? address : sum}`,
+      ...mix(offset === 0 ? address : sum, mixed),
       text(mixed),
     ];
     replace.set(code.pc, joined(lines.map((line) => view.line(line))));
   }
-  const [first] = accesses as [Access];
+  return replace;
+}
+
+/** Bits 7 and above of all addresses mixed into the bank. */
+export function swizzledLds(view: KernelView): Move[] {
+  const accesses = accessesOf(view);
+  const [first] = accesses;
+  if (first === undefined) return [];
+  const granule = Math.max(...accesses.map((a) => a.bytes));
+  const bits = Math.log2(granule);
+  const mask = ROW - granule;
+  const replace = readdressed(view, accesses, (from, to) => [
+    `v_lshrrev_b32_e32 v${to}, ${ROW_BITS - bits}, v${from}`,
+    `v_and_b32_e32 v${to}, ${mask}, v${to}`,
+    `v_xor_b32_e32 v${to}, v${to}, v${from}`,
+  ]);
+  if (replace === undefined) return [];
   const text = `${accesses.length} LDS accesses, bits 7 and above into bits ${bits} to 6`;
   return [{ kind: 'swizzle-lds', pc: first.code.pc, text, replace }];
+}
+
+/** A gap behind each row of 128 bytes, as long as the longest access: fewer instructions than a swizzle, and more LDS. */
+export function paddedLds(view: KernelView): Move[] {
+  const accesses = accessesOf(view);
+  const [first] = accesses;
+  if (first === undefined) return [];
+  const granule = Math.max(...accesses.map((a) => a.bytes));
+  const size = ldsOf(view);
+  const padded = size + (size / ROW) * granule;
+  if (padded > targetInfo(view.target).ldsBytes) return [];
+  const replace = readdressed(view, accesses, (from, to) => [
+    `v_lshrrev_b32_e32 v${to}, ${ROW_BITS}, v${from}`,
+    `v_lshl_add_u32 v${to}, v${to}, ${Math.log2(granule)}, v${from}`,
+  ]);
+  if (replace === undefined) return [];
+  const kernel: KernelChange = {
+    descriptor: (d) => {
+      d.groupSegmentFixedSize = padded;
+    },
+    metadata: new Map([['.group_segment_fixed_size', BigInt(padded)]]),
+  };
+  const text = `${accesses.length} LDS accesses, ${granule} bytes behind each row of ${ROW}: ${size} bytes → ${padded}`;
+  return [{ kind: 'pad-lds', pc: first.code.pc, text, replace, kernel }];
 }
 
 /** Vector registers that nobody needs at an instruction and that are reserved anyway. */

@@ -32,16 +32,20 @@ export interface Move {
   /** The instruction that it is about. */
   readonly pc: number;
   readonly replace: ReadonlyMap<number, Uint8Array>;
-  /** Code that runs before an instruction. */
+  /** Code that runs before an instruction; behind one that is not a taken branch; on the way of a taken branch. */
   readonly before?: ReadonlyMap<number, readonly Uint8Array[]>;
+  readonly after?: ReadonlyMap<number, readonly Uint8Array[]>;
+  readonly taken?: ReadonlyMap<number, readonly Uint8Array[]>;
   /** What changes in the kernel's descriptor and metadata. */
-  readonly kernel?: KernelChange;
+  readonly kernel?: KernelChange | undefined;
 }
 
 /** The code object with moves made that change different instructions. */
 export function withMoves(view: KernelView, moves: readonly Move[]): Uint8Array {
   const replace = new Map(moves.flatMap((m) => [...m.replace]));
-  const before = new Map(moves.flatMap((m) => [...(m.before ?? [])]));
+  const [before, after, taken] = (['before', 'after', 'taken'] as const).map(
+    (where) => new Map(moves.flatMap((m) => [...(m[where] ?? [])])),
+  );
   const changes = moves.flatMap(({ kernel }) => (kernel === undefined ? [] : [kernel]));
   const change: KernelChange = {
     descriptor: (d) => {
@@ -50,14 +54,14 @@ export function withMoves(view: KernelView, moves: readonly Move[]): Uint8Array 
     metadata: new Map(changes.flatMap(({ metadata }) => [...(metadata ?? [])])),
   };
   const kernels = changes.length === 0 ? undefined : new Map([[view.kernel.name, change]]);
-  return rewriteProgram(view.program, { edits: { replace, before }, kernels }).codeObject.bytes;
+  return rewriteProgram(view.program, { edits: { replace, before, after, taken }, kernels }).codeObject.bytes;
 }
 
 /** Whether two moves change different instructions. */
 export function isApart(a: Move, b: Move): boolean {
-  const places = ({ replace, before, kernel }: Move): unknown[] => [
+  const places = ({ replace, before, after, taken, kernel }: Move): unknown[] => [
     ...replace.keys(),
-    ...(before?.keys() ?? []),
+    ...[before, after, taken].flatMap((where) => [...(where?.keys() ?? [])]),
     ...(kernel === undefined ? [] : ['kernel']),
   ];
   const taken = new Set(places(b));
@@ -70,14 +74,25 @@ export const MOVE_KINDS = [
   'fill-wait',
   'hoist-load',
   'merge-loads',
+  'merge-stores',
+  'pipeline-loop',
+  'hoist-invariant',
+  'scalar-operand',
+  'drop-skip',
+  'hoist-across',
+  'fill-nop',
   'schedule',
+  'rename',
   'swizzle-lds',
+  'pad-lds',
   'trim-registers',
+  'pack-registers',
   'remap-groups',
   'raise-priority',
   'stream',
   'trim-nop',
   'drop-barrier',
+  'drop-fence',
   'drop-priority',
   'drop-dead',
 ] as const;

@@ -3,20 +3,15 @@ import { descriptorRegisters } from '../../codeobject/index.ts';
 import { entryRegisters } from '../../instrument/entry.ts';
 import { targetInfo } from '../../isa/index.ts';
 import { type CodeInstruction, hasSlot, Slot } from '../../program/index.ts';
+import { GRANULE, namesAllRegisters, reserved } from './registers.ts';
 import type { KernelView, Move } from './view.ts';
-
-/** Vector registers are given out so many at a time. Source: LLVM's AMDGPUUsage, `GRANULATED_WORKITEM_VGPR_COUNT` of GFX90A. */
-const GRANULE = 8;
-/** What calls or names registers by a number in a register: then nobody knows which are used. */
-const OPEN = /^(?:s_swappc|s_setpc|s_call|s_set_gpr_idx|s_movrel|v_movrel|v_indirect)/;
 
 /** Registers reserved beyond the last one that the code names are given back: more waves may fit. */
 export function trimmedRegisters(view: KernelView): Move[] {
   const { descriptor } = view.kernel;
-  if (descriptor === undefined) return [];
+  if (descriptor === undefined || !namesAllRegisters(view)) return [];
   let [lastVector, lastAccumulator] = [0, -1];
-  for (const { instruction, effects } of view.instructions()) {
-    if (OPEN.test(instruction.row.operation)) return [];
+  for (const { effects } of view.instructions()) {
     for (const { first, count } of [...effects.defs, ...effects.uses, ...effects.keeps]) {
       const last = first + count - 1;
       if (last >= Slot.AGPR0) lastAccumulator = Math.max(lastAccumulator, last - Slot.AGPR0);
@@ -36,13 +31,7 @@ export function trimmedRegisters(view: KernelView): Move[] {
       pc,
       text: `${totalVgprs} vector registers → ${total}`,
       replace: new Map(),
-      kernel: {
-        descriptor: (d) => {
-          d.rsrc3.accumOffset = offset / 4 - 1;
-          d.rsrc1.granulatedWorkitemVgprCount = total / GRANULE - 1;
-        },
-        metadata: new Map([['.vgpr_count', BigInt(total)]]),
-      },
+      kernel: reserved(lastVector + 1, lastAccumulator + 1),
     },
   ];
 }

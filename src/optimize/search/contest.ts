@@ -6,7 +6,8 @@ import type { Evaluation } from '../evaluate/types.ts';
 import { sha256 } from '../hash.ts';
 import type { Ledger, LookRecord } from '../ledger/ledger.ts';
 import { Judge } from './judge.ts';
-import { LEAST_GAIN, type SearchResult, type Step } from './search.ts';
+import { LEAST_GAIN } from './search.ts';
+import type { SearchResult, Step } from './state.ts';
 
 export interface Best {
   readonly code: Uint8Array;

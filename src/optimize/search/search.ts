@@ -1,5 +1,5 @@
-// Room `optimize/search`: beam search over moves. Every step is a first look at one candidate (contract, checker, captured launch, time); the
-// best of a round climb the whole ladder before anything is built on them. Begin with this file.
+// Room `optimize/search`: search over moves: a beam here, a tree in tree.ts. Every step is a first look at one candidate (contract, checker,
+// captured launch, time); the best of a round climb the whole ladder before anything is built on them. Begin with this file.
 //
 // The search depends on the capture and its options alone: the same search makes the same steps and the same ledger, and one that was ended
 // goes on where it was, because looks and verdicts that are in the ledger are not made again.
@@ -11,70 +11,11 @@ import { timedInstructions } from '../../device/sim/timing/report.ts';
 import type { Evaluator } from '../evaluate/ladder.ts';
 import type { Evaluation } from '../evaluate/types.ts';
 import { sha256 } from '../hash.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { movesOf } from '../moves/moves.ts';
 import { isApart, KernelView, type Move, type MoveKind, withMoves } from '../moves/view.ts';
-import { type Elsewhere, Judge } from './judge.ts';
-
-export interface SearchOptions {
-  /** First looks that may be made. */
-  readonly budget: number;
-  /** Candidates that a round goes on with. */
-  readonly beam: number;
-  /** Kinds of moves; all by default. */
-  readonly kinds?: readonly MoveKind[] | undefined;
-  readonly ledger?: Ledger | undefined;
-  readonly onLook?: ((done: number, budget: number, best: number) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Who evaluates; this thread by default. */
-  readonly elsewhere?: Elsewhere | undefined;
-}
-
-/** A move that was kept. */
-export interface Step {
-  readonly moves: readonly { readonly kind: MoveKind; readonly pc: number; readonly text: string }[];
-  /** What a language model said of its change. */
-  readonly reason?: string | undefined;
-  readonly hash: string;
-  /** Modelled nanoseconds of the captured launch behind it. */
-  readonly nanoseconds: number;
-  /** Unified diff to the step before. */
-  readonly diff: string;
-  /** What the ladder said of it. */
-  readonly verdict: Evaluation['verdict'];
-  readonly reached: Evaluation['reached'];
-}
-
-export interface SearchResult {
-  /** The best candidate's climb of the whole ladder; undefined when no move was worth anything. */
-  readonly evaluation: Evaluation | undefined;
-  readonly code: Uint8Array | undefined;
-  readonly steps: readonly Step[];
-  /** Modelled nanoseconds before and after. */
-  readonly nanoseconds: readonly [before: number, after: number];
-  readonly looks: number;
-  readonly climbs: number;
-  /** Candidates by what became of them: `faster`, `no gain`, or the rung that rejected. */
-  readonly outcomes: Readonly<Record<string, number>>;
-  readonly isBudgetUsed: boolean;
-}
-
-/** A candidate on the beam. */
-interface State {
-  readonly code: Uint8Array;
-  readonly nanoseconds: number;
-  /** Cycles that waves stand at each instruction, by its offset; where most is to be gained. */
-  readonly stalls: ReadonlyMap<number, number>;
-  readonly steps: readonly Step[];
-  readonly evaluation: Evaluation | undefined;
-}
-
-interface Tried {
-  readonly from: State;
-  readonly moves: readonly Move[];
-  readonly code: Uint8Array;
-  readonly nanoseconds: number;
-}
+import { Judge } from './judge.ts';
+import type { SearchOptions, SearchResult, State, Step, Surroundings, Tried } from './state.ts';
+import { growTree } from './tree.ts';
 
 /** Gains below this part of the time are not followed. */
 export const LEAST_GAIN = 0.0005;
@@ -86,10 +27,28 @@ const SINGLES_SHARE = 0.4;
 const LEAST_SINGLES = 16;
 
 /** Moves about the whole kernel are few, and tried first; those that the clock does not time, last. */
-const WHOLE: ReadonlySet<MoveKind> = new Set(['swizzle-lds', 'trim-registers', 'remap-groups']);
+const WHOLE: ReadonlySet<MoveKind> = new Set([
+  'pipeline-loop',
+  'hoist-invariant',
+  'swizzle-lds',
+  'pad-lds',
+  'trim-registers',
+  'pack-registers',
+  'remap-groups',
+]);
 const UNTIMED: ReadonlySet<MoveKind> = new Set(['raise-priority', 'stream']);
 /** Kinds of which all moves that change different code are tried at once, before each alone. */
-const PACKED: readonly MoveKind[] = ['schedule', 'relax-wait', 'sink-wait', 'hoist-load'];
+const PACKED: readonly MoveKind[] = [
+  'schedule',
+  'rename',
+  'relax-wait',
+  'sink-wait',
+  'hoist-load',
+  'fill-nop',
+  'drop-skip',
+  'scalar-operand',
+  'drop-dead',
+];
 
 function packsOf(moves: readonly Move[]): Move[][] {
   return PACKED.flatMap((kind) => {
@@ -104,7 +63,7 @@ export async function searchMoves(evaluator: Evaluator, options: SearchOptions):
   return await new Search(evaluator, options).run();
 }
 
-class Search {
+class Search implements Surroundings {
   private readonly evaluator: Evaluator;
   private readonly options: SearchOptions;
   private readonly seen = new Set<string>();
@@ -116,7 +75,7 @@ class Search {
     this.judge = new Judge(evaluator, options.ledger, options.elsewhere, options.signal);
   }
 
-  private get isSpent(): boolean {
+  get isSpent(): boolean {
     return this.judge.looks >= this.options.budget || this.options.signal?.aborted === true;
   }
 
@@ -133,17 +92,8 @@ class Search {
       steps: [],
       evaluation: undefined,
     };
-    let beam: State[] = [start];
-    let best = start;
-    while (!this.isSpent) {
-      const tried: Tried[] = [];
-      for (const state of beam) tried.push(...(await this.round(state, best)));
-      const next = await this.keep(tried);
-      const [first] = next;
-      if (first === undefined) break;
-      if (first.nanoseconds < best.nanoseconds) best = first;
-      beam = next;
-    }
+    const best =
+      this.options.method === 'mcts' ? await growTree(this, start, this.options.seed ?? 1) : await this.beam(start);
     return {
       evaluation: best.evaluation,
       code: best.evaluation === undefined ? undefined : best.code,
@@ -156,28 +106,33 @@ class Search {
     };
   }
 
+  private async beam(start: State): Promise<State> {
+    let beam: State[] = [start];
+    let best = start;
+    while (!this.isSpent) {
+      const tried: Tried[] = [];
+      for (const state of beam) tried.push(...(await this.round(state, best)));
+      const next = await this.keep(tried);
+      const [first] = next;
+      if (first === undefined) break;
+      if (first.nanoseconds < best.nanoseconds) best = first;
+      beam = next;
+    }
+    return best;
+  }
+
   /** Looks at every move of a state, and at all that help together. */
   private async round(state: State, best: State): Promise<Tried[]> {
-    const view = new KernelView(readCodeObject(state.code, ['candidate']), this.evaluator.oracle.kernel);
-    const { kinds } = this.options;
-    const stallAt = ({ kind, replace }: Move): number => {
-      if (WHOLE.has(kind)) return Number.POSITIVE_INFINITY;
-      return UNTIMED.has(kind) ? -1 : Math.max(0, ...[...replace.keys()].map((pc) => state.stalls.get(pc) ?? 0));
-    };
-    const moves = movesOf(view)
-      .filter((m) => kinds === undefined || kinds.includes(m.kind))
-      .map((move, n) => ({ move, n, stall: stallAt(move) }))
-      .sort((a, b) => b.stall - a.stall || a.n - b.n)
-      .slice(0, MOVES_A_ROUND);
+    const { view, moves } = this.movesAt(state);
     const found: Tried[] = [];
     const { looks } = this.judge;
     const limit = looks + Math.max(LEAST_SINGLES, Math.ceil((this.options.budget - looks) * SINGLES_SHARE));
-    found.push(...(await this.look(state, view, packsOf(moves.map((m) => m.move)), best)));
+    found.push(...(await this.look(state, view, packsOf(moves), best)));
     for (let next = 0; next < moves.length && !this.isSpent && this.judge.looks < limit; ) {
       const room = Math.min(limit, this.options.budget) - this.judge.looks;
       const batch: (readonly Move[])[] = [];
       const size = Math.min(room, this.judge.batch);
-      for (; next < moves.length && batch.length < size; next++) batch.push([(moves[next] as { move: Move }).move]);
+      for (; next < moves.length && batch.length < size; next++) batch.push([moves[next] as Move]);
       found.push(...(await this.look(state, view, batch, best)));
     }
     found.sort((a, b) => a.nanoseconds - b.nanoseconds);
@@ -194,8 +149,24 @@ class Search {
     return found;
   }
 
+  /** The moves of a state, those at the longest stalls first. */
+  movesAt(state: State): { readonly view: KernelView; readonly moves: readonly Move[] } {
+    const view = new KernelView(readCodeObject(state.code, ['candidate']), this.evaluator.oracle.kernel);
+    const { kinds } = this.options;
+    const stallAt = ({ kind, replace }: Move): number => {
+      if (WHOLE.has(kind)) return Number.POSITIVE_INFINITY;
+      return UNTIMED.has(kind) ? -1 : Math.max(0, ...[...replace.keys()].map((pc) => state.stalls.get(pc) ?? 0));
+    };
+    const moves = movesOf(view)
+      .filter((m) => kinds === undefined || kinds.includes(m.kind))
+      .map((move, n) => ({ move, n, stall: stallAt(move) }))
+      .sort((a, b) => (a.stall === b.stall ? a.n - b.n : b.stall - a.stall))
+      .slice(0, MOVES_A_ROUND);
+    return { view, moves: moves.map((m) => m.move) };
+  }
+
   /** First looks at a state with each of several sets of moves; those that are worth something. */
-  private async look(from: State, view: KernelView, sets: readonly (readonly Move[])[], best: State): Promise<Tried[]> {
+  async look(from: State, view: KernelView, sets: readonly (readonly Move[])[], best: State): Promise<Tried[]> {
     const fresh: { readonly moves: readonly Move[]; readonly code: Uint8Array }[] = [];
     for (const moves of sets) {
       const code = withMoves(view, moves);
@@ -226,12 +197,12 @@ class Search {
   }
 
   /** The best of a round that are right: they climb the whole ladder. */
-  private async keep(tried: readonly Tried[]): Promise<State[]> {
+  async keep(tried: readonly Tried[], places = this.options.beam): Promise<State[]> {
     const kept: State[] = [];
     const sorted = [...tried].sort((a, b) => a.nanoseconds - b.nanoseconds);
-    while (sorted.length > 0 && kept.length < this.options.beam && this.options.signal?.aborted !== true) {
+    while (sorted.length > 0 && kept.length < places && this.options.signal?.aborted !== true) {
       // As many as there are places: one after the other would ask for the same.
-      const asked = sorted.splice(0, this.options.beam - kept.length);
+      const asked = sorted.splice(0, places - kept.length);
       const evaluations = await this.judge.climbAll(
         asked.map(({ from, moves, code }) => ({
           code,
