@@ -25,29 +25,6 @@ const kinds = EDIT_MUTATIONS.filter(({ name }) => name.includes(textOf('--kind')
 const handWritten = handWrittenSubjects().filter(([name]) => name.includes(only));
 const verdicts: EditVerdict[] = [];
 
-async function made(subjects: typeof handWritten): Promise<EditSubject[]> {
-  const list: EditSubject[] = [];
-  for (const [, make] of subjects) list.push(await make());
-  return list;
-}
-const compiled = (all: ReturnType<typeof strictSubjects>): typeof handWritten =>
-  all.filter((s) => s.name.includes(only)).map((s) => [s.name, () => compiledSubject(s)] as const);
-if (each > 0) {
-  const machine = await made(compiled([...clangSubjects(EVERY_BUILD), ...tritonSubjects()]));
-  const written = await made(handWritten);
-  console.error(`${machine.length} compiled kernels, ${written.length} hand-written ones`);
-  verdicts.push(...(await judgeEach(machine, written, kinds, each, (kind) => console.error(kind))));
-} else {
-  for (const [name, make] of args.includes('--hand-written') ? handWritten : compiled(strictSubjects())) {
-    console.error(name);
-    verdicts.push(...(await judgeEdits(await make(), kinds, most)));
-  }
-}
-if (args.includes('--list')) {
-  for (const v of verdicts.filter((one) => one.isWrong && one.findings.length === 0)) {
-    console.log(`  not reported: ${v.kernel}: ${v.kind}: line ${v.what}`);
-  }
-}
 const columns = ['mutants', 'wrong', 'errors', 'warnings', 'notes', 'missed', 'reported though right'];
 console.log(`${'kind'.padEnd(30)} ${columns.map((c) => c.padStart(9)).join(' ')}`);
 const has = (v: EditVerdict, severity: string): boolean => v.findings.some((f) => f.severity === severity);
@@ -61,11 +38,36 @@ function row(name: string, all: readonly EditVerdict[]): void {
   const cells = [all, wrong, errors, warnings, notes, missed, loud].map((list) => String(list.length).padStart(9));
   console.log(`${name.padEnd(30)} ${cells.join(' ')}`);
 }
-for (const { name } of kinds)
-  row(
-    name,
-    verdicts.filter((v) => v.kind === name),
-  );
+async function made(subjects: typeof handWritten): Promise<EditSubject[]> {
+  const list: EditSubject[] = [];
+  for (const [, make] of subjects) list.push(await make());
+  return list;
+}
+const compiled = (all: ReturnType<typeof strictSubjects>): typeof handWritten =>
+  all.filter((s) => s.name.includes(only)).map((s) => [s.name, () => compiledSubject(s)] as const);
+if (each > 0) {
+  const machine = await made(compiled([...clangSubjects(EVERY_BUILD), ...tritonSubjects()]));
+  const written = await made(handWritten);
+  console.error(`${machine.length} compiled kernels, ${written.length} hand-written ones`);
+  verdicts.push(...(await judgeEach(machine, written, kinds, each, row)));
+} else {
+  for (const [name, make] of args.includes('--hand-written') ? handWritten : compiled(strictSubjects())) {
+    console.error(name);
+    verdicts.push(...(await judgeEdits(await make(), kinds, most)));
+  }
+}
+if (args.includes('--list')) {
+  for (const v of verdicts.filter((one) => one.isWrong && one.findings.length === 0)) {
+    console.log(`  not reported: ${v.kernel}: ${v.kind}: line ${v.what}`);
+  }
+}
+if (each === 0) {
+  for (const { name } of kinds)
+    row(
+      name,
+      verdicts.filter((v) => v.kind === name),
+    );
+}
 row('all', verdicts);
 const wrong = verdicts.filter((v) => v.isWrong);
 const reported = wrong.filter((v) => v.findings.length > 0).length;

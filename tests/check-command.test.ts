@@ -80,6 +80,23 @@ it('says of changed kernels whether they are proved to be the same functions', a
   }
 });
 
+it('leaves out what a proof settles, and keeps it without one', async () => {
+  const body = (register: number, added: number): string =>
+    kernelSource({
+      code: `s_load_dwordx2 s[2:3], s[0:1], 0x0\nv_lshlrev_b32 v0, 2, v0\ns_waitcnt lgkmcnt(0)\nglobal_load_dword v1, v0, s[2:3]
+s_waitcnt vmcnt(0)\nv_add_u32 v${register}, ${added}, v1\nglobal_store_dword v0, v${register}, s[2:3]`,
+    });
+  const baseline = write('own.co', assembleAndLink(body(1, 1)));
+  const [renamed, wrong] = [write('renamed.s', body(2, 1)), write('wrong.s', body(2, 3))];
+  const proved = await wavesmith('check', renamed, '--against', baseline, '--fail-on', 'note');
+  expect(proved).toMatchObject({ code: 0, out: expect.stringContaining('0 notes (2 settled by the proof)') });
+  const silent = await wavesmith('check', renamed, '--against', baseline, '--no-prove');
+  expect(silent).toMatchObject({ code: 0, out: expect.stringContaining('warning[memory/store-lost]') });
+  const open = await wavesmith('check', wrong, '--against', baseline);
+  expect(open.out).toContain('warning[memory/store-lost]');
+  expect(open.out).not.toContain('definition-lost');
+});
+
 it('prints JSON and SARIF', async () => {
   const file = write('forms.s', WRONG);
   const json = JSON.parse((await wavesmith('check', file, '--json')).out);

@@ -1,7 +1,7 @@
 // `wavesmith check FILE`: what is wrong with a code object or an assembly file before it runs, and how it is mended.
 import { readFileSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
-import { checkCodeObject } from '../check/index.ts';
+import { checkCodeObject, withoutSettled } from '../check/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { optimizeLess } from '../device/node/v8-flags.ts';
 import type { KernelProof } from '../equivalence/index.ts';
@@ -83,8 +83,8 @@ export async function run(argv: string[]): Promise<number> {
   let input = readCode(file, options);
   const against = options.against === undefined ? undefined : baselineOf(options.against, options);
   if (options.fix === true) input = fix(input, against, view, options);
-  const { shown, hidden } = check(input, against, view);
   const proofs = against === undefined || !options.prove ? [] : await proofsOf(against, input);
+  const { shown, hidden } = check(input, against, view, proofs);
   const isFailed = shown.some((f) => failsOn(view.failOn, f));
   if (options.sarif) {
     const sources = new Map(input.source === undefined ? [] : [[input.source.file, input.source]]);
@@ -137,6 +137,7 @@ function check(
   input: CheckedInput,
   against: CodeObject | undefined,
   view: View,
+  proofs: readonly { readonly proof: KernelProof }[],
 ): { readonly shown: readonly PlacedFinding[]; readonly hidden: Hidden } {
   const all: PlacedFinding[] = [];
   for (const codeObject of input.codeObjects) {
@@ -147,13 +148,18 @@ function check(
   const fresh = newFindings(wanted, view.known);
   const allowances = input.source === undefined ? [] : parseAllowances(input.source.text);
   for (const one of allowances) warnOfAllowance(input.file, one);
-  const shown = fresh.filter((f) => !isAllowed(allowances, f, input));
+  const open = fresh.filter((f) => !isAllowed(allowances, f, input));
+  const shown = withoutSettled(
+    open,
+    proofs.map(({ proof }) => proof),
+  );
   return {
     shown,
     hidden: {
       pedantic: all.length - wanted.length,
       baseline: wanted.length - fresh.length,
-      allowed: fresh.length - shown.length,
+      allowed: fresh.length - open.length,
+      settled: open.length - shown.length,
     },
   };
 }

@@ -1,5 +1,6 @@
 // One code object of a folder as it was edited: assembled, verified against the baseline, checked, proved where that is possible.
 import { WavesmithError } from '../base/index.ts';
+import { withoutSettled } from '../check/index.ts';
 import type { KernelProof } from '../equivalence/index.ts';
 import { checkEdit, checkFailed, describeFinding, type EditFinding } from './check-edit.ts';
 import type { OutsideChanges } from './edited-lines.ts';
@@ -70,13 +71,13 @@ export async function editCode(
   }
   if (sameCode(before, after)) return { ...untouched, state: 'same-code', remarks };
   const [old, edited] = normalPair(before, after, objects);
-  const findings = checkEdit(old, edited, lines);
+  const proofs = await proveEdit(before, after, changedKernels(old, edited));
+  const findings = withoutSettled(checkEdit(old, edited, lines), proofs);
   const errors = findings.filter((f) => f.severity === 'error');
   if (errors.length > 0 && !options.force) throw checkFailed(errors, source.main.path);
   for (const f of findings) {
     if (f.severity === 'error') remarks.push(`forced past ${describeFinding(f)}`);
     else if (!VERIFIED.test(f.rule)) remarks.push(describeFinding(f));
   }
-  const proofs = await proveEdit(before, after, changedKernels(old, edited));
   return { state: 'changed', code: after.bytes, before: old, after: edited, outside, remarks, findings, proofs };
 }

@@ -30,7 +30,7 @@ export interface EditSubject {
 }
 
 /** Wave instructions of one run: mistakes loop. */
-const BUDGET = 3_000_000;
+const BUDGET = 300_000;
 
 /** A compiled kernel with its launch. */
 export async function compiledSubject(subject: StrictSubject): Promise<EditSubject> {
@@ -158,21 +158,20 @@ function* inTurn(
 
 /**
  * `each` mistakes of every kind: half in compiled kernels and half in hand-written ones, more in the others where one sort has too few
- * places. They come from as many kernels as there are.
+ * places. They come from as many kernels as there are. `tell` is told of each kind when it is done.
  */
 export async function judgeEach(
   compiled: readonly EditSubject[],
   handWritten: readonly EditSubject[],
   kinds: readonly EditMutation[],
   each: number,
-  tell: (kind: string) => void,
+  tell: (kind: string, verdicts: readonly EditVerdict[]) => void,
 ): Promise<EditVerdict[]> {
   const linesOf = ({ codeObject }: EditSubject): string[] =>
     disassembleCodeObject(readCodeObject(codeObject), {}).split('\n');
   const sorts = [handWritten, compiled].map((subjects) => ({ subjects, texts: subjects.map(linesOf) }));
   const verdicts: EditVerdict[] = [];
   for (const [index, kind] of kinds.entries()) {
-    tell(kind.name);
     const [written, machine] = sorts.map(({ subjects, texts }) => ({
       subjects,
       from: inTurn(kind, texts, index * 7, each),
@@ -180,7 +179,10 @@ export async function judgeEach(
     const chosen = [...take(written, each >> 1)];
     chosen.push(...take(machine, each - chosen.length));
     chosen.push(...take(written, each - chosen.length));
-    for (const [subject, mutant] of chosen) verdicts.push(...(await judgeMutants(subject, [mutant])));
+    const own: EditVerdict[] = [];
+    for (const [subject, mutant] of chosen) own.push(...(await judgeMutants(subject, [mutant])));
+    tell(kind.name, own);
+    verdicts.push(...own);
   }
   return verdicts;
 }

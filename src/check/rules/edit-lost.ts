@@ -226,14 +226,20 @@ class LostCheck {
   private definitions(): void {
     const { baseline, subject } = this.edit;
     let liveness: Liveness | undefined;
+    let now: Liveness | undefined;
     for (const code of this.lost) {
       if (code.effects.defs.length === 0 || isIncidental(code)) continue;
       liveness ??= livenessOf(baseline, subject);
+      now ??= livenessOf(this.context.program, this.context.subject);
       const live = liveness.after(code);
+      // Where its readers have other registers now, nobody reads it.
+      const near = this.near(code);
+      const liveNow = near === undefined ? undefined : now.before(near);
       const missing: number[] = [];
       for (const { first, count } of code.effects.defs) {
         for (let slot = first; slot < first + count; slot++) {
-          if (hasSlot(live, slot) && !hasSlot(this.rewritten, slot)) missing.push(slot);
+          const isRead = hasSlot(live, slot) && (liveNow === undefined || hasSlot(liveNow, slot));
+          if (isRead && !hasSlot(this.rewritten, slot)) missing.push(slot);
         }
       }
       if (missing.length === 0) continue;
@@ -242,7 +248,7 @@ class LostCheck {
       this.report(
         'control-flow/definition-lost',
         'error',
-        this.near(code),
+        near,
         code,
         message,
         'Keep it, or compute the value elsewhere.',

@@ -87,6 +87,8 @@ export interface Hidden {
   readonly allowed: number;
   /** In the file of `--baseline`. */
   readonly baseline: number;
+  /** What only compares code, in kernels that are proved to be the same functions. */
+  readonly settled: number;
 }
 
 /** `1 error, 0 warnings, 0 notes`, and what was left out. */
@@ -97,6 +99,7 @@ export function summaryText(findings: readonly PlacedFinding[], hidden: Hidden):
     hidden.pedantic > 0 && `${hidden.pedantic} more with --pedantic`,
     hidden.allowed > 0 && `${hidden.allowed} allowed by comments`,
     hidden.baseline > 0 && `${hidden.baseline} in the baseline`,
+    hidden.settled > 0 && `${hidden.settled} settled by the proof`,
   ].filter(Boolean);
   const counts = `${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}`;
   return `${counts}${left.length === 0 ? '' : ` (${left.join(', ')})`}\n`;
