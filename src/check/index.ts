@@ -56,7 +56,6 @@ export { checkResources, workgroupFit } from './rules/resources.ts';
 export { checkStrongWaits } from './rules/strong-waits.ts';
 export { checkWaits, outstandingAtBlocks, replayBlock, stepThrough } from './rules/waits.ts';
 export { checkXnack } from './rules/xnack.ts';
-export { withoutSettled } from './settled.ts';
 export type { CheckContext, Rule } from './types.ts';
 
 /** The rules that every kernel and function is checked with. */

@@ -1,7 +1,8 @@
 // `wavesmith check FILE`: what is wrong with a code object or an assembly file before it runs, and how it is mended.
 import { readFileSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
-import { checkCodeObject, withoutSettled } from '../check/index.ts';
+import { checkCodeObject } from '../check/index.ts';
+import { withoutSettled } from '../check/settled.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import { optimizeLess } from '../device/node/v8-flags.ts';
 import type { KernelProof } from '../equivalence/index.ts';

@@ -1,6 +1,6 @@
 // One code object of a folder as it was edited: assembled, verified against the baseline, checked, proved where that is possible.
 import { WavesmithError } from '../base/index.ts';
-import { withoutSettled } from '../check/index.ts';
+import { withoutSettled } from '../check/settled.ts';
 import type { KernelProof } from '../equivalence/index.ts';
 import { checkEdit, checkFailed, describeFinding, type EditFinding } from './check-edit.ts';
 import type { OutsideChanges } from './edited-lines.ts';
