@@ -1,5 +1,9 @@
 // What a probe may select and write besides values: edges and loops, registers that instructions read and write, work-items, counters that
 // gather otherwise than by adding, assembly text.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';
@@ -18,6 +22,7 @@ import {
 } from '../src/instrument/index.ts';
 import type { TargetName } from '../src/isa/index.ts';
 import { kernelSource } from './support/kernel-source.ts';
+import { llvmTool } from './support/llvm.ts';
 
 const TARGETS = ['gfx90a', 'gfx942', 'gfx950'] as const;
 
@@ -198,6 +203,62 @@ test('instructions by the registers that they read and write', async () => {
     expect(() => program.instructions()[0]?.reads('x7')).toThrow(/no register/);
     at.kernelExit(program.kernels[0] as never, (p) => p.atomicAdd('total', 1));
   });
+});
+
+const clang = llvmTool('clang-22');
+test.skipIf(clang === undefined)('instructions by the line of their source', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wavesmith-lines-'));
+  try {
+    const [source, object] = [join(folder, 'lines.c'), join(folder, 'lines.co')];
+    writeFileSync(
+      source,
+      `__attribute__((amdgpu_kernel)) void k(unsigned *out, unsigned n) {
+  unsigned x = __builtin_amdgcn_workitem_id_x();
+  for (unsigned i = 0; i < n; i++)
+    x = x * 1664525u + 1013904223u;
+  out[__builtin_amdgcn_workitem_id_x()] = x;
+}
+`,
+    );
+    const flags = ['-target', 'amdgcn-amd-amdhsa', '-mcpu=gfx942', '-nogpulib', '-O1', '-fno-unroll-loops', '-g'];
+    const { status, stderr } = spawnSync(clang as string, [...flags, source, '-o', object], { encoding: 'utf8' });
+    expect(status, stderr).toBe(0);
+    const codeObject = readCodeObject(readFileSync(object));
+    const lines = new Map<number, string[]>();
+    const probe = defineProbe({
+      name: 'lines',
+      summary: 'runs of the first instruction of two lines',
+      state: { turns: u64(), stores: u64() },
+      instrument({ program, at }) {
+        for (const one of program.instructions()) {
+          const { line = 0, file } = one.source ?? {};
+          if (line > 0) expect(file).toMatch(/lines\.c$/);
+          const list = lines.get(line) ?? [];
+          lines.set(line, list);
+          list.push(one.operation);
+          if (line === 4 && list.length === 1) at.before(one, (p) => p.atomicAdd('turns', 1));
+          if (line === 5 && one.isStore) at.before(one, (p) => p.atomicAdd('stores', 1));
+        }
+      },
+      report: ({ state }) => ({ turns: state.turns.value, stores: state.stores.value }),
+    });
+    const result = instrument(codeObject, probe as unknown as ProbeDefinition);
+    expect(result.rejected).toEqual([]);
+    expect(lines.get(5)).toContain('global_store_dword');
+    expect(lines.has(4)).toBe(true);
+    const device = await createDevice('sim', { target: 'gfx942' });
+    const kernel = device.load(result.codeObject.bytes).kernel('k');
+    await device.dispatch({ kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [device.alloc(256), 9] });
+    const symbol = result.codeObject.kernels[0]?.descriptorSymbol;
+    const at = kernel.descriptorAddress - Number(symbol?.value) + result.memory.address;
+    const region = device.memory.find(at, result.memory.size);
+    const from = at - (region?.base ?? 0);
+    const memory = region?.bytes.slice(from, from + result.memory.size) ?? new Uint8Array();
+    device.close();
+    expect(result.report(memory)).toEqual({ turns: 9n, stores: 1n });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test.each(TARGETS)('positions of work-items on %s, in groups that are not whole too', async (target) => {

@@ -1,7 +1,9 @@
 // Probes in unmodified HIP programs: what they read is what was launched, the programs' output stays, and the counts are the virtual GPU's.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { probeProgram } from '../src/hijack/probe-program.ts';
 import { runProgram } from '../src/hijack/program-host.ts';
@@ -122,6 +124,33 @@ describe.skipIf(!hasHip)('a counted program', { timeout: 120_000 }, () => {
     const [code] = (await probe(...args)).codeObjects;
     expect(code?.launches).toEqual([{ kernel: '_Z4stepPfi', dispatches: 3, probed: 2 }]);
     expect((await wavesmith('probe', ...args.slice(0, 4), '--dispatch', 'some', '--', program)).code).toBe(2);
+  });
+
+  it('leaves nothing behind when the tool itself is killed', async () => {
+    const program = await compileHip({ sources: ['tools'], targets: ['gfx942'] });
+    const folder = mkdtempSync(join(tmpdir(), 'wavesmith-killed-'));
+    try {
+      // The shell of the program says where it is, and goes on for as long as it is let.
+      const pid = join(folder, 'pid');
+      const line = `echo $$ > ${pid}; while ${program} plain > /dev/null; do :; done`;
+      const tool = join(root, 'bin', 'wavesmith');
+      const child = spawn(tool, ['probe', '--tool', 'instr-count', '--', 'sh', '-c', line], {
+        env: { ...process.env, TMPDIR: folder },
+        stdio: 'ignore',
+      });
+      const ended = new Promise((resolve) => child.on('exit', resolve));
+      while (!existsSync(pid) || readFileSync(pid, 'utf8').trim() === '') await setTimeout(50);
+      await setTimeout(1000);
+      child.kill('SIGKILL');
+      await ended;
+      const shell = Number(readFileSync(pid, 'utf8'));
+      const isAlive = (): boolean => existsSync(`/proc/${shell}/exe`) && existsSync(`/proc/${shell}/cwd`);
+      for (let n = 0; n < 200 && isAlive(); n++) await setTimeout(100);
+      expect(isAlive()).toBe(false);
+      expect(readdirSync(folder)).toEqual(['pid']);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('says that numbers may be missing when the program was killed, and keeps those so far', async () => {
