@@ -239,7 +239,7 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     names: ['x'],
     usage: 'x[/NFU] ADDRESS',
-    summary: 'N elements of memory: F x d u f i, U b h w g',
+    summary: 'N elements of memory, or of lds + 16, scratch + 8: F x d u f i, U b h w g',
     run: examineCommand,
   },
   {

@@ -107,6 +107,24 @@ describe('going back', () => {
     expect(answers[10]).toMatch(/0 → \d+ .*\nwritten: workgroup 1,0,0 wave 0, 0x\w+ <back>$/);
   });
 
+  test('x shows LDS and scratch by offset', async () => {
+    const { answers } = await runDebugged([
+      'delete',
+      'catch end',
+      'continue',
+      'reverse-stepi',
+      'x/2dw lds',
+      'x/dw lds + 2 * 2',
+      'print lds.u32(4)',
+      'x/dw lds + 99999999',
+    ]);
+    const [first, second] = /^0x0 {2}(\d+) {2}(\d+)$/.exec(answers[5]?.trim() ?? '')?.slice(1) ?? [];
+    expect(first).toBeDefined();
+    expect(answers[6]?.trim()).toBe(`0x4  ${second}`);
+    expect(answers[7]).toContain(`= ${second} `);
+    expect(answers[8]).toContain("the workgroup's LDS");
+  });
+
   test('what was changed is changed again; what was changed in the past makes another future', async () => {
     const { answers, words } = await runDebugged([
       'delete',

@@ -75,6 +75,16 @@ export function memory(session: CommandSession, [where, bytes]: readonly string[
 
 const UNITS: Readonly<Record<string, number>> = { b: 8, h: 16, w: 32, g: 64 };
 
+/** The space that `lds + 16` or `scratch` names, and the rest as an offset in it; an argument of that name is meant by it. */
+function spaceNamed(
+  d: Debugger,
+  text: string,
+): { readonly space: 'lds' | 'scratch'; readonly offset: string } | undefined {
+  const [, name, offset = ''] = /^\s*(lds|scratch)\s*(?:\+\s*(.+)|$)/i.exec(text) ?? [];
+  if (name === undefined || d.options.arguments().some((a) => a.name === name)) return undefined;
+  return { space: name.toLowerCase() as 'lds' | 'scratch', offset: offset === '' ? '0' : offset };
+}
+
 /** `x/NFU EXPRESSION`: N elements; F of x d u f i; U of b h w g. Without a format: `memory`. */
 export function examineCommand(session: CommandSession, { words, rest, format }: CommandLine): undefined {
   if (format === '') return memory(session, words);
@@ -89,9 +99,10 @@ export function examineCommand(session: CommandSession, { words, rest, format }:
   const kind = letters.includes('f') ? 'f' : letters.includes('d') ? 'i' : 'u';
   const type = valueType(`${kind}${kind === 'f' ? Math.max(16, bits) : bits}`) ?? elementType('u32');
   const isHex = !/[duf]/.test(letters);
-  const value = evaluate(d, rest);
-  if (typeof value === 'number') throw bad(`'${rest}' is a float, not an address.`);
-  return show(session, examine(d, 'global', value, n, type, isHex ? 'x' : ''));
+  const { space, offset } = spaceNamed(d, rest) ?? { space: 'global', offset: rest };
+  const value = evaluate(d, offset);
+  if (typeof value === 'number') throw bad(`'${offset}' is a float, not an address.`);
+  return show(session, examine(d, space, value, n, type, isHex ? 'x' : ''));
 }
 
 export function printCommand(session: CommandSession, { rest, format }: CommandLine): undefined {
