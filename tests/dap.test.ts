@@ -247,6 +247,14 @@ __attribute__((amdgpu_kernel)) void k(int *p, int n) {
     await client.evaluateRequest({ expression: 'lane 9', context: 'repl' });
     const locals = await client.variablesRequest({ variablesReference: scopes[0]?.variablesReference as number });
     expect(locals.body.variables.find((v) => v.name === 'x')).toMatchObject({ value: '9', type: 'int' });
+    const locals9 = scopes[0]?.variablesReference as number;
+    const setX = await client.setVariableRequest({ variablesReference: locals9, name: 'x', value: '100 + 1' });
+    expect(setX.body.value).toBe('101');
+    const after = await client.variablesRequest({ variablesReference: locals9 });
+    expect(after.body.variables.find((v) => v.name === 'x')?.value).toBe('101');
+    await expect(
+      client.setVariableRequest({ variablesReference: locals9, name: 'x', value: 'nothing' }),
+    ).rejects.toThrow(/no register, argument or variable/);
     const lines: number[] = [];
     const step = async (request: () => Promise<unknown>): Promise<void> => {
       const next = stopped();
@@ -259,6 +267,13 @@ __attribute__((amdgpu_kernel)) void k(int *p, int n) {
     await step(() => client.nextRequest({ threadId: thread }));
     await step(() => client.send('stepBack', { threadId: thread }));
     expect(lines).toEqual([4, 10, 9, 10]);
+    // What was set counts: 2 · 101 for lane 9.
+    await step(() => client.nextRequest({ threadId: thread }));
+    const repl = (expression: string) => client.evaluateRequest({ expression, context: 'repl' });
+    expect((await repl('print sum')).body.result).toContain('sum = 202');
+    expect((await repl('set sum = 7')).body.result).toBe('sum = 7');
+    expect((await repl('set *p = 9')).body.result).toBe('*p = 9');
+    expect((await repl('print *p')).body.result).toContain('= 9');
     await client.terminateRequest();
   });
 });

@@ -9,7 +9,9 @@ import {
   partsOf,
   registerBits,
   type ShownVariable,
+  setBytes,
   setRegister,
+  setVariable,
   type Value,
   valueText,
   variablesOf,
@@ -197,16 +199,22 @@ export class Variables {
     });
   }
 
-  /** Sets a register or a lane of one; what cannot be set is `run/bad-register`. */
+  /** Sets a register or a lane of one, a variable, a word of LDS; what cannot be set is `run/bad-register`. */
   set(reference: number, name: string, text: string): string {
     const group = this.groups.get(reference);
     const w = group?.wave;
-    if (group === undefined || w === undefined || ['lds', 'arguments', 'locals', 'parts'].includes(group.kind)) {
+    if (group === undefined || w === undefined || group.kind === 'arguments') {
       throw new WavesmithError('run/bad-register', `'${name}' cannot be set here.`, {
-        hint: 'Registers can be set; memory by `set *f32(ADDRESS) VALUE` in the debug console.',
+        hint: 'Registers and variables can be set; memory by `set *f32(ADDRESS) VALUE` in the debug console.',
       });
     }
     if (w !== this.led.selected) this.led.select(w);
+    if (group.kind === 'locals' || group.kind === 'parts') return this.setShown(w, group, name, text);
+    if (group.kind === 'lds') {
+      const word = Uint32Array.of(Number(BigInt.asUintN(32, registerBits(evaluate(this.led, text)))));
+      setBytes(this.led, w, 'lds', Number(name), new Uint8Array(word.buffer));
+      return registerText(bits(evaluate(this.led, `lds.u32(${Number(name)})`)));
+    }
     const register = group.kind === 'lanes' ? `${group.register ?? ''}${name}` : name;
     const value = registerBits(evaluate(this.led, text));
     // Without a lane of its own, a vector register means the lane that is shown.
@@ -216,6 +224,16 @@ export class Variables {
     return SPECIALS.includes(register)
       ? valueText(evaluate(this.led, register), 'x')
       : registerText(bits(evaluate(this.led, target)));
+  }
+
+  /** Sets a variable of the source program, or a part of one. */
+  private setShown(w: Wave, { variable, kind }: Group, name: string, text: string): string {
+    const all =
+      variable === undefined || kind === 'locals' ? variablesOf(w, this.led.lane, this.led) : partsOf(variable);
+    const found = all.find((one) => one.name === name);
+    if (found === undefined) throw new WavesmithError('run/bad-value', `There is no variable '${name}' here.`);
+    setVariable(this.led, w, found, text);
+    return variableText(found);
   }
 
   /** What a data breakpoint on a variable watches. */

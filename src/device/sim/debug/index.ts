@@ -1,4 +1,6 @@
 // What others use of the debugger. Begin with debugger.ts.
+
+export { setVariable } from './assign.ts';
 export type { Breakpoint, BreakpointRequest, Watchpoint } from './breakpoints.ts';
 export { bytesOf, registerBits, setBytes, setRegister } from './change.ts';
 export type { CommandSession } from './command.ts';

@@ -4,6 +4,7 @@ import { Slot } from '../../../program/index.ts';
 import { EXEC, VCC, type Wave } from '../state/wave.ts';
 import { hex, hexWord } from '../tools/lanes.ts';
 import { readRegisters, valueText as registerText, scalarValue } from '../tools/registers.ts';
+import { setVariable, variableAt } from './assign.ts';
 import { listBreakpoints } from './breakpoint-commands.ts';
 import { bytesOf, registerBits, setBytes, setRegister } from './change.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST, place, show } from './command.ts';
@@ -142,7 +143,7 @@ export function selectLane(session: CommandSession, [text]: readonly string[]): 
   return show(session, [`lane ${d.lane}${w.isActive(d.lane) ? '' : ' (not active)'}`]);
 }
 
-/** `set REGISTER VALUE`, `set pc PLACE`, `set *TYPE(ADDRESS) VALUE`. */
+/** `set REGISTER VALUE`, `set VARIABLE = VALUE`, `set pc PLACE`, `set *TYPE(ADDRESS) VALUE`. */
 export function set(session: CommandSession, { rest }: CommandLine): undefined {
   const d = session.debugger;
   const w = selectedWave(d);
@@ -156,6 +157,11 @@ export function set(session: CommandSession, { rest }: CommandLine): undefined {
   if (register === 'pc') {
     d.jump(w, place(d, value.trim()));
     return show(session, [`pc = ${placeText(d, d.pc)}`]);
+  }
+  const variable = variableAt(d, w, register);
+  if (variable !== undefined) {
+    setVariable(d, w, variable, value);
+    return show(session, [`${register} = ${variableText(variable)}`]);
   }
   setRegister(d, w, register, registerBits(evaluate(d, value)));
   return show(session, readRegisters(w, register.replace(/^([va]\d+)\[\d+\]$/i, '$1'), 'few').map(registerText));

@@ -8,6 +8,12 @@ import { AGPR_BASE, LANES, type Wave } from '../state/wave.ts';
 import { bitsOf, fromBits, type Value, valueType } from './expression.ts';
 import type { ScopeSource } from './scope-source.ts';
 
+/** Where the bytes of a variable are. */
+export type VariableHome =
+  | { readonly kind: 'memory'; readonly space: 'global' | 'lds' | 'scratch' | 'flat'; readonly address: number }
+  /** From a byte of these registers on, one word each. */
+  | { readonly kind: 'registers'; readonly names: readonly string[]; readonly offset: number };
+
 /** A variable, or a part of one, with its bytes. */
 export interface ShownVariable {
   readonly name: string;
@@ -15,6 +21,8 @@ export interface ShownVariable {
   /** Undefined when it cannot be read; `why` says why. */
   readonly bytes: Uint8Array | undefined;
   readonly why: string;
+  /** Undefined when it cannot be set. */
+  readonly home: VariableHome | undefined;
   readonly wave: Wave;
   readonly lane: number;
 }
@@ -41,7 +49,34 @@ function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, sourc
   const size = Math.min(variable.type.bytes, MOST);
   const bytes = place.kind === 'absent' ? undefined : bytesAt(place, size, w, lane, source);
   const why = place.kind === 'absent' ? place.why : bytes === undefined ? 'its memory is not there' : '';
-  return { name: variable.name, type: variable.type, bytes, why, wave: w, lane };
+  const home = homeOf(place, w, lane, source);
+  return { name: variable.name, type: variable.type, bytes, why, home, wave: w, lane };
+}
+
+function homeOf(place: DebugPlace, w: Wave, lane: number, source: ScopeSource): VariableHome | undefined {
+  switch (place.kind) {
+    case 'registers': {
+      // Registers of which a part is used have no single order of bytes.
+      if (place.parts.some(({ bytes }, i) => bytes % 4 !== 0 && i < place.parts.length - 1)) return undefined;
+      const names = place.parts.flatMap(({ register: { file, index }, bytes }) =>
+        Array.from({ length: Math.ceil(bytes / 4) }, (_, i) => `${file}${index + i}${file === 's' ? '' : `[${lane}]`}`),
+      );
+      return { kind: 'registers', names, offset: 0 };
+    }
+    case 'scratch':
+      return { kind: 'memory', space: 'scratch', address: scratchOffset(place.base, w, lane) + place.offset };
+    case 'global':
+      return { kind: 'memory', space: 'global', address: source.codeBase + place.address };
+    case 'lds':
+      return { kind: 'memory', space: 'lds', address: place.offset };
+    default:
+      return undefined;
+  }
+}
+
+function homeBehind(home: VariableHome | undefined, offset: number): VariableHome | undefined {
+  if (home?.kind === 'memory') return { ...home, address: home.address + offset };
+  return home === undefined ? undefined : { ...home, offset: home.offset + offset };
 }
 
 function bytesAt(place: DebugPlace, size: number, w: Wave, lane: number, source: ScopeSource): Uint8Array | undefined {
@@ -104,7 +139,9 @@ export function partsOf(variable: ShownVariable): ShownVariable[] {
     ...variable,
     name,
     type: of,
-    bytes: bytes.slice(offset, offset + of.bytes),
+    // The same memory: a part that is set is set in the whole.
+    bytes: bytes.subarray(offset, offset + of.bytes),
+    home: homeBehind(variable.home, offset),
   });
   if (type.kind === 'struct') return type.members.map((m) => part(m.name, m.type(), m.offset));
   if (type.kind === 'array' && type.of !== undefined) {
@@ -128,7 +165,8 @@ function pointedTo(variable: ShownVariable): ShownVariable | undefined {
     const read = Uint8Array.from({ length: Math.min(target.bytes, MOST) }, (_, i) =>
       flatSpace.load(wave, address + i, 1),
     );
-    return { ...variable, name: `*${variable.name}`, type: target, bytes: read };
+    const home = { kind: 'memory', space: 'flat', address } as const;
+    return { ...variable, name: `*${variable.name}`, type: target, bytes: read, home };
   } catch (error) {
     if (error instanceof MemoryFault) return undefined;
     throw error;
