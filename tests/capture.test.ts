@@ -103,6 +103,23 @@ describe('a recording', () => {
     }
   });
 
+  test('finds that waves race for a counter, and not that they add to it with atomics', async () => {
+    const race =
+      'global_load_dword v2, v1, s[4:5]\n s_waitcnt vmcnt(0)\n v_add_u32_e32 v2, 1, v2\n global_store_dword v1, v2, s[4:5]';
+    const atomic = 'v_mov_b32_e32 v2, 1\n global_atomic_add v1, v2, s[4:5]';
+    for (const [name, add] of Object.entries({ race, atomic })) {
+      const code = captureObject(`
+        s_load_dwordx2 s[4:5], s[0:1], 0x0
+        v_mov_b32_e32 v1, 0
+        s_mov_b64 exec, 1
+        s_waitcnt lgkmcnt(0)
+        ${add}`);
+      await record(folder, `${name}.wscap`, { code });
+      const varying = openCapture(path(`${name}.wscap`)).manifest.determinism?.varying;
+      expect(varying, name).toHaveLength(name === 'race' ? 1 : 0);
+    }
+  });
+
   test('is the same in every recording, and replays equal', async () => {
     const hashes = new Set([openCapture(path('k.wscap')).hash]);
     for (let n = 0; n < 3; n++)
@@ -264,6 +281,24 @@ describe('a replay', () => {
     const device = deviceFor(openCapture(path('k.wscap')));
     expect(await codeOf(() => replayCapture(device, other))).toBe('device/wrong-target');
     device.close();
+  });
+});
+
+describe('a recording beside others', () => {
+  test('does not take the name of one that was complete before it, nor of what is no capture', async () => {
+    const root = path('beside');
+    mkdirSync(root);
+    const at = (name: string): string => join(root, name);
+    const both = await Promise.allSettled([record(root, 'x.wscap'), record(root, 'x.wscap')]);
+    expect(both.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected']);
+    mkdirSync(at('folder'));
+    writeFileSync(at('folder/manifest.json'), '{"precious": true}');
+    writeFileSync(at('other.zip'), zipSync({ 'a.txt': new Uint8Array(9) }));
+    for (const name of ['folder', 'other.zip']) {
+      expect(await codeOf(() => record(root, name, { finish: { replace: true } }))).toBe('capture/exists');
+    }
+    await record(root, 'x.wscap', { finish: { replace: true } });
+    expect(readdirSync(root).sort()).toEqual(['folder', 'other.zip', 'x.wscap']);
   });
 });
 

@@ -1,5 +1,5 @@
 // A real GPU's device keeps the contract of every device, and replays captures. There is no GPU here: the HSA runtime is the virtual one.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -80,6 +80,21 @@ describe.skipIf(!isBuilt)('a capture on a GPU', () => {
     expect(result.times?.clock).toBe('device');
     for (const code of [addIndex({ bound: 's_lshr_b32 s3, s3, 1\n v_cmp_gt_u32_e32 vcc, s3, v0' }), '']) {
       expect((await replay(captureObject(code))).verdict).toBe('different');
+    }
+  });
+
+  test('runs a kernel with a probe in it; strict mode and modelled time are refused', async () => {
+    const file = join(folder, 'k.co');
+    writeFileSync(file, captureObject());
+    const line = ['run', file, '--kernel', 'k', '--grid', '16,1,1', '--block', '64,1,1', '--device', 'rocm'];
+    const args = ['i32[1024]=7', 'i32[1024]=random:3', 'i32=1000', 'i32=0'].flatMap((one) => ['--arg', one]);
+    const onGpu = (...words: readonly string[]) =>
+      run(process.execPath, ['bin/wavesmith', 'exec', '--', 'bin/wavesmith', ...words]);
+    const probed = await onGpu('probe', '--tool', 'instr-count', '--', ...line, ...args);
+    expect(probed.status, probed.stderr).toBe(0);
+    expect(probed.stdout).toMatch(/^instructions: 2\d\d$/m);
+    for (const tool of ['--check', '--timing']) {
+      expect((await onGpu(...line, ...args, tool)).stderr).toContain('device/no-tools');
     }
   });
 

@@ -87,6 +87,8 @@ export async function run(argv: string[]): Promise<number> {
   const isProgram = line !== undefined && line[0] !== 'run';
   if (options.dispatch !== undefined && !isProgram)
     throw usage('--dispatch chooses dispatches of a program.', 'A run line has one dispatch, a file none.');
+  if (command.getOptionValueSource('device') === 'cli' && !isProgram)
+    throw usage('--device is of a program.', 'A run line has its own: -- run FILE … --device rocm. A file is not run.');
   if (options.selfCheck === true && line === undefined)
     throw usage(
       '--self-check compares runs, and a file is not run.',

@@ -45,7 +45,10 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
     throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file: path });
   }
   if (options.device !== 'sim') {
-    throw new WavesmithError('cli/usage', `A capture runs here on the virtual GPU, not on '${options.device}'.`);
+    throw new WavesmithError('cli/usage', `A capture runs here on the virtual GPU, not on '${options.device}'.`, {
+      file: path,
+      hint: `On a GPU: wavesmith replay full-vm ${path} --device ${options.device}.`,
+    });
   }
   const strict = strictOptionsOf(options);
   schedulesOf(options);

@@ -10,6 +10,7 @@ import {
   noTools,
   SimDevice,
 } from '../device/index.ts';
+import { isRocmKernel } from '../device/rocm/module.ts';
 import { DebuggerQuit } from '../device/sim/debug/index.ts';
 import { isSimKernel } from '../device/sim/module.ts';
 import { readCodeInput } from './read-code-input.ts';
@@ -54,6 +55,10 @@ const MAX_LISTED_KERNELS = 20;
 /** Reads a loaded code object by the addresses of its file. */
 export function imageReader(device: Device, kernel: DeviceKernel, codeObject: CodeObject) {
   return (address: number, size: number): Uint8Array => {
+    if (isRocmKernel(kernel)) {
+      const { address: start, size: all } = kernel.module;
+      return device.read({ address: start, size: all, label: 'code object' }, address, size);
+    }
     if (!(device instanceof SimDevice) || !isSimKernel(kernel)) throw noTools();
     const symbol = codeObject.kernels.find((k) => k.name === kernel.name)?.descriptorSymbol;
     const at = kernel.descriptorAddress - Number(symbol?.value ?? 0n) + address;

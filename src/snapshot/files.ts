@@ -215,6 +215,7 @@ export class FolderWriter {
   readonly path: string;
   /** Where it is until then. */
   readonly partial: string;
+  private readonly replaces: boolean;
   private readonly folders = new Set<string>();
   /** The file of pages and its length, from the first page on. */
   private pack: number | undefined;
@@ -223,12 +224,8 @@ export class FolderWriter {
   /** What exists at `path` is `capture/exists` unless it is to be replaced. */
   constructor(path: string, replace: boolean) {
     this.path = path.replace(/(?<=.)\/+$/, '');
-    if (!replace && existsSync(this.path)) {
-      throw new WavesmithError('capture/exists', `'${this.path}' exists already.`, {
-        file: this.path,
-        hint: 'Remove it, choose another name, or pass --force.',
-      });
-    }
+    this.replaces = replace;
+    this.refuseOther();
     if (replace && existsSync(this.path) && !isCapture(this.path)) {
       throw new WavesmithError('capture/exists', `'${this.path}' exists and is no capture: it is not replaced.`, {
         file: this.path,
@@ -239,6 +236,14 @@ export class FolderWriter {
       rmSync(this.partial, { recursive: true, force: true });
       makeFolders(dirname(this.partial));
       mkdirSync(this.partial, { mode: 0o700 });
+    });
+  }
+
+  private refuseOther(): void {
+    if (this.replaces || !existsSync(this.path)) return;
+    throw new WavesmithError('capture/exists', `'${this.path}' exists already.`, {
+      file: this.path,
+      hint: 'Remove it, choose another name, or pass --force.',
     });
   }
 
@@ -291,17 +296,21 @@ export class FolderWriter {
 
   /** Makes what is written durable and gives it its name; with `zip` as one file. */
   finish(names: readonly string[], zip: boolean): void {
+    let result = this.partial;
     this.io(() => {
       this.closePack();
       for (const name of names) sync(join(this.partial, name));
       sync(this.partial);
-      let result = this.partial;
       if (zip) {
         result = `${this.partial}.zip`;
         packZip(this.files, names, result);
         sync(result);
       }
-      if (existsSync(this.path)) {
+    });
+    // Another recording may have taken the name meanwhile.
+    this.refuseOther();
+    this.io(() => {
+      if (this.replaces && existsSync(this.path)) {
         const old = `${this.path}.old-${process.pid}`;
         renameSync(this.path, old);
         renameSync(result, this.path);
@@ -315,19 +324,33 @@ export class FolderWriter {
   abandon(): void {
     this.closePack();
     rmSync(this.partial, { recursive: true, force: true });
+    rmSync(`${this.partial}.zip`, { force: true });
   }
 }
 
 /** Whether a path holds something that may be replaced by a capture. */
 function isCapture(path: string): boolean {
-  if (statSync(path).isDirectory()) return existsSync(join(path, MANIFEST)) || readdirSync(path).length === 0;
+  if (!statSync(path).isDirectory()) return statSync(path).size === 0 || beginsAsCapture(path);
+  if (readdirSync(path).length === 0) return true;
+  const manifest = join(path, MANIFEST);
+  return lstatSync(manifest, { throwIfNoEntry: false })?.isFile() === true && /"wscap"/.test(startOf(manifest, 64));
+}
+
+/** The first characters of a file. */
+function startOf(path: string, length: number): string {
+  const start = new Uint8Array(length);
   const descriptor = openSync(path, 'r');
   try {
-    const start = new Uint8Array(4);
-    return readSync(descriptor, start) === 0 || isZip(start);
+    return Buffer.from(start.subarray(0, readSync(descriptor, start))).toString('latin1');
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Whether a file is a ZIP that begins with a manifest. */
+function beginsAsCapture(path: string): boolean {
+  const start = startOf(path, 30 + MANIFEST.length);
+  return isZip(Buffer.from(start, 'latin1')) && start.slice(30) === MANIFEST;
 }
 
 function sync(path: string): void {
@@ -380,13 +403,5 @@ function packZip(files: CaptureFiles, names: readonly string[], path: string): v
 export function isCapturePath(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() || /\.wscap(\.zip)?\/?$/.test(path)) return true;
-  if (stats?.isFile() !== true) return false;
-  const start = new Uint8Array(30 + MANIFEST.length);
-  const descriptor = openSync(path, 'r');
-  try {
-    readSync(descriptor, start);
-  } finally {
-    closeSync(descriptor);
-  }
-  return isZip(start) && new TextDecoder().decode(start.subarray(30)) === MANIFEST;
+  return stats?.isFile() === true && beginsAsCapture(path);
 }

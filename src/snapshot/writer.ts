@@ -104,8 +104,13 @@ export class CaptureWriter {
     this.kernargGiven = new Uint8Array(description.kernarg.size);
     this.writer = new FolderWriter(path, options.replace === true);
     this.pages = new PageWriter(this.writer);
-    this.writer.write(codeName(sha256(description.codeObject)), description.codeObject);
-    this.writer.write(MANIFEST, manifestText(this.manifest('recording', [])));
+    try {
+      this.writer.write(codeName(sha256(description.codeObject)), description.codeObject);
+      this.writer.write(MANIFEST, manifestText(this.manifest('recording', [])));
+    } catch (error) {
+      this.writer.abandon();
+      throw error;
+    }
   }
 
   /** Begins a capture; a name that exists is `capture/exists` unless it is to be replaced. */

@@ -15,6 +15,10 @@ export interface RocmKernel extends DeviceKernel {
   readonly module: RocmModule;
 }
 
+/** Whether a kernel is one of a GPU. */
+export const isRocmKernel = (kernel: DeviceKernel): kernel is RocmKernel =>
+  'module' in kernel && kernel.module instanceof RocmModule;
+
 export class RocmModule implements DeviceModule {
   readonly target: TargetName;
   readonly address: number;
