@@ -1,5 +1,8 @@
 // Jumps through tables that no relocation tells of: recovered where a bound of the index proves how long the table is, and followed when
 // code moves; refused where nothing does.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { readCodeObject } from '../src/codeobject/index.ts';
@@ -8,6 +11,7 @@ import { type Instrumented, instrument, type ProbeDefinition, TOOLS } from '../s
 import type { TargetName } from '../src/isa/index.ts';
 import { liftCodeObject } from '../src/program/index.ts';
 import { rewriteCodeObject } from '../src/rewrite/index.ts';
+import { wavesmith } from './support/cli.ts';
 import { EVERY_RECORD } from './support/every-point.ts';
 import { kernelSource } from './support/kernel-source.ts';
 
@@ -229,6 +233,22 @@ const WRITTEN = `.data
   .text`;
 
 describe('no table is guessed', () => {
+  test('and the kernel runs as it was, is named, and fails --require-all', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'wavesmith-jumps-'));
+    try {
+      const [file, output] = [join(folder, 'open.co'), join(folder, 'probed.co')];
+      writeFileSync(file, made('gfx942', looped(`s_and_b32 s6, s6, 255\n${ADDRESS}\n${THROUGH}\n${CASES}`, DISTANCES)));
+      const line = ['probe', '--tool', 'instr-count', file, '-o', output];
+      const plain = await wavesmith(...line);
+      expect(plain.code).toBe(0);
+      expect(plain.out).toMatch(/where 's_setpc_b64 s\[4:5\]' at 0x\w+ goes is not known/);
+      expect(readFileSync(output)).toEqual(readFileSync(file));
+      expect((await wavesmith(...line, '--require-all')).code).toBe(1);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   test.each([
     ['an index without a bound', looped(`${ADDRESS}\n${THROUGH}\n${CASES}`, DISTANCES)],
     [
