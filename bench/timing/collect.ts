@@ -228,7 +228,7 @@ export function replaySpeed(rows: readonly ModelledRow[], chip: Chip): number {
 }
 
 /** Launches of an iteration that are replayed again; the times of the others change as those of the one before. */
-const REPLAYED = 16;
+const REPLAYED = 6;
 
 type Again = Pick<LaunchTime, 'nanoseconds' | 'dirtyBytes'>;
 

@@ -28,12 +28,14 @@ const SCALE = 'MI300X copies, by 6 dies instead of 8';
 const CHASE = 'MI300X pointer chase';
 
 export const PARAMETERS: readonly Parameter[] = [
-  { field: 'launch.eventUs', prior: 5.6, width: 0.4, source: 'MI300X microbenchmarks, floor' },
-  { field: 'launch.gapUs', prior: 2, width: 0.6, source: 'no measurement' },
+  { field: 'launch.eventUs', prior: 3.5, width: 0.3, source: 'no measurement: less than the floor' },
+  { field: 'launch.floorUs', prior: 4.2, width: 0.1, source: 'the least time between events that MI300A has shown' },
+  { field: 'launch.gapUs', prior: 0.9, width: 0.3, source: 'no measurement' },
+  { field: 'launch.hostUs', prior: 2.4, width: 0.15, source: 'MI300A: each further launch of a small kernel' },
   { field: 'fill.us', prior: 2, width: 0.7, source: 'no measurement' },
   { field: 'copy.pinnedUs', prior: 10, width: 0.7, source: 'no measurement' },
   { field: 'copy.pinnedGbps', prior: 55, width: 0.05, source: 'PCIe 5: 64 GB/s less 10 to 20% of protocol' },
-  { field: 'copy.stagedUs', prior: 10, width: 0.7, source: 'no measurement' },
+  { field: 'copy.stagedUs', prior: 15, width: 0.5, source: 'no measurement' },
   { field: 'copy.stagedGbps', prior: 10, width: 0.7, source: 'one host core copies about so much' },
   { field: 'mall.readGbps', prior: 2475, width: 0.3, source: SCALE },
   { field: 'mall.writeGbps', prior: 1725, width: 0.3, source: SCALE },
@@ -45,6 +47,7 @@ export const PARAMETERS: readonly Parameter[] = [
   { field: 'vl1d.latency', prior: 116, width: 0.1, source: 'mt4g' },
   { field: 'vl1d.misses', prior: 256, width: 0.7, source: 'no measurement: the lines of the cache' },
   { field: 'l2.storeAck', prior: 300, width: 0.5, source: 'no measurement' },
+  { field: 'l2.foreignAck', prior: 480, width: 0.3, source: 'no measurement: the way to the memory-side cache' },
   { field: 'l2.writeRate', prior: 32, width: 0.5, source: 'no measurement: half of what a channel reads' },
   { field: 'issue.branchTaken', prior: 20, width: 0.2, source: 'MI300X FMA chains: 16 to 24' },
   { field: 'mall.loss', prior: 1, width: 0.7, source: 'a part as large as fits' },
@@ -57,8 +60,8 @@ const STEP = 0.08;
 const ROBUST = 0.25;
 /** Standard deviation of a row's logarithm that the priors are weighed against. */
 const NOISE = 0.15;
-/** Rounds of linearisation. */
-const ROUNDS = 2;
+/** Rounds of linearisation: one is enough from the numbers of the last fit on. */
+const ROUNDS = 1;
 
 /** The fitted number itself. */
 export function fittedValue(p: Parameter, log: number): number {
@@ -96,7 +99,7 @@ export class Fit {
    * hears of each round.
    */
   run(choices: readonly ((program: string) => boolean)[], progress: (text: string) => void): Values[] {
-    let at: Values = PARAMETERS.map(() => 0);
+    let at: Values = PARAMETERS.map(({ field, prior }) => Math.log((this.base.numbers[field]?.[0] ?? prior) / prior));
     let solved: Values[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const here = this.residuals(at);

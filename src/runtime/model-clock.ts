@@ -10,7 +10,9 @@ export class ModelClock {
   private readonly chip: Chip;
   private readonly origin = nowTicks();
   private nanoseconds = 0;
-  private hasRun = false;
+  /** Since when the host has been sending what is not marked yet, and how many kernels, fills and device copies that are. */
+  private sendingSince = 0;
+  private sent = 0;
   /** What the last kernel has left in L2 and the next one waits for. */
   private owed = 0;
 
@@ -27,29 +29,47 @@ export class ModelClock {
     return this.origin + BigInt(Math.round(this.nanoseconds / NS_PER_TICK));
   }
 
-  /** A kernel that takes so long, behind everything before it. */
+  /** When the host has sent the next packet: it takes as long for each, and begins when the last mark has passed. */
+  private send(): number {
+    return this.sendingSince + 1000 * this.chip.get('launch.hostUs') * this.sent++;
+  }
+
+  /** A kernel that takes so long, behind everything before it, as soon as the host has sent it. */
   kernel(nanoseconds: number, dirtyBytes: number): PacketTimes {
-    this.nanoseconds += 1000 * this.chip.get('launch.gapUs') + this.owed;
+    const gap = 1000 * this.chip.get('launch.gapUs');
+    this.nanoseconds = Math.max(this.nanoseconds + this.owed, this.send()) + gap;
     this.owed = (1000 * dirtyBytes) / (this.writeBack * this.chip.get('clockMhz'));
     const start = this.ticks;
     this.nanoseconds += nanoseconds;
-    this.hasRun = true;
     return { start, end: this.ticks };
   }
 
-  /** A packet that only marks a place in its queue: an event, a synchronisation. */
+  /** A packet that only marks a place in its queue: an event, a synchronisation. The host sends it last, and waits for it. */
   mark(): PacketTimes {
-    if (this.hasRun) this.nanoseconds += 1000 * (this.chip.get('launch.eventUs') - this.chip.get('launch.gapUs'));
-    this.hasRun = false;
+    if (this.sent > 0) {
+      const { chip } = this;
+      const behind = this.nanoseconds + 1000 * (chip.get('launch.eventUs') - chip.get('launch.gapUs'));
+      const least =
+        this.sendingSince + 1000 * (chip.get('launch.hostUs') * (this.sent - 1) + chip.get('launch.floorUs'));
+      this.nanoseconds = Math.max(behind, least);
+    }
+    this.restart();
     this.owed = 0;
     return { start: this.ticks, end: this.ticks };
   }
 
+  /** The host sends nothing before everything until now is done. */
+  private restart(): void {
+    this.sendingSince = this.nanoseconds;
+    this.sent = 0;
+  }
+
   /** A copy or fill. `resident` is the part of the bytes that the memory-side cache holds. */
   copy(kind: CopyKind, bytes: number, resident: number): PacketTimes {
+    if (kind !== 'host') this.nanoseconds = Math.max(this.nanoseconds, this.send());
     const start = this.ticks;
     this.nanoseconds += copyNanoseconds(this.chip, kind, bytes, resident);
-    if (kind !== 'host') this.hasRun = true;
+    if (kind === 'host') this.restart();
     return { start, end: this.ticks };
   }
 }

@@ -2,7 +2,9 @@
 // that are not simulated take their share of what is common: a channel serves the simulated ones at their part of its rate.
 import { Cache } from './cache.ts';
 import type { Chip } from './chip.ts';
-import { LINE_UNIT_BITS } from './record.ts';
+import type { Fresh } from './neighbours.ts';
+import { LINE_UNIT_BITS, SECTORS_OF_DWORD } from './record.ts';
+import type { Held } from './residency.ts';
 import { Server } from './server.ts';
 import type { Translations } from './translations.ts';
 
@@ -14,22 +16,26 @@ export interface MemoryShare {
   readonly unitsOfDie: number;
   /** Compute units of the chip that have work. */
   readonly unitsOfChip: number;
-  /** Part of the lines that miss L2 and are in the memory-side cache, 0 to 1. */
-  readonly mallHits: number;
-  /** Part of the lines that the launch only reads which earlier launches have left in L2. */
-  readonly l2Held: number;
-  /** Whether a sector is in an allocation that the launch writes. */
-  readonly isWritten: (sector: number) => boolean;
+  /** Part of a sector's allocation that is in the memory-side cache, 0 to 1. */
+  readonly mallHits: (sector: number) => number | undefined;
+  /** What earlier launches have left in L2 of a sector's allocation. */
+  readonly l2Held: (sector: number) => Held | undefined;
   /** Lines (of L2) that several of the simulated compute units touch. */
   readonly isShared: (line: number) => boolean;
   /** Part of all touched lines that are shared. */
   readonly sharedPart: number;
+  /** What workgroups do not share with their neighbours. */
+  readonly fresh: Fresh;
+  /** Lines (of L2) that workgroups of several dies store into. */
+  readonly isForeign: (line: number) => boolean;
   /** Address translations of the die. */
   readonly translations: Translations;
 }
 
 /** Cycles of writing that L2 may owe to what is behind it before stores wait. Not measured: the order of a round trip to memory. */
 const WRITE_SLACK = 1000;
+/** Cycles within which a vector cache asks for both sectors of a line. */
+const TOGETHER = 2;
 
 /** Where data came from, for the report. */
 export interface Traffic {
@@ -107,6 +113,9 @@ export class MemorySystem {
   private readonly mall = new Server();
   private readonly mallWrites = new Server();
   private readonly hbm = new Server();
+  /** The line that L2 was last asked for, and when. */
+  private lastRead = -1;
+  private lastReadAt = 0;
   private readonly vl1dShift: number;
   private readonly vl1dMask: number;
   private readonly l2Shift: number;
@@ -122,6 +131,7 @@ export class MemorySystem {
     readonly l2Latency: number;
     readonly l2Service: number;
     readonly storeAck: number;
+    readonly foreignAck: number;
     readonly atomic: number;
     readonly mallLatency: number;
     readonly mallRead: number;
@@ -158,8 +168,9 @@ export class MemorySystem {
       sl1dLatency: chip.get('sl1d.latency'),
       scalarExtra: chip.get('sl1d.missExtra'),
       l2Latency: chip.get('l2.latency'),
-      l2Service: (sector / chip.get('l2.channelRate')) * (share.unitsOfDie / share.units),
+      l2Service: (chip.get('l2.line') / chip.get('l2.channelRate')) * (share.unitsOfDie / share.units),
       storeAck: chip.get('l2.storeAck'),
+      foreignAck: chip.get('l2.foreignAck'),
       atomic: chip.get('l2.atomicInterval'),
       mallLatency: chip.get('mall.latency'),
       mallRead: sector / perCycle('mall.readGbps'),
@@ -174,7 +185,7 @@ export class MemorySystem {
   load(unit: number, time: number, dwords: number, lines: Int32Array, first: number, count: number): number {
     const v = this.vector[unit] as VectorCache;
     const { c } = this;
-    const start = v.pipe.take(time, Math.max(c.dataRate * dwords, c.tag * count));
+    const start = v.pipe.take(time, this.addressing(dwords, count));
     let done = start + c.vl1dLatency;
     let looked = -1;
     let asks = -1;
@@ -205,11 +216,21 @@ export class MemorySystem {
     return done + c.dataRate * (dwords - 1);
   }
 
+  /**
+   * Cycles in which a vector cache takes in an access of so many sectors: one for each 16 lanes, whose dwords are a sector, and two where
+   * these do not begin with a sector.
+   */
+  private addressing(dwords: number, count: number): number {
+    const { c } = this;
+    const whole = SECTORS_OF_DWORD * dwords;
+    return Math.max(c.dataRate * dwords, c.tag * Math.max(count, count > whole ? 2 * whole : 0));
+  }
+
   /** Fetches a sector of a line of a vector cache; gives when it is there. */
   private fillSector(v: VectorCache, sector: number, asked: number): number {
     const { c } = this;
     this.traffic.vl1dMisses++;
-    const ready = this.read(sector, v.fill.take(asked, c.fill), c.l2Latency, 0, 0);
+    const ready = this.read(sector, v.fill.take(asked, c.fill), 0, false);
     v.cache.fill(sector & this.vl1dMask, ready);
     return ready;
   }
@@ -218,7 +239,7 @@ export class MemorySystem {
   store(unit: number, time: number, dwords: number, lines: Int32Array, first: number, count: number): number {
     const v = this.vector[unit] as VectorCache;
     const { c } = this;
-    const start = v.pipe.take(time, Math.max(c.dataRate * dwords, c.tag * count));
+    const start = v.pipe.take(time, this.addressing(dwords, count));
     let done = start + c.storeAck;
     this.traffic.vl1dLookups += count;
     this.traffic.stores += count;
@@ -246,7 +267,7 @@ export class MemorySystem {
       const asked = v.fill.take(this.translated(sector, start + n * c.tag), c.fill);
       // Atomics to a line that all compute units change wait for those of all dies.
       const others = share.isShared(sector >>> this.l2Shift) ? share.unitsOfChip / share.units : 1;
-      const ready = this.read(sector, asked, c.l2Latency, c.atomic * others, 0);
+      const ready = this.read(sector, asked, c.atomic * others, false);
       this.l2.change(sector & this.l2Mask);
       if (ready > done) done = ready;
     }
@@ -266,7 +287,7 @@ export class MemorySystem {
         ready = Math.max(time + c.sl1dLatency, cache.ready);
       } else {
         this.traffic.scalarMisses++;
-        ready = this.read(line, time, c.l2Latency - c.scalarExtra, 0, c.scalarExtra);
+        ready = this.read(line, time, 0, true);
         cache.insert(line);
         cache.fill(0, ready);
       }
@@ -292,22 +313,28 @@ export class MemorySystem {
     return this.channels[mixed % this.channels.length] as Server;
   }
 
-  /** Reads a sector through L2; `hit` is the latency of a hit, `closer` how much nearer than a vector cache the reader is. */
-  private read(sector: number, time: number, hit: number, extra: number, closer: number): number {
+  /** Reads a sector through L2, whose channel it takes for `extra` cycles more. The scalar cache is nearer than vector caches. */
+  private read(sector: number, time: number, extra: number, isScalar: boolean): number {
     const { c, l2, traffic } = this;
+    const closer = isScalar ? c.scalarExtra : 0;
+    const hit = c.l2Latency - closer;
     const line = sector >>> this.l2Shift;
     const bit = sector & this.l2Mask;
-    const start = this.channel(sector).take(time, c.l2Service + extra);
+    // A channel looks up one line at a time: the second sector of a line comes with the first when both are asked for together.
+    const isTogether = line === this.lastRead && time - this.lastReadAt < TOGETHER;
+    this.lastRead = line;
+    this.lastReadAt = time;
+    const start = this.channel(sector).take(time, (isTogether ? 0 : c.l2Service) + extra);
     if (!l2.find(line, true)) l2.insert(line);
     if (l2.has(bit)) {
       traffic.l2Hits++;
       return Math.max(start + hit, l2.ready);
     }
     let ready = start + hit;
-    if (this.isHeld(line, sector)) traffic.l2Hits++;
+    if (this.isHeld(line, sector, isScalar)) traffic.l2Hits++;
     else {
       traffic.l2Misses++;
-      ready = this.fetch(line, start) - closer;
+      ready = this.fetch(line, sector, start) - closer;
     }
     l2.fill(bit, ready);
     return ready;
@@ -316,34 +343,35 @@ export class MemorySystem {
   private write(sector: number, time: number): number {
     const { c, l2, traffic } = this;
     const line = sector >>> this.l2Shift;
-    const start = this.channel(sector).take(time, 2 * c.l2Service);
+    const start = this.channel(sector).take(time, c.l2Service);
     if (!l2.find(line, true)) l2.insert(line);
     let owed = 0;
     if (!l2.change(sector & this.l2Mask)) {
       traffic.writes++;
-      owed = this.writeBack(line, start);
+      owed = this.writeBack(line, sector, start);
     }
     // L2 takes stores in until what it has to write back lags too far behind.
-    return Math.max(start + c.storeAck, owed - WRITE_SLACK);
+    return Math.max(start + (this.share.isForeign(line) ? c.foreignAck : c.storeAck), owed - WRITE_SLACK);
   }
 
-  /** Whether an earlier launch has left the line in L2. */
-  private isHeld(line: number, sector: number): boolean {
-    const { l2Held, isWritten } = this.share;
-    return l2Held > 0 && (Math.imul(line, 0x85ebca6b) >>> 0) / 2 ** 32 < l2Held && !isWritten(sector);
+  /** Whether an earlier launch has left the line in L2. What waves read by scalar loads is the same for all dies. */
+  private isHeld(line: number, sector: number, isScalar: boolean): boolean {
+    const held = this.share.l2Held(sector);
+    if (held === undefined) return false;
+    return (Math.imul(line, 0x85ebca6b) >>> 0) / 2 ** 32 < (isScalar ? held.part : held.own);
   }
 
-  /** Whether the memory-side cache has a line: as many lines as `mallHits` says, always the same ones. */
-  private isInMall(line: number): boolean {
-    return (Math.imul(line, 0x9e3779b1) >>> 0) / 2 ** 32 < this.share.mallHits;
+  /** Whether the memory-side cache has a line: as many lines of its allocation as `mallHits` says, always the same ones. Private memory is. */
+  private isInMall(line: number, sector: number): boolean {
+    return (Math.imul(line, 0x9e3779b1) >>> 0) / 2 ** 32 < (this.share.mallHits(sector) ?? 1);
   }
 
-  private fetch(line: number, time: number): number {
+  private fetch(line: number, sector: number, time: number): number {
     const { c, share, traffic } = this;
     // One of the die's units fetches a shared line for all: the simulated ones answer for their part of it.
-    const part = share.isShared(line) ? share.units / share.unitsOfDie : 1;
+    const part = share.isShared(line) ? share.units / share.unitsOfDie : share.fresh.loads;
     const start = this.mall.take(time, c.mallRead * part);
-    if (this.isInMall(line)) {
+    if (this.isInMall(line, sector)) {
       traffic.mallReads += part;
       return start + c.mallLatency;
     }
@@ -352,10 +380,11 @@ export class MemorySystem {
   }
 
   /** A line leaves L2: it is written when it is first changed, because it leaves at the latest when the kernel ends. */
-  private writeBack(line: number, time: number): number {
+  private writeBack(line: number, sector: number, time: number): number {
     const { c } = this;
-    const start = this.mallWrites.take(time, c.mallWrite);
-    return this.isInMall(line) ? start : this.hbm.take(start, c.hbmWrite);
+    const { stores } = this.share.fresh;
+    const start = this.mallWrites.take(time, c.mallWrite * stores);
+    return this.isInMall(line, sector) ? start : this.hbm.take(start, c.hbmWrite * stores);
   }
 
   /** When everything that was written has left the die. */

@@ -12,8 +12,9 @@ import type { Chip } from './chip.ts';
 import { KernelCode } from './kernel-code.ts';
 import { Machine, type Replay } from './machine.ts';
 import type { MemoryShare } from './memory-system.ts';
+import { ALL_FRESH, edgeLines, type Fresh, foreignNeighbours, freshParts, laterNeighbours } from './neighbours.ts';
 import { type GroupTrace, LINE_UNIT_BITS, Recorder } from './record.ts';
-import { L2Residency, linesOfRegions, pagesOf, type Regions, Residency, regionsOf } from './residency.ts';
+import { byLine, type Held, L2Residency, pagesOf, partOf, type Regions, Residency, regionsOf } from './residency.ts';
 import { type Estimate, extrapolate, planSample, type SamplePlan, type Spread, spreadOf } from './sample.ts';
 import { Translations } from './translations.ts';
 import type { ReplayedWave } from './wave-log.ts';
@@ -48,6 +49,10 @@ export interface RecordedLaunch {
   readonly window: number;
   /** Pages of the pieces that the sample accesses. */
   readonly pages: ReadonlyMap<number, number>;
+  /** What workgroups do not share with their neighbours. */
+  readonly fresh: Fresh;
+  /** Workgroups of other dies store into the lines at the edges of what one stores. */
+  readonly hasForeignEdges: boolean;
   /** The kernel has run before: its code is in the instruction caches. */
   readonly isWarm: boolean;
   readonly failure: string | undefined;
@@ -56,19 +61,22 @@ export interface RecordedLaunch {
 /** What a launch touches. */
 type Footprint = Pick<RecordedLaunch, 'launch' | 'regions' | 'written' | 'pages'>;
 
+const NOT_HELD: Held = { part: 0, own: 0 };
+
 /** A launch whose sample has been replayed. */
 export interface ReplayedLaunch {
   readonly recorded: RecordedLaunch;
   readonly replay: Replay;
+  /** Part of all that the launch uses that was in the memory-side cache. */
   readonly mallHits: number;
 }
 
-/** What earlier launches have left, 0 to 1. */
+/** What earlier launches have left, by allocation. */
 export interface CacheHits {
-  /** Part of what the launch only reads that is in L2. */
-  readonly l2Held: number;
-  /** Part of what it uses that is in the memory-side cache. */
-  readonly mallHits: number;
+  /** What of the allocations that the launch only reads is in L2. */
+  readonly l2: ReadonlyMap<number, Held>;
+  /** Part of each allocation that is in the memory-side cache, 0 to 1. */
+  readonly mall: ReadonlyMap<number, number>;
 }
 
 /** The time of a launch. */
@@ -143,6 +151,7 @@ export class TimingModel {
       const pages = this.knowsPages ? new Map() : pagesOf(memory, linesOf(traces, code), chip.get('tlb.page'));
       const regions = regionsOf(memory, linesOf(traces, code, false));
       const written = regionsOf(memory, linesOf(traces, code, true));
+      const neighbours = this.neighboursOf(recorder, code, launch, traces, length);
       const { list } = code;
       return {
         launch,
@@ -154,12 +163,38 @@ export class TimingModel {
         written,
         window: gpuWindow.base,
         pages,
+        ...neighbours,
         isWarm,
         failure: recorder.failure,
       };
     } finally {
       recorder.undo();
     }
+  }
+
+  /** What a whole workgroup of the sample, and so all of them, have in common with their neighbours. */
+  private neighboursOf(
+    recorder: Recorder,
+    code: KernelCode,
+    launch: Launch,
+    traces: readonly GroupTrace[],
+    length: number,
+  ): Pick<RecordedLaunch, 'fresh' | 'hasForeignEdges'> {
+    const { chip } = this;
+    const candidates = traces.filter((t) => t.waves.every((w) => w.isWhole));
+    const reference = candidates.at(candidates.length >>> 1);
+    if (reference === undefined) return { fresh: ALL_FRESH, hasForeignEdges: false };
+    const { number } = reference;
+    const neighbour = (step: number): GroupTrace => recorder.record(number + step, 2 * length);
+    const sectorsOf = (trace: GroupTrace, stores: boolean): Iterable<number> => linesOf([trace], code, stores);
+    const later = laterNeighbours(chip, launch, number).map((step) => ({ step, trace: neighbour(step) }));
+    const edges = edgeLines(chip, [reference], code);
+    const shift = Math.log2(chip.get('l2.line')) - LINE_UNIT_BITS;
+    let hasForeignEdges = false;
+    for (const step of edges.size === 0 ? [] : foreignNeighbours(chip, launch, number)) {
+      for (const sector of sectorsOf(neighbour(step), true)) hasForeignEdges ||= edges.has(sector >>> shift);
+    }
+    return { fresh: freshParts(chip, reference, later, sectorsOf), hasForeignEdges };
   }
 
   private budgetOf(launch: Launch): number {
@@ -171,13 +206,13 @@ export class TimingModel {
   /** A launch has gone through the caches; gives the parts of what it read that were there. */
   pass({ launch, regions, written, pages }: Footprint): CacheHits {
     for (const page of pages.values()) this.known.add(page);
-    const l2Held = this.l2.use(launch, regions, written);
-    return { l2Held, mallHits: this.residency.use(new Map([...regions, ...written])) };
+    const l2 = this.l2.use(launch, regions, written);
+    return { l2, mall: this.residency.use(new Map([...regions, ...written])) };
   }
 
   /** A copy or fill has gone through the memory-side cache; gives the part of its bytes that was there. */
   copied(regions: Regions): number {
-    return this.residency.use(regions);
+    return partOf(this.residency.use(regions), regions);
   }
 
   /** Replays a recorded launch. Launches are replayed in the order in which they run. */
@@ -185,15 +220,19 @@ export class TimingModel {
     const { code, spread, plan, traces, isWarm } = recorded;
     const { chip } = this;
     const translations = new Translations(chip, { pages: recorded.pages, known: new Set(this.known) });
-    const { l2Held, mallHits } = this.pass(recorded);
+    const { l2, mall } = this.pass(recorded);
+    const { window } = recorded;
+    const regions = new Map([...recorded.regions, ...recorded.written]);
+    const foreign = recorded.hasForeignEdges ? edgeLines(chip, traces, code) : undefined;
     const share: MemoryShare = {
       units: plan.units,
       unitsOfDie: spread.unitsOfDie,
       unitsOfChip: spread.unitsOfChip,
-      mallHits,
-      l2Held,
-      isWritten: linesOfRegions(recorded.written, recorded.window),
+      mallHits: byLine(regions, window, (base) => mall.get(base) ?? 0),
+      l2Held: byLine(regions, window, (base) => l2.get(base) ?? NOT_HELD),
       translations,
+      fresh: recorded.fresh,
+      isForeign: (line) => foreign?.has(line) === true,
       ...sharing(chip, traces, code, plan.units),
     };
     const replay = new Machine({
@@ -206,7 +245,7 @@ export class TimingModel {
       share,
       arrival: (n) => (plan.groups[n] as number) * spread.interval,
     }).run();
-    return { recorded, replay, mallHits };
+    return { recorded, replay, mallHits: partOf(mall, regions) };
   }
 
   /**

@@ -4,7 +4,7 @@ import { Cache } from './cache.ts';
 import { chipNamed } from './chips/index.ts';
 import { EventQueue } from './event-queue.ts';
 import { ldsPasses, ldsPhases } from './lds-phases.ts';
-import { L2Residency, linesOfRegions, Residency } from './residency.ts';
+import { byLine, L2Residency, partOf, Residency } from './residency.ts';
 import { Server } from './server.ts';
 
 describe('the event queue', () => {
@@ -92,11 +92,15 @@ describe('LDS passes', () => {
 describe('the memory-side cache', () => {
   it('should hold what was used last, and less of what does not fit', () => {
     const cache = new Residency(100, 1.5);
-    expect(cache.use(new Map([[1, 60]]))).toBe(0);
-    expect(cache.use(new Map([[1, 60]]))).toBe(1);
-    cache.use(new Map([[2, 400]]));
-    expect(cache.use(new Map([[1, 60]]))).toBeLessThan(0.2);
-    const part = cache.use(new Map([[2, 400]]));
+    const use = (base: number, size: number): number => {
+      const regions = new Map([[base, size]]);
+      return partOf(cache.use(regions), regions);
+    };
+    expect(use(1, 60)).toBe(0);
+    expect(use(1, 60)).toBe(1);
+    use(2, 400);
+    expect(use(1, 60)).toBeLessThan(0.2);
+    const part = use(2, 400);
     expect(part).toBeGreaterThan(0.05);
     expect(part).toBeLessThan(0.25);
   });
@@ -112,22 +116,29 @@ describe('what L2 keeps from launch to launch', () => {
   it('should be all that is only read, however much is written beside it', () => {
     const l2 = new L2Residency(chipNamed('mi300a'));
     const written = new Map([[0x4000, 8192]]);
-    expect(l2.use(launch, read, written)).toBe(0);
-    expect(l2.use(launch, read, written)).toBe(1);
+    expect(l2.use(launch, read, written).size).toBe(0);
+    expect([...l2.use(launch, read, written)]).toEqual([[0x1000, { part: 1, own: 1 }]]);
   });
   it('should be a part of it when another launch shape gives dies other parts', () => {
     const l2 = new L2Residency(chipNamed('mi300a'));
     l2.use(launch, read, new Map());
-    expect(l2.use(two, read, new Map())).toBeCloseTo(1 / 6);
-    expect(l2.use(two, read, new Map())).toBe(1);
+    expect(l2.use(two, read, new Map()).get(0x4000)).toEqual({ part: 1, own: 1 / 6 });
+    expect(l2.use(two, read, new Map()).get(0x4000)).toEqual({ part: 1, own: 1 });
+  });
+  it('should be an allocation that only one of two kernels reads, by its own shape', () => {
+    const l2 = new L2Residency(chipNamed('mi300a'));
+    const other = new Map([[0x9000, 4096]]);
+    l2.use(launch, read, new Map());
+    l2.use(two, other, new Map());
+    expect(l2.use(launch, read, new Map()).get(0x1000)).toEqual({ part: 1, own: 1 });
   });
   it('should be nothing that was written', () => {
     const l2 = new L2Residency(chipNamed('mi300a'));
     l2.use(launch, new Map(), read);
-    expect(l2.use(launch, read, new Map())).toBe(0);
+    expect(l2.use(launch, read, new Map()).size).toBe(0);
   });
   it('should know the lines of allocations', () => {
-    const isIn = linesOfRegions(new Map([[0x5040, 65]]), 0x5000);
-    expect([0, 1, 2, 3].map(isIn)).toEqual([false, true, true, false]);
+    const at = byLine(new Map([[0x5040, 65]]), 0x5000, (base) => base);
+    expect([0, 1, 2, 3].map(at)).toEqual([undefined, 0x5040, 0x5040, undefined]);
   });
 });

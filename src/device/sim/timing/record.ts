@@ -18,6 +18,8 @@ import { ldsPasses, ldsPhases, type Phases } from './lds-phases.ts';
 
 /** Accesses are recorded in sectors of 64 bytes, what the vector cache asks L2 for. */
 export const LINE_UNIT_BITS = 6;
+/** Sectors of a dword of each lane, when neighbours access neighbours from a sector's start on. */
+export const SECTORS_OF_DWORD = 4;
 const APERTURE = 2 ** 32;
 /** Line numbers from here on are private memory: those of 64 GiB, the most that a device with a clock has. */
 const SCRATCH_LINE = 2 ** 30;

@@ -27,23 +27,22 @@ export class Residency {
     this.loss = loss;
   }
 
-  /** Uses allocations; gives the part of the bytes of `asked`, which are some of them, that was in the cache. */
-  use(regions: Regions, asked = regions): number {
-    if (this.capacity === 0) return 0;
+  /** Uses allocations; gives the part of each of `asked`, which are some of them, that was in the cache. */
+  use(regions: Regions, asked = regions): Map<number, number> {
+    const parts = new Map<number, number>();
+    if (this.capacity === 0) return parts;
     const wanted = bytesOf(regions);
-    let found = 0;
     // What has been used since an allocation's last use, itself included, must fit.
     let since = 0;
     for (const [base, size] of [...this.used].reverse()) {
       since += size;
-      if (asked.has(base)) found += size * Math.min(1, this.capacity / Math.max(since, wanted)) ** this.loss;
+      if (asked.has(base)) parts.set(base, Math.min(1, this.capacity / Math.max(since, wanted)) ** this.loss);
     }
     for (const [base, size] of regions) {
       this.used.delete(base);
       this.used.set(base, size);
     }
-    const bytes = bytesOf(asked);
-    return bytes === 0 ? 1 : Math.min(1, found / bytes);
+    return parts;
   }
 
   /** The allocation is in the cache no more. */
@@ -55,6 +54,14 @@ export class Residency {
   touch(base: number, size: number): void {
     this.use(new Map([[base, size]]));
   }
+}
+
+/** The part of the bytes of all allocations, from the part of each. */
+export function partOf(parts: ReadonlyMap<number, number>, regions: Regions): number {
+  const bytes = bytesOf(regions);
+  let found = 0;
+  for (const [base, size] of regions) found += size * (parts.get(base) ?? 0);
+  return bytes === 0 ? 1 : found / bytes;
 }
 
 /** The allocations that lines belong to: address and size. */
@@ -69,13 +76,18 @@ export function regionsOf(memory: DeviceMemory, lines: Iterable<number>): Map<nu
   return out;
 }
 
-/** Whether a line (of LINE_UNIT_BITS) is in one of the allocations; `window` is the address of line 0. */
-export function linesOfRegions(regions: Regions, window: number): (line: number) => boolean {
+/** What is known of the allocation that a line (of LINE_UNIT_BITS) is in; `window` is the address of line 0. */
+export function byLine<T>(
+  regions: Regions,
+  window: number,
+  known: (base: number) => T,
+): (line: number) => T | undefined {
   const spans = [...regions].map(([base, size]) => {
     const from = base - window;
-    return [Math.floor(from / 2 ** LINE_UNIT_BITS), Math.floor((from + size - 1) / 2 ** LINE_UNIT_BITS)] as const;
+    const last = Math.floor((from + size - 1) / 2 ** LINE_UNIT_BITS);
+    return { first: Math.floor(from / 2 ** LINE_UNIT_BITS), last, value: known(base) };
   });
-  return (line) => spans.some(([first, last]) => line >= first && line <= last);
+  return (line) => spans.find(({ first, last }) => line >= first && line <= last)?.value;
 }
 
 /** The page of each piece that lines belong to: allocations have pages of their own. */
@@ -91,16 +103,25 @@ export function pagesOf(memory: DeviceMemory, lines: Iterable<number>, bytes: nu
   return out;
 }
 
+/** What L2 holds of an allocation. */
+export interface Held {
+  /** The part that is in the L2 of any die. */
+  readonly part: number;
+  /** The part that a die finds in its own L2. */
+  readonly own: number;
+}
+
 /**
- * What L2 keeps of earlier launches: what they only read and every die asks for again. Another launch shape gives dies other parts, so
- * that only one of them has the right one. Source: MI300A atax, whose second kernel finds the matrix in L2 up to 1024 × 1024.
+ * What L2 keeps of earlier launches: what they only read and every die asks for again. Another launch shape gives dies other parts of an
+ * allocation, so that only one of them has the right one. Source: MI300A atax, whose second kernel finds the matrix in L2 up to 1024 × 1024.
  */
 export class L2Residency {
   private readonly cache: Residency;
   /** For launches of one workgroup, which see the cache of their die. */
   private readonly one: Residency;
   private readonly dies: number;
-  private last = '';
+  /** The shape of the last launch that read an allocation. */
+  private readonly shapes = new Map<number, string>();
 
   constructor(chip: Chip) {
     this.dies = chip.get('xccs');
@@ -108,8 +129,8 @@ export class L2Residency {
     this.cache = new Residency(chip.get('l2.bytes') * this.dies, chip.get('l2.loss'));
   }
 
-  /** Part of the lines only read that are there; then the launch's own are. */
-  use(launch: Launch, read: Regions, written: Regions): number {
+  /** What of the allocations only read is there; then the launch's own are. */
+  use(launch: Launch, read: Regions, written: Regions): Map<number, Held> {
     const isOneDie = launch.workgroups === 1;
     const shape = isOneDie ? 'one' : `${launch.entry} ${launch.grid.join()}`;
     const clean = new Map([...read].filter(([base]) => !written.has(base)));
@@ -121,8 +142,11 @@ export class L2Residency {
       this.cache.forget(base);
       this.one.forget(base);
     }
-    const part = this.last === shape ? 1 : 1 / this.dies;
-    this.last = shape;
-    return clean.size === 0 ? 0 : part * (isOneDie ? ofOne : ofAll);
+    const held = new Map<number, Held>();
+    for (const [base, part] of isOneDie ? ofOne : ofAll) {
+      held.set(base, { part, own: this.shapes.get(base) === shape ? part : part / this.dies });
+    }
+    for (const base of clean.keys()) this.shapes.set(base, shape);
+    return held;
   }
 }

@@ -7,6 +7,7 @@ import { type CodeInstruction, codeInstruction, isLdsRead, isPermutation } from 
 import type { Unit } from './latency-class.ts';
 import { ldsPasses, ldsPhases } from './lds-phases.ts';
 import { Machine, PROGRESS_STEPS } from './machine.ts';
+import { ALL_FRESH } from './neighbours.ts';
 import type { GroupTrace } from './record.ts';
 import { Translations } from './translations.ts';
 
@@ -71,11 +72,12 @@ export function analyseBlock(chip: Chip, block: readonly BlockInstruction[], wav
       units: 1,
       unitsOfDie: 1,
       unitsOfChip: 1,
-      mallHits: 1,
-      l2Held: 1,
-      isWritten: () => false,
+      mallHits: () => 1,
+      l2Held: () => ({ part: 1, own: 1 }),
       isShared: () => false,
       sharedPart: 0,
+      fresh: ALL_FRESH,
+      isForeign: () => false,
       translations: new Translations(chip, { pages: new Map(), known: new Set() }),
     },
     isWarm: true,
