@@ -72,6 +72,12 @@ describe('run --report --timing', () => {
     // 4 MB read and 4 MB written; stores go to L2 in whole sectors.
     expect(after?.metrics['bytes.hbm.read']?.value).toMatchObject({ value: expect.closeTo(4 * 2 ** 20, -5) });
     expect(after?.metrics['bytes.hbm.write']?.value).toMatchObject({ value: expect.closeTo(4 * 2 ** 20, -5) });
+    // What L1 asks of L2 in lines of 128 bytes, and what goes there in sectors of 64: no byte twice.
+    expect(after?.metrics['bytes.l2']?.value).toMatchObject({ value: expect.closeTo(8 * 2 ** 20, -5) });
+    expect(after?.metrics['bytes.l2.write']?.value).toMatchObject({ value: expect.closeTo(4 * 2 ** 20, -5) });
+    // A load of 1 KB looks up 8 lines and misses them all; its store sends 16 sectors.
+    expect(after?.metrics['l1.miss']?.value).toMatchObject({ value: expect.closeTo(1 / 3, 2) });
+    expect(after?.metrics['l1.hit']?.value).toMatchObject({ value: expect.closeTo(0, 2) });
     expect(b.findings.some((f) => f.code === 'sim/modelled' && f.message.includes('no measurements'))).toBe(true);
     expect(readFileSync(join(timed, 'report.html'), 'utf8')).toContain('modelled for');
   });

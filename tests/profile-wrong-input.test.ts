@@ -386,6 +386,12 @@ describe('rows', () => {
     writeFileSync(join(path, '500_memory_copy_trace.csv'), `${header}\n`);
     writeFileSync(join(path, 'nothing.csv'), '');
     expect(codes(read(path))).toEqual(['profile/empty-file', 'profile/empty-file']);
+    const calls = folder();
+    const columns = '"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"';
+    writeFileSync(join(calls, 'rccl_trace.csv'), `${columns}\n"RCCL_API","ncclAllReduce",7,7,1,1000,5000\n`);
+    const document = read(calls);
+    expect(codes(document)).toEqual(['profile/no-dispatches']);
+    expect(document.findings[0]?.message).toContain('API calls and markers 1, copies 0');
     const empty = folder();
     writeFileSync(join(empty, '1_kernel_trace.csv'), `${TRACE_HEADER}\n`);
     expect(() => read(empty)).toThrow(expect.objectContaining({ code: 'profile/nothing-found' }));

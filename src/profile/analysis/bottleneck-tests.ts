@@ -17,6 +17,10 @@ const STORE_SOURCE =
 const QUEUED_CYCLES = 4000;
 /** Up to here nothing stands in queues. */
 const UNLOADED_CYCLES = 1000;
+/** A miss of the instruction cache holds up two compute units for up to a thousand cycles: at this distance a quarter of the time. */
+const RARE_MISS = 8000;
+/** From here on units stand still most of the time. */
+const FREQUENT_MISS = 1000;
 /** From this share of the reachable HBM bandwidth on, latency says nothing against bandwidth. */
 const NEARLY_ALL = 0.75;
 /** Kernels that launching can limit. */
@@ -151,6 +155,12 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     formula: `bytes of HBM / time / HBM peak, where a vector memory instruction takes ${QUEUED_CYCLES} cycles or more (${formula('vmem.latency')})`,
   };
   const requests = when('requests per L2 channel and cycle', 'l2.busy', 0.6);
+  const fetching = when(
+    'cycles of a compute unit per instruction cache miss',
+    'icache.interval',
+    FREQUENT_MISS,
+    'at most',
+  );
   const storesBusy = [stores, queued].filter((condition) => isKnown(condition.value));
   const busy = [
     ...(isUnloaded ? [] : [bandwidth('HBM', 0.6)]),
@@ -363,6 +373,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       saves: (share) => 1 - share,
       // Waves that wait for each other's atomics are not helped by more of them.
       refutes: [...busy, computeShare, ...atomics, ...launches],
+      causes: [fetching],
     },
     {
       class: 'under-occupied',
@@ -390,6 +401,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         why: 'neither SQ_WAIT_ANY nor a thread trace tells whether waves wait',
       },
       refutes: [...busy, computeShare, ...atomics, ...launches, ...tooSmall],
+      causes: [fetching],
     },
     {
       class: 'divergence',
@@ -507,13 +519,22 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 0.3,
       comparison: 'at least',
       saves: (share) => share,
-      // A miss takes about a thousand cycles of the two compute units that share the cache.
       refutes: [
         ...hbmBusy,
         valuBusy,
         mfmaBusy,
-        when('cycles of a compute unit per instruction cache miss', 'icache.interval', 8000),
+        when('cycles of a compute unit per instruction cache miss', 'icache.interval', RARE_MISS),
       ],
+    },
+    {
+      class: 'instruction-fetch',
+      metric: fetching.metric,
+      ...fromMetric('icache.interval'),
+      threshold: fetching.threshold,
+      certain: 200,
+      comparison: 'at most',
+      saves: (cycles) => 1 - cycles / FREQUENT_MISS,
+      refutes: [...hbmBusy, valuBusy, mfmaBusy],
     },
     {
       class: 'instruction-fetch',
@@ -531,7 +552,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       class: 'barrier',
       metric: 'share of traced wave time in barriers',
       value: traceShare('barrier'),
-      threshold: 0.2,
+      threshold: 0.15,
       certain: 0.6,
       comparison: 'at least',
       formula: 'latency of barriers / (latency + idle) of all instructions',
