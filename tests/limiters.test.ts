@@ -4,6 +4,7 @@ import { classesOf } from './limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from './limiters/compiled.ts';
 import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
 import { LIMITED_KERNELS } from './limiters/kernels.ts';
+import { LATER_KERNELS } from './limiters/later.ts';
 import { UNSEEN_KERNELS } from './limiters/unseen.ts';
 
 const QUICK = [
@@ -36,9 +37,12 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     expect(first?.class, kernel.because).toBe(kernel.limiter);
   });
 
-  test('small_step, which was written after the rules', async () => {
-    const [kernel] = UNSEEN_KERNELS.filter((k) => k.name === 'small_step');
-    const [first] = await classesOf(kernel, 'mi300x', compiledObject('unseen.c', 'gfx942'));
+  test.each([
+    ['small_step', 'unseen.c', UNSEEN_KERNELS],
+    ['scalar_list', 'later.c', LATER_KERNELS],
+  ] as const)('%s of %s', async (name, source, kernels) => {
+    const [kernel] = kernels.filter((k) => k.name === name);
+    const [first] = await classesOf(kernel, 'mi300x', compiledObject(source, 'gfx942'));
     expect(first?.class, kernel.because).toBe(kernel.limiter);
   });
 });

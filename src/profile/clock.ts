@@ -5,7 +5,7 @@ import { number } from './readers/values.ts';
 export const TIMING_REASONS = [
   '',
   'timestamps are rounded to too few digits',
-  'start and end timestamps are zero',
+  'a timestamp is zero',
   'the end timestamp is before the start',
   'no timestamps were recorded',
   'timestamps are outside the range that can be represented exactly',
@@ -109,7 +109,7 @@ function textCell(text: string): Cell {
 function stateOf(start: Timestamp, end: Timestamp): number {
   if (start.state !== Timing.KNOWN) return start.state;
   if (end.state !== Timing.KNOWN) return end.state;
-  if (start.value === 0 && end.value === 0) return Timing.ZERO;
+  if (start.value === 0 || end.value === 0) return Timing.ZERO;
   if (end.value < start.value) return Timing.NEGATIVE;
   return end.value === start.value ? Timing.EQUAL : Timing.KNOWN;
 }

@@ -464,6 +464,28 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       refutes: [bandwidth('HBM', 0.9), when('active lanes per VALU instruction', 'lanes.active', 32, 'at most')],
     },
     {
+      class: 'compute',
+      metric: 'share of wave time spent waiting to issue',
+      ...fromMetric('wait.issue'),
+      threshold: 0.5,
+      certain: 0.9,
+      comparison: 'at least',
+      saves: (share) => share,
+      needs: {
+        any: [
+          when('cycles in which VALU issues', 'issue.valu', 0.3),
+          when('cycles in which the matrix units are busy', 'mfma.busy', 0.3),
+        ],
+        isRequired: true,
+        why: 'neither SQ_ACTIVE_INST_VALU nor SQ_VALU_MFMA_BUSY_CYCLES tells which unit waves wait for',
+      },
+      refutes: [
+        bandwidth('HBM', 0.9),
+        when('active lanes per VALU instruction', 'lanes.active', 32, 'at most'),
+        when('cycles in which LDS works', 'lds.busy', 0.6),
+      ],
+    },
+    {
       class: 'lds',
       metric: 'LDS bank conflict cycles per access cycle',
       ...fromMetric('lds.conflicts'),

@@ -187,7 +187,8 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     });
   }
   if (recording.sources.length === 0) {
-    throw new WavesmithError('profile/nothing-found', `No profile data was found under ${paths.join(', ')}.`, {
+    const why = recording.findings.map(({ place, message }) => ` ${place.file ?? ''}: ${message}`).join('');
+    throw new WavesmithError('profile/nothing-found', `No profile data was found under ${paths.join(', ')}.${why}`, {
       file: paths[0],
       hint: 'Give the output of rocprofv3 (CSV, JSON, rocpd, ATT), of rocprof-compute, or raw .att traces.',
     });
