@@ -121,7 +121,7 @@ hipError_t hipGraphBatchMemOpNodeGetParams(hipGraphNode_t handle, BatchParams* p
   auto* const batch = node == nullptr ? nullptr : std::get_if<BatchNode>(&node->params);
   if (p == nullptr || batch == nullptr) return Done(hipErrorInvalidValue);
   *p = {batch->context, static_cast<unsigned>(batch->operations.size()), batch->operations.data(), batch->flags};
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphBatchMemOpNodeSetParams(hipGraphNode_t handle, BatchParams* p) {
   const auto lock = GraphLock();
@@ -149,12 +149,12 @@ hipError_t hipMemcpyBatchAsync(void** to, void** from, size_t* sizes, size_t cou
   for (size_t n = 0; n < count; n++) {
     const bool valid = to[n] != nullptr && from[n] != nullptr && sizes[n] != 0;
     const hipError_t error =
-        valid ? hipMemcpyAsync(to[n], from[n], sizes[n], hipMemcpyDefault, stream) : Remember(hipErrorInvalidValue);
+        valid ? hipMemcpyAsync(to[n], from[n], sizes[n], hipMemcpyDefault, stream) : Done(hipErrorInvalidValue);
     if (error == hipSuccess) continue;
     Failed(failed, n);
-    return error;
+    return Done(error);
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipMemcpy3DBatchAsync(size_t count, BoxOperation* operations, size_t* failed, unsigned long long flags,
@@ -182,7 +182,7 @@ hipError_t hipMemcpy3DBatchAsync(size_t count, BoxOperation* operations, size_t*
     Failed(failed, n);
     return Done(error);
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

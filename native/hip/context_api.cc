@@ -75,14 +75,14 @@ hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute, int 
   if (!IsPeer(from, to)) return Done(hipErrorInvalidDevice);
   // All links are alike, and there are no arrays.
   *value = attribute == hipDevP2PAttrAccessSupported || attribute == hipDevP2PAttrNativeAtomicSupported ? 1 : 0;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipExtGetLinkTypeAndHopCount(int from, int to, uint32_t* type, uint32_t* hops) {
   if (type == nullptr || hops == nullptr || from == to || from < 0 || to < 0) return Done(hipErrorInvalidValue);
   if (!IsPeer(from, to)) return Done(hipErrorInvalidDevice);
   *type = kLinkXgmi;
   *hops = 1;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags) { return Done(Enable(CurrentDevice(), peer, flags)); }
 hipError_t hipDeviceDisablePeerAccess(int peer) { return Done(Disable(CurrentDevice(), peer)); }
@@ -121,7 +121,7 @@ hipError_t hipCtxPopCurrent(hipCtx_t* context) {
 hipError_t hipCtxGetDevice(hipDevice_t* device) {
   if (device == nullptr) return Done(hipErrorInvalidValue);
   *device = CurrentDevice();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipCtxGetApiVersion(hipCtx_t context, int* version) {
   int device;

@@ -199,7 +199,7 @@ hipError_t Copy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch
                   hipMemcpyKind kind, hipStream_t stream, bool wait) {
   const bool empty = width == 0 || height == 0;
   const hipError_t error = CheckCopy(to, from, empty ? 0 : 1, kind);
-  if (error != hipSuccess || empty) return error;
+  if (error != hipSuccess || empty) return Done(error);
   if (width > to_pitch || width > from_pitch) return hipErrorInvalidPitchValue;
   if (to_pitch > kMaxPitch || from_pitch > kMaxPitch) return hipErrorInvalidValue;
   const Copy copy{static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), width, height, 1, to_pitch, from_pitch};
@@ -235,7 +235,7 @@ hipError_t Plan3D(const hipMemcpy3DParms* p, Copy* copy) {
   if (p->srcArray != nullptr || p->dstArray != nullptr) return hipErrorNotSupported;
   if (!IsKind(p->kind)) return hipErrorInvalidMemcpyDirection;
   const hipExtent e = p->extent;
-  if (e.width == 0 || e.height == 0 || e.depth == 0) return hipSuccess;
+  if (e.width == 0 || e.height == 0 || e.depth == 0) return Done(hipSuccess);
   if (p->dstPtr.ptr == nullptr || p->srcPtr.ptr == nullptr) return hipErrorInvalidValue;
   hipPitchedPtr to_memory = p->dstPtr;
   hipPitchedPtr from_memory = p->srcPtr;
@@ -247,13 +247,13 @@ hipError_t Plan3D(const hipMemcpy3DParms* p, Copy* copy) {
   Place from{};
   if (!PlaceOf(to_memory, p->dstPos, e, &to) || !PlaceOf(from_memory, p->srcPos, e, &from)) return hipErrorInvalidValue;
   *copy = {to.first, from.first, e.width, e.height, e.depth, to_memory.pitch, from_memory.pitch, to.slice, from.slice};
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t Copy3D(const hipMemcpy3DParms* p, hipStream_t stream, bool wait) {
   Copy copy;
   const hipError_t error = Plan3D(p, &copy);
-  if (error != hipSuccess || copy.to == nullptr) return error;
+  if (error != hipSuccess || copy.to == nullptr) return Done(error);
   return RunCopy(copy, stream, wait, {MemcpyNode::Form::kBox, *p});
 }
 
@@ -347,7 +347,7 @@ namespace {
 // `rows` of `pitch` bytes lie between two slices.
 hipError_t FillBox(void* to, size_t pitch, size_t rows, int value, size_t width, size_t height, size_t depth,
                    hipStream_t stream, bool wait) {
-  if (width == 0 || height == 0 || depth == 0) return hipSuccess;
+  if (width == 0 || height == 0 || depth == 0) return Done(hipSuccess);
   if (to == nullptr || width > pitch || (depth > 1 && height > rows)) return hipErrorInvalidValue;
   MemoryInfo info;
   const Size extent = Size(pitch) * rows * (depth - 1) + Size(pitch) * (height - 1) + width;

@@ -14,6 +14,8 @@ namespace wavesmith::hip {
 namespace {
 
 thread_local hipError_t last_error = hipSuccess;
+// What the last call gave.
+thread_local hipError_t last_call = hipSuccess;
 
 std::once_flag once;
 auto& devices = *new std::vector<Device>;  // never destroyed: work that a stream still has may ask for them
@@ -132,13 +134,14 @@ __attribute__((destructor)) void UnloadTools() {
 
 }  // namespace
 
-hipError_t Remember(hipError_t error) {
-  last_error = error;
+hipError_t Done(hipError_t error) {
+  last_call = error;
+  if (HipMajor() < 7 || (error != hipSuccess && error != hipErrorNotReady)) last_error = error;
   return error;
 }
 
-int RememberNotSupported() { return Remember(hipErrorNotSupported); }
-int RememberInvalidValue() { return Remember(hipErrorInvalidValue); }
+int RememberNotSupported() { return Done(hipErrorNotSupported); }
+int RememberInvalidValue() { return Done(hipErrorInvalidValue); }
 
 Device* GetDevice(hipError_t* error) { return DeviceAt(current_device, error); }
 
@@ -163,5 +166,7 @@ hipError_t TakeLastError(bool clear) {
   if (clear) last_error = hipSuccess;
   return error;
 }
+
+hipError_t TakeLastCall() { return std::exchange(last_call, hipSuccess); }
 
 }  // namespace wavesmith::hip

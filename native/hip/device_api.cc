@@ -176,7 +176,7 @@ hipError_t hipGetDeviceCount(int* count) {
 hipError_t hipGetDevice(int* number) {
   if (number == nullptr) return Done(hipErrorInvalidValue);
   *number = CurrentDevice();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipSetDevice(int number) {
   Device* device;
@@ -191,7 +191,7 @@ hipError_t hipSetValidDevices(int* numbers, int count) {
 hipError_t hipChooseDevice(int* number, const hipDeviceProp_t* wanted) {
   if (number == nullptr || wanted == nullptr) return Done(hipErrorInvalidValue);
   *number = 0;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipChooseDeviceR0600(int* number, const void* wanted) {
   return hipChooseDevice(number, static_cast<const hipDeviceProp_t*>(wanted));
@@ -214,7 +214,7 @@ hipError_t hipDeviceGetName(char* name, int length, hipDevice_t number) {
   if (error != hipSuccess) return Done(error);
   std::strncpy(name, device->name.c_str(), static_cast<size_t>(length) - 1);
   name[length - 1] = '\0';
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t number) {
   Device* device;
@@ -235,7 +235,7 @@ hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t number
   if (error != hipSuccess) return Done(error);
   *major = BoardOf(*device).major;
   *minor = BoardOf(*device).minor;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDeviceGetPCIBusId(char* text, int length, int number) {
   Device* device;
@@ -252,7 +252,7 @@ hipError_t hipDeviceGetByPCIBusId(int* number, const char* text) {
     const Device* const device = DeviceAt(n, &error);
     if (device == nullptr || BusPlace(*device) != text) continue;
     *number = n;
-    return hipSuccess;
+    return Done(hipSuccess);
   }
   return Done(hipErrorInvalidDevice);
 }
@@ -362,7 +362,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
       }
       *value = 0;
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 // HIP 5's structure, under the name programs built with HIP 5 use.
@@ -400,7 +400,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int number) {
   p->directManagedMemAccessFromHost = p->concurrentManagedAccess = 1;
   p->memPitch = INT32_MAX;
   p->textureAlignment = p->texturePitchAlignment = 256;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_t* p, int number) { return hipGetDeviceProperties(p, number); }
@@ -447,7 +447,7 @@ hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
   p->memory_pool_supported_handle_types = 1;
   p->clock_instruction_rate = 100'000;
   FillArch(&p->arch);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipDeviceSynchronize() {
@@ -463,7 +463,7 @@ std::atomic<unsigned> device_flags{hipDeviceScheduleAuto};
 hipError_t hipGetDeviceFlags(unsigned* flags) {
   if (flags == nullptr) return Done(hipErrorInvalidValue);
   *flags = device_flags & hipDeviceScheduleMask;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipSetDeviceFlags(unsigned flags) {
   constexpr unsigned kKnown = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
@@ -471,21 +471,21 @@ hipError_t hipSetDeviceFlags(unsigned flags) {
   const unsigned schedule = flags & hipDeviceScheduleMask;
   if ((flags & ~kKnown) != 0 || (schedule & (schedule - 1)) != 0) return Done(hipErrorInvalidValue);
   device_flags = flags;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 // Profilers load as HSA tools; there is nothing to switch.
-hipError_t hipProfilerStart() { return hipSuccess; }
-hipError_t hipProfilerStop() { return hipSuccess; }
+hipError_t hipProfilerStart() { return Done(hipSuccess); }
+hipError_t hipProfilerStop() { return Done(hipSuccess); }
 hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {
   if (config == nullptr) return Done(hipErrorInvalidValue);
   *config = hipFuncCachePreferNone;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
-hipError_t hipDeviceSetCacheConfig(hipFuncCache_t) { return hipSuccess; }
+hipError_t hipDeviceSetCacheConfig(hipFuncCache_t) { return Done(hipSuccess); }
 hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
   if (config == nullptr) return Done(hipErrorInvalidValue);
   *config = hipSharedMemBankSizeFourByte;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config) {
   return Done(static_cast<unsigned>(config) > hipSharedMemBankSizeEightByte ? hipErrorInvalidValue : hipSuccess);
@@ -511,7 +511,7 @@ hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
   if (value == nullptr) return Done(hipErrorInvalidValue);
   if (const hipError_t error = CheckLimit(limit); error != hipSuccess) return Done(error);
   *value = limits[limit];
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 // Stack and heap grow with what kernels need, so the limits are only kept.
 hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
@@ -522,12 +522,12 @@ hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
   if (device == nullptr) return Done(error);
   if (value > device->memory_bytes) return Done(hipErrorInvalidValue);
   limits[limit] = value;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least != nullptr) *least = 1;
   if (greatest != nullptr) *greatest = -1;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

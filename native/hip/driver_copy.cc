@@ -179,7 +179,7 @@ hipError_t hipDrvGraphMemcpyNodeGetParams(hipGraphNode_t node, DriverCopy* copy)
   if (copy == nullptr) return Done(hipErrorInvalidValue);
   const hipError_t error = hipGraphMemcpyNodeGetParams(node, &box);
   if (error == hipSuccess) *copy = FromBox(box);
-  return error;
+  return Done(error);
 }
 hipError_t hipDrvGraphMemcpyNodeSetParams(hipGraphNode_t node, const DriverCopy* copy) {
   hipMemcpy3DParms box;

@@ -17,11 +17,11 @@ hipError_t hipInit(unsigned flags) {
 hipError_t hipDriverGetVersion(int* version) {
   if (version == nullptr) return Done(hipErrorInvalidValue);
   *version = HipVersion();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipRuntimeGetVersion(int* version) { return hipDriverGetVersion(version); }
 hipError_t hipGetLastError() { return TakeLastError(true); }
-hipError_t hipExtGetLastError() { return TakeLastError(true); }
+hipError_t hipExtGetLastError() { return TakeLastCall(); }
 hipError_t hipPeekAtLastError() { return TakeLastError(false); }
 
 namespace {
@@ -99,12 +99,12 @@ const char* hipGetErrorString(hipError_t error) {
 hipError_t hipDrvGetErrorName(hipError_t error, const char** text) {
   if (text == nullptr || FindError(error) == nullptr) return Done(hipErrorInvalidValue);
   *text = hipGetErrorName(error);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDrvGetErrorString(hipError_t error, const char** text) {
   if (text == nullptr || FindError(error) == nullptr) return Done(hipErrorInvalidValue);
   *text = hipGetErrorString(error);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

@@ -175,7 +175,7 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
     made->shared = new (memory) SharedRecord{{0}, {0}, getpid()};
   }
   Keep(std::move(made), event);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, 0); }
 hipError_t hipEventDestroy(hipEvent_t handle) {
@@ -187,7 +187,7 @@ hipError_t hipEventDestroy(hipEvent_t handle) {
     events.erase(event.get());
   }
   ForgetCapturedEvent(handle);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   const std::shared_ptr<Event> event = Find(handle);
@@ -203,7 +203,7 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
   error = stream->Mark(&signal);
   if (error != hipSuccess) return Done(error);
   Set(*event, std::move(signal), stream_handle, false);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned flags) {
   // External recording (1) differs in captures only, where it makes a node.
@@ -218,7 +218,7 @@ hipError_t hipEventQuery(hipEvent_t handle) {
   if (event == nullptr) return Done(hipErrorInvalidHandle);
   if (IsCapturedEvent(handle)) return Done(hipErrorCapturedEvent);
   if (DeviceError() != hipSuccess) return Done(DeviceError());
-  return IsDone(*event) ? hipSuccess : Remember(hipErrorNotReady);
+  return Done(IsDone(*event) ? hipSuccess : hipErrorNotReady);
 }
 hipError_t hipEventSynchronize(hipEvent_t handle) {
   const std::shared_ptr<Event> event = Find(handle);
@@ -238,20 +238,20 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle, hip
   if (!IsDone(begin) || !IsDone(end)) return Done(hipErrorNotReady);
   const auto ticks = static_cast<int64_t>(TimeOf(end, stop->is_begin) - TimeOf(begin, start->is_begin));
   *milliseconds = static_cast<float>(ticks) / 1e5f;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipStreamWaitEvent(hipStream_t stream_handle, hipEvent_t handle, unsigned flags) {
   const std::shared_ptr<Event> event = Find(handle);
   if (event == nullptr) return Done(hipErrorInvalidHandle);
   // Waiting for an external event (1) differs in captures only.
   if (flags > 1) return Done(hipErrorInvalidValue);
-  if (CaptureWait(stream_handle, handle)) return hipSuccess;
+  if (CaptureWait(stream_handle, handle)) return Done(hipSuccess);
   hipError_t error;
   Stream* const stream = StreamOf(stream_handle, &error);
   if (stream == nullptr) return Done(hipErrorInvalidHandle);
   if (event->shared != nullptr) {
     const uint64_t record = event->shared->recorded;
-    if (event->shared->done >= record) return hipSuccess;
+    if (event->shared->done >= record) return Done(hipSuccess);
     return Done(stream->Host([event, record] { (void)WaitShared(*event->shared, record); }, true));
   }
   const SignalRef signal = SignalOf(*event);
@@ -269,7 +269,7 @@ hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t* handle, hipEvent_t event_ha
   }
   std::memset(static_cast<void*>(handle), 0, sizeof *handle);
   std::memcpy(static_cast<void*>(handle), &made, sizeof made);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipIpcOpenEventHandle(hipEvent_t* event, hipIpcEventHandle_t handle) {
   hipError_t error;
@@ -289,7 +289,7 @@ hipError_t hipIpcOpenEventHandle(hipEvent_t* event, hipIpcEventHandle_t handle) 
   // A program opens events of others only.
   if (made->shared->owner == getpid()) return Done(hipErrorInvalidContext);
   Keep(std::move(made), event);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

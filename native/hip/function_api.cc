@@ -31,7 +31,8 @@ extern "C" {
 
 hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipFunction_t handle) {
   const auto* const f = reinterpret_cast<const Function*>(handle);
-  if (value == nullptr || !IsFunction(f)) return Done(hipErrorInvalidValue);
+  if (value == nullptr) return Done(hipErrorInvalidValue);
+  if (!IsFunction(f)) return Done(hipErrorInvalidHandle);
   switch (attribute) {
     case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
       *value = static_cast<int>(f->info.max_workgroup_size);
@@ -64,7 +65,7 @@ hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipF
     default:
       return Done(hipErrorInvalidValue);
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipFuncGetAttributes(hipFuncAttributes* a, const void* host_function) {
   if (a == nullptr) return Done(hipErrorInvalidValue);
@@ -78,11 +79,11 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* a, const void* host_function)
   a->numRegs = static_cast<int>(f->info.vgprs);
   a->sharedSizeBytes = f->group_segment;
   a->maxDynamicSharedSizeBytes = static_cast<int>(GetDevice(&error)->lds_bytes - f->group_segment);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipFuncSetAttribute(const void* host_function, hipFuncAttribute, int) {
   // The dynamic LDS limit is the device's in any case. Driver-API handles are accepted as IREE passes them.
-  if (IsFunction(static_cast<const Function*>(host_function))) return hipSuccess;
+  if (IsFunction(static_cast<const Function*>(host_function))) return Done(hipSuccess);
   hipError_t error;
   FunctionOf(host_function, &error);
   return Done(error);
@@ -121,16 +122,16 @@ bool IsOccupancyFlag(unsigned flags) { return flags <= 1; }
 hipError_t Occupancy(int* count, const Function& f, int block, size_t dynamic_shared) {
   hipError_t error;
   const Device* const device = GetDevice(&error);
-  if (device == nullptr) return error;
+  if (device == nullptr) return Done(error);
   if (count == nullptr || block <= 0) return hipErrorInvalidValue;
   *count = ResidentBlocks(f, block, dynamic_shared, *device);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t BestBlock(int* grid, int* block, const Function& f, size_t dynamic_shared, int limit) {
   hipError_t error;
   const Device* const device = GetDevice(&error);
-  if (device == nullptr) return error;
+  if (device == nullptr) return Done(error);
   if (grid == nullptr || block == nullptr || limit < 0) return hipErrorInvalidValue;
   int largest = static_cast<int>(f.info.max_workgroup_size);
   if (limit > 0) largest = std::min(largest, limit);
@@ -143,7 +144,7 @@ hipError_t BestBlock(int* grid, int* block, const Function& f, size_t dynamic_sh
   }
   if (best == 0) return hipErrorInvalidConfiguration;
   *grid = best / *block * static_cast<int>(device->compute_units);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // namespace
@@ -193,7 +194,7 @@ hipError_t hipOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* h
   if (f == nullptr) return Done(error);
   const size_t share = GetDevice(&error)->lds_bytes / static_cast<size_t>(blocks);
   *bytes = share < f->group_segment ? 0 : share - f->group_segment;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

@@ -43,7 +43,7 @@ hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
     return Done(hipErrorInvalidValue);
   }
   std::memcpy(static_cast<void*>(handle), &made, sizeof made);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
   hipError_t error;
@@ -64,7 +64,7 @@ hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigne
   const std::lock_guard lock(mutex);
   Opened& entry = opened.try_emplace(*pointer, Opened{base, 0}).first->second;
   if (++entry.times == 1) RecordMemory(base, given.size, MemoryKind::kOpened, 0, CurrentDevice());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipIpcCloseMemHandle(void* pointer) {
   if (pointer == nullptr) return Done(hipErrorInvalidValue);

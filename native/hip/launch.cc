@@ -350,7 +350,7 @@ hipError_t hipLaunchKernelExC(const LaunchConfig* c, const void* host_function, 
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
   configurations.push_back({grid, block, shared, stream});
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, hipStream_t* stream) {
   if (configurations.empty()) return Done(hipErrorInvalidConfiguration);
@@ -360,7 +360,7 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, hi
   *block = c.block;
   *shared = c.shared;
   *stream = c.stream;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipHccModuleLaunchKernel(hipFunction_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,

@@ -34,7 +34,7 @@ hipError_t hipLibraryGetKernelCount(unsigned* count, Module* library) {
   if (count == nullptr || library == nullptr) return Done(hipErrorInvalidValue);
   if (!IsModule(library)) return Done(hipErrorInvalidResourceHandle);
   *count = static_cast<unsigned>(library->functions.size());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipLibraryEnumerateKernels(Function** kernels, unsigned count, Module* library) {
   if (kernels == nullptr || count == 0) return Done(hipErrorInvalidValue);
@@ -43,26 +43,26 @@ hipError_t hipLibraryEnumerateKernels(Function** kernels, unsigned count, Module
     if (count-- == 0) break;
     *kernels++ = function.get();
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipKernelGetLibrary(Module** library, Function* kernel) {
   if (library == nullptr || kernel == nullptr) return Done(hipErrorInvalidValue);
   if (!IsFunction(kernel)) return Done(hipErrorInvalidHandle);
   *library = kernel->module;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipKernelGetName(const char** name, Function* kernel) {
   if (name == nullptr || kernel == nullptr) return Done(hipErrorInvalidValue);
   if (!IsFunction(kernel)) return Done(hipErrorInvalidHandle);
   *name = kernel->name.c_str();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipKernelGetFunction(hipFunction_t* function, Function* kernel) {
   if (function == nullptr || kernel == nullptr) return Done(hipErrorInvalidValue);
   if (!IsFunction(kernel)) return Done(hipErrorInvalidHandle);
   *function = reinterpret_cast<hipFunction_t>(kernel);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipKernelGetParamInfo(Function* kernel, size_t index, size_t* offset, size_t* size) {
   if (kernel == nullptr || offset == nullptr) return Done(hipErrorInvalidValue);
@@ -71,7 +71,7 @@ hipError_t hipKernelGetParamInfo(Function* kernel, size_t index, size_t* offset,
     if (argument.hidden() || index-- != 0) continue;
     *offset = argument.offset;
     if (size != nullptr) *size = argument.size;
-    return hipSuccess;
+    return Done(hipSuccess);
   }
   return Done(hipErrorInvalidValue);
 }
@@ -88,9 +88,10 @@ hipError_t hipKernelSetAttribute(hipFunction_attribute attribute, int value, Fun
   if (known == nullptr) return Done(error);
   // Two can be set: the most dynamic LDS, and how much of the LDS should be cache, which is a hint.
   const auto most = static_cast<int>(known->lds_bytes - kernel->group_segment);
-  if (attribute == HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 && value <= most) return hipSuccess;
+  if (attribute == HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 && value <= most)
+    return Done(hipSuccess);
   if (attribute == HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT && value >= -1 && value <= 100) {
-    return hipSuccess;
+    return Done(hipSuccess);
   }
   return Done(hipErrorInvalidValue);
 }

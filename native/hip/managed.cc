@@ -114,7 +114,7 @@ hipError_t hipMemPrefetchAsync(const void* pointer, size_t size, int device, hip
   if (stream == nullptr) return Done(error);
   const std::lock_guard lock(mutex);
   EachPage(pointer, size, [=](Hints& hints) { hints.prefetched = device; });
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemAdvise(const void* pointer, size_t size, hipMemoryAdvise advice, int device) {
   const hipError_t error = CheckRange(pointer, size);
@@ -187,9 +187,9 @@ hipError_t hipMemPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count
   for (size_t n = 0; n < count; n++) {
     if (at + 1 < location_count && indices[at + 1] <= n) at++;
     const hipError_t error = hipMemPrefetchAsync(pointers[n], sizes[n], DeviceOf(locations[at]), stream);
-    if (error != hipSuccess) return error;
+    if (error != hipSuccess) return Done(error);
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipMemRangeGetAttribute(void* data, size_t data_size, hipMemRangeAttribute attribute, const void* pointer,
@@ -207,9 +207,9 @@ hipError_t hipMemRangeGetAttributes(void** data, size_t* data_sizes, hipMemRange
     return Done(hipErrorInvalidValue);
   for (size_t n = 0; n < count; n++) {
     const hipError_t error = hipMemRangeGetAttribute(data[n], data_sizes[n], attributes[n], pointer, size);
-    if (error != hipSuccess) return error;
+    if (error != hipSuccess) return Done(error);
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipStreamAttachMemAsync(hipStream_t handle, void* pointer, size_t size, unsigned flags) {
   hipError_t error;

@@ -174,11 +174,11 @@ hipError_t hipMalloc3D(hipPitchedPtr* pointer, hipExtent extent) {
   if (!rows.ok()) return Done(hipErrorOutOfMemory);
   size_t pitch = 0;
   const hipError_t error = hipMallocPitch(&pointer->ptr, &pitch, extent.width, rows.value());
-  if (error != hipSuccess) return error;
+  if (error != hipSuccess) return Done(error);
   pointer->pitch = pitch;
   pointer->xsize = extent.width;
   pointer->ysize = extent.height;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipMemGetInfo(size_t* free, size_t* total) {
@@ -194,7 +194,7 @@ hipError_t hipMemGetInfo(size_t* free, size_t* total) {
   }
   if (free != nullptr) *free = device->memory_bytes - std::min<size_t>(used, device->memory_bytes);
   if (total != nullptr) *total = device->memory_bytes;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 // Host memory ----------------------------------------------------------------------------------------------------------------------------------
@@ -214,14 +214,14 @@ hipError_t hipHostRegister(void* pointer, size_t size, unsigned flags) {
                       known.size == size;
     if (!same) return Done(hipErrorHostMemoryAlreadyRegistered);
     RecordMemory(pointer, size, MemoryKind::kRegistered, flags, CurrentDevice());
-    return hipSuccess;
+    return Done(hipSuccess);
   }
   void* device_pointer;
   if (hsa_amd_memory_lock(pointer, size, nullptr, 0, &device_pointer) != HSA_STATUS_SUCCESS) {
     return Done(hipErrorOutOfMemory);
   }
   RecordMemory(pointer, size, MemoryKind::kRegistered, flags, CurrentDevice());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipHostUnregister(void* pointer) {
   if (pointer == nullptr) return Done(hipErrorInvalidValue);
@@ -241,7 +241,7 @@ hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, un
   MemoryInfo info;
   if (device_pointer == nullptr || flags != 0 || !FindMemory(host_pointer, &info)) return Done(hipErrorInvalidValue);
   *device_pointer = host_pointer;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipHostGetFlags(unsigned* flags, void* pointer) {
   MemoryInfo info;
@@ -249,7 +249,7 @@ hipError_t hipHostGetFlags(unsigned* flags, void* pointer) {
     return Done(hipErrorInvalidValue);
   }
   *flags = info.flags;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

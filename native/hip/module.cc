@@ -347,7 +347,7 @@ hipError_t hipModuleGetFunctionCount(unsigned* count, hipModule_t handle) {
   if (count == nullptr) return Done(hipErrorInvalidValue);
   if (!IsModule(module)) return Done(hipErrorInvalidResourceHandle);
   *count = static_cast<unsigned>(module->functions.size());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
   if (module == nullptr || path == nullptr || *path == '\0') return Done(hipErrorInvalidValue);
@@ -375,7 +375,7 @@ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t handle, con
   const auto found = module->functions.find(name);
   if (found == module->functions.end() || found->second->kernel_object == 0) return Done(hipErrorNotFound);
   *function = reinterpret_cast<hipFunction_t>(found->second.get());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipModuleGetGlobal(hipDeviceptr_t* pointer, size_t* size, hipModule_t handle, const char* name) {
   if (name == nullptr) return Done(hipErrorInvalidValue);
@@ -385,7 +385,7 @@ hipError_t hipModuleGetGlobal(hipDeviceptr_t* pointer, size_t* size, hipModule_t
   if (found == module->variables.end()) return Done(hipErrorNotFound);
   if (pointer != nullptr) *pointer = reinterpret_cast<hipDeviceptr_t>(found->second.address);
   if (size != nullptr) *size = found->second.size;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

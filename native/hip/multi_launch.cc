@@ -93,7 +93,7 @@ hipError_t hipSetupArgument(const void* argument, size_t size, size_t offset) {
   if (argument == nullptr || size > kMost || offset > kMost) return Done(hipErrorInvalidValue);
   if (arguments.size() < offset + size) arguments.resize(offset + size);
   std::memcpy(arguments.data() + offset, argument, size);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipLaunchByPtr(const void* host_function) {
   dim3 grid;
@@ -103,7 +103,7 @@ hipError_t hipLaunchByPtr(const void* host_function) {
   if (!is_configured) return Done(hipErrorMissingConfiguration);
   is_configured = false;
   hipError_t error = __hipPopCallConfiguration(&grid, &block, &shared, &stream);
-  if (error != hipSuccess) return error;
+  if (error != hipSuccess) return Done(error);
   Function* const function = FunctionOf(host_function, stream, &error);
   if (function == nullptr) return Done(error);
   size_t size = arguments.size();

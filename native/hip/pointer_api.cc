@@ -28,7 +28,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* pointer
   std::memset(static_cast<void*>(a), 0, sizeof *a);
   if (!known) {
     a->device = -2;
-    return hipSuccess;
+    return Done(hipSuccess);
   }
   a->memoryType = static_cast<hipMemoryType>(MemoryTypeOf(info));
   a->devicePointer = const_cast<void*>(pointer);
@@ -36,7 +36,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* a, const void* pointer
   a->device = info.device;
   a->isManaged = info.kind == MemoryKind::kManaged;
   a->allocationFlags = info.flags;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
   MemoryInfo info;
@@ -45,7 +45,7 @@ hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute, h
   constexpr int kLastAttribute = 17;
   const auto put = [&]<typename T>(const T& v) {
     std::memcpy(value, &v, sizeof(T));
-    return hipSuccess;
+    return Done(hipSuccess);
   };
   switch (attribute) {
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
@@ -98,21 +98,21 @@ hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attr
       continue;
     }
     const hipError_t error = hipPointerGetAttribute(data[n], attributes[n], pointer);
-    if (error != hipSuccess) return error;
+    if (error != hipSuccess) return Done(error);
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemPtrGetInfo(void* pointer, size_t* size) {
   MemoryInfo info;
   if (size == nullptr) return Done(hipErrorInvalidValue);
   if (pointer == nullptr) {
     *size = 0;
-    return hipSuccess;
+    return Done(hipSuccess);
   }
   if (!FindMemory(pointer, &info) || info.address != reinterpret_cast<uint64_t>(pointer))
     return Done(hipErrorInvalidValue);
   *size = info.size;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
   // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: copies and fills of this memory are then done when they return.
@@ -129,7 +129,7 @@ hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDevicept
   if (!FindMemory(pointer, &info)) return Done(hipErrorNotFound);
   if (base != nullptr) *base = reinterpret_cast<hipDeviceptr_t>(info.address);
   if (size != nullptr) *size = info.size;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

@@ -212,7 +212,7 @@ hipError_t hipFreeAsync(void* pointer, hipStream_t handle) {
   pool.free.push_back(std::move(block));
   if (pool.is_destroyed) pool.Release(pool.used);
   allocated.erase(found);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipMemPoolCreate(hipMemPool_t* handle, const hipMemPoolProps* p) {
@@ -227,7 +227,7 @@ hipError_t hipMemPoolCreate(hipMemPool_t* handle, const hipMemPoolProps* p) {
   const std::lock_guard lock(mutex);
   *handle = reinterpret_cast<hipMemPool_t>(made.get());
   pools[made.get()] = std::move(made);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemPoolDestroy(hipMemPool_t handle) {
   const std::lock_guard lock(mutex);
@@ -239,14 +239,14 @@ hipError_t hipMemPoolDestroy(hipMemPool_t handle) {
   pool->is_destroyed = true;
   pool->Release(pool->used);
   pools.erase(pool.get());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemPoolTrimTo(hipMemPool_t handle, size_t keep) {
   const std::lock_guard lock(mutex);
   const std::shared_ptr<Pool> pool = Find(handle);
   if (pool == nullptr) return Done(hipErrorInvalidValue);
   pool->Release(std::max<uint64_t>(keep, pool->used));
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipMemPoolSetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute, void* value) {
@@ -261,17 +261,17 @@ hipError_t hipMemPoolSetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute,
     case kInternalDependencies:
       std::memcpy(&word, value, sizeof word);
       pool->reuse[attribute] = word;
-      return hipSuccess;
+      return Done(hipSuccess);
     case kReleaseThreshold:
       std::memcpy(&pool->threshold, value, sizeof pool->threshold);
-      return hipSuccess;
+      return Done(hipSuccess);
     case kReservedHigh:
     case kUsedHigh:
       // Only setting back to 0 is possible.
       std::memcpy(&bytes, value, sizeof bytes);
       if (bytes != 0) return Done(hipErrorInvalidValue);
       (static_cast<int>(attribute) == kUsedHigh ? pool->used_high : pool->reserved_high) = 0;
-      return hipSuccess;
+      return Done(hipSuccess);
     default:
       return Done(hipErrorInvalidValue);
   }
@@ -282,7 +282,7 @@ hipError_t hipMemPoolGetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute,
   if (pool == nullptr || value == nullptr) return Done(hipErrorInvalidValue);
   const auto put = [&](const auto& number) {
     std::memcpy(value, &number, sizeof number);
-    return hipSuccess;
+    return Done(hipSuccess);
   };
   switch (static_cast<int>(attribute)) {
     case kFollowEvents:
@@ -323,7 +323,7 @@ hipError_t hipMemPoolSetAccess(hipMemPool_t handle, const hipMemAccessDesc* list
     }
   }
   for (size_t n = 0; n < count; n++) pool->access[list[n].location.id] = list[n].flags;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t handle, hipMemLocation* location) {
   const std::lock_guard lock(mutex);
@@ -335,7 +335,7 @@ hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t handle, hi
   *flags = own                           ? hipMemAccessFlagsProtReadWrite
            : found == pool->access.end() ? hipMemAccessFlagsProtNone
                                          : found->second;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 // Sharing with other programs ----------------------------------------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ hipError_t hipMemPoolExportToShareableHandle(void* shareable, hipMemPool_t handl
     return Done(hipErrorOutOfMemory);
   }
   std::memcpy(shareable, &descriptor, sizeof descriptor);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemPoolImportFromShareableHandle(hipMemPool_t* handle, void* shareable, hipMemAllocationHandleType type,
                                                unsigned flags) {
@@ -387,7 +387,7 @@ hipError_t hipMemPoolImportFromShareableHandle(hipMemPool_t* handle, void* share
   const std::lock_guard lock(mutex);
   *handle = reinterpret_cast<hipMemPool_t>(made.get());
   pools[made.get()] = std::move(made);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData* data, void* pointer) {
   MemoryInfo info;
@@ -401,7 +401,7 @@ hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData* data, void* pointer)
   }
   std::memset(static_cast<void*>(data), 0, sizeof *data);
   std::memcpy(static_cast<void*>(data), &made, sizeof made);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemPoolImportPointer(void** pointer, hipMemPool_t handle, hipMemPoolPtrExportData* data) {
   hipError_t error;
@@ -420,7 +420,7 @@ hipError_t hipMemPoolImportPointer(void** pointer, hipMemPool_t handle, hipMemPo
   MemoryInfo info;
   if (!FindMemory(base, &info)) RecordMemory(base, given.size, MemoryKind::kDevice, 0, pool->device);
   *pointer = base;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* handle, int number) {
@@ -428,14 +428,14 @@ hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* handle, int number) {
   if (!IsDevice(number)) return Done(hipErrorInvalidDevice);
   const std::lock_guard lock(mutex);
   *handle = reinterpret_cast<hipMemPool_t>(DefaultPool(number).get());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDeviceGetMemPool(hipMemPool_t* handle, int number) {
   if (handle == nullptr) return Done(hipErrorInvalidValue);
   if (!IsDevice(number)) return Done(hipErrorInvalidValue);
   const std::lock_guard lock(mutex);
   *handle = reinterpret_cast<hipMemPool_t>(CurrentPool(number).get());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDeviceSetMemPool(int number, hipMemPool_t handle) {
   if (!IsDevice(number)) return Done(hipErrorInvalidValue);
@@ -444,7 +444,7 @@ hipError_t hipDeviceSetMemPool(int number, hipMemPool_t handle) {
   if (pool == nullptr) return Done(hipErrorInvalidValue);
   if (pool->device != number) return Done(hipErrorInvalidDevice);
   CurrentPool(number) = pool;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 // From HIP 7 on a pool is asked for by location and kind of memory: there is one for devices.

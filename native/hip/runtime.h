@@ -39,12 +39,13 @@ struct MemoryTypes {
 };
 MemoryTypes MemoryTypesOfHip();
 
-// The last error of this thread, as hipGetLastError gives it.
-hipError_t Remember(hipError_t error);
+// Ends an API function: `return Done(…)`. Up to HIP 6 hipGetLastError gives what the last call of the thread gave; since HIP 7 the last
+// error, whatever succeeded since then, and hipErrorNotReady is none.
+hipError_t Done(hipError_t error);
 // The last error; `clear` forgets it.
 hipError_t TakeLastError(bool clear);
-// Ends an API function: `return Done(…)`.
-inline hipError_t Done(hipError_t error) { return error == hipSuccess ? error : Remember(error); }
+// What the last call gave, whatever the version, and forgets it.
+hipError_t TakeLastCall();
 
 // A device: HSA agents and pools. All are initialised by the first call that needs one.
 struct Device {

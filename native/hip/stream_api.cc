@@ -62,7 +62,7 @@ hipError_t hipExtStreamCreateWithCUMask(hipStream_t* handle, uint32_t words, con
   if (std::any_of(mask, mask + words, [](uint32_t word) { return word != 0; })) {
     FindStream(*handle, &error)->cu_mask().assign(mask, mask + words);
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipExtStreamGetCUMask(hipStream_t handle, uint32_t words, uint32_t* mask) {
   hipError_t error;
@@ -77,7 +77,7 @@ hipError_t hipExtStreamGetCUMask(hipStream_t handle, uint32_t words, uint32_t* m
     const uint32_t all = units == 32 ? UINT32_MAX : (1U << units) - 1;
     mask[word] = given.empty() ? all : word < given.size() ? given[word] & all : 0;
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipStreamDestroy(hipStream_t stream) { return Done(RemoveStream(stream)); }
 hipError_t hipStreamSynchronize(hipStream_t handle) {
@@ -95,7 +95,7 @@ hipError_t hipStreamQuery(hipStream_t handle) {
   Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr) return Done(error);
   if (DeviceError() != hipSuccess) return Done(DeviceError());
-  return IsIdle(stream) ? hipSuccess : Remember(hipErrorNotReady);
+  return Done(IsIdle(stream) ? hipSuccess : hipErrorNotReady);
 }
 hipError_t hipStreamGetFlags(hipStream_t handle, unsigned* flags) {
   hipError_t error;
@@ -103,14 +103,14 @@ hipError_t hipStreamGetFlags(hipStream_t handle, unsigned* flags) {
   const Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr || flags == nullptr) return Done(stream == nullptr ? error : hipErrorInvalidValue);
   *flags = stream->flags();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipStreamGetPriority(hipStream_t handle, int* priority) {
   hipError_t error;
   const Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr || priority == nullptr) return Done(stream == nullptr ? error : hipErrorInvalidValue);
   *priority = stream->priority();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipStreamGetDevice(hipStream_t handle, hipDevice_t* device) {
   hipError_t error;
@@ -118,7 +118,7 @@ hipError_t hipStreamGetDevice(hipStream_t handle, hipDevice_t* device) {
   const Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr) return Done(error);
   *device = stream->device();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 int hipGetStreamDeviceId(hipStream_t handle) {
   hipError_t error;
@@ -161,7 +161,7 @@ hipError_t hipStreamGetId(hipStream_t handle, unsigned long long* id) {
   const Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr) return Done(error);
   *id = stream->id();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 namespace {
@@ -187,11 +187,11 @@ hipError_t hipStreamGetAttribute(hipStream_t handle, int id, void* value) {
   if (id == kPriority) {
     const int priority = stream->priority();
     std::memcpy(value, &priority, sizeof priority);
-    return hipSuccess;
+    return Done(hipSuccess);
   }
   const auto found = stream->attributes().find(id);
   if (found != stream->attributes().end()) std::memcpy(value, found->second.data(), found->second.size());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 // A stream's priority is given when it is made.
 hipError_t hipStreamSetAttribute(hipStream_t handle, int id, const void* value) {
@@ -200,7 +200,7 @@ hipError_t hipStreamSetAttribute(hipStream_t handle, int id, const void* value) 
   Stream* const stream = FindStream(handle, &error);
   if (stream == nullptr) return Done(error);
   std::memcpy(stream->attributes()[id].data(), value, 64);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipStreamCopyAttributes(hipStream_t to_handle, hipStream_t from_handle) {
   hipError_t error;
@@ -209,7 +209,7 @@ hipError_t hipStreamCopyAttributes(hipStream_t to_handle, hipStream_t from_handl
   Stream* const from = FindStream(from_handle, &error);
   if (from == nullptr) return Done(error);
   to->attributes() = std::map(from->attributes());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

@@ -103,7 +103,7 @@ hipError_t hipMemGetAllocationGranularity(size_t* granularity, const hipMemAlloc
   const bool known = option == hipMemAllocationGranularityMinimum || option == hipMemAllocationGranularityRecommended;
   if (!known || !IsValid(*reinterpret_cast<const Properties*>(prop))) return Done(hipErrorInvalidValue);
   *granularity = kGranule;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipMemAddressReserve(void** pointer, size_t size, size_t alignment, void* wanted, unsigned long long flags) {
@@ -118,7 +118,7 @@ hipError_t hipMemAddressReserve(void** pointer, size_t size, size_t alignment, v
   }
   const std::lock_guard lock(mutex);
   reservations[reinterpret_cast<uint64_t>(*pointer)] = size;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemAddressFree(void* pointer, size_t size) {
   if (pointer == nullptr || size == 0) return Done(hipErrorInvalidValue);
@@ -127,7 +127,7 @@ hipError_t hipMemAddressFree(void* pointer, size_t size) {
   if (found == reservations.end() || found->second != size) return Done(hipErrorInvalidValue);
   if (hsa_amd_vmem_address_free(pointer, size) != HSA_STATUS_SUCCESS) return Done(hipErrorInvalidValue);
   reservations.erase(found);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* handle, size_t size, const hipMemAllocationProp* prop,
@@ -155,7 +155,7 @@ hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle) {
   if (physical == nullptr) return Done(hipErrorInvalidValue);
   physical->handles--;
   DropUnused(physical);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t* handle, void* pointer) {
   if (handle == nullptr || pointer == nullptr) return Done(hipErrorInvalidValue);
@@ -167,14 +167,14 @@ hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t* handle,
   if (address - begin >= mapping.size) return Done(hipErrorInvalidValue);
   mapping.physical->handles++;
   *handle = reinterpret_cast<hipMemGenericAllocationHandle_t>(mapping.physical);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp* prop, hipMemGenericAllocationHandle_t handle) {
   const std::lock_guard lock(mutex);
   const Physical* const physical = Find(handle);
   if (prop == nullptr || physical == nullptr) return Done(hipErrorInvalidValue);
   std::memcpy(static_cast<void*>(prop), &physical->properties, sizeof physical->properties);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipMemMap(void* pointer, size_t size, size_t offset, hipMemGenericAllocationHandle_t handle,
@@ -188,7 +188,7 @@ hipError_t hipMemMap(void* pointer, size_t size, size_t offset, hipMemGenericAll
   physical->mapped++;
   mappings[reinterpret_cast<uint64_t>(pointer)] = {size, physical, {}};
   RecordMemory(pointer, size, MemoryKind::kMapped, 0, physical->properties.location.id);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemUnmap(void* pointer, size_t size) {
   if (pointer == nullptr || size == 0) return Done(hipErrorInvalidValue);
@@ -237,7 +237,7 @@ hipError_t hipMemSetAccess(void* pointer, size_t size, const hipMemAccessDesc* l
       return Done(hipErrorInvalidValue);
     }
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipMemGetAccess(unsigned long long* flags, const hipMemLocation* location, void* pointer) {
   if (flags == nullptr || location == nullptr || pointer == nullptr || !IsLocation(*location)) {
@@ -251,7 +251,7 @@ hipError_t hipMemGetAccess(unsigned long long* flags, const hipMemLocation* loca
   if (address - begin >= mapping.size) return Done(hipErrorInvalidValue);
   const auto found = mapping.access.find(location->id);
   *flags = found == mapping.access.end() ? static_cast<unsigned long long>(hipMemAccessFlagsProtNone) : found->second;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipMemExportToShareableHandle(void* shareable, hipMemGenericAllocationHandle_t handle,
@@ -267,7 +267,7 @@ hipError_t hipMemExportToShareableHandle(void* shareable, hipMemGenericAllocatio
     return Done(hipErrorInvalidValue);
   }
   std::memcpy(shareable, &descriptor, sizeof descriptor);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 // The descriptor itself takes the place of the pointer, as in CUDA; a pointer to one is taken too, as in HIP before 7.
 hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t* handle, void* shareable,
@@ -303,7 +303,7 @@ hipError_t hipMemGetHandleForAddressRange(void* handle, hipDeviceptr_t pointer, 
     return Done(hipErrorNotSupported);
   }
   std::memcpy(handle, &descriptor, sizeof descriptor);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

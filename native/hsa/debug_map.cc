@@ -14,8 +14,10 @@ std::mutex mutex;
 }  // namespace
 
 // The version is that of the runtime's trap handler in ROCm 6.4.
-extern "C" __attribute__((visibility("default"))) r_debug _amdgpu_r_debug = {
+extern "C" {
+__attribute__((visibility("default"))) r_debug _amdgpu_r_debug = {
     10, nullptr, reinterpret_cast<ElfW(Addr)>(&ListChanges), r_debug::RT_CONSISTENT, 0};
+}
 
 namespace wavesmith::hsa {
 

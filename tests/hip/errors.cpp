@@ -11,7 +11,8 @@ int main() {
   CHECK(std::string(hipGetErrorName(hipErrorInvalidValue)) == "hipErrorInvalidValue");
   CHECK(std::string(hipGetErrorString(hipErrorOutOfMemory)) == "out of memory");
   CHECK(std::string(hipGetErrorString(hipSuccess)) == "no error");
-  CHECK(std::string(hipGetErrorString(hipErrorNoBinaryForGpu)) == "no kernel image is available for execution on the device");
+  CHECK(std::string(hipGetErrorString(hipErrorNoBinaryForGpu)) ==
+        "no kernel image is available for execution on the device");
 
   GIVES(hipErrorInvalidValue, hipMalloc(static_cast<void**>(nullptr), 4));
   GIVES(hipErrorInvalidValue, hipPeekAtLastError());
@@ -29,9 +30,18 @@ int main() {
   CHECK(hipGetLastError() != hipSuccess);
   small<<<1, 128>>>();
   CHECK(hipGetLastError() != hipSuccess);
-  // The last successful call does not clear the error; the device still works.
+  // The device still works.
   nothing<<<1, 64>>>();
   OK(hipDeviceSynchronize());
   OK(hipGetLastError());
+  // Up to HIP 6 the last call counts, since HIP 7 the last error; a query that says "not ready" is an error up to HIP 6 only.
+  int version = 0;
+  OK(hipRuntimeGetVersion(&version));
+  const bool keeps = version >= 70'000'000;
+  GIVES(hipErrorInvalidValue, hipMalloc(static_cast<void**>(nullptr), 4));
+  OK(hipDeviceSynchronize());
+  GIVES(keeps ? hipErrorInvalidValue : hipSuccess, hipPeekAtLastError());
+  GIVES(keeps ? hipErrorInvalidValue : hipSuccess, hipGetLastError());
+  GIVES(hipSuccess, hipGetLastError());
   return Ok();
 }

@@ -181,13 +181,13 @@ hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t graph, co
   streams[stream] = {graph, std::move(last)};
   origins[graph] = {stream, next_id++, mode, std::this_thread::get_id(), true};
   captures++;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
   hipGraph_t graph;
   hipError_t error = hipGraphCreate(&graph, 0);
-  if (error != hipSuccess) return error;
+  if (error != hipSuccess) return Done(error);
   error = hipStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, mode);
   if (error != hipSuccess) {
     (void)hipGraphDestroy(graph);
@@ -195,7 +195,7 @@ hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) 
   }
   const std::lock_guard lock(mutex);
   origins.at(graph).is_given = false;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
@@ -226,7 +226,7 @@ hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
   const bool valid = invalidated.erase(made) == 0;
   if (joined && valid) {
     *graph = made;
-    return hipSuccess;
+    return Done(hipSuccess);
   }
   *graph = nullptr;
   if (!origin.is_given) (void)hipGraphDestroy(made);
@@ -245,13 +245,13 @@ hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream, hipStreamCaptureStatus
   *status = found == streams.end()                      ? hipStreamCaptureStatusNone
             : invalidated.contains(found->second.graph) ? hipStreamCaptureStatusInvalidated
                                                         : hipStreamCaptureStatusActive;
-  if (*status != hipStreamCaptureStatusActive) return hipSuccess;
+  if (*status != hipStreamCaptureStatusActive) return Done(hipSuccess);
   if (id != nullptr) *id = origins.at(found->second.graph).id;
   if (graph != nullptr) *graph = found->second.graph;
   // They stay where they are until the stream's next call.
   if (dependencies != nullptr) *dependencies = found->second.last.data();
   if (count != nullptr) *count = found->second.last.size();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus* status, unsigned long long* id) {
   return hipStreamGetCaptureInfo_v2(stream, status, id, nullptr, nullptr, nullptr);
@@ -280,13 +280,13 @@ hipError_t hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNode_t
   } else {
     Join(found->second.last, given);
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
   if (mode == nullptr || static_cast<unsigned>(*mode) > hipStreamCaptureModeRelaxed) return Done(hipErrorInvalidValue);
   std::swap(*mode, thread_mode);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

@@ -111,7 +111,7 @@ hipError_t hipGraphExecGetFlags(hipGraphExec_t handle, unsigned long long* flags
   const Executable* const executable = FindExecutable(handle);
   if (executable == nullptr || flags == nullptr) return Done(hipErrorInvalidValue);
   *flags = executable->flags;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphExecDestroy(hipGraphExec_t handle) {
   const auto lock = GraphLock();
@@ -121,7 +121,7 @@ hipError_t hipGraphExecDestroy(hipGraphExec_t handle) {
     source->instantiated = false;
   }
   executables.erase(executable);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipGraphLaunch(hipGraphExec_t handle, hipStream_t stream) {
@@ -138,7 +138,7 @@ hipError_t hipGraphLaunch(hipGraphExec_t handle, hipStream_t stream) {
     if (error != hipSuccess) return Done(error);
     if (alloc != nullptr) CountGraphMemory(GraphMemoryInUse());
   }
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 // Everything a graph needs is on the device already.
 hipError_t hipGraphUpload(hipGraphExec_t handle, hipStream_t stream) {
@@ -186,7 +186,7 @@ hipError_t hipGraphExecUpdate(hipGraphExec_t handle, hipGraph_t graph_handle, hi
     mine[n]->params = std::move(params);
   }
   *result = hipGraphExecUpdateSuccess;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

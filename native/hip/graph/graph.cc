@@ -74,14 +74,14 @@ hipError_t hipGraphCreate(hipGraph_t* graph, unsigned flags) {
   RegisterGraph(made.get());
   *graph = HandleOf(made.get());
   owned[made.get()] = std::move(made);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphDestroy(hipGraph_t handle) {
   const auto lock = GraphLock();
   const auto found = owned.find(FindGraph(handle));
   if (found == owned.end()) return Done(hipErrorInvalidValue);
   owned.erase(found);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipGraphAddDependencies(hipGraph_t handle, const hipGraphNode_t* from, const hipGraphNode_t* to,
@@ -89,7 +89,7 @@ hipError_t hipGraphAddDependencies(hipGraph_t handle, const hipGraphNode_t* from
   const auto lock = GraphLock();
   const Graph* const graph = FindGraph(handle);
   if (graph == nullptr) return Done(hipErrorInvalidValue);
-  if (count == 0) return hipSuccess;
+  if (count == 0) return Done(hipSuccess);
   if (from == nullptr || to == nullptr) return Done(hipErrorInvalidValue);
   for (size_t n = 0; n < count; n++) {
     const Node* const a = FindNode(from[n]);
@@ -102,14 +102,14 @@ hipError_t hipGraphAddDependencies(hipGraph_t handle, const hipGraphNode_t* from
     }
   }
   for (size_t n = 0; n < count; n++) FindNode(to[n])->dependencies.push_back(FindNode(from[n]));
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphRemoveDependencies(hipGraph_t handle, const hipGraphNode_t* from, const hipGraphNode_t* to,
                                       size_t count) {
   const auto lock = GraphLock();
   const Graph* const graph = FindGraph(handle);
   if (graph == nullptr) return Done(hipErrorInvalidValue);
-  if (count == 0) return hipSuccess;
+  if (count == 0) return Done(hipSuccess);
   if (from == nullptr || to == nullptr) return Done(hipErrorInvalidValue);
   if (graph->Allocates()) return Done(hipErrorNotSupported);
   for (size_t n = 0; n < count; n++) {
@@ -121,7 +121,7 @@ hipError_t hipGraphRemoveDependencies(hipGraph_t handle, const hipGraphNode_t* f
     }
   }
   for (size_t n = 0; n < count; n++) std::erase(FindNode(to[n])->dependencies, FindNode(from[n]));
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipGraphGetEdges(hipGraph_t handle, hipGraphNode_t* from, hipGraphNode_t* to, size_t* count) {
@@ -183,7 +183,7 @@ hipError_t hipGraphNodeGetType(hipGraphNode_t handle, hipGraphNodeType* type) {
   const Node* const node = FindNode(handle);
   if (node == nullptr || type == nullptr) return Done(hipErrorInvalidValue);
   *type = static_cast<hipGraphNodeType>(static_cast<int>(TypeOf(node->params)) + (HipMajor() == 5 ? 1 : 0));
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphDestroyNode(hipGraphNode_t handle) {
   const auto lock = GraphLock();
@@ -194,7 +194,7 @@ hipError_t hipGraphDestroyNode(hipGraphNode_t handle) {
   for (const auto& other : graph->nodes) std::erase(other->dependencies, node);
   ForgetNode(node);
   std::erase_if(graph->nodes, [&](const auto& n) { return n.get() == node; });
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipGraphClone(hipGraph_t* result, hipGraph_t handle) {
@@ -212,7 +212,7 @@ hipError_t hipGraphClone(hipGraph_t* result, hipGraph_t handle) {
   }
   *result = HandleOf(clone.get());
   owned[clone.get()] = std::move(clone);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphNodeFindInClone(hipGraphNode_t* result, hipGraphNode_t original, hipGraph_t handle) {
   const auto lock = GraphLock();
@@ -222,7 +222,7 @@ hipError_t hipGraphNodeFindInClone(hipGraphNode_t* result, hipGraphNode_t origin
   const auto found = clone->copies.find(node);
   if (found == clone->copies.end() || FindNode(HandleOf(found->second)) == nullptr) return Done(hipErrorInvalidValue);
   *result = HandleOf(found->second);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipGraphDebugDotPrint(hipGraph_t handle, const char* path, unsigned) {
@@ -234,7 +234,7 @@ hipError_t hipGraphDebugDotPrint(hipGraph_t handle, const char* path, unsigned) 
   std::fputs("digraph dot {\n", file);
   PrintGraph(file, *graph, 0);
   std::fputs("}\n", file);
-  return std::fclose(file) == 0 ? hipSuccess : Remember(hipErrorOperatingSystem);
+  return Done(std::fclose(file) == 0 ? hipSuccess : hipErrorOperatingSystem);
 }
 
 // User objects -----------------------------------------------------------------------------------------------------------------------------------
@@ -247,21 +247,21 @@ hipError_t hipUserObjectCreate(UserObject** result, void* data, hipHostFn_t dest
   const auto lock = GraphLock();
   *result = new UserObject{data, destroy, count};
   user_objects.insert(*result);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipUserObjectRelease(UserObject* object, unsigned count) {
   const auto lock = GraphLock();
   if (object == nullptr || count == 0 || count > INT32_MAX) return Done(hipErrorInvalidValue);
   // One that is gone, or has fewer references: nothing is left to release.
-  if (!user_objects.contains(object) || object->count < count) return hipSuccess;
+  if (!user_objects.contains(object) || object->count < count) return Done(hipSuccess);
   ReleaseUserObject(object, count);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipUserObjectRetain(UserObject* object, unsigned count) {
   const auto lock = GraphLock();
   if (object == nullptr || count == 0 || count > INT32_MAX) return Done(hipErrorInvalidValue);
   if (user_objects.contains(object)) object->count += count;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphRetainUserObject(hipGraph_t handle, UserObject* object, unsigned count, unsigned flags) {
   constexpr unsigned kMove = 1;
@@ -270,21 +270,21 @@ hipError_t hipGraphRetainUserObject(hipGraph_t handle, UserObject* object, unsig
   if (graph == nullptr || object == nullptr || count == 0 || count > INT32_MAX || flags > kMove) {
     return Done(hipErrorInvalidValue);
   }
-  if (!user_objects.contains(object)) return hipSuccess;
+  if (!user_objects.contains(object)) return Done(hipSuccess);
   graph->objects[object] += count;
   if (flags != kMove) object->count += count;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphReleaseUserObject(hipGraph_t handle, UserObject* object, unsigned count) {
   const auto lock = GraphLock();
   Graph* const graph = FindGraph(handle);
   if (graph == nullptr || object == nullptr || count == 0 || count > INT32_MAX) return Done(hipErrorInvalidValue);
   const auto found = graph->objects.find(object);
-  if (found == graph->objects.end() || found->second < count) return hipSuccess;
+  if (found == graph->objects.end() || found->second < count) return Done(hipSuccess);
   found->second -= count;
   if (found->second == 0) graph->objects.erase(found);
   ReleaseUserObject(object, count);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

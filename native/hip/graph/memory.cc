@@ -99,7 +99,7 @@ hipError_t hipGraphMemAllocNodeGetParams(hipGraphNode_t handle, MemAllocNodePara
   const auto* const alloc = node == nullptr ? nullptr : std::get_if<AllocNode>(&node->params);
   if (alloc == nullptr || p == nullptr) return Done(hipErrorInvalidValue);
   *p = alloc->params;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                   size_t count, void* pointer) {
@@ -115,7 +115,7 @@ hipError_t hipGraphMemFreeNodeGetParams(hipGraphNode_t handle, void* pointer) {
   const auto* const freed = node == nullptr ? nullptr : std::get_if<FreeNode>(&node->params);
   if (freed == nullptr || pointer == nullptr) return Done(hipErrorInvalidValue);
   *static_cast<void**>(pointer) = freed->pointer;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
@@ -124,7 +124,7 @@ hipError_t hipDeviceGetGraphMemAttribute(int device, int attribute, void* value)
   const auto lock = GraphLock();
   const size_t values[] = {GraphMemoryInUse(), high_used, std::max(reserved, GraphMemoryInUse()), high_reserved};
   *static_cast<uint64_t*>(value) = values[attribute];
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDeviceSetGraphMemAttribute(int device, int attribute, void* value) {
   if (!IsDevice(device)) return Done(hipErrorInvalidDevice);
@@ -132,13 +132,13 @@ hipError_t hipDeviceSetGraphMemAttribute(int device, int attribute, void* value)
   if (value == nullptr || !high || *static_cast<uint64_t*>(value) != 0) return Done(hipErrorInvalidValue);
   const auto lock = GraphLock();
   (attribute == kUsedHigh ? high_used : high_reserved) = 0;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipDeviceGraphMemTrim(int device) {
   if (!IsDevice(device)) return Done(hipErrorInvalidDevice);
   const auto lock = GraphLock();
   reserved = GraphMemoryInUse();
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 }  // extern "C"

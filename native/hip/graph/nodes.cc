@@ -89,7 +89,7 @@ hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams*
   const auto* const kernel = ParamsOf<KernelNode>(node);
   if (kernel == nullptr || p == nullptr) return Done(hipErrorInvalidValue);
   *p = kernel->shown;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams* p) {
   const auto lock = GraphLock();
@@ -114,7 +114,7 @@ hipError_t hipGraphKernelNodeSetAttribute(hipGraphNode_t node, hipKernelNodeAttr
   if (attribute == 1 && !IsWindow(kept)) return Done(hipErrorInvalidValue);
   kernel->attributes[attribute] = kept;
   if (attribute == 2) kernel->request.cooperative = kept.cooperative != 0;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphKernelNodeGetAttribute(hipGraphNode_t node, hipKernelNodeAttrID attribute_id,
                                           hipKernelNodeAttrValue* value) {
@@ -126,7 +126,7 @@ hipError_t hipGraphKernelNodeGetAttribute(hipGraphNode_t node, hipKernelNodeAttr
   LaunchAttributeValue kept{};
   if (const auto found = kernel->attributes.find(attribute); found != kernel->attributes.end()) kept = found->second;
   std::memcpy(value, &kept, attribute == 1 ? sizeof kept.window : sizeof kept.priority);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t from, hipGraphNode_t to) {
   const auto lock = GraphLock();
@@ -135,7 +135,7 @@ hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t from, hipGraphNode_t 
   if (source == nullptr || target == nullptr) return Done(hipErrorInvalidValue);
   target->attributes = source->attributes;
   target->request.cooperative = source->request.cooperative;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 // Copies ----------------------------------------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ hipError_t hipGraphMemcpyNodeGetParams(hipGraphNode_t node, hipMemcpy3DParms* p)
   const auto* const copy = ParamsOf<MemcpyNode>(node);
   if (copy == nullptr || p == nullptr || copy->form != Form::kBox) return Done(hipErrorInvalidValue);
   *p = copy->box;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms* p) {
   const auto lock = GraphLock();
@@ -250,7 +250,7 @@ hipError_t hipGraphMemsetNodeGetParams(hipGraphNode_t node, hipMemsetParams* p) 
   const auto* const fill = ParamsOf<MemsetNode>(node);
   if (fill == nullptr || p == nullptr) return Done(hipErrorInvalidValue);
   *p = fill->params;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipMemsetParams* p) {
   const auto lock = GraphLock();
@@ -287,21 +287,21 @@ hipError_t hipGraphHostNodeGetParams(hipGraphNode_t node, hipHostNodeParams* p) 
   const auto* const host = ParamsOf<HostNode>(node);
   if (host == nullptr || p == nullptr) return Done(hipErrorInvalidValue);
   *p = host->params;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParams* p) {
   const auto lock = GraphLock();
   auto* const host = ParamsOf<HostNode>(node);
   if (host == nullptr || CheckHost(p) != hipSuccess) return Done(hipErrorInvalidValue);
   host->params = *p;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, const hipHostNodeParams* p) {
   const auto lock = GraphLock();
   auto* const host = ParamsIn<HostNode>(exec, node);
   if (host == nullptr || CheckHost(p) != hipSuccess) return Done(hipErrorInvalidValue);
   host->params = *p;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
@@ -321,21 +321,21 @@ hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hi
     const auto* const found = ParamsOf<params>(node);                                                            \
     if (found == nullptr || event == nullptr) return Done(hipErrorInvalidValue);                                 \
     *event = found->event;                                                                                       \
-    return hipSuccess;                                                                                           \
+    return Done(hipSuccess);                                                                                     \
   }                                                                                                              \
   hipError_t hipGraph##kind##NodeSetEvent(hipGraphNode_t node, hipEvent_t event) {                               \
     const auto lock = GraphLock();                                                                               \
     auto* const found = ParamsOf<params>(node);                                                                  \
     if (found == nullptr || !IsEvent(event)) return Done(hipErrorInvalidValue);                                  \
     found->event = event;                                                                                        \
-    return hipSuccess;                                                                                           \
+    return Done(hipSuccess);                                                                                     \
   }                                                                                                              \
   hipError_t hipGraphExec##kind##NodeSetEvent(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event) {      \
     const auto lock = GraphLock();                                                                               \
     auto* const found = ParamsIn<params>(exec, node);                                                            \
     if (found == nullptr || !IsEvent(event)) return Done(hipErrorInvalidValue);                                  \
     found->event = event;                                                                                        \
-    return hipSuccess;                                                                                           \
+    return Done(hipSuccess);                                                                                     \
   }
 // NOLINTEND(bugprone-macro-parentheses)
 WAVESMITH_EVENT_NODE(EventRecord, EventRecordNode)
@@ -358,7 +358,7 @@ hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t* graph
   const auto* const child = ParamsOf<ChildNode>(node);
   if (child == nullptr || graph == nullptr) return Done(hipErrorInvalidValue);
   *graph = HandleOf(child->graph.get());
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, hipGraph_t handle) {
   const auto lock = GraphLock();
@@ -367,7 +367,7 @@ hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t exec, hipGraphNode
   if (child == nullptr || graph == nullptr || !SameShape(*child->graph, *graph)) return Done(hipErrorInvalidValue);
   std::map<const Node*, Node*> copies;
   child->graph = CloneGraph(*graph, &copies);
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 hipError_t hipGraphNodeSetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled) {
@@ -379,7 +379,7 @@ hipError_t hipGraphNodeSetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsi
     return Done(hipErrorInvalidValue);
   }
   found->enabled = enabled != 0;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 hipError_t hipGraphNodeGetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned* enabled) {
   const auto lock = GraphLock();
@@ -390,7 +390,7 @@ hipError_t hipGraphNodeGetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsi
     return Done(hipErrorInvalidValue);
   }
   *enabled = found->enabled ? 1 : 0;
-  return hipSuccess;
+  return Done(hipSuccess);
 }
 
 // Nodes of any kind -----------------------------------------------------------------------------------------------------------------------------
