@@ -105,7 +105,7 @@ export function timelineView(
         ui.svg(
           'text',
           { x: L - 8, y: i * ROW + 17, 'text-anchor': 'end' },
-          lane.length > 24 ? `…${lane.slice(-23)}` : lane,
+          lane.length > 22 ? `…${lane.slice(-21)}` : lane,
         ),
       );
       root.append(ui.svg('line', { x1: L, x2: W - 8, y1: (i + 1) * ROW, y2: (i + 1) * ROW, class: 'grid' }));
