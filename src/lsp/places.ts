@@ -13,6 +13,7 @@ export class Places {
   private readonly codeObject: CodeObject;
   private readonly lines: InstructionLines | undefined;
   private readonly name: string;
+  private expansions: ReadonlyMap<string, readonly number[]> | undefined;
 
   /** `name` is what the assembler was told that the source is called. */
   constructor(document: SourceDocument, codeObject: CodeObject, lines: InstructionLines | undefined, name: string) {
@@ -37,12 +38,23 @@ export class Places {
   /** The addresses of the instructions that come from the same line as the one at an address, in their order. */
   expansion(pc: number): readonly number[] {
     const line = this.line(pc);
-    const section = this.codeObject.elf.sections.find((s) => pc >= s.address && pc < s.address + s.bytes.length);
-    if (line === undefined || section === undefined) return [];
-    return [...(this.lines?.get(section.name) ?? [])]
-      .filter(([, other]) => other.line === line.line && other.file === line.file)
-      .map(([offset]) => section.address + offset)
-      .sort((a, b) => a - b);
+    if (line === undefined) return [];
+    this.expansions ??= this.allExpansions();
+    return this.expansions.get(`${line.file}:${line.line}`) ?? [];
+  }
+
+  private allExpansions(): Map<string, number[]> {
+    const all = new Map<string, number[]>();
+    for (const { name, address } of this.codeObject.elf.sections) {
+      for (const [offset, { file, line }] of this.lines?.get(name) ?? []) {
+        const key = `${file}:${line}`;
+        const known = all.get(key);
+        if (known === undefined) all.set(key, [address + offset]);
+        else known.push(address + offset);
+      }
+    }
+    for (const list of all.values()) list.sort((x, y) => x - y);
+    return all;
   }
 
   /** The instruction at an address: its statement here, or the `.include` that it comes from. */
