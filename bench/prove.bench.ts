@@ -5,11 +5,13 @@
 // time. `--record FILE` appends a line per kernel and passes over those that the file has with this seed; with `--total` only the sums
 // of the file are printed. For each kernel: the same code compared as if it were different, N random edits that keep
 // the function, N random mistakes that the virtual GPU computes something else with (or strict mode objects to). A proved one is UNSOUND.
-// Timed: `proveKernel` inside a warm process, without reading the files; milliseconds per 1,000 instructions of both kernels.
+// Timed: `proveKernel` inside a warm process, without reading the files: processor time, in milliseconds per 1,000 instructions of both
+// kernels.
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { randomNumbers, WavesmithError } from '../src/base/index.ts';
 import { type CodeObject, readCodeObject } from '../src/codeobject/index.ts';
+import { processorTime } from '../src/equivalence/budget.ts';
 import { type Proof, proveKernel } from '../src/equivalence/index.ts';
 import { type CodeEdit, EditableKernel, legalEdit } from '../tests/support/prove-edits.ts';
 import { mutant } from '../tests/support/prove-mutants.ts';
@@ -98,10 +100,11 @@ let baseline: { readonly subject: ProveSubject; readonly codeObject: CodeObject 
 
 function prove(subject: ProveSubject, bytes: Uint8Array): Proof {
   if (baseline?.subject !== subject) baseline = { subject, codeObject: readCodeObject(subject.codeObject) };
-  const proof = proveKernel(baseline.codeObject, readCodeObject(bytes), subject.kernel, {
-    ignoreIdentity: true,
-  });
-  const { instructions, milliseconds } = proof.effort;
+  const edited = readCodeObject(bytes);
+  const started = processorTime();
+  const proof = proveKernel(baseline.codeObject, edited, subject.kernel, { ignoreIdentity: true });
+  const milliseconds = Math.round(processorTime() - started);
+  const { instructions } = proof.effort;
   if (proof.verdict === 'proved' && instructions > 100) speeds.push((1000 * milliseconds) / instructions);
   if (milliseconds > worst.milliseconds) worst = { milliseconds, kernel: subject.name };
   return proof;
@@ -175,7 +178,7 @@ function printTotal(lines: readonly Line[]): void {
   const all = lines.flatMap((line) => line.speeds).sort((a, b) => a - b);
   const longest = lines.map((line) => line.worst).sort((a, b) => b.milliseconds - a.milliseconds)[0];
   console.log(
-    'Timed: proving inside one process, which is warm after the first kernels; reading files is not included.',
+    'Timed: processor time of proving inside one process, which is warm after the first kernels; reading files is not included.',
   );
   console.log(`${'kernels'.padEnd(40)} ${new Set(lines.map(({ name }) => name)).size}`);
   for (const [what, n] of [...total].sort()) console.log(`${what.padEnd(40)} ${n}`);

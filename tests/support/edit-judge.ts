@@ -150,7 +150,9 @@ function* inTurn(
   for (let round = 0; round < most; round++) {
     for (let n = 0; n < lists.length; n++) {
       const subject = (first + n) % lists.length;
-      const at = lists[subject]?.[round];
+      const places = lists[subject] as number[];
+      // Not the first place of every kernel.
+      const at = round < places.length ? places[(round + 5 * subject) % places.length] : undefined;
       if (at !== undefined) yield { subject, mutant: editMutant(kind, texts[subject] as readonly string[], at) };
     }
   }
