@@ -4,6 +4,7 @@ import type { AccessPiece } from '../interpreter/access-plan.ts';
 import { LANES } from '../state/wave.ts';
 import type { Actor, DispatchRegions } from './access-reports.ts';
 import type { GlobalConflict, GlobalShadow, RegionShadow } from './global.ts';
+import { polls } from './polls.ts';
 import type { Reporter } from './reporter.ts';
 import type { Acquisition } from './synchronisation.ts';
 
@@ -97,11 +98,21 @@ export class GlobalRaces {
     return true;
   }
 
+  /** Whether wavefronts of a workgroup may be ordered by the value that an instruction reads. */
+  private isPoll(pc: number): boolean {
+    const { loaded } = this.reporter.dispatch;
+    return pc >= 0 && polls(loaded, loaded.region.base + pc);
+  }
+
   private globalRace(actor: Actor, lane: number, address: number, conflict: GlobalConflict, isWrite: boolean): void {
     const { w, pc, state, isSynchronising } = actor;
     const { reporter } = this;
     const isOwn = conflict.workgroup === state.number;
     if (isOwn && (state.usesAtomics || isSynchronising)) return;
+    if (isOwn && (this.isPoll(pc) || this.isPoll(conflict.pc))) {
+      state.usesAtomics = true;
+      return;
+    }
     if (isOwn && conflict.other === 'read' && state.order?.hasHeard(w.index, conflict.wave) === true) return;
     const { order } = conflict;
     if (order === 'stale') {

@@ -7,7 +7,7 @@ import type { AccessReports, Actor } from './access-reports.ts';
 import type { LdsConflict } from './lds.ts';
 import type { Told } from './lds-order.ts';
 import { BOTH, HIGH, LOW } from './plan.ts';
-import { pollsLds } from './polls.ts';
+import { polls } from './polls.ts';
 import type { Reporter } from './reporter.ts';
 import type { IssuedOperation } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
@@ -94,7 +94,7 @@ export class LdsChecks {
       return false;
     }
     const { loaded } = this.reporter.dispatch;
-    const isPoll = pollsLds(loaded, loaded.region.base + pc);
+    const isPoll = polls(loaded, loaded.region.base + pc);
     const isReturning = kind === 'atomic' && plan.writes.length > 0;
     if (isPoll) order.setPolled(address);
     const heard = isPoll || isReturning ? order.hear(w.index, address) : undefined;

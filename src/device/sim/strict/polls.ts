@@ -1,4 +1,4 @@
-// Instructions by which a wavefront waits for another one of its workgroup: loads of LDS, and atomics that return a value, in a loop that
+// Instructions by which a wavefront waits for another one of its workgroup: loads, and atomics that return a value, in a loop that
 // changes nothing else, at an address that the loop does not change, whose value decides whether it is left.
 import { branchTarget } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
@@ -20,11 +20,11 @@ function remembered(all: typeof knownPolls, loaded: LoadedCode, pc: number, find
   return answer;
 }
 
-/** Whether the instruction at an address polls LDS. */
-export function pollsLds(loaded: LoadedCode, pc: number): boolean {
+/** Whether the instruction at an address polls memory. */
+export function polls(loaded: LoadedCode, pc: number): boolean {
   return remembered(knownPolls, loaded, pc, () => {
     const instruction = loaded.instructionAt(pc);
-    return instruction !== undefined && readsLds(instruction) && isPoll(loaded, pc, instruction);
+    return instruction !== undefined && returnsValue(instruction) && isPoll(loaded, pc, instruction);
   });
 }
 
@@ -43,15 +43,20 @@ export function handsOver(loaded: LoadedCode, { entry, wavesPerGroup }: Launch):
     }
     const isInLoop = (pc: number): boolean =>
       loops.some(([from, to]) => to - from <= MAX_LOOP && from <= pc && pc <= to);
-    return reads.some((pc) => isInLoop(pc) && pollsLds(loaded, pc));
+    return reads.some((pc) => isInLoop(pc) && polls(loaded, pc));
   });
 }
 
-/** A load of LDS, or an atomic on it that returns a value. */
-function readsLds({ row }: Instruction): boolean {
-  const op = semanticsOf(row.operation);
+/** A load, or an atomic that returns a value. */
+function returnsValue({ row }: Instruction): boolean {
+  const kind = semanticsOf(row.operation)?.kind;
+  return (kind === 'load' || kind === 'atomic') && row.operands.some((o) => o.isOut);
+}
+
+function readsLds(instruction: Instruction): boolean {
+  const op = semanticsOf(instruction.row.operation);
   if (op?.kind !== 'load' && op?.kind !== 'atomic') return false;
-  return (op.space === 'lds' || op.space === 'flat') && row.operands.some((o) => o.isOut);
+  return returnsValue(instruction) && (op.space === 'lds' || op.space === 'flat');
 }
 
 function isPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean {

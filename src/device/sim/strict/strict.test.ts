@@ -431,6 +431,11 @@ describe.each(['compiled', 'interpreter'] as const)('what is no mistake: %s', (e
       `${OWN}\nv_mov_b32_e32 v2, 0\nv_mov_b32_e32 v3, 1\ns_mov_b64 exec, 1\nglobal_store_dword v1, v3, s[6:7] offset:64\nbuffer_wbl2 sc1\ns_waitcnt vmcnt(0)\nglobal_atomic_add v4, v2, v3, s[4:5] sc0\ns_waitcnt vmcnt(0)\nbuffer_inv sc1\nglobal_load_dword v5, v2, s[4:5] offset:64\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v5, 1, v5`,
       { grid: [4, 1, 1] },
     ],
+    [
+      'a flag in memory between wavefronts of a workgroup',
+      'v_readfirstlane_b32 s8, v0\nv_mov_b32_e32 v2, 0\nv_mov_b32_e32 v3, 1\nv_and_b32_e32 v7, 0xff, v1\ns_cmp_eq_u32 s8, 0\ns_cbranch_scc0 .Lconsumer\nglobal_store_dword v1, v0, s[4:5] offset:256\ns_waitcnt vmcnt(0)\nglobal_store_dword v2, v3, s[4:5] sc0\ns_branch .Lover\n.Lconsumer:\nglobal_load_dword v4, v2, s[4:5] sc0\ns_waitcnt vmcnt(0)\nv_readfirstlane_b32 s9, v4\ns_cmp_eq_u32 s9, 1\ns_cbranch_scc0 .Lconsumer\nglobal_load_dword v6, v7, s[4:5] offset:256\ns_waitcnt vmcnt(0)\nglobal_store_dword v1, v6, s[4:5] offset:512\n.Lover:',
+      TWO_WAVES,
+    ],
   ];
   test.each(SILENT)('%s', async (_name, code, options) => {
     const found = await strictFindings(code, { ...options, engine });
