@@ -13,6 +13,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
   writeSync,
@@ -55,6 +56,19 @@ function unreadable(path: string, error: unknown): WavesmithError {
   return new WavesmithError('io/read', `Cannot read '${path}': ${reason}.`, { file: path, hint: 'Check the path.' });
 }
 
+/** Looks at files; what the system refuses is `io/read`. */
+function looking<T>(path: string, look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    throw error instanceof WavesmithError ? error : unreadable(path, error);
+  }
+}
+
+/** What is at a path, without following a link; undefined when nothing is. */
+const factsOf = (path: string): Stats | undefined =>
+  looking(path, (): Stats | undefined => lstatSync(path, { throwIfNoEntry: false }));
+
 /** Opens a folder or a ZIP; what is neither is `capture/not-a-capture`. */
 export function openFiles(path: string): CaptureFiles {
   let isFolder: boolean;
@@ -75,7 +89,7 @@ export function openFiles(path: string): CaptureFiles {
 function partialsOf(path: string): string[] {
   const folder = dirname(path);
   if (!existsSync(folder)) return [];
-  return readdirSync(folder)
+  return looking(folder, () => readdirSync(folder))
     .filter((name) => name.startsWith(`${basename(path)}.partial-`))
     .map((name) => join(folder, name));
 }
@@ -94,16 +108,14 @@ class Folder implements CaptureFiles {
     if (folder === '.') return true;
     let known = this.checked.get(folder);
     if (known === undefined) {
-      known =
-        this.hasFolder(folder) &&
-        (lstatSync(join(this.path, folder), { throwIfNoEntry: false })?.isDirectory() ?? false);
+      known = this.hasFolder(folder) && (factsOf(join(this.path, folder))?.isDirectory() ?? false);
       this.checked.set(folder, known);
     }
     return known;
   }
 
   size(name: string): number | undefined {
-    const stats = this.hasFolder(name) ? lstatSync(join(this.path, name), { throwIfNoEntry: false }) : undefined;
+    const stats = this.hasFolder(name) ? factsOf(join(this.path, name)) : undefined;
     return stats?.isFile() ? stats.size : undefined;
   }
 
@@ -226,7 +238,7 @@ export class FolderWriter {
     this.path = path.replace(/(?<=.)\/+$/, '');
     this.replaces = replace;
     this.refuseOther();
-    if (replace && existsSync(this.path) && !isCapture(this.path)) {
+    if (replace && existsSync(this.path) && !this.io(() => isCapture(this.path))) {
       throw new WavesmithError('capture/exists', `'${this.path}' exists and is no capture: it is not replaced.`, {
         file: this.path,
       });
@@ -401,7 +413,7 @@ function packZip(files: CaptureFiles, names: readonly string[], path: string): v
 
 /** Whether a path is meant as a capture: a folder, something called `.wscap`, or a ZIP that begins with a manifest. */
 export function isCapturePath(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = looking(path, (): Stats | undefined => statSync(path, { throwIfNoEntry: false }));
   if (stats?.isDirectory() || /\.wscap(\.zip)?\/?$/.test(path)) return true;
-  return stats?.isFile() === true && beginsAsCapture(path);
+  return stats?.isFile() === true && looking(path, () => beginsAsCapture(path));
 }

@@ -324,7 +324,9 @@ function remarksOf(capture: Capture, placed: PlacedCapture, recopy: boolean, ite
   if (!memory.proved) remarks.push("the capture is not proved complete ('wavesmith capture slim' does that)");
   if (!recopy && iterations > 1) remarks.push('memory was kept between iterations: only the first is compared');
   if (unsupported.length > 0)
-    remarks.push(`${unsupported.length} things could not be captured: ${unsupported.map((u) => u.what).join(', ')}`);
+    remarks.push(
+      `${unsupported.length === 1 ? '1 thing' : `${unsupported.length} things`} could not be captured: ${unsupported.map((u) => u.what).join(', ')}`,
+    );
   return remarks;
 }
 
