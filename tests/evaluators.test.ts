@@ -1,7 +1,7 @@
 // Who evaluates: threads and workers of a queue pass one suite, and a search makes the same ledger with all of them, also when workers are killed
 // or the queue is gone for a while.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +10,15 @@ import { QueueEvaluators } from '../src/optimize/evaluators/queue.ts';
 import { queueAddress } from '../src/optimize/evaluators/redis.ts';
 import { ThreadEvaluators } from '../src/optimize/evaluators/threads.ts';
 import { runWorker } from '../src/optimize/evaluators/worker.ts';
+import { findNativeBuild } from '../src/runtime/addon.ts';
 import { record } from './support/captures.ts';
 import { wavesmith } from './support/cli.ts';
+import { hasNativeBuild, root } from './support/native.ts';
 import { evaluatorsContract } from './support/optimize/evaluators-contract.ts';
 import { SUBJECTS } from './support/optimize/subjects.ts';
 import { variantObject } from './support/optimize/variants.ts';
 import { redisProgram, startRedis } from './support/redis.ts';
+import { openRocm } from './support/rocm.ts';
 
 evaluatorsContract('threads', {
   open: async (blobs, file) => {
@@ -61,12 +64,12 @@ describe('addresses of queues', () => {
   test('what is no address is a wrong use', async () => {
     expect(await wavesmith('worker', '--queue', 'nowhere')).toMatchObject({ code: 2 });
     expect(await wavesmith('worker', '--queue', 'http://127.0.0.1')).toMatchObject({ code: 2 });
-    expect(await wavesmith('worker', '--queue', 'redis://127.0.0.1', '--target', 'rocm')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('worker/no-measure'),
-    });
+    expect(await wavesmith('worker', '--queue', 'redis://127.0.0.1', '--target', 'cuda')).toMatchObject({ code: 2 });
   });
 });
+
+/** What a search finds. */
+const WASTE = [['s_barrier', 's_barrier\n  s_nop 7\n  s_barrier\n  s_nop 15']] as const;
 
 describe.skipIf(redisProgram === undefined)('a search by workers', () => {
   const folder = mkdtempSync(join(tmpdir(), 'wavesmith-workers-'));
@@ -108,7 +111,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     const code = variantObject({
       name: 'wasteful',
       of: 'reverse',
-      replace: [['s_barrier', 's_barrier\n  s_nop 7\n  s_barrier\n  s_nop 15']],
+      replace: WASTE,
     });
     await record(folder, 'k.wscap', { code, args, grid, block });
     expected = (await search('here.db', '--jobs', '1')).digest;
@@ -184,4 +187,23 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     expect((await search('gone.db', '--queue', redis.url)).digest).toBe(expected);
     await endWorkers();
   }, 180_000);
+
+  test.skipIf(!hasNativeBuild())('a worker with a GPU measures both in turns, and its word counts', async () => {
+    // The GPU is the virtual one of another process, behind the HSA library.
+    (await openRocm('gfx942')).close();
+    process.env.WAVESMITH_HSA = join(findNativeBuild(root).libraries, 'libhsa-runtime64.so.1');
+    const { args, grid, block } = SUBJECTS.reverse;
+    const code = variantObject({ name: 'wasteful', of: 'reverse', replace: WASTE });
+    await record(folder, 'gpu.wscap', { code, args, grid, block });
+    writeFileSync(path('better.co'), variantObject({ name: 'same', of: 'reverse' }));
+    const worker = startWorker('--target', 'rocm');
+    const flags = ['--measure', '--queue', redis.url, '--json'];
+    const better = await wavesmith('evaluate', path('gpu.wscap'), path('better.co'), ...flags);
+    expect([better.code, better.err]).toEqual([0, '']);
+    const { measurement, verdict } = JSON.parse(better.out);
+    expect(verdict).toBe('accepted');
+    expect(measurement).toMatchObject({ device: 'rocm:gfx942', rounds: 15, differing: 0 });
+    expect(measurement.warm.interval[0]).toBeGreaterThan(1.02);
+    worker.kill('SIGTERM');
+  });
 });

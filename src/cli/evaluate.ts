@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { isCapturedFolder } from '../iree/captured.ts';
 import { isTargetName, type TargetName } from '../isa/index.ts';
+import type { Measurement } from '../optimize/evaluate/measure.ts';
 import { sha256 } from '../optimize/hash.ts';
 import {
   CLASSES,
@@ -16,16 +17,20 @@ import {
 } from '../optimize/index.ts';
 import { type Capture, openCapture } from '../snapshot/index.ts';
 import { candidateBytes } from './evaluate/candidate.ts';
+import { openGpu } from './evaluate/gpu.ts';
+import { addQueueOptions, measureElsewhere, type QueueFlags } from './optimize/elsewhere.ts';
 import { parseCount } from './run-common.ts';
 import { newCommand, parseArguments, printJson } from './support.ts';
 import { CHIP_NAMES, chipOf } from './timing.ts';
 
-interface Options {
+interface Options extends QueueFlags {
   class: string;
   chip?: string;
   seed: string;
   reductionLength: string;
   ledger?: string;
+  measure?: boolean;
+  device: string;
   json?: boolean;
 }
 
@@ -46,15 +51,58 @@ export async function run(argv: string[]): Promise<number> {
     .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`)
     .option('--seed <n>', 'held-out inputs depend on it', '1')
     .option('--ledger <file>', 'keep the verdict in this ledger; one that is in it is not made again')
+    .option(
+      '--measure',
+      'time a candidate that is right on a GPU, too: of this machine, or with --queue of a worker with --target rocm',
+    )
+    .option('--device <device>', 'with --measure: rocm[:N], a GPU of this machine', 'rocm')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP);
+  addQueueOptions(command);
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
   const [baseline, candidate] = command.args as [string, string];
   const evaluation = await evaluateFiles(baseline, candidate, options);
+  if (options.measure === true && evaluation.verdict !== 'rejected')
+    return await measured(evaluation, options, command.args);
   if (options.json === true) printJson(evaluation);
   else process.stdout.write(evaluationText(evaluation));
   return exitCodeOf(evaluation);
+}
+
+/** What a GPU says of a candidate that is right; its word counts. */
+async function measured(evaluation: Evaluation, options: Options, args: readonly string[]): Promise<number> {
+  const [baseline = '', candidate = ''] = args;
+  const { isMeasuredFaster, measurementText } = await import('../optimize/evaluate/measure.ts');
+  const capture = baselineCapture(baseline);
+  const measurement = await measure(capture, candidateBytes(capture, candidate), options);
+  const isFaster = isMeasuredFaster(measurement);
+  const verdict = measurement.differing > 0 ? 'rejected' : isFaster ? 'accepted' : 'not-faster';
+  if (options.json === true) printJson({ ...evaluation, verdict, measurement });
+  else {
+    const text = `${evaluationText(evaluation)}${measurementText(measurement)}`;
+    process.stdout.write(`${text}\n${HEADLINES[verdict]}: measured\n`);
+  }
+  return exitCodeOf({ verdict });
+}
+
+/** By a GPU of this machine, or by a worker that has one. */
+async function measure(capture: Capture, code: Uint8Array, options: Options): Promise<Measurement> {
+  const seed = parseCount(options.seed, '--seed') ?? 1;
+  const { queue } = options;
+  if (queue !== undefined) {
+    const chip = chipOf(options.chip, targetOf(capture));
+    return await measureElsewhere({ ...options, queue }, capture, code, { chip, seed });
+  }
+  const { measurePair } = await import('../optimize/evaluate/measure.ts');
+  const device = await openGpu(capture, options.device);
+  const onStep = stepLine();
+  try {
+    return await measurePair(device, capture, code, { seed, onStep });
+  } finally {
+    onStep?.('');
+    device.close();
+  }
 }
 
 async function evaluateFiles(baseline: string, candidate: string, options: Options): Promise<Evaluation> {
@@ -81,7 +129,7 @@ async function evaluateFiles(baseline: string, candidate: string, options: Optio
 }
 
 /** 0 accepted, 1 rejected, 3 correct and not faster. */
-export function exitCodeOf({ verdict }: Evaluation): number {
+export function exitCodeOf({ verdict }: Pick<Evaluation, 'verdict'>): number {
   return verdict === 'accepted' ? 0 : verdict === 'rejected' ? 1 : 3;
 }
 

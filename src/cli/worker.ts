@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { queueAddress } from '../optimize/evaluators/redis.ts';
+import { openGpu } from './evaluate/gpu.ts';
 import { atLeastOne } from './optimize/model.ts';
 import { parseCount } from './run-common.ts';
 import { newCommand, parseArguments, printJson } from './support.ts';
@@ -32,7 +33,11 @@ export async function run(argv: string[]): Promise<number> {
     "Evaluate candidates for 'wavesmith optimize --queue', as one of any number of workers.",
   )
     .requiredOption('--queue <url>', 'Redis or Valkey: redis://127.0.0.1:6379, rediss://user:password@host')
-    .option('--target <target>', 'what candidates are run on: sim, the virtual GPU', 'sim')
+    .option(
+      '--target <target>',
+      'what candidates are run on: sim, the virtual GPU, for verdicts; rocm, a GPU, for times',
+      'sim',
+    )
     .option('--slots <n>', 'tasks at a time, one thread each', '1')
     .option('--drain', 'end when nothing is queued and nobody works')
     .option('--blobs <dir>', 'the folder of blobs that submitters and workers share')
@@ -45,16 +50,8 @@ export async function run(argv: string[]): Promise<number> {
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
   const address = queueAddress(options.queue, options.allowUnprotectedQueue === true);
-  if (options.target === 'rocm') {
-    throw new WavesmithError(
-      'worker/no-measure',
-      'Workers evaluate on the virtual GPU; times on a real GPU are not measured yet.',
-      {
-        hint: 'Use --target sim.',
-      },
-    );
-  }
-  if (options.target !== 'sim') throw new WavesmithError('cli/usage', `--target is sim, not '${options.target}'.`);
+  const target = (['sim', 'rocm'] as const).find((name) => name === options.target);
+  if (target === undefined) throw new WavesmithError('cli/usage', `--target is sim or rocm, not '${options.target}'.`);
   const ending = new AbortController();
   const end = (): void => ending.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
@@ -73,6 +70,8 @@ export async function run(argv: string[]): Promise<number> {
   const slots = atLeastOne(options.slots, '--slots');
   const stallMs = 1000 * atLeastOne(options.stallSeconds, '--stall-seconds');
   const { runWorker } = await import('../optimize/evaluators/worker.ts');
+  const { measurer } = await import('../optimize/evaluators/measure-task.ts');
+  const gpu = target === 'rocm' ? measurer(openGpu) : undefined;
   const cache = mkdtempSync(join(tmpdir(), 'wavesmith-worker-'));
   try {
     const answered = await runWorker({
@@ -83,11 +82,14 @@ export async function run(argv: string[]): Promise<number> {
       cache,
       stallMs,
       signal: ending.signal,
+      target,
+      answer: gpu?.answer,
       onTask: (id, outcome) => say(`${id.slice(0, 12)} ${outcome}`, { task: id, outcome }),
     });
     say(`${answered} tasks`, { answered });
     return 0;
   } finally {
+    await gpu?.close();
     rmSync(cache, { recursive: true, force: true });
   }
 }

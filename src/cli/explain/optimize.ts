@@ -62,7 +62,10 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'A tune.yaml lacks a command or a parameter, or a constraint or the first configuration makes no sense.',
     'The message says where. docs/optimize.md, "Configurations", has an example.',
   ],
-  'worker/no-measure': ['Times on a real GPU are not measured by workers.', 'Use --target sim: times are modelled.'],
+  'evaluate/not-measured': [
+    'Times were asked for of a device that has no clock, or on which one of the two kernels fails.',
+    "Measure on a GPU (--measure), or with --queue by a worker that was started with --target rocm. 'wavesmith selftest' says whether the GPU works.",
+  ],
   'model/insecure': [
     'A language model was asked for at an address that is neither encrypted nor on this machine.',
     'Give an address that begins with https, or run the server on this machine.',

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
-import { connect, QUEUE, type QueueAddress, queuePackages } from './redis.ts';
+import { connect, type QueueAddress, queueName, queuePackages } from './redis.ts';
 
 export interface Dashboard {
   readonly url: string;
@@ -36,11 +36,17 @@ export async function serveDashboard(address: QueueAddress, port: number): Promi
   const { createBullBoard, BullMQAdapter, HonoAdapter, Hono, serve, serveStatic } = await packages();
   const { bullmq } = await queuePackages();
   const { client, end } = await connect(address);
-  const queue = new bullmq.Queue(QUEUE, { connection: client });
-  queue.on('error', () => {});
+  const queues = (['sim', 'rocm'] as const).map(
+    (target) => new bullmq.Queue(queueName(target), { connection: client }),
+  );
+  for (const queue of queues) queue.on('error', () => {});
   const adapter = new HonoAdapter(serveStatic);
   const uiBasePath = dirname(createRequire(import.meta.url).resolve('@bull-board/ui/package.json'));
-  createBullBoard({ queues: [new BullMQAdapter(queue)], serverAdapter: adapter, options: { uiBasePath } });
+  createBullBoard({
+    queues: queues.map((queue) => new BullMQAdapter(queue)),
+    serverAdapter: adapter,
+    options: { uiBasePath },
+  });
   const app = new Hono();
   // A page of another site that resolves its name to this machine is not answered.
   app.use(async (context, next) => {
@@ -56,7 +62,7 @@ export async function serveDashboard(address: QueueAddress, port: number): Promi
         close: async () => {
           server.close();
           end();
-          await queue.close();
+          await Promise.all(queues.map((queue) => queue.close()));
         },
       });
     });

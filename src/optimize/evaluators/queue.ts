@@ -3,7 +3,15 @@
 import type { Job, Queue, QueueEvents } from 'bullmq';
 import type { BlobPlace } from './blobs.ts';
 import { type Evaluators, MAX_STARTS, type Verdict } from './port.ts';
-import { type Connection, connect, type JobData, QUEUE, type QueueAddress, queuePackages } from './redis.ts';
+import {
+  type Connection,
+  connect,
+  type JobData,
+  type QueueAddress,
+  queueName,
+  queuePackages,
+  type WorkerTarget,
+} from './redis.ts';
 import { type Task, taskId } from './task.ts';
 import type { ThreadOutput } from './task-thread.ts';
 
@@ -13,6 +21,8 @@ const KEPT_SECONDS = 3600;
 export interface QueueOptions {
   readonly address: QueueAddress;
   readonly blobs: BlobPlace;
+  /** The workers that are asked (default `sim`). */
+  readonly target?: WorkerTarget | undefined;
   /** Milliseconds without a connection after which it is given up. */
   readonly lostAfter?: number | undefined;
 }
@@ -36,11 +46,11 @@ export class QueueEvaluators implements Evaluators {
   }
 
   /** Connects to a queue. */
-  static async open({ address, blobs, lostAfter }: QueueOptions): Promise<QueueEvaluators> {
+  static async open({ address, blobs, target = 'sim', lostAfter }: QueueOptions): Promise<QueueEvaluators> {
     const { bullmq } = await queuePackages();
     const [one, two] = [await connect(address, lostAfter), await connect(address, lostAfter)];
-    const queue = new bullmq.Queue<JobData, ThreadOutput>(QUEUE, { connection: one.client });
-    const events = new bullmq.QueueEvents(QUEUE, { connection: two.client });
+    const queue = new bullmq.Queue<JobData, ThreadOutput>(queueName(target), { connection: one.client });
+    const events = new bullmq.QueueEvents(queueName(target), { connection: two.client });
     // What is wrong with the connection is told by `lost`.
     queue.on('error', () => {});
     events.on('error', () => {});

@@ -2,8 +2,11 @@
 import type { Redis } from 'ioredis';
 import { WavesmithError } from '../../base/index.ts';
 
-/** The queue of tasks for the virtual GPU. */
-export const QUEUE = 'wavesmith-sim';
+/** What workers run candidates on: the virtual GPU, which gives verdicts, or a GPU, which measures times. */
+export type WorkerTarget = 'sim' | 'rocm';
+
+/** The queue of tasks for a kind of workers. */
+export const queueName = (target: WorkerTarget): string => `wavesmith-${target}`;
 
 /** What a job of the queue holds. */
 export interface JobData {

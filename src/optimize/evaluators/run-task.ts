@@ -1,4 +1,5 @@
 // A task, answered: the pure function that all adapters come to.
+import { WavesmithError } from '../../base/index.ts';
 import { Evaluator } from '../evaluate/ladder.ts';
 import { Blobs } from './blobs.ts';
 import { chipOfTask, type Task, type TaskFrame, type TaskResult } from './task.ts';
@@ -39,6 +40,11 @@ export class TaskRunner {
   }
 
   async run(task: Task): Promise<TaskResult> {
+    if (task.kind === 'measure') {
+      throw new WavesmithError('evaluate/not-measured', 'Workers with --target sim have no GPU to measure on.', {
+        hint: 'Start one with --target rocm.',
+      });
+    }
     const evaluator = await this.evaluator(task);
     const candidate = this.blobs.get(task.candidate);
     if (task.kind === 'climb') return { kind: 'climb', evaluation: await evaluator.evaluate(candidate) };

@@ -8,6 +8,7 @@ import type { Chip } from '../../device/sim/timing/chip.ts';
 import { parseChip } from '../../device/sim/timing/chip.ts';
 import { chipFile, chipNamed } from '../../device/sim/timing/chips/index.ts';
 import type { EvaluatorOptions } from '../evaluate/ladder.ts';
+import type { Measurement } from '../evaluate/measure.ts';
 import { CLASSES, type EquivalenceClass, type Evaluation, LADDER_VERSION } from '../evaluate/types.ts';
 import { sha256 } from '../hash.ts';
 import type { LookRecord } from '../ledger/ledger.ts';
@@ -25,8 +26,8 @@ export interface TaskFrame {
 }
 
 export interface Task extends TaskFrame {
-  /** A first look, or the whole ladder. */
-  readonly kind: 'look' | 'climb';
+  /** A first look, the whole ladder, or times on a GPU. */
+  readonly kind: 'look' | 'climb' | 'measure';
   readonly candidate: string;
   /** Of a look: one that takes less than this, in nanoseconds, is run in strict mode too. */
   readonly under?: number | undefined;
@@ -34,7 +35,8 @@ export interface Task extends TaskFrame {
 
 export type TaskResult =
   | { readonly kind: 'look'; readonly look: LookRecord }
-  | { readonly kind: 'climb'; readonly evaluation: Evaluation };
+  | { readonly kind: 'climb'; readonly evaluation: Evaluation }
+  | { readonly kind: 'measure'; readonly measurement: Measurement };
 
 /** Bytes that a task may have as JSON. */
 export const MAX_TASK = 4096;
@@ -87,7 +89,8 @@ export function readTask(value: unknown): Task | undefined {
   } = value as Partial<Task>;
   const isHash = (text: unknown): text is string => typeof text === 'string' && HASH.test(text);
   const isCount = (n: unknown): n is number => typeof n === 'number' && Number.isSafeInteger(n) && n >= 0;
-  if ((kind !== 'look' && kind !== 'climb') || !isHash(candidate) || !isHash(capture)) return undefined;
+  if ((kind !== 'look' && kind !== 'climb' && kind !== 'measure') || !isHash(candidate) || !isHash(capture))
+    return undefined;
   if (!CLASSES.some((c) => c === asked) || !isCount(seed) || !isCount(reductionLength)) return undefined;
   if (under !== undefined && typeof under !== 'number') return undefined;
   if (version !== LADDER_VERSION || typeof chip !== 'object' || chip === null) return undefined;

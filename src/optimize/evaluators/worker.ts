@@ -2,9 +2,9 @@
 import type { Job } from 'bullmq';
 import { type BlobPlace, Blobs } from './blobs.ts';
 import { MAX_STARTS } from './port.ts';
-import { connect, type JobData, QUEUE, type QueueAddress, queuePackages } from './redis.ts';
+import { connect, type JobData, type QueueAddress, queueName, queuePackages, type WorkerTarget } from './redis.ts';
 import { readTask } from './task.ts';
-import type { ThreadOutput } from './task-thread.ts';
+import type { ThreadInput, ThreadOutput } from './task-thread.ts';
 import { TaskThreads } from './threads.ts';
 
 export interface WorkerOptions {
@@ -23,6 +23,10 @@ export interface WorkerOptions {
   readonly lostAfter?: number | undefined;
   /** What threads load; the built one by default. */
   readonly threadFile?: string | undefined;
+  /** The workers that this is one of (default `sim`). */
+  readonly target?: WorkerTarget | undefined;
+  /** Answers in this thread: a GPU is opened once in a process. Threads do by default. */
+  readonly answer?: ((input: ThreadInput) => Promise<ThreadOutput>) | undefined;
   readonly onTask?: ((id: string, outcome: string) => void) | undefined;
 }
 
@@ -31,7 +35,19 @@ const LOOK_MS = 200;
 
 /** Works until the signal, or until nothing is left with `drain`. Gives the number of tasks that it answered. */
 export async function runWorker(options: WorkerOptions): Promise<number> {
-  const { address, slots, drain, shared, cache, stallMs, signal, lostAfter, threadFile, onTask } = options;
+  const {
+    address,
+    slots,
+    drain,
+    shared,
+    cache,
+    stallMs,
+    signal,
+    lostAfter,
+    threadFile,
+    onTask,
+    target = 'sim',
+  } = options;
   const { bullmq } = await queuePackages();
   const connection = await connect(address, lostAfter);
   const threads = new TaskThreads(slots, threadFile);
@@ -57,12 +73,12 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
       );
       await blobs.fetch(place.url, blobs.filesOf(task.capture), signal);
     }
-    const answer = await threads.answer({ task, folder });
+    const answer = await (options.answer ?? ((input) => threads.answer(input)))({ task, folder });
     answered++;
     onTask?.(job.id ?? '', 'failure' in answer ? answer.failure.code : task.kind);
     return answer;
   };
-  const worker = new bullmq.Worker<JobData, ThreadOutput>(QUEUE, work, {
+  const worker = new bullmq.Worker<JobData, ThreadOutput>(queueName(target), work, {
     connection: connection.client,
     concurrency: slots,
     lockDuration: stallMs,
@@ -76,7 +92,7 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   try {
-    await Promise.race([stopped, connection.lost, ...(drain ? [drained(address, lostAfter, signal)] : [])]);
+    await Promise.race([stopped, connection.lost, ...(drain ? [drained(address, target, lostAfter, signal)] : [])]);
     await Promise.race([worker.close(), connection.lost]);
   } finally {
     await threads.close();
@@ -87,10 +103,15 @@ export async function runWorker(options: WorkerOptions): Promise<number> {
 }
 
 /** Until nothing waits and nobody works. */
-async function drained(address: QueueAddress, lostAfter: number | undefined, signal: AbortSignal): Promise<void> {
+async function drained(
+  address: QueueAddress,
+  target: WorkerTarget,
+  lostAfter: number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   const { bullmq } = await queuePackages();
   const { client, lost, end } = await connect(address, lostAfter);
-  const queue = new bullmq.Queue(QUEUE, { connection: client });
+  const queue = new bullmq.Queue(queueName(target), { connection: client });
   queue.on('error', () => {});
   try {
     while (!signal.aborted) {
