@@ -10,6 +10,7 @@ import { QueueEvaluators } from '../src/optimize/evaluators/queue.ts';
 import { queueAddress } from '../src/optimize/evaluators/redis.ts';
 import { ThreadEvaluators } from '../src/optimize/evaluators/threads.ts';
 import { runWorker } from '../src/optimize/evaluators/worker.ts';
+import { Ledger } from '../src/optimize/index.ts';
 import { findNativeBuild } from '../src/runtime/addon.ts';
 import { record } from './support/captures.ts';
 import { wavesmith } from './support/cli.ts';
@@ -182,6 +183,9 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
       '1',
     );
     expect(gone).toMatchObject({ code: 1, err: expect.stringContaining('queue/lost') });
+    const ledger = Ledger.open(path('gone.db'));
+    expect(ledger.faults).toEqual([{ code: 'queue/lost', message: expect.stringContaining(redis.url) }]);
+    ledger.close();
     redis = await startRedis(redis.port);
     startWorker();
     expect((await search('gone.db', '--queue', redis.url)).digest).toBe(expected);

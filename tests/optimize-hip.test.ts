@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Ledger } from '../src/optimize/index.ts';
 import { canCompileHip, nativeLibraries, root, run } from './support/hip.ts';
 import { llvmTool } from './support/llvm.ts';
 import { nativeTests } from './support/native.ts';
@@ -131,12 +132,17 @@ describe.skipIf(nativeTests() === undefined || !canCompileHip())('HIP projects',
       ['true', 'true', 'histogram.hip', 'optimize/no-compiler'],
       ['make CXX=clang++ histogram', 'exit 4', 'histogram.hip', 'optimize/run'],
     ] as const) {
-      const command = [join(root, 'bin', 'wavesmith'), 'optimize', '--project', project, '--source', source];
+      const ledger = join(folder, `${code.replace('/', '-')}.db`);
+      const flag = ['--ledger', ledger];
+      const command = [join(root, 'bin', 'wavesmith'), 'optimize', '--project', project, '--source', source, ...flag];
       const { status, stderr } = await run(process.execPath, [...command, ...flags(build, program)], {
         ...environment,
         ...path,
       });
       expect([status, stderr]).toEqual([1, expect.stringContaining(code)]);
+      const opened = Ledger.open(ledger);
+      expect(opened.faults.map((f) => f.code)).toEqual([code]);
+      opened.close();
     }
   });
 

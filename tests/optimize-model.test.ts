@@ -268,7 +268,12 @@ test('a recording that ends says so', async () => {
     `replay:${path('empty.json')}`,
     '-o',
     path('none.co'),
+    '--ledger',
+    path('ended.db'),
   );
+  const ledger = Ledger.open(path('ended.db'));
+  expect(ledger.faults).toEqual([{ code: 'model/failed', message: expect.stringContaining('status 410') }]);
+  ledger.close();
   expect([code, out]).toEqual([1, expect.stringContaining('status 410: the recording has no more answers')]);
   expect(existsSync(path('none.co'))).toBe(false);
 });

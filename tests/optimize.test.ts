@@ -1,6 +1,6 @@
 // `wavesmith optimize`: moves on machine code. What it finds by itself, that every kept step is right, that the same search makes the same
 // ledger, and that one that was killed goes on.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,6 +79,28 @@ test('a search that was killed goes on, and its ledger is that of one that was n
     return digest;
   });
   expect(killed).toBe(whole);
+});
+
+test('a full disk is a sentence; what was written is kept, and the search goes on where there is room', async () => {
+  await optimize('--budget', '4', '--beam', '1', '--ledger', path('roomy.db'));
+  const bin = join(import.meta.dirname, '..', 'bin', 'wavesmith');
+  const command = ['optimize', path('wasteful.wscap'), '--budget', '4', '--beam', '1', '--ledger', path('full.db')];
+  const before = readFileSync(join(path('wasteful.wscap'), 'manifest.json'));
+  // No file of the process may have more kilobytes: as on a disk that is full behind them.
+  for (const kilobytes of [1, 28]) {
+    const limited = ['-c', `ulimit -f ${kilobytes}; exec "$0" "$@"`, process.execPath, bin, ...command];
+    const { status, stderr } = spawnSync('bash', limited, { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^error\[io\/write\]: Cannot write .*full\.db/)]);
+  }
+  expect(readFileSync(join(path('wasteful.wscap'), 'manifest.json'))).toEqual(before);
+  expect((await optimize('--budget', '4', '--beam', '1', '--ledger', path('full.db'))).err).toBe('');
+  const [roomy, full] = ['roomy.db', 'full.db'].map((name) => {
+    const ledger = Ledger.open(path(name));
+    const digest = ledger.digest();
+    ledger.close();
+    return digest;
+  });
+  expect(full).toBe(roomy);
 });
 
 test('a kernel with nothing to gain', async () => {

@@ -113,19 +113,19 @@ async function evaluateFiles(baseline: string, candidate: string, options: Optio
   const chip = chipOf(options.chip, targetOf(capture));
   const code = candidateBytes(capture, candidate);
   const settings = { chip, class: asked, seed, reductionLength, onStep: stepLine() };
-  const ledger = options.ledger === undefined ? undefined : Ledger.open(options.ledger);
-  try {
-    const key = evaluationKey({ baseline: capture.hash, candidate: sha256(code), options: optionsHash(settings) });
-    const known = ledger?.find(key);
-    if (known !== undefined) return known;
-    const evaluator = await Evaluator.open(capture, settings);
-    const evaluation = await evaluator.evaluate(code);
-    ledger?.add(code, { change: `given as ${candidate}` }, evaluation);
-    return evaluation;
-  } finally {
-    settings.onStep?.('');
-    ledger?.close();
-  }
+  return await Ledger.during(options.ledger, async (ledger) => {
+    try {
+      const key = evaluationKey({ baseline: capture.hash, candidate: sha256(code), options: optionsHash(settings) });
+      const known = ledger?.find(key);
+      if (known !== undefined) return known;
+      const evaluator = await Evaluator.open(capture, settings);
+      const evaluation = await evaluator.evaluate(code);
+      ledger?.add(code, { change: `given as ${candidate}` }, evaluation);
+      return evaluation;
+    } finally {
+      settings.onStep?.('');
+    }
+  });
 }
 
 /** 0 accepted, 1 rejected, 3 correct and not faster. */

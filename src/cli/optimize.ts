@@ -115,34 +115,32 @@ function exitCode({ evaluation }: SearchResult, talk: Talk | undefined, signal: 
 
 async function hip(options: Options, signal: AbortSignal): Promise<number> {
   const { output, source = '', project } = options;
-  const ledger = options.ledger === undefined ? undefined : Ledger.open(options.ledger);
   const onStep = stepLine();
-  try {
+  return await Ledger.during(options.ledger, async (ledger) => {
     const found = await optimizeHip(options, ledger, onStep, signal);
     const { result, kernel, talk, text, patch, comparesOutput, digest } = found;
     const { code: _, ...rest } = result;
     onStep?.('');
+    if (!comparesOutput) ledger?.addFault('optimize/output-varies', OUTPUT_VARIES);
+    if (talk?.isFailure === true) ledger?.addFault('model/failed', talk.ended);
     if (result.evaluation?.verdict === 'accepted') {
       if (output !== undefined) writeOutput(output, patch);
       if (options.write === true) writeOutput(resolve(project, source), text);
     }
     if (options.json === true) printJson({ kernel, ...rest, patch, comparesOutput, talk, ledger: digest });
     else {
-      const note = comparesOutput
-        ? ''
-        : 'The program prints something else in every run: its output was not compared.\n';
+      const note = comparesOutput ? '' : `${OUTPUT_VARIES}\n`;
       process.stdout.write(note + searchText(kernel, result, options, talk));
     }
     return exitCode(result, talk, signal);
-  } finally {
-    ledger?.close();
-  }
+  });
 }
 
+const OUTPUT_VARIES = 'The program prints something else in every run: its output was not compared.';
+
 async function tuned(file: string, options: Options, signal: AbortSignal): Promise<number> {
-  const ledger = options.ledger === undefined ? undefined : Ledger.open(options.ledger);
   const onStep = stepLine();
-  try {
+  return await Ledger.during(options.ledger, async (ledger) => {
     const found = await tuneHip(file, options, ledger, onStep, signal);
     const { result, kernel, digest, tried, configuration, build, isExhaustive } = found;
     const { code: _, ...rest } = result;
@@ -153,9 +151,7 @@ async function tuned(file: string, options: Options, signal: AbortSignal): Promi
       printJson({ kernel, ...rest, configuration, build, tried, isExhaustive, ledger: digest });
     } else process.stdout.write(tuneText(found));
     return exitCode(result, undefined, signal);
-  } finally {
-    ledger?.close();
-  }
+  });
 }
 
 /** A launch of a code object, recorded for as long as `work` needs it. */
@@ -196,8 +192,7 @@ async function optimize(target: string, options: Options, signal: AbortSignal) {
   const chip = chipOf(options.chip, targetOf(capture));
   const onStep = stepLine();
   const seed = parseCount(options.seed, '--seed') ?? 1;
-  const ledger = options.ledger === undefined ? undefined : Ledger.open(options.ledger);
-  try {
+  return await Ledger.during(options.ledger, async (ledger) => {
     const model = await openModel(options, ledger);
     const evaluator = await Evaluator.open(capture, { chip, class: asked, seed, onStep });
     if (model !== undefined) {
@@ -206,6 +201,7 @@ async function optimize(target: string, options: Options, signal: AbortSignal) {
       const contest = await Contest.open(evaluator, ledger);
       const work = sha256(JSON.stringify(evaluator.key));
       const talk = await model.talk(new KernelWorkshop(contest, ledger), { work, onTurn: onStep, signal });
+      if (talk.isFailure) ledger?.addFault('model/failed', talk.ended);
       const result = contest.result(talk.answers >= Number(options.turns));
       return { result, kernel: capture.manifest.dispatch.kernel, digest: ledger?.digest(), talk };
     }
@@ -219,10 +215,7 @@ async function optimize(target: string, options: Options, signal: AbortSignal) {
     } finally {
       await opened?.close();
     }
-  } finally {
-    onStep?.('');
-    ledger?.close();
-  }
+  }).finally(() => onStep?.(''));
 }
 
 function kindsOf(text: string): MoveKind[] {

@@ -34,8 +34,11 @@ CREATE TABLE IF NOT EXISTS look (
 CREATE TABLE IF NOT EXISTS evaluation (
   n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, candidate TEXT NOT NULL, verdict TEXT NOT NULL, rung TEXT, record TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS message (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, text TEXT NOT NULL);`;
+CREATE TABLE IF NOT EXISTS message (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS fault (n INTEGER PRIMARY KEY, code TEXT NOT NULL, message TEXT NOT NULL);`;
 const VERSION = 1;
+/** What SQLite says on a full disk. */
+const NO_ROOM = /disk is full|disk I\/O error/;
 
 /** The name of an evaluation: of what it depends on that is known before it is made. */
 export function evaluationKey({ baseline, candidate, options }: Omit<Evaluation['key'], 'oracle'>): string {
@@ -80,6 +83,13 @@ export class Ledger {
     } catch (cause) {
       db?.close();
       disown(path);
+      if (NO_ROOM.test((cause as Error).message)) {
+        throw new WavesmithError('io/write', `Cannot write '${path}': ${(cause as Error).message}.`, {
+          file: path,
+          hint: 'Make room, or choose a ledger on another disk, and run the command again.',
+          cause,
+        });
+      }
       throw new WavesmithError('ledger/damaged', `'${path}' is no ledger: ${(cause as Error).message}.`, {
         file: path,
         hint: 'Choose another file; a ledger is a SQLite database that Wavesmith makes.',
@@ -182,6 +192,36 @@ export class Ledger {
       | null
       | undefined;
     return row?.code;
+  }
+
+  /**
+   * What ended a run, or went wrong in it, for who reads the ledger. No part of the digest: a run that is gone on with is the same work. A ledger that
+   * cannot be written says nothing more.
+   */
+  addFault(code: string, message: string): void {
+    try {
+      this.db.run('INSERT INTO fault (code, message) VALUES (?, ?)', [code, message]);
+    } catch (error) {
+      if (!NO_ROOM.test((error as Error).message)) throw error;
+    }
+  }
+
+  /** What ended runs, the oldest first. */
+  get faults(): readonly { readonly code: string; readonly message: string }[] {
+    return this.db.all('SELECT code, message FROM fault ORDER BY n') as { code: string; message: string }[];
+  }
+
+  /** Does work with a ledger and closes it; what ends the work early is kept. */
+  static async during<T>(path: string | undefined, work: (ledger: Ledger | undefined) => Promise<T>): Promise<T> {
+    const ledger = path === undefined ? undefined : Ledger.open(path);
+    try {
+      return await work(ledger);
+    } catch (error) {
+      if (error instanceof WavesmithError) ledger?.addFault(error.code, error.message);
+      throw error;
+    } finally {
+      ledger?.close();
+    }
   }
 
   /** Candidates and evaluations that it holds. */
