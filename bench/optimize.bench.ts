@@ -17,6 +17,8 @@ import { record } from '../tests/support/captures.ts';
 import { ADVERSARY } from '../tests/support/optimize/adversary.ts';
 import { CHEATS } from '../tests/support/optimize/cheats.ts';
 import { doubleBuffered } from '../tests/support/optimize/double-buffered.ts';
+import { FRAUDS } from '../tests/support/optimize/frauds.ts';
+import { GAINS } from '../tests/support/optimize/gains.ts';
 import { HONEST } from '../tests/support/optimize/honest.ts';
 import { IMPROVEMENTS } from '../tests/support/optimize/improvements.ts';
 import { objectOf, SUBJECTS, type SubjectName } from '../tests/support/optimize/subjects.ts';
@@ -35,8 +37,8 @@ const { values } = parseArgs({
   },
 });
 const isAll = !values.rate && !values.ladder && !values.table;
-const WRONG = [...CHEATS, ...ADVERSARY, ...TRICKS];
-const RIGHT = [...HONEST, ...IMPROVEMENTS];
+const WRONG = [...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS];
+const RIGHT = [...HONEST, ...IMPROVEMENTS, ...GAINS];
 /** Wave instructions of a captured launch beyond which a kernel is left out of the table: its baseline alone would take minutes. */
 const MOST_INSTRUCTIONS = 3_000_000;
 

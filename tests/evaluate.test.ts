@@ -10,6 +10,8 @@ import { openCapture } from '../src/snapshot/index.ts';
 import { record } from './support/captures.ts';
 import { ADVERSARY } from './support/optimize/adversary.ts';
 import { CHEATS } from './support/optimize/cheats.ts';
+import { FRAUDS } from './support/optimize/frauds.ts';
+import { GAINS } from './support/optimize/gains.ts';
 import { HONEST } from './support/optimize/honest.ts';
 import { IMPROVEMENTS } from './support/optimize/improvements.ts';
 import { objectOf, SUBJECTS, type SubjectName } from './support/optimize/subjects.ts';
@@ -42,7 +44,7 @@ test('the tables are as long as they must be', () => {
 });
 
 describe('wrong', () => {
-  test.each([...CHEATS, ...ADVERSARY, ...TRICKS])('$name ($of)', async (cheat) => {
+  test.each([...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS])('$name ($of)', async (cheat) => {
     const evaluator = await evaluatorOf(cheat.of);
     const evaluation = await evaluator.evaluate(variantObject(cheat, evaluator.oracle.capture));
     expect([evaluation.verdict, evaluation.rung], evaluation.rungs.at(-1)?.evidence.join('\n')).toEqual([
@@ -54,8 +56,11 @@ describe('wrong', () => {
 });
 
 describe('right', () => {
-  test.each([...HONEST.filter((_, n) => n % 8 === 0), ...IMPROVEMENTS])('$name ($of)', async (honest) => {
-    const evaluation = await (await evaluatorOf(honest.of)).evaluate(variantObject(honest));
-    expect(evaluation.verdict, JSON.stringify(evaluation.rungs.at(-1))).not.toBe('rejected');
-  });
+  test.each([...HONEST.filter((_, n) => n % 8 === 0), ...IMPROVEMENTS, ...GAINS.filter((_, n) => n % 4 === 0)])(
+    '$name ($of)',
+    async (honest) => {
+      const evaluation = await (await evaluatorOf(honest.of)).evaluate(variantObject(honest));
+      expect(evaluation.verdict, JSON.stringify(evaluation.rungs.at(-1))).not.toBe('rejected');
+    },
+  );
 });
