@@ -88,7 +88,7 @@ export const FRAUDS: readonly Cheat[] = [
     name: 'one value for all lanes',
     of: 'elementwise',
     rung: 'equivalence',
-    replace: [[FMA, `v_readfirstlane_b32 s12, v2\n  v_fma_f32 v2, s9, v2, v3\n  v_mov_b32_e32 v2, s12`]],
+    replace: [[FMA, `v_readfirstlane_b32 s12, v2\n  s_nop 1\n  v_fma_f32 v2, s12, v2, v3`]],
   },
   {
     name: 'a list of at most 1024',
@@ -97,9 +97,9 @@ export const FRAUDS: readonly Cheat[] = [
     replace: [['v_lshlrev_b32_e32 v6, 2, v6', 'v_min_u32_e32 v6, 0x3ff, v6\n  v_lshlrev_b32_e32 v6, 2, v6']],
   },
   {
-    name: 'what was zero is taken to be zero',
+    name: 'the old value is taken to be zero',
     of: 'inPlace',
-    rung: 'held-out',
+    rung: 'equivalence',
     replace: [
       ['global_load_dword v3, v1, s[4:5]\n', ''],
       ['v_add_u32_e32 v2, v2, v3\n', ''],
@@ -130,10 +130,10 @@ export const FRAUDS: readonly Cheat[] = [
     source: { descriptor: { ieee_mode: 0 } },
   },
   {
-    name: 'denormals flushed by the descriptor',
+    name: 'denormals kept by the descriptor',
     of: 'elementwise',
     rung: 'contract',
-    source: { descriptor: { float_denorm_mode_32: 0 } },
+    source: { descriptor: { float_denorm_mode_32: 3 } },
   },
   {
     name: 'where its LDS lies decides',

@@ -18,7 +18,7 @@ export const GAINS: readonly Variant[] = [
   {
     name: 'the mask by one compare',
     of: 'elementwise',
-    replace: [[GUARD, 'v_cmpx_gt_u32_e32 vcc, s8, v0']],
+    replace: [[GUARD, 'v_cmpx_gt_u32_e32 vcc, s8, v0\n  s_nop 4']],
   },
   {
     name: 'the mask is not kept',
