@@ -66,6 +66,14 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'Times were asked for of a device that has no clock, or on which one of the two kernels fails.',
     "Measure on a GPU (--measure), or with --queue by a worker that was started with --target rocm. 'wavesmith selftest' says whether the GPU works.",
   ],
+  'model/failed': [
+    'A row of a ledger: the provider of a language model refused, failed, or answered nonsense, and the talk ended.',
+    'The message has its words. The same command with the same ledger goes on, and asks for nothing twice.',
+  ],
+  'optimize/output-varies': [
+    'A row of a ledger: the program prints something else in every run, so what it prints was not compared.',
+    'Print what does not depend on time or order. The memory of the captured dispatch is compared all the same.',
+  ],
   'model/insecure': [
     'A language model was asked for at an address that is neither encrypted nor on this machine.',
     'Give an address that begins with https, or run the server on this machine.',
