@@ -202,7 +202,7 @@ ${table(
 )}
 
 **The first line is the one to believe.** Each program is modelled there with numbers fitted to the other programs. The form of the model is
-not left out: it was made by people who had seen ten of the thirteen programs, and so were the numbers that the fit starts from.
+not left out: it was made by people who had seen the times of all thirteen programs, and so were the numbers that the fit starts from.
 
 A program is often compiled otherwise than it was when it was measured. The programs here are built as they were (\`hipcc -O2\`), with one more
 option: \`-mllvm -amdgpu-sched-strategy=max-memory-clause\`. Without it clang 22 waits for each of the 18 loads of \`stencil2d\`, which alone takes
