@@ -58,6 +58,15 @@ const DISTANCES = `.Ltable:
   .long .L2-.Ltable
   .long .L3-.Ltable`;
 
+/** Through a table of pointers. */
+const POINTERS = `s_and_b32 s6, s6, 3
+  s_lshl_b32 s6, s6, 3
+  s_getpc_b64 s[4:5]
+  s_add_u32 s4, s4, .Ltable@rel32@lo+4
+  s_addc_u32 s5, s5, .Ltable@rel32@hi+12
+  s_load_dwordx2 s[4:5], s[4:5], s6
+  s_waitcnt lgkmcnt(0)
+  s_setpc_b64 s[4:5]`;
 /** Loads the distance of the index from the table at s[4:5] and goes to it. */
 const THROUGH = `s_lshl_b32 s6, s6, 2
   s_load_dword s7, s[4:5], s6
@@ -154,14 +163,7 @@ ${CASES}`,
     DISTANCES.replaceAll('-.Ltable', '-.Lbase'),
   ),
   'pointers that the loader fills in': looped(
-    `s_and_b32 s6, s6, 3
-  s_lshl_b32 s6, s6, 3
-  s_getpc_b64 s[4:5]
-  s_add_u32 s4, s4, .Ltable@rel32@lo+4
-  s_addc_u32 s5, s5, .Ltable@rel32@hi+12
-  s_load_dwordx2 s[4:5], s[4:5], s6
-  s_waitcnt lgkmcnt(0)
-  s_setpc_b64 s[4:5]
+    `${POINTERS}
 ${CASES}`,
     `.section .data.rel.ro,"aw",@progbits
   .p2align 3
@@ -294,17 +296,7 @@ describe('no table is guessed', () => {
     ],
     [
       'pointers that code may write',
-      looped(
-        `s_and_b32 s6, s6, 3
-  s_lshl_b32 s6, s6, 3
-  s_getpc_b64 s[4:5]
-  s_add_u32 s4, s4, .Ltable@rel32@lo+4
-  s_addc_u32 s5, s5, .Ltable@rel32@hi+12
-  s_load_dwordx2 s[4:5], s[4:5], s6
-  s_waitcnt lgkmcnt(0)
-  s_setpc_b64 s[4:5]\n${CASES}`,
-        '.data\n.p2align 3\n.Ltable:\n.quad .L0\n.quad .L1\n.quad .L2\n.quad .L3\n.text',
-      ),
+      looped(`${POINTERS}\n${CASES}`, '.data\n.p2align 3\n.Ltable:\n.quad .L0\n.quad .L1\n.quad .L2\n.quad .L3\n.text'),
     ],
   ])('%s', (_, code) => {
     const object = readCodeObject(made('gfx942', code));

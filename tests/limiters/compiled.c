@@ -1,29 +1,8 @@
 // Kernels with a known limiter as a compiler makes them: tiles, persistent workgroups, phases, tails, gathers (compiled.ts says why each is so).
 // One argument: the buffer. clang --target=amdgcn-amd-amdhsa -mcpu=TARGET -O3 -nogpulib.
-typedef unsigned int u32;
-typedef float float4 __attribute__((ext_vector_type(4)));
+#include "kernel.h"
 typedef _Float16 half2 __attribute__((ext_vector_type(2)));
 typedef _Float16 half4 __attribute__((ext_vector_type(4)));
-#define GLOBAL __attribute__((address_space(1)))
-#define LOCAL __attribute__((address_space(3), loader_uninitialized))
-#define KERNEL(threads) __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(threads, threads)))
-#define NOUNROLL _Pragma("clang loop unroll(disable)")
-#define T __builtin_amdgcn_workitem_id_x()
-#define G __builtin_amdgcn_workgroup_id_x()
-#define MB (1u << 20)
-
-static inline void barrier(void) {
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-  __builtin_amdgcn_s_barrier();
-  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
-}
-static inline u32 hash(u32 x) {
-  x ^= x >> 16;
-  x *= 0x7feb352du;
-  x ^= x >> 15;
-  x *= 0x846ca68bu;
-  return x ^ (x >> 16);
-}
 
 // A tile of 4,096 floats for a program, with a mask, as Triton lays it out.
 KERNEL(256) void tile_add(GLOBAL float *p) {
