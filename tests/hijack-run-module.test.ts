@@ -115,6 +115,8 @@ describe.skipIf(!hasIree || !hasNativeBuild())('whole modules', () => {
     expect(equal.status, equal.stderr).toBe(0);
     expect(equal.stdout).toMatch(/baseline {2}1 dispatch\(es\), \d/);
     expect(equal.stdout).toContain('EQUAL: 1 function(s), 1 identical in every bit, seed 1');
+    expect((await onGpu('--device', 'rocm:0')).stdout).toContain('EQUAL: 1 function(s)');
+    expect((await onGpu('--device', 'rocm:1')).stderr).toContain('hijack/baseline-failed');
     expect((await onGpu('--check')).stderr).toContain('hijack/no-strict');
     expect((await onGpu('--timing')).stderr).toContain('device/no-tools');
     edit(asmFile(folder), /^\tbuffer_store_dword (v\d+),/m, '\tv_mul_f32_e32 $1, 2.0, $1\n$&');

@@ -16,8 +16,8 @@ import { type ToolListener, ToolServer, type ToolServerOptions } from '../runtim
 /** Where programs find their GPU. */
 export type ProgramDevice =
   | { readonly kind: 'sim'; readonly target: TargetName; readonly run: RunOptions }
-  /** The HSA and HIP libraries that the program finds by itself. */
-  | { readonly kind: 'rocm' };
+  /** The HSA and HIP libraries that the program finds by itself; with an index it sees that one of its GPUs alone. */
+  | { readonly kind: 'rocm'; readonly index: number | undefined };
 
 export interface ProgramRunOptions extends Omit<ToolServerOptions, 'report'> {
   readonly device: ProgramDevice;
@@ -70,6 +70,16 @@ function sustained(call: () => void): () => void {
   };
 }
 
+/** The environment of a program on a GPU of the machine. `ROCR_VISIBLE_DEVICES` may name GPUs already: the index counts among these. */
+function visible(device: ProgramDevice): NodeJS.ProcessEnv {
+  if (device.kind === 'sim' || device.index === undefined) return process.env;
+  const { HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES: list, ...rest } = process.env;
+  return {
+    ...rest,
+    ROCR_VISIBLE_DEVICES: list === undefined ? String(device.index) : (list.split(',')[device.index] ?? ''),
+  };
+}
+
 /** The tools library of this installation. */
 export function toolsLibrary(): string {
   const library = join(findNativeBuild(packageRoot() ?? '.').libraries, 'libwavesmith-tool.so');
@@ -112,7 +122,7 @@ export async function runProgram(listener: ToolListener, options: ProgramRunOpti
   try {
     const child = spawn(build.launcher, [String(process.pid), ...command], {
       stdio: isInherited ? 'inherit' : ['ignore', 'pipe', 'inherit'],
-      env: tools.environment(gpu?.environment(process.env) ?? process.env, library),
+      env: tools.environment(gpu?.environment(process.env) ?? visible(device), library),
     });
     const timers: NodeJS.Timeout[] = [];
     const killAfter = (ms: number, before: () => void): void => {

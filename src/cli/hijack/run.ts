@@ -72,11 +72,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--save <dir>', 'keep the inputs and the outputs of both sides in this folder')
     .option('--dispatch [name]', 'run single kernels instead: the changed ones, or these; repeatable', collectNames, [])
     .option('--all', 'run every kernel by itself')
-    .option(
-      '--device <device>',
-      'sim, or rocm: the GPU of this machine (rocm:N for single kernels)',
-      process.env.WAVESMITH_DEVICE ?? 'sim',
-    )
+    .option('--device <device>', 'sim, or rocm[:N]: a GPU of this machine', process.env.WAVESMITH_DEVICE ?? 'sim')
     .option('--seed <n>', 'seed of the inputs', '1')
     .option('--grid <x,y,z>', 'kernels: workgroups, where the grid is not recorded')
     .option('--buffer <n=bytes:type>', 'kernels: size, element type or both of binding N; repeatable', collect, [])
