@@ -93,9 +93,11 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly clock?: ModelClock | undefined;
 }
 
-/** A moment of `performance.now()` on the clock of signals. */
-function ticksAt(moment: number): bigint {
-  return nowTicks() - BigInt(Math.round((performance.now() - moment) * CLOCK_KHZ));
+/** Two moments of `performance.now()` as ticks. From one reading of both clocks: with two, a pause between could turn them round. */
+function ticksBetween(began: number, ended: number): PacketTimes {
+  const ticks = (milliseconds: number): bigint => BigInt(Math.round(milliseconds * CLOCK_KHZ));
+  const end = nowTicks() - ticks(performance.now() - ended);
+  return { start: end - ticks(ended - began), end };
 }
 
 export class SimRuntime implements RuntimeDevice {
@@ -348,7 +350,7 @@ export class SimRuntime implements RuntimeDevice {
       hostAnswers: true,
       concurrent: this.isConcurrent,
       onRan: (began, ended) => {
-        times = { start: ticksAt(began), end: ticksAt(ended) };
+        times = ticksBetween(began, ended);
       },
       segment: { kernarg: packet.kernargAddress, packet: packet.address, queue: this.queue },
       signal,
