@@ -170,8 +170,10 @@ export async function checkProbe(
   const problems: string[] = result.findings.map(
     (f) => `finding ${f.rule} at 0x${f.place?.pc?.toString(16)}: ${f.message}`,
   );
-  const borrowers = new Set(
-    result.costs.filter(({ scratch: [before, after] }) => before === 0 && after > 0).map(({ kernel }) => kernel),
+  const borrowers = new Map(
+    result.costs
+      .filter(({ scratch: [before, after] }) => after > before)
+      .map(({ kernel, scratch }) => [kernel, scratch[0]]),
   );
   let oracle: Oracle | undefined;
   const pair = [code, result.codeObject.bytes] as const;

@@ -115,18 +115,18 @@ export class Oracle implements Monitor {
   /** Low halves of addresses that are not the same in both runs: of code objects, then of the dispatch's scratch. */
   private readonly places: readonly (readonly [number, number])[];
 
-  /** Kernels that have scratch in the other run only. */
-  private readonly borrowers: ReadonlySet<string>;
+  /** Kernels whose scratch is larger in the other run, with its bytes a lane in this one. */
+  private readonly borrowers: ReadonlyMap<string, number>;
 
   /**
-   * `base`: the loaded address of the file's address 0; `places`: first and last address of code objects; `borrowers`: kernels without
-   * scratch that have it once they are probed.
+   * `base`: the loaded address of the file's address 0; `places`: first and last address of code objects; `borrowers`: kernels that have
+   * more scratch once they are probed, with the bytes a lane that they had.
    */
   constructor(
     base: number,
     points: readonly RandomPoint[],
     places: readonly (readonly [number, number])[],
-    borrowers: ReadonlySet<string>,
+    borrowers: ReadonlyMap<string, number>,
   ) {
     this.base = base;
     this.borrowers = borrowers;
@@ -148,17 +148,18 @@ export class Oracle implements Monitor {
       const { descriptor } = this.info.launch;
       for (const { first, count } of initialRegisters(descriptor))
         for (let i = 0; i < count; i++) written.set(first + i, ALL);
-      // Where nothing has scratch, the register that the checker allows for its offset holds nothing.
+      const borrowed = this.borrowers.get(this.info.launch.kernelName);
+      // Where nothing has scratch, the register that the checker allows for its offset holds nothing; with more of it waves begin elsewhere.
       const {
         userSgprCount,
         enableSgprWorkgroupIdX: x,
         enableSgprWorkgroupIdY: y,
         enableSgprWorkgroupIdZ: z,
       } = descriptor.rsrc2;
-      if (descriptor.rsrc2.enablePrivateSegment === 0)
+      if (descriptor.rsrc2.enablePrivateSegment === 0 || borrowed !== undefined)
         written.delete(userSgprCount + x + y + z + descriptor.rsrc2.enableSgprWorkgroupInfo);
       // The resource of scratch holds an address then that it does not hold here.
-      if (this.borrowers.has(this.info.launch.kernelName))
+      if (borrowed === 0)
         for (let i = 0; i < 4 * descriptor.properties.enableSgprPrivateSegmentBuffer; i++) written.delete(i);
       this.written.set(wave, written);
     }
