@@ -1,9 +1,20 @@
 import { defineConfig } from 'vitest/config';
+import type { Reporter, TestModule } from 'vitest/node';
+
+/** Ends the output with `N passed, N failed, N skipped` alone on a line: programs that judge a log look for it. */
+const countLine: Reporter = {
+  onTestRunEnd(modules: readonly TestModule[]) {
+    const counts = { passed: 0, failed: 0, skipped: 0, pending: 0 };
+    for (const module of modules) for (const test of module.children.allTests()) counts[test.result().state]++;
+    console.log(`${counts.passed} passed, ${counts.failed + counts.pending} failed, ${counts.skipped} skipped`);
+  },
+};
 
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'tools/**/*.test.ts'],
     testTimeout: 120_000,
     maxWorkers: 2,
+    reporters: ['default', countLine],
   },
 });
