@@ -58,6 +58,7 @@ vector('v_fma_legacy_f16', ['f16', 'f16', 'f16'], 'f16', e.fma);
 // The unfused forms round twice and, for f32, always flush denormals (MODE does not apply to v_mad_f32).
 const mad = (a: Expr, b: Expr, c: Expr): Expr => e.add(e.mul(a, b), c);
 const flush = { denormals: 'flush' } as const;
+const keep = { denormals: 'keep' } as const;
 vector('v_mad_f32', ['f32', 'f32', 'f32'], 'f32', mad, flush);
 vector('v_mac_f32', ['f32', 'f32', 'f32'], 'f32', mad, flush);
 vector('v_madak_f32', ['f32', 'f32', at('imm', 'f32')], 'f32', mad, flush);
@@ -86,13 +87,14 @@ for (const type of TYPES) {
   );
   if (type === 'f64') continue;
   for (const op of ['exp', 'log', 'sin', 'cos'] as const) {
+    // The operators themselves neither read nor write f32 denormals.
     const unit = type === 'f32' && (op === 'exp' || op === 'log');
     const name = op === 'exp' ? 'exp2' : op === 'log' ? 'log2' : op === 'sin' ? 'sin_turns' : 'cos_turns';
-    vector(`v_${op}_${type}`, [type], type, one(name), unit ? flush : {});
+    vector(`v_${op}_${type}`, [type], type, one(name), unit ? keep : {});
   }
 }
-vector('v_exp_legacy_f32', ['f32'], 'f32', one('exp2'), flush);
-vector('v_log_legacy_f32', ['f32'], 'f32', one('log2'), flush);
+vector('v_exp_legacy_f32', ['f32'], 'f32', one('exp2'), keep);
+vector('v_log_legacy_f32', ['f32'], 'f32', one('log2'), keep);
 vector('v_rcp_iflag_f32', ['f32'], 'f32', one('rcp'), flush);
 const frexpExp = (a: Expr): Expr => e.operate('frexp_exp', 'i32', [a]);
 vector('v_frexp_exp_i32_f32', ['f32'], 'i32', frexpExp);

@@ -36,7 +36,14 @@ import {
   mulF64,
   zeroSum,
 } from '../../../isa/semantics/exact.ts';
-import { cosTurns, exp2, log2, reciprocalRoot, sinTurns } from '../../../isa/semantics/transcendental.ts';
+import {
+  cosTurns,
+  exp2,
+  log2,
+  reciprocalRoot,
+  sinTurns,
+  type TranscendentalFormat,
+} from '../../../isa/semantics/transcendental.ts';
 import type { LaneEnv } from '../state/lane-env.ts';
 import { divFixup, divScale, trigPreop } from './division.ts';
 import { extremeBits } from './extremes.ts';
@@ -139,9 +146,9 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
       round(f(a), env);
   // The f32 result is to nearest in every mode.
   const transcendental =
-    (f: (x: number) => number): NumberOperator =>
+    (f: (x: number, format: TranscendentalFormat) => number): NumberOperator =>
     (a, _b, _c, env) =>
-      format === 'f32' ? Math.fround(f(a)) : round(Math.fround(f(a)), env);
+      format === 'f32' ? f(a, 'f32') : round(f(a, 'f16'), env);
   /** V_SIN and V_COS of f32 are defined for |x| <= 256 turns; beyond, sine is 0 and cosine 1. */
   const isBeyondRange = (x: number): boolean => format === 'f32' && Math.abs(x) > 256 && Number.isFinite(x);
   return {
@@ -165,10 +172,10 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
     rcp: unary((x) => 1 / x),
     rsq: format === 'f64' ? unary((x) => 1 / Math.sqrt(x)) : transcendental(reciprocalRoot),
     sqrt: unary(Math.sqrt),
-    exp2: transcendental((x) => exp2(x, format === 'f32' ? 'f32' : 'f16')),
+    exp2: transcendental(exp2),
     log2: transcendental(log2),
-    sin_turns: transcendental((x) => (isBeyondRange(x) ? 0 : sinTurns(x))),
-    cos_turns: transcendental((x) => (isBeyondRange(x) ? 1 : cosTurns(x))),
+    sin_turns: transcendental((x, narrow) => (isBeyondRange(x) ? 0 : sinTurns(x, narrow))),
+    cos_turns: transcendental((x, narrow) => (isBeyondRange(x) ? 1 : cosTurns(x, narrow))),
     frexp_mant: frexpMantissa,
     frexp_exp: (a) => (a === 0 || !Number.isFinite(a) ? 0 : exponentOf(a) + 1),
     ldexp: (a, b, _c, env) => scaleBy(a, b, family, env),

@@ -1,10 +1,17 @@
 // The polynomials against Math: their f32 results are within 1 ulp, exact where the function is.
 import { describe, expect, it } from 'vitest';
 import { randomNumbers } from '../../../base/index.ts';
-import { cosTurns, exp2 as exp2Of, log2, reciprocalRoot, sinTurns } from '../../../isa/semantics/transcendental.ts';
+import * as functions from '../../../isa/semantics/transcendental.ts';
 
-const exp2 = (x: number): number => exp2Of(x, 'f32');
+const [exp2, log2, sinTurns, cosTurns, reciprocalRoot] = [
+  functions.exp2,
+  functions.log2,
+  functions.sinTurns,
+  functions.cosTurns,
+  functions.reciprocalRoot,
+].map((f) => (x: number) => f(x, 'f32')) as [F32, F32, F32, F32, F32];
 
+type F32 = (x: number) => number;
 /** Distance of two f32 in units of the last place of the second. */
 function ulps(x: number, exact: number): number {
   const place = 2 ** (Math.max(-126, Math.floor(Math.log2(Math.abs(exact)))) - 23);
@@ -15,7 +22,7 @@ describe('polynomials', () => {
   const random = randomNumbers(3);
   const samples = Array.from({ length: 20_000 }, () => Math.fround(random() - 0.5));
 
-  it('should be within 0.51 ulp of f32', () => {
+  it('should be within 0.9 ulp of f32', () => {
     let worst = 0;
     const note = (x: number, exact: number): void => {
       if (exact !== 0) worst = Math.max(worst, ulps(x, exact));
@@ -30,7 +37,7 @@ describe('polynomials', () => {
       note(sinTurns(s), Math.sin(2 * Math.PI * s));
       if (Math.abs(Math.abs(s) - 0.25) > 1e-3) note(cosTurns(s), Math.cos(2 * Math.PI * s));
     }
-    expect(worst).toBeLessThan(0.51);
+    expect(worst).toBeLessThan(0.9);
   });
 
   it('should be exact where the function is', () => {

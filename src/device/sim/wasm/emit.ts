@@ -422,12 +422,9 @@ export class WasmModule {
   }
 
   /** A new function. */
-  function(
-    params: readonly ValType[],
-    results: readonly ValType[],
-    constantGlobal?: ConstantGlobal | undefined,
-  ): WasmFunction {
-    const f = new WasmFunction(this.imports.length + this.functions.length, params, results, constantGlobal);
+  function(params: readonly ValType[], results: readonly ValType[]): WasmFunction {
+    const index = this.imports.length + this.functions.length;
+    const f = new WasmFunction(index, params, results, (...words) => this.constant(words));
     this.functions.push(f);
     this.functionTypes.push(this.type(params, results));
     return f;
@@ -442,7 +439,7 @@ export class WasmModule {
   ): WasmFunction {
     const known = this.named.get(name);
     if (known !== undefined) return known;
-    const f = this.function(params, results, (...words) => this.constant(words));
+    const f = this.function(params, results);
     this.named.set(name, f);
     build(f);
     return f;

@@ -76,8 +76,8 @@ function encodeNearest(fn: WasmFunction): void {
     .v128(...splat(0x3f000000))
     .op('i32x4.sub');
   fn.get(a)
-    .v128(...splat(0x38800000))
-    .op('i32x4.ge_s')
+    .v128(...splat(0x387fffff))
+    .op('i32x4.gt_s')
     .op('v128.bitselect');
   // Too large, infinite: infinity.
   fn.v128(...splat(0x7c00)).op('i32x4.min_s');
@@ -87,10 +87,12 @@ function encodeNearest(fn: WasmFunction): void {
     .v128(...splat(0x8000))
     .op('v128.and')
     .op('v128.or');
-  fn.v128(...splat(0x7e00));
-  fn.get(a)
+  fn.set(x)
+    .v128(...splat(0x7e00))
+    .get(x)
+    .get(a)
     .v128(...splat(0x7f800000))
-    .op('i32x4.le_s')
+    .op('i32x4.gt_s')
     .op('v128.bitselect');
   fn.release('v128', x);
   fn.release('v128', a);

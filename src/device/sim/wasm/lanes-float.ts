@@ -11,7 +11,7 @@ import { common, TESTS, test32 } from './lanes-common.ts';
 import { BRAIN, HALF, roundBrain, small } from './lanes-small.ts';
 import { callMath } from './math.ts';
 import { ROUNDING_NAMES, upper } from './math-tools.ts';
-import { TRANSCENDENTAL_NAMES } from './math-transcendental.ts';
+import { TRANSCENDENTAL_NAMES, transcendental } from './math-transcendental.ts';
 import { type Directed, demoteDirected } from './rounding.ts';
 import { NoCode } from './scalar.ts';
 
@@ -46,7 +46,7 @@ export function floatOperator(code: LaneWriter, prefix: string, name: string, e:
   }
   if (TRANSCENDENTAL_NAMES.has(name) && prefix !== 'f64') {
     code.push(e.args[0] as Expr);
-    callMath(code, `${name}.${prefix}`);
+    transcendental(code, name, prefix as 'f32' | 'f16');
     if (prefix === 'f16' && e !== code.encoded) roundHalf(code.fn, code.mode.round64);
     return;
   }

@@ -6,7 +6,7 @@ import { TRIG_EXPONENT, trigPreop } from '../interpreter/division.ts';
 import { TRIG_TABLE } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
-import type { MathFunction } from './math-tools.ts';
+import { callFunction, type MathFunction } from './math-tools.ts';
 
 /** Index of the import `fmaExactly(a, b, c, scale, rounding)`: (a·b + c) · 2^scale with one rounding. */
 export function exactFmaIndex(module: WasmModule): number {
@@ -67,6 +67,20 @@ function trigPreopLanes(fn: WasmFunction, module: WasmModule): void {
   }
 }
 
+/** The same: a load from the table where both lanes have one segment, as where it is a constant, and it is there already. */
+function trigPreopFast(fn: WasmFunction, module: WasmModule, [x, segments]: readonly number[]): void {
+  const value = fn.local('v128');
+  const segment = (lane: number): WasmFunction => fn.get(segments as number).lane('i32x4.extract_lane', lane);
+  segment(0).i32(31).op('i32.and').i32(3).op('i32.shl').memory('v128.load64_splat', TRIG_TABLE, 3).set(value);
+  fn.get(x as number).v128(0, 0x7ff00000, 0, 0x7ff00000).op('v128.and');
+  fn.v128(0, TRIG_EXPONENT << 20, 0, TRIG_EXPONENT << 20).op('i32x4.gt_s').op('v128.any_true');
+  segment(0);
+  segment(1).op('i32.xor').op('i32.or').get(value).op('i64x2.all_true').op('i32.eqz').op('i32.or').if();
+  fn.get(x as number).get(segments as number);
+  callFunction({ fn, module }, 'trig_preop.f64.lanes', { parameters: 2, build: trigPreopLanes });
+  fn.set(value).end().get(value);
+}
+
 export const HOST_FUNCTIONS: Record<string, MathFunction> = {
-  'trig_preop.f64': { parameters: 2, build: trigPreopLanes },
+  'trig_preop.f64': { parameters: 2, inline: true, build: trigPreopFast },
 };

@@ -5,32 +5,36 @@ import { type MathFunction, word } from './math-tools.ts';
 /** Of the first byte of each byte's dword. */
 const DWORDS: [number, number, number, number] = [0, 0x04040404, 0x08080808, 0x0c0c0c0c];
 
+/** Locals of the two operands and the selectors. */
+type Places = readonly [first: number, second: number, selectors: number];
+
 function bytes(fn: WasmFunction, value: number): void {
   word(fn, Math.imul(value, 0x01010101));
 }
 
 /** Pushes bytes of the second operand, or of the first where the selectors have a bit. Shifts of bytes take several host instructions. */
-function pick(fn: WasmFunction, index: number, bit: number): void {
-  fn.get(0).get(index).op('i8x16.swizzle').get(1).get(index).op('i8x16.swizzle');
-  fn.get(2);
+function pick(fn: WasmFunction, [first, second, selectors]: Places, index: number, bit: number): void {
+  fn.get(first).get(index).op('i8x16.swizzle').get(second).get(index).op('i8x16.swizzle');
+  fn.get(selectors);
   bytes(fn, bit);
   fn.op('v128.and');
   bytes(fn, bit);
   fn.op('i8x16.eq').op('v128.bitselect');
 }
 
-function permute(fn: WasmFunction): void {
+function permute(fn: WasmFunction, places: Places): void {
+  const selectors = places[2];
   const [index, sign] = [fn.local('v128'), fn.local('v128')];
   // Selectors 0–3 take bytes of the second operand, 4–7 of the first.
-  fn.get(2);
+  fn.get(selectors);
   bytes(fn, 3);
   fn.op('v128.and')
     .v128(...DWORDS)
     .op('i8x16.add')
     .set(index);
-  pick(fn, index, 4);
+  pick(fn, places, index, 4);
   // 8–11 repeat the signs of bytes 1 and 3 of the second, then of the first.
-  fn.get(2);
+  fn.get(selectors);
   bytes(fn, 1);
   fn.op('v128.and').tee(index).get(index).op('i8x16.add');
   bytes(fn, 1);
@@ -38,18 +42,20 @@ function permute(fn: WasmFunction): void {
     .v128(...DWORDS)
     .op('i8x16.add')
     .set(index);
-  pick(fn, index, 2);
+  pick(fn, places, index, 2);
   bytes(fn, 0);
   fn.op('i8x16.lt_s').set(sign);
   // 12 is 0, above it 0xff.
-  fn.get(sign).get(2);
+  fn.get(sign).get(selectors);
   bytes(fn, 12);
-  fn.op('i8x16.gt_u').get(2);
+  fn.op('i8x16.gt_u').get(selectors);
   bytes(fn, 12);
   fn.op('i8x16.lt_u').op('v128.bitselect');
-  fn.get(2);
+  fn.get(selectors);
   bytes(fn, 8);
   fn.op('i8x16.lt_u').op('v128.bitselect');
 }
 
-export const PERMUTE: Record<string, MathFunction> = { permute_bytes: { parameters: 3, build: permute } };
+export const PERMUTE: Record<string, MathFunction> = {
+  permute_bytes: { parameters: 3, inline: true, build: (fn, _module, places) => permute(fn, places as unknown as Places) },
+};

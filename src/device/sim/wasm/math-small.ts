@@ -16,10 +16,10 @@ import type { MathFunction } from './math-tools.ts';
 import { single, word } from './math-tools.ts';
 
 /** Bytes -> f32. Denormals are a fraction of the smallest normal number, which is then taken away. */
-function decode(fn: WasmFunction, { bias, fraction, specials }: SmallFormat): void {
+function decode(fn: WasmFunction, code: number, { bias, fraction, specials }: SmallFormat): void {
   const m = fn.local('v128');
   const smallest = (128 - bias) << 23;
-  fn.get(0);
+  fn.get(code);
   word(fn, 0x7f);
   fn.op('v128.and')
     .i32(23 - fraction)
@@ -41,7 +41,7 @@ function decode(fn: WasmFunction, { bias, fraction, specials }: SmallFormat): vo
   }
   fn.get(m);
   word(fn, 0x00800000);
-  fn.op('i32x4.lt_s').op('v128.bitselect').get(0).i32(24).op('i32x4.shl');
+  fn.op('i32x4.lt_s').op('v128.bitselect').get(code).i32(24).op('i32x4.shl');
   word(fn, -0x80000000);
   fn.op('v128.and').op('v128.or').set(m);
   if (specials === 'ieee') {
@@ -49,7 +49,7 @@ function decode(fn: WasmFunction, { bias, fraction, specials }: SmallFormat): vo
     return;
   }
   word(fn, 0x7fc00000);
-  fn.get(m).get(0);
+  fn.get(m).get(code);
   word(fn, specials === 'fn' ? 0x7f : 0xff);
   fn.op('v128.and');
   word(fn, specials === 'fn' ? 0x7f : 0x80);
@@ -57,13 +57,13 @@ function decode(fn: WasmFunction, { bias, fraction, specials }: SmallFormat): vo
 }
 
 /** f32 -> bytes. */
-function encode(fn: WasmFunction, format: SmallFormat, saturate: boolean): void {
+function encode(fn: WasmFunction, x: number, format: SmallFormat, saturate: boolean): void {
   const { bias, fraction, specials } = format;
   const dropped = 23 - fraction;
   const largest = encodeSmall(format, largestOf(format));
   const overflow = encodeSmall(format, Infinity, 0, saturate);
   const [a, r, sign] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
-  fn.get(0).op('f32x4.abs').set(a).get(0).i32(24).op('i32x4.shr_u');
+  fn.get(x).op('f32x4.abs').set(a).get(x).i32(24).op('i32x4.shr_u');
   word(fn, 0x80);
   fn.op('v128.and').set(sign);
   // Normal: add half of the last place, ties by the kept bit, and rebias.
@@ -93,19 +93,19 @@ function encode(fn: WasmFunction, format: SmallFormat, saturate: boolean): void 
   word(fn, largest);
   fn.op('i32x4.le_s').op('v128.bitselect');
   word(fn, encodeSmall(format, NaN));
-  fn.get(0).get(0).op('f32x4.eq').op('v128.bitselect');
+  fn.get(x).get(x).op('f32x4.eq').op('v128.bitselect');
 }
 
 /**
  * f32 and seeds -> the f32 value of a format below or above: the seed's high bits are added below the last kept bit. In the range of
  * normal numbers that is a sum of bits.
  */
-function stochastic(fn: WasmFunction, format: SmallFormat): void {
+function stochastic(fn: WasmFunction, x: number, seeds: number, format: SmallFormat): void {
   const { bias, fraction, specials } = format;
   const dropped = 23 - fraction;
   const [size, seed, value] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
-  fn.get(0).op('f32x4.abs').set(size);
-  fn.get(1)
+  fn.get(x).op('f32x4.abs').set(size);
+  fn.get(seeds)
     .i32(32 - dropped)
     .op('i32x4.shr_u')
     .set(seed);
@@ -131,7 +131,7 @@ function stochastic(fn: WasmFunction, format: SmallFormat): void {
   // Infinities and NaNs stay.
   fn.get(value).get(size).get(size);
   word(fn, 0x7f800000);
-  fn.op('i32x4.lt_s').op('v128.bitselect').get(0);
+  fn.op('i32x4.lt_s').op('v128.bitselect').get(x);
   word(fn, -0x80000000);
   fn.op('v128.and').op('v128.or');
 }
@@ -163,9 +163,16 @@ const FORMATS: Record<string, SmallFormat> = {
   'bf8.fnuz': BF8_FNUZ,
 };
 
+const ofOne = (build: (fn: WasmFunction, x: number) => void): MathFunction => ({
+  parameters: 1,
+  inline: true,
+  build: (fn, _module, [x]) => build(fn, x as number),
+});
+
 const stochasticTo = (format: SmallFormat): MathFunction => ({
   parameters: 2,
-  build: (fn) => stochastic(fn, format),
+  inline: true,
+  build: (fn, _module, [x, seeds]) => stochastic(fn, x as number, seeds as number, format),
 });
 
 /** `from_fp8.ocp`, `to_bf8.fnuz`, `to_bf8.fnuz.saturate`, `stochastic_fp8.ocp` and the like. */
@@ -174,8 +181,8 @@ export const SMALL: Record<string, MathFunction> = Object.fromEntries([
   ['from_f32_sr.bf16', stochasticTo(BF16)],
   ...Object.entries(FORMATS).flatMap(([name, format]): [string, MathFunction][] => [
     [`stochastic_${name}`, stochasticTo(format)],
-    [`from_${name}`, { parameters: 1, build: (fn) => decode(fn, format) }],
-    [`to_${name}`, { parameters: 1, build: (fn) => encode(fn, format, false) }],
-    [`to_${name}.saturate`, { parameters: 1, build: (fn) => encode(fn, format, true) }],
+    [`from_${name}`, ofOne((fn, code) => decode(fn, code, format))],
+    [`to_${name}`, ofOne((fn, x) => encode(fn, x, format, false))],
+    [`to_${name}.saturate`, ofOne((fn, x) => encode(fn, x, format, true))],
   ]),
 ]);

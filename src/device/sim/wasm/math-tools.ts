@@ -4,10 +4,35 @@ import type { WasmFunction, WasmModule } from './emit.ts';
 import { makeOdd } from './half.ts';
 import { type Directed, demoteDirected } from './rounding.ts';
 
-/** A function of the module that code of lanes calls: v128 parameters, one v128 result. */
+/** A function of the module that code of lanes calls, or has in line: v128 parameters, one v128 result. */
 export interface MathFunction {
   readonly parameters: number;
-  readonly build: (fn: WasmFunction, module: WasmModule) => void;
+  /** Its code does not end early and uses the parameters' locals as they are given, so that it can stand where it is called. */
+  readonly inline?: boolean;
+  readonly build: (fn: WasmFunction, module: WasmModule, parameters: readonly number[]) => void;
+}
+
+/** Calls the function `name` of the module, which is written when the first call needs it; its arguments are on the stack. */
+export function callFunction(
+  code: { readonly fn: WasmFunction; readonly module: WasmModule },
+  name: string,
+  { parameters, build }: MathFunction,
+): void {
+  const types = Array.from({ length: parameters }, () => 'v128' as const);
+  const { module } = code;
+  const places = [...types.keys()];
+  code.fn.call(module.helper(`math.${name}`, types, ['v128'], (fn) => build(fn, module, places)));
+}
+
+/** Writes the code of a function in line; its arguments are on the stack. A call costs as much as twenty vector instructions. */
+export function inlineFunction(
+  { fn, module }: { readonly fn: WasmFunction; readonly module: WasmModule },
+  { parameters, build }: MathFunction,
+): void {
+  const places = Array.from({ length: parameters }, () => fn.local('v128'));
+  for (const place of [...places].reverse()) fn.set(place);
+  build(fn, module, places);
+  for (const place of places) fn.release('v128', place);
 }
 
 /** Pushes an f64 in both lanes. */

@@ -1,30 +1,40 @@
-// exp2, log2, sine, cosine and reciprocal root of four f32 lanes: the f64 operations of isa/semantics/transcendental.ts in the
-// same order, for two lanes at a time. What is exact in f32 is done for all four.
-import { EXP2, EXP2_LIMITS, LOG2, SIN } from '../../../isa/semantics/transcendental.ts';
-import type { WasmFunction } from './emit.ts';
-import { double, type MathFunction, polynomial, single, word } from './math-tools.ts';
-
-type TranscendentalFormat = keyof typeof EXP2_LIMITS;
+// exp2, log2, sine, cosine and reciprocal root of four f32 lanes: the operations of isa/semantics/transcendental.ts in the same order.
+// Hosts whose multiply-add rounds twice compute it by a function.
+import {
+  COS,
+  EXP2,
+  EXP2_LIMITS_F16,
+  LOG2,
+  LOG2_E,
+  LOG2_E_LOW,
+  SIN,
+  SQRT_HALF_BITS,
+  splitOf,
+  TURN,
+  type TranscendentalFormat,
+} from '../../../isa/semantics/transcendental.ts';
+import type { WasmFunction, WasmModule } from './emit.ts';
+import { matrixFeatures } from './features.ts';
+import { ARITHMETIC } from './math-arithmetic.ts';
+import { callFunction, type MathFunction, single, word } from './math-tools.ts';
 
 /** Adding it leaves the nearest integer in the low bits of an f32. */
 const MAGIC = 1.5 * 2 ** 23;
-/** Bits of √½ in f32, as far as SQRT_HALF_HIGH has them. */
-const SQRT_HALF_BITS = 0x3f3504f0;
 
-/** Pushes two lanes of a local as f64. */
-function promote(fn: WasmFunction, local: number, half: number): void {
-  fn.get(local);
-  if (half === 1) fn.get(local).shuffle32(2, 3, 2, 3);
-  fn.op('f64x2.promote_low_f32x4');
+/** The function where the host has no such instruction. */
+const FMA = 'fma.f32';
+
+/** The function that is written, its module, and the format whose results it makes. */
+interface Target {
+  readonly fn: WasmFunction;
+  readonly module: WasmModule;
+  readonly format: TranscendentalFormat;
 }
 
-/** Pushes four f32 of what `body` pushes for each half. */
-function halves(fn: WasmFunction, body: (half: number) => void): void {
-  for (const half of [0, 1]) {
-    body(half);
-    fn.op('f32x4.demote_f64x2_zero');
-  }
-  fn.shuffle32(0, 1, 4, 5);
+/** a·b + c of the stack, rounded once. */
+function fma(to: Target): void {
+  if (matrixFeatures().fused) to.fn.op('f32x4.relaxed_madd');
+  else callFunction(to, FMA, ARITHMETIC[FMA] as MathFunction);
 }
 
 /** Takes locals for `body` and gives them back. */
@@ -34,48 +44,71 @@ function withLocals(fn: WasmFunction, count: number, body: (...locals: number[])
   for (const local of locals) fn.release('v128', local);
 }
 
-function exp2(fn: WasmFunction, format: TranscendentalFormat): void {
-  const [low, high] = EXP2_LIMITS[format];
-  withLocals(fn, 4, (x, r, shifted, wide) => {
-    fn.tee(x as number);
-    single(fn, low);
-    fn.op('f32x4.pmax');
-    single(fn, high);
-    fn.op('f32x4.pmin').tee(r as number);
+/** Pushes Σ c_k x^k of the f32 vector in a local: the two lowest coefficients by Horner's scheme, the others by Estrin's. */
+function polynomial(to: Target, coefficients: readonly number[], x: number): void {
+  const { fn } = to;
+  const count = coefficients.length - 2;
+  const powers = [x];
+  for (let n = 1; 2 ** n < count; n++) {
+    const [before, power] = [powers[n - 1] as number, fn.local('v128')];
+    fn.get(before).get(before).op('f32x4.mul').set(power);
+    powers.push(power);
+  }
+  const rest = (from: number, length: number): void => {
+    if (length === 1) {
+      single(fn, coefficients[from] as number);
+      return;
+    }
+    const low = splitOf(length);
+    rest(from + low, length - low);
+    fn.get(powers[Math.log2(low)] as number);
+    rest(from, low);
+    fma(to);
+  };
+  rest(2, count);
+  for (const k of [1, 0]) {
+    fn.get(x);
+    single(fn, coefficients[k] as number);
+    fma(to);
+  }
+  for (const power of powers.slice(1)) fn.release('v128', power);
+}
+
+function exp2(to: Target): void {
+  const { fn, format } = to;
+  withLocals(fn, 3, (...locals) => {
+    const [x, r, shifted] = locals as [number, number, number];
+    fn.set(x);
+    if (format === 'f16') {
+      fn.get(x);
+      single(fn, EXP2_LIMITS_F16[0]);
+      fn.op('f32x4.pmax');
+      single(fn, EXP2_LIMITS_F16[1]);
+    } else {
+      // The scale of -127 makes 1 a zero.
+      single(fn, -127);
+      fn.get(x).get(x);
+      single(fn, -126);
+      fn.op('f32x4.lt').op('v128.bitselect');
+      single(fn, 128);
+    }
+    fn.op('f32x4.pmin').tee(r);
     single(fn, MAGIC);
-    fn.op('f32x4.add').set(shifted as number);
-    fn.get(r as number).get(shifted as number);
+    fn.op('f32x4.add').set(shifted);
+    fn.get(r).get(shifted);
     single(fn, MAGIC);
-    fn.op('f32x4.sub')
-      .op('f32x4.sub')
-      .set(r as number);
-    halves(fn, (half) => {
-      promote(fn, r as number, half);
-      fn.tee(wide as number);
-      polynomial(fn, EXP2, wide as number);
-      fn.op('f64x2.mul');
-      double(fn, 1);
-      fn.op('f64x2.add');
-    });
+    fn.op('f32x4.sub').op('f32x4.sub').tee(r);
+    polynomial(to, EXP2[format], r);
+    single(fn, 1);
+    fma(to);
     // × 2^n
-    fn.get(shifted as number)
-      .i32(23)
-      .op('i32x4.shl')
-      .op('i32x4.add')
-      .tee(r as number)
-      .get(r as number);
-    // Nothing below the normal numbers.
-    word(fn, 0x007fffff);
-    fn.op('i32x4.gt_s').op('v128.and');
-    fn.get(x as number)
-      .get(x as number)
-      .get(x as number)
-      .op('f32x4.eq')
-      .op('v128.bitselect');
+    fn.get(shifted).i32(23).op('i32x4.shl').op('i32x4.add');
+    single(fn, NaN);
+    fn.get(x).get(x).op('f32x4.eq').op('v128.bitselect');
   });
 }
 
-/** Pushes the lanes of a local that are zero, negative, infinite or no number. */
+/** Pushes the lanes of a local that are zero, denormal, negative, infinite or no number. */
 function pushSpecial(fn: WasmFunction, x: number): void {
   fn.get(x);
   word(fn, 0x00800000);
@@ -84,69 +117,131 @@ function pushSpecial(fn: WasmFunction, x: number): void {
   fn.op('i32x4.ge_u');
 }
 
-function log2(fn: WasmFunction): void {
+function log2(to: Target): void {
+  const { fn, format } = to;
   withLocals(fn, 5, (...locals) => {
-    const [x, e, f, s, z] = locals as [number, number, number, number, number];
+    const [x, e, f, high, sum] = locals as [number, number, number, number, number];
     fn.tee(x);
     word(fn, SQRT_HALF_BITS);
     fn.op('i32x4.sub').i32(23).op('i32x4.shr_s').set(e);
     fn.get(x).get(e).i32(23).op('i32x4.shl').op('i32x4.sub');
     single(fn, 1);
     fn.op('f32x4.sub').set(f);
-    halves(fn, (half) => {
-      promote(fn, f, half);
-      fn.tee(s).get(s);
-      double(fn, 2);
-      fn.op('f64x2.add').op('f64x2.div').tee(s).get(s).op('f64x2.mul').set(z);
-      fn.get(s);
-      polynomial(fn, LOG2, z);
-      fn.op('f64x2.mul').get(e);
-      if (half === 1) fn.get(e).shuffle32(2, 3, 2, 3);
-      fn.op('f64x2.convert_low_i32x4_s').op('f64x2.add');
-    });
+    fn.get(e).op('f32x4.convert_i32x4_s').set(e);
+    if (format === 'f16') {
+      fn.get(f);
+      polynomial(to, LOG2.f16, f);
+      fn.get(e);
+      fma(to);
+    } else {
+      // The sum of the exponent and the high product, then what both have lost.
+      fn.get(f);
+      single(fn, LOG2_E);
+      fn.op('f32x4.mul').tee(high).get(e).op('f32x4.add').tee(sum);
+      fn.get(f).get(f);
+      polynomial(to, LOG2.f32, f);
+      single(fn, LOG2_E_LOW);
+      fma(to);
+      fn.get(f);
+      single(fn, LOG2_E);
+      fn.get(high).op('f32x4.neg');
+      fma(to);
+      fma(to);
+      fn.get(high).get(sum).get(e).op('f32x4.sub').op('f32x4.sub').op('f32x4.add').op('f32x4.add');
+    }
     const result = f;
     fn.set(result);
     pushSpecial(fn, x);
     fn.op('v128.any_true').if();
-    // Infinity stays; below zero and NaN: NaN; zero: -infinity.
+    // Infinity stays; below zero and NaN: NaN; zero, and denormals, which are taken for it: -infinity.
     fn.get(x).get(result).get(x);
     single(fn, Infinity);
     fn.op('f32x4.eq').op('v128.bitselect');
     single(fn, NaN);
     fn.get(x).v128(0, 0, 0, 0).op('f32x4.ge').op('v128.bitselect');
     single(fn, -Infinity);
-    fn.get(x).v128(0, 0, 0, 0).op('f32x4.ne').op('v128.bitselect');
+    fn.get(x).op('f32x4.abs');
+    single(fn, 2 ** -126);
+    fn.op('f32x4.lt').op('v128.not').op('v128.bitselect');
     fn.set(result).end().get(result);
   });
 }
 
-/** Beyond 256 turns the f32 sine is 0 and the cosine 1: puts that into such lanes of the result. */
+/** Beyond 256 turns the f32 sine is 0 and the cosine 1, of infinities and NaNs there is none: puts that into such lanes of the result. */
 function limit(fn: WasmFunction, x: number, result: number, beyond: number): void {
-  fn.get(x).op('f32x4.abs');
-  single(fn, 256);
-  fn.op('f32x4.gt').op('v128.any_true').if();
-  single(fn, beyond);
-  fn.get(result).get(x).op('f32x4.abs');
-  single(fn, 256);
-  fn.op('f32x4.gt').get(x).op('f32x4.abs');
-  single(fn, Infinity);
-  fn.op('f32x4.lt').op('v128.and').op('v128.bitselect').set(result).end();
+  withLocals(fn, 2, (...locals) => {
+    const [size, within] = locals as [number, number];
+    fn.get(x).op('f32x4.abs').tee(size);
+    single(fn, 256);
+    fn.op('f32x4.le').tee(within).op('v128.not').op('v128.any_true').if();
+    fn.get(result);
+    single(fn, beyond);
+    single(fn, NaN);
+    fn.get(size);
+    single(fn, Infinity);
+    fn.op('f32x4.lt').op('v128.bitselect').get(within).op('v128.bitselect').set(result).end();
+  });
 }
 
-function sine(fn: WasmFunction, format: TranscendentalFormat): void {
-  withLocals(fn, 5, (...locals) => {
-    const [x, turn, v, wide, z] = locals as [number, number, number, number, number];
+/** Pushes sin(2πv) or cos(2πv) of v in [0, ¼], in f32. */
+function quarter(to: Target, v: number, isCosine: boolean): void {
+  const { fn } = to;
+  withLocals(fn, 2, (...locals) => {
+    const [a, z] = locals as [number, number];
+    single(fn, 0.25);
+    fn.get(v).op('f32x4.sub').get(v).op('f32x4.pmin').tee(a).get(a).op('f32x4.mul').set(z);
+    const sine = (): void => {
+      fn.get(a);
+      single(fn, TURN);
+      fn.get(a);
+      polynomial(to, SIN.f32, z);
+      fn.op('f32x4.mul');
+      fma(to);
+    };
+    const cosine = (): void => {
+      polynomial(to, COS, z);
+      fn.get(z);
+      single(fn, 1);
+      fma(to);
+    };
+    // Beyond an eighth the other one of the rest.
+    if (isCosine) sine();
+    cosine();
+    if (!isCosine) sine();
+    fn.get(v);
+    single(fn, 0.125);
+    fn.op('f32x4.gt').op('v128.bitselect');
+  });
+}
+
+/** Pushes sin(2πv) of v in [-¼, ¼], for f16. */
+function sine16(to: Target, v: number): void {
+  const { fn } = to;
+  withLocals(fn, 1, (z) => {
+    fn.get(v).get(v).op('f32x4.mul').set(z as number).get(v);
+    polynomial(to, SIN.f16, z as number);
+    fn.op('f32x4.mul');
+    single(fn, 1);
+    fn.op('f32x4.pmin');
+  });
+}
+
+/** Pushes ½ turn less the size in a local where that is smaller. */
+function fold(fn: WasmFunction, size: number): void {
+  single(fn, 0.5);
+  fn.get(size).op('f32x4.sub').get(size).op('f32x4.pmin');
+}
+
+function sine(to: Target): void {
+  const { fn, format } = to;
+  withLocals(fn, 3, (...locals) => {
+    const [x, turn, v] = locals as [number, number, number];
     fn.tee(x).get(x).op('f32x4.nearest').op('f32x4.sub').tee(turn);
-    fn.op('f32x4.abs').tee(v);
-    single(fn, 0.5);
-    fn.get(v).op('f32x4.sub').op('f32x4.pmin').set(v);
-    halves(fn, (half) => {
-      promote(fn, v, half);
-      fn.tee(wide).get(wide).op('f64x2.mul').set(z);
-      fn.get(wide);
-      polynomial(fn, SIN, z);
-      fn.op('f64x2.mul');
-    });
+    fn.op('f32x4.abs').set(v);
+    fold(fn, v);
+    fn.set(v);
+    if (format === 'f16') sine16(to, v);
+    else quarter(to, v, false);
     fn.get(x).get(turn).get(v).v128(0, 0, 0, 0).op('f32x4.eq').op('v128.bitselect');
     word(fn, -0x80000000);
     fn.op('v128.and').op('v128.or');
@@ -157,46 +252,55 @@ function sine(fn: WasmFunction, format: TranscendentalFormat): void {
   });
 }
 
-function cosine(fn: WasmFunction, format: TranscendentalFormat): void {
-  withLocals(fn, 4, (...locals) => {
-    const [x, turn, wide, z] = locals as [number, number, number, number];
+function cosine(to: Target): void {
+  const { fn, format } = to;
+  withLocals(fn, 3, (...locals) => {
+    const [x, turn, v] = locals as [number, number, number];
     fn.tee(x).get(x).op('f32x4.nearest').op('f32x4.sub').op('f32x4.abs').set(turn);
-    halves(fn, (half) => {
-      double(fn, 0.25);
-      promote(fn, turn, half);
-      fn.op('f64x2.sub').tee(wide).get(wide).op('f64x2.mul').set(z);
-      fn.get(wide);
-      polynomial(fn, SIN, z);
-      fn.op('f64x2.mul');
-    });
-    if (format === 'f16') return;
-    fn.set(turn);
+    if (format === 'f16') {
+      single(fn, 0.25);
+      fn.get(turn).op('f32x4.sub').set(v);
+      sine16(to, v);
+      return;
+    }
+    fold(fn, turn);
+    fn.set(v);
+    quarter(to, v, true);
+    fn.get(turn);
+    single(fn, 0.25);
+    fn.op('f32x4.gt');
+    word(fn, -0x80000000);
+    fn.op('v128.and').op('v128.xor').set(turn);
     limit(fn, x, turn, 1);
     fn.get(turn);
   });
 }
 
-function reciprocalRoot(fn: WasmFunction): void {
-  withLocals(fn, 4, (...locals) => {
-    const [x, estimate, wide, step] = locals as [number, number, number, number];
+function reciprocalRoot(to: Target): void {
+  const { fn, format } = to;
+  withLocals(fn, 3, (...locals) => {
+    const [x, estimate, root] = locals as [number, number, number];
     fn.set(x);
     single(fn, 1);
-    fn.get(x).op('f32x4.sqrt').op('f32x4.div').tee(estimate).get(estimate);
-    single(fn, 0.5);
+    fn.get(x).op('f32x4.sqrt').op('f32x4.div');
+    if (format === 'f16') return;
+    fn.tee(estimate);
+    single(fn, -0.5);
     fn.op('f32x4.mul');
-    halves(fn, (half) => {
-      promote(fn, estimate, half);
-      fn.set(wide);
-      double(fn, 1);
-      promote(fn, x, half);
-      fn.get(wide).op('f64x2.mul').get(wide).op('f64x2.mul').op('f64x2.sub');
-    });
+    fn.get(x).get(estimate).get(x).get(estimate).op('f32x4.mul').tee(root).op('f32x4.neg');
+    fma(to);
+    fn.get(estimate).get(root).get(estimate);
+    single(fn, -1);
+    fma(to);
+    fma(to);
+    fn.get(estimate);
+    fma(to);
     // The estimates of zeros and infinities have no step.
-    fn.op('f32x4.mul').tee(step).get(step).get(step).op('f32x4.eq').op('v128.and').op('f32x4.add');
+    fn.tee(root).get(estimate).get(root).get(root).op('f32x4.eq').op('v128.bitselect');
   });
 }
 
-const WRITERS: Readonly<Record<string, (fn: WasmFunction, format: TranscendentalFormat) => void>> = {
+const WRITERS: Readonly<Record<string, (to: Target) => void>> = {
   exp2,
   log2,
   sin_turns: sine,
@@ -205,18 +309,11 @@ const WRITERS: Readonly<Record<string, (fn: WasmFunction, format: Transcendental
 };
 export const TRANSCENDENTAL_NAMES: ReadonlySet<string> = new Set(Object.keys(WRITERS));
 
-/** `exp2.f32` and the like; `exp2.f16` takes and gives f32 that are f16 and to be rounded to it. */
-export const TRANSCENDENTAL: Record<string, MathFunction> = Object.fromEntries(
-  Object.entries(WRITERS).flatMap(([name, write]) =>
-    (['f32', 'f16'] as const).map((format): [string, MathFunction] => [
-      `${name}.${format}`,
-      {
-        parameters: 1,
-        build: (fn) => {
-          fn.get(0);
-          write(fn, format);
-        },
-      },
-    ]),
-  ),
-);
+/** Writes `exp2.f32` and the like, four lanes for the four on the stack. f16 are f32 that are f16, and the result is to be rounded to it. */
+export function transcendental(
+  { fn, module }: Pick<Target, 'fn' | 'module'>,
+  name: string,
+  format: TranscendentalFormat,
+): void {
+  (WRITERS[name] as (to: Target) => void)({ fn, module, format });
+}

@@ -10,8 +10,7 @@ import { FUSED_DOUBLE } from './math-fused.ts';
 import { PERMUTE } from './math-permute.ts';
 import { ROOTS } from './math-roots.ts';
 import { SMALL } from './math-small.ts';
-import type { MathFunction } from './math-tools.ts';
-import { TRANSCENDENTAL } from './math-transcendental.ts';
+import { callFunction, inlineFunction, type MathFunction } from './math-tools.ts';
 import { NoCode } from './scalar.ts';
 
 const FUNCTIONS: Record<string, MathFunction> = {
@@ -21,17 +20,15 @@ const FUNCTIONS: Record<string, MathFunction> = {
   ...HOST_FUNCTIONS,
   ...PERMUTE,
   ...ROOTS,
-  ...TRANSCENDENTAL,
   ...EXPONENT,
   ...DIVISION,
   ...SMALL,
 };
 
-/** Calls the function of an operator; its arguments are on the stack. */
+/** Calls the function of an operator, or writes it in line; its arguments are on the stack. */
 export function callMath(code: { readonly fn: WasmFunction; readonly module: WasmModule }, name: string): void {
   const known = FUNCTIONS[name];
   if (known === undefined) throw new NoCode(name);
-  const parameters = Array.from({ length: known.parameters }, () => 'v128' as const);
-  const { module } = code;
-  code.fn.call(module.helper(`math.${name}`, parameters, ['v128'], (fn) => known.build(fn, module)));
+  if (known.inline === true) inlineFunction(code, known);
+  else callFunction(code, name, known);
 }

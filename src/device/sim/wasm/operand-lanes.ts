@@ -3,7 +3,7 @@
 
 import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import type { Expr, OperandType, SourceSpec, VectorOperation } from '../../../isa/semantics/index.ts';
-import type { Instruction, Operand } from '../../../isa/types.ts';
+import type { Instruction, Operand, Register } from '../../../isa/types.ts';
 import {
   ABS,
   inlineWords,
@@ -155,6 +155,11 @@ function pushElement(run: LaneTarget, o: LaneOperand, element: number): void {
 function pushHalfElement(run: LaneTarget, o: LaneOperand, element: number, keepsDenormals: boolean): void {
   const { fn } = run;
   const { isHigh, flip } = elementOf(o, element);
+  if (keepsDenormals && isVector(o.operand) && !o.moved) {
+    run.pushHalf(registerNumber(o.operand as Register), isHigh);
+    if (flip) fn.op('f32x4.neg');
+    return;
+  }
   pushWord(run, o, 0, false);
   if (!isHigh) fn.i32(16).op('i32x4.shl');
   if (flip) fn.v128(...splat(-0x80000000)).op('v128.xor');
@@ -240,6 +245,11 @@ function pushDouble(run: LaneTarget, o: LaneOperand, half: number): void {
   else fn.shuffle32(2, 6, 3, 7);
 }
 
+/** Whether an operand is a half of a vector register of the same lane. */
+function isWholeHalf(o: LaneOperand): o is LaneOperand & { readonly operand: Register } {
+  return isVector(o.operand) && !o.moved && !o.signed && (o.bits === 32 || (o.bits === 16 && o.shift % 16 === 0));
+}
+
 /** Pushes a `source` node. 64-bit values are pushed by halves; f16 and bf16 as f32 values. */
 export function pushLaneSource(
   run: LaneTarget,
@@ -262,6 +272,12 @@ export function pushLaneSource(
       const keepsDenormals = mode.in64 || denormals === 'keep';
       if (isHalfPair(o.type)) {
         pushHalfElement(run, o, e.part, keepsDenormals);
+        return;
+      }
+      if (keepsDenormals && isWholeHalf(o)) {
+        run.pushHalf(registerNumber(o.operand), o.shift === 16);
+        if (o.abs) fn.op('f32x4.abs');
+        if (o.neg) fn.op('f32x4.neg');
         return;
       }
       pushWord(run, o, 0, false);

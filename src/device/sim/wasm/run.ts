@@ -5,6 +5,7 @@ import { LANES, WAVE_TEMPORARY, WAVE_VGPRS } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import { registerAt } from './context.ts';
 import { ByteSink, type ValType, type WasmFunction } from './emit.ts';
+import { decodeHalf, decodeHighHalf } from './half.ts';
 import { type LaneTarget, replay, type Template } from './template.ts';
 
 /** A vector register held in a local. */
@@ -72,6 +73,8 @@ export class Run implements LaneTarget {
   private readonly body: ByteSink;
   private prologue: ByteSink | undefined;
   private readonly held = new Map<number, Held>();
+  /** Locals with halves of registers as f32, by twice the register's number and the half. */
+  private readonly halves = new Map<number, number>();
   private readonly splats = new Map<number, number>();
   private readonly words = new Map<number, number>();
   private readonly maskInputs = new Map<number, MaskInput>();
@@ -303,8 +306,25 @@ export class Run implements LaneTarget {
     fn.get(held.local);
   }
 
+  /** Pushes the f16 in the low or the high half of a register as f32, decoded once as long as the register keeps its value. */
+  pushHalf(register: number, isHigh: boolean): void {
+    const key = 2 * register + Number(isHigh);
+    let local = this.halves.get(key);
+    if (local === undefined) {
+      local = this.pools.chunk.take('v128');
+      this.pushRegister(register, false);
+      if (isHigh) decodeHighHalf(this.fn);
+      else decodeHalf(this.fn);
+      this.fn.set(local);
+      this.halves.set(key, local);
+      this.journal?.push(() => this.halves.delete(key));
+    }
+    this.fn.get(local);
+  }
+
   /** Pops the new value of a register. Nothing after it may throw. */
   setRegister(register: number, payload: boolean): void {
+    for (const half of [0, 1]) this.halves.delete(2 * register + half);
     let held = this.held.get(register);
     if (held === undefined) {
       held = { local: this.pools.chunk.take('v128'), dirty: true, payload };

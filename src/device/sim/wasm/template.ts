@@ -13,6 +13,8 @@ export interface LaneTarget {
   readonly wave: number;
   /** Pushes a vector register; `raw` readers take NaNs with any payload. */
   pushRegister(register: number, raw: boolean): void;
+  /** Pushes the f16 in the low or the high half of a vector register as f32. */
+  pushHalf(register: number, isHigh: boolean): void;
   /** Pops the new value of a vector register. */
   setRegister(register: number, payload: boolean): void;
   /** Pushes a scalar register in every lane. */
@@ -29,8 +31,11 @@ export interface LaneTarget {
   pushTemporary(): void;
 }
 
-type Hole = 'register' | 'setRegister' | 'splat' | 'word' | 'mask' | 'setMask';
-type Part = Hole | 'code' | 'get' | 'set' | 'tee' | 'lanes' | 'wave';
+type Hole = 'register' | 'half' | 'setRegister' | 'splat' | 'word' | 'mask' | 'setMask';
+type Part = Hole | 'code' | 'constant' | 'get' | 'set' | 'tee' | 'lanes' | 'wave';
+
+/** The words of a v128 constant. */
+type Words = readonly [number, number, number, number];
 
 /** A piece of a template. */
 class Step {
@@ -38,15 +43,17 @@ class Step {
   /** A hole's operand, or -1 for the scalar register `word`; a local's number. */
   readonly index: number;
   readonly word: number;
-  /** Of a vector register: whether NaNs may have payloads. */
+  /** Of a vector register: whether NaNs may have payloads; of a half: whether it is the high one. */
   readonly raw: boolean;
   readonly code: Uint8Array | undefined;
-  constructor(part: Part, index = 0, word = 0, raw = false, code?: Uint8Array) {
+  readonly constant: Words | undefined;
+  constructor(part: Part, index = 0, word = 0, raw = false, code?: Uint8Array, constant?: Words) {
     this.part = part;
     this.index = index;
     this.word = word;
     this.raw = raw;
     this.code = code;
+    this.constant = constant;
   }
 }
 
@@ -98,6 +105,10 @@ class TemplateFunction extends WasmFunction {
   override tee(local: number): this {
     return this.add(new Step('tee', local));
   }
+  /** Where a constant lies is known of the module whose function it becomes part of. */
+  override v128(...words: Words): this {
+    return this.add(new Step('constant', 0, 0, false, undefined, words));
+  }
   override call(target: number | { readonly index: number }): this {
     this.calls = true;
     return super.call(target);
@@ -119,6 +130,9 @@ class Recorder implements LaneTarget {
   }
   pushRegister(register: number, raw: boolean): void {
     this.vector('register', register, raw);
+  }
+  pushHalf(register: number, isHigh: boolean): void {
+    this.vector('half', register, isHigh);
   }
   setRegister(register: number, payload: boolean): void {
     this.vector('setRegister', register, payload);
@@ -236,13 +250,19 @@ export function replay(template: Template, target: LaneTarget, { operands }: Ins
   const { locals, steps } = template;
   const taken: number[] = [];
   for (const type of locals) taken.push(fn.local(type));
-  for (const { part, index, word, raw, code } of steps) {
+  for (const { part, index, word, raw, code, constant } of steps) {
     switch (part) {
       case 'code':
         fn.raw(code as Uint8Array);
         break;
+      case 'constant':
+        fn.v128(...(constant as Words));
+        break;
       case 'register':
         target.pushRegister(registerNumber(operands[index] as Register) + word, raw);
+        break;
+      case 'half':
+        target.pushHalf(registerNumber(operands[index] as Register) + word, raw);
         break;
       case 'setRegister':
         target.setRegister(registerNumber(operands[index] as Register) + word, raw);

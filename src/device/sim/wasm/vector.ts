@@ -245,7 +245,7 @@ class VectorInstruction {
           flushDenormals(fn, 'f64', false);
         }
         if (clamp) clampFloat(run, 'f64x2', mode.dx10Clamp);
-        canonicalDouble(code);
+        if (omod !== 0 || clamp || !hasDefaultNaN(e)) canonicalDouble(code);
         if (!mode.out64) flushDenormals(fn, 'f64');
       }
       fn.set(halves[half]);
@@ -274,7 +274,8 @@ class VectorInstruction {
     }
     if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
     if (e.type === 'bf16') throw new NoCode('bf16 result');
-    if (op.denormals === 'flush' || (op.denormals === 'mode' && !mode.out32)) flushDenormals(fn, 'f32');
+    const flushes = op.denormals === 'flush' || (op.denormals === 'mode' && !mode.out32);
+    if (flushes && !isNeverDenormal(e, mode.in32)) flushDenormals(fn, 'f32');
   }
 
   /** Applies the output modifier to the f32 or f16 values on the stack. Denormals and zeros become positive zeros. */
@@ -314,7 +315,7 @@ class VectorInstruction {
     const narrow = type === 'f16' || type === 'bf16' || type === 'i16' || type === 'u16';
     if (!narrow) {
       this.pushBits(e);
-      return e.type === 'f32';
+      return e.type === 'f32' && (this.omod !== 0 || this.clamp || !hasDefaultNaN(e));
     }
     const toHigh =
       op.highBits === 'intoHigh' ||
@@ -360,6 +361,18 @@ class VectorInstruction {
     fn.release('v128', value);
   }
 }
+
+/** Operators of f32 whose results are no denormals, whatever they are given; the sine's are none of other numbers than denormals. */
+const NEVER_DENORMAL = new Set(['f32.rsq', 'f32.sqrt', 'f32.cos_turns', 'f32.from_i32_s', 'f32.from_i32_u']);
+const isNeverDenormal = ({ op }: Expr, readsDenormals: boolean): boolean =>
+  NEVER_DENORMAL.has(op) || (op === 'f32.sin_turns' && !readsDenormals);
+
+/** Operators whose code gives no NaN but the default quiet one. */
+const DEFAULT_NAN = new Set([
+  ...['exp2', 'log2', 'sin_turns', 'cos_turns', 'from_i32_s', 'from_i32_u', 'div_fixup'].map((name) => `f32.${name}`),
+  'f64.div_fixup',
+]);
+const hasDefaultNaN = ({ op }: Expr): boolean => DEFAULT_NAN.has(op);
 
 /** Replaces f32 NaNs on the stack by the default quiet one. */
 function canonicalSingle({ fn }: LaneTarget): void {
