@@ -6,7 +6,7 @@ import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { emitLook, type Frame, type Transfer } from '../wasm/memory/index.ts';
-import { apart, emitAscends } from './compiled-lanes.ts';
+import { apart, emitAddressRegister } from './compiled-lanes.ts';
 import { ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
 import { pageFunction } from './compiled-pages.ts';
 import type { StrictPlan } from './plan.ts';
@@ -186,7 +186,7 @@ export function emitLooks(
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRIES).op('i32.ge_u').brIf(0);
-  if (isWrite) emitAscends(context, shadow, plan);
+  if (isWrite) emitAddressRegister(context, shadow, plan);
   for (let part = 0; part < partsOf(operation); part++) {
     const look = isLds ? lookAtLds(operation.bytes, isWrite) : lookAtGlobal(operation.bytes, isWrite);
     const push = (): void => {

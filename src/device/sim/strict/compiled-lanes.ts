@@ -6,7 +6,10 @@ import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { type Frame, namedVector, type Transfer } from '../wasm/memory/index.ts';
 import type { StrictPlan } from './plan.ts';
-import { LANE_SLOTS, SHADOW_ASCENDS, SHADOW_LANES, SHADOW_STAMP } from './registers.ts';
+import { LANE_SLOTS, SHADOW_ADDRESSES, SHADOW_LANES, SHADOW_STAMP } from './registers.ts';
+
+/** Nobody has asked yet whether the addresses ascend. */
+const UNKNOWN = -1;
 
 /** (shadow, address) → 1 when a lane of the store has had the address before. */
 function laneFunction(module: WasmModule): WasmFunction {
@@ -40,22 +43,30 @@ function ascendingFunction(module: WasmModule): WasmFunction {
   });
 }
 
-/** Notes for `apart` whether the addresses of a store ascend from lane to lane: then no two are the same. */
-export function emitAscends({ fn, module, wave }: FunctionContext, shadow: number, { instruction }: StrictPlan): void {
+/** Notes for `apart` which register has the addresses of a store, 0 for none that has all of them. */
+export function emitAddressRegister({ fn, wave }: FunctionContext, shadow: number, { instruction }: StrictPlan): void {
   // The word of an index can have the same bytes as that of another one.
   const isIndexed = / idxen/.test(instruction.row.template);
   const register = isIndexed ? undefined : namedVector(instruction, 'vaddr', 'addr');
   fn.get(shadow);
   if (register === undefined) fn.i32(0);
-  else fn.get(wave).i32(register).op('i32.add').call(ascendingFunction(module));
-  fn.memory('i32.store', SHADOW_ASCENDS);
+  else fn.get(wave).i32(register).op('i32.add');
+  fn.memory('i32.store', SHADOW_ADDRESSES);
 }
 
-/** A transfer that looks at a store, and asks TypeScript when two of its lanes have one address. */
+/**
+ * A transfer that looks at a store, and asks TypeScript when two of its lanes have one address. Addresses that follow each other from the
+ * first lane to the last are none of its business; of others it asks first whether they ascend: then no two are the same.
+ */
 export function apart(look: Transfer): Transfer {
   let [shadow, ascends] = [0, 0];
   const leave = (f: Frame, addresses: readonly number[]): void => {
     const { fn } = f.code;
+    fn.get(ascends).i32(UNKNOWN).op('i32.eq');
+    f.code.if(() => {
+      fn.get(shadow).memory('i32.load', SHADOW_ADDRESSES).tee(ascends).if('i32');
+      fn.get(ascends).call(ascendingFunction(f.module)).else().i32(0).end().set(ascends);
+    });
     fn.get(ascends).op('i32.eqz');
     f.code.if(() => {
       for (const [n, address] of addresses.entries()) {
@@ -73,7 +84,7 @@ export function apart(look: Transfer): Transfer {
       const { fn } = f.code;
       fn.get(f.wave).memory('i32.load', WAVE_SHADOW).tee(shadow);
       fn.get(shadow).memory('i32.load', SHADOW_STAMP).i32(1).op('i32.add').memory('i32.store', SHADOW_STAMP);
-      fn.get(shadow).memory('i32.load', SHADOW_ASCENDS).set(ascends);
+      fn.i32(UNKNOWN).set(ascends);
     },
     contiguous: (f, a) => {
       leave(f, [a]);

@@ -40,6 +40,8 @@ class PageWriter {
   private readonly bytes = 2;
   private readonly pc = 3;
   private readonly actor: number;
+  /** The actor in all lanes of a vector. */
+  private readonly actors: number;
   private readonly epoch: number;
   private readonly page: number;
   /** The page's record plus four times the number of the line. */
@@ -54,6 +56,7 @@ class PageWriter {
     this.code = new Code(fn);
     this.isWrite = isWrite;
     [this.actor, this.epoch, this.page, this.line] = [this.local(), this.local(), this.local(), this.local()];
+    this.actors = fn.local('v128');
     [this.written, this.mask, this.bits] = [this.local(), this.local(), this.local()];
   }
 
@@ -88,7 +91,7 @@ class PageWriter {
     const { fn, code, shadow, at, bytes, page, line, written } = this;
     fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and');
     this.leave();
-    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(this.actor);
+    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).tee(this.actor).op('i32x4.splat').set(this.actors);
     fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
     code.loop((again) => {
       fn.get(at).i32(12).op('i32.shr_u').tee(page).get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
@@ -120,11 +123,35 @@ class PageWriter {
           .op('i32.ge_u')
           .op('i32.and');
         code.if(() => {
-          this.pushIsOwn();
-          code.if(() => {
-            this.noteQuad();
-            this.advance(() => fn.i32(QUAD * LINE_BYTES));
-            code.br(done);
+          code.loop((next) => {
+            this.pushIsOwn();
+            code.if(() => {
+              this.noteQuad();
+              this.advance(() => fn.i32(QUAD * LINE_BYTES));
+              fn.get(line)
+                .i32(4 * QUAD)
+                .op('i32.add')
+                .set(line);
+              // Eight bytes of bits for each line, where there are some.
+              fn.get(written)
+                .i32(8 * QUAD)
+                .op('i32.add')
+                .i32(0)
+                .get(written)
+                .select()
+                .set(written);
+              fn.get(bytes)
+                .i32(QUAD * LINE_BYTES)
+                .op('i32.ge_u')
+                .get(at)
+                .i32(LINES * LINE_BYTES - 1)
+                .op('i32.and')
+                .i32(0)
+                .op('i32.ne')
+                .op('i32.and');
+              code.brIf(next);
+              code.br(done);
+            });
           });
         });
         const count = this.pushLineMask();
@@ -150,8 +177,7 @@ class PageWriter {
   /** Leaves 1 when nobody else has touched four lines and all bytes that are read have been written. */
   private pushIsOwn(): void {
     const { fn, line } = this;
-    const actor = fn.local('v128');
-    fn.get(this.actor).op('i32x4.splat').set(actor);
+    const actor = this.actors;
     for (const [n, word] of [LINE_WRITER, LINE_READER].entries()) {
       const owner = fn.local('v128');
       fn.get(line)
@@ -172,7 +198,6 @@ class PageWriter {
       .op('v128.any_true')
       .op('i32.eqz')
       .op('i32.and');
-    fn.release('v128', actor);
     if (this.isWrite) return;
     fn.get(this.written).op('i32.eqz').if('i32').i32(1).else();
     fn.get(this.written).memory('v128.load').get(this.written).memory('v128.load', 16).op('v128.and');
@@ -187,7 +212,8 @@ class PageWriter {
       fn.memory('v128.store', 4 * word);
     };
     const splat = (local: number) => (): void => {
-      fn.get(local).op('i32x4.splat');
+      if (local === actor) fn.get(this.actors);
+      else fn.get(local).op('i32x4.splat');
     };
     const touched = this.isWrite ? 0xffff : -0x10000;
     put(LINE_BITS, () =>

@@ -388,7 +388,7 @@ export class WasmModule {
     | { readonly type: 'i32' | 'i64'; readonly value: number }
     | { readonly type: 'v128'; readonly words: readonly number[] }
   )[] = [];
-  private readonly constants = new Map<string, number>();
+  private readonly constants = new Map<string | number, number>();
   private elements: readonly number[] = [];
   private readonly memory: MemoryImport;
 
@@ -453,7 +453,10 @@ export class WasmModule {
 
   /** The immutable global with a v128 constant; its index. */
   private constant(words: readonly number[]): number {
-    const key = words.map((w) => w | 0).join();
+    const [w0, w1, w2, w3] = words as [number, number, number, number];
+    // Most have one word in all lanes: a number is found faster than a text.
+    const isSplat = w0 === w1 && w0 === w2 && w0 === w3;
+    const key = isSplat ? w0 | 0 : words.map((w) => w | 0).join();
     let index = this.constants.get(key);
     if (index === undefined) {
       index = this.globals.push({ type: 'v128', words }) - 1;

@@ -72,8 +72,12 @@ function trigPreopFast(fn: WasmFunction, module: WasmModule, [x, segments]: read
   const value = fn.local('v128');
   const segment = (lane: number): WasmFunction => fn.get(segments as number).lane('i32x4.extract_lane', lane);
   segment(0).i32(31).op('i32.and').i32(3).op('i32.shl').memory('v128.load64_splat', TRIG_TABLE, 3).set(value);
-  fn.get(x as number).v128(0, 0x7ff00000, 0, 0x7ff00000).op('v128.and');
-  fn.v128(0, TRIG_EXPONENT << 20, 0, TRIG_EXPONENT << 20).op('i32x4.gt_s').op('v128.any_true');
+  fn.get(x as number)
+    .v128(0, 0x7ff00000, 0, 0x7ff00000)
+    .op('v128.and');
+  fn.v128(0, TRIG_EXPONENT << 20, 0, TRIG_EXPONENT << 20)
+    .op('i32x4.gt_s')
+    .op('v128.any_true');
   segment(0);
   segment(1).op('i32.xor').op('i32.or').get(value).op('i64x2.all_true').op('i32.eqz').op('i32.or').if();
   fn.get(x as number).get(segments as number);

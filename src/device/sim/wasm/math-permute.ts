@@ -57,5 +57,9 @@ function permute(fn: WasmFunction, places: Places): void {
 }
 
 export const PERMUTE: Record<string, MathFunction> = {
-  permute_bytes: { parameters: 3, inline: true, build: (fn, _module, places) => permute(fn, places as unknown as Places) },
+  permute_bytes: {
+    parameters: 3,
+    inline: true,
+    build: (fn, _module, places) => permute(fn, places as unknown as Places),
+  },
 };

@@ -10,8 +10,8 @@ import {
   SIN,
   SQRT_HALF_BITS,
   splitOf,
-  TURN,
   type TranscendentalFormat,
+  TURN,
 } from '../../../isa/semantics/transcendental.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
@@ -218,7 +218,11 @@ function quarter(to: Target, v: number, isCosine: boolean): void {
 function sine16(to: Target, v: number): void {
   const { fn } = to;
   withLocals(fn, 1, (z) => {
-    fn.get(v).get(v).op('f32x4.mul').set(z as number).get(v);
+    fn.get(v)
+      .get(v)
+      .op('f32x4.mul')
+      .set(z as number)
+      .get(v);
     polynomial(to, SIN.f16, z as number);
     fn.op('f32x4.mul');
     single(fn, 1);
