@@ -89,10 +89,20 @@ export interface CheckOptions {
   readonly notes?: boolean | undefined;
   /** Also what the manual forbids, but code that ships does and was never seen to fail. */
   readonly pedantic?: boolean | undefined;
+  /** Only these rules; all by default. */
+  readonly rules?: ReadonlySet<Rule> | undefined;
 }
 
 /** All findings about a code object, in the order of its functions; those about the whole file come first. */
 export function checkCodeObject(codeObject: CodeObject, options: CheckOptions = {}): Finding[] {
+  return checkWithRules(codeObject, options).findings;
+}
+
+/** The same, and the rules that found something. */
+export function checkWithRules(
+  codeObject: CodeObject,
+  options: CheckOptions = {},
+): { readonly findings: Finding[]; readonly rules: ReadonlySet<Rule> } {
   const { processor } = codeObject.target;
   if (!isTargetName(processor)) {
     throw new WavesmithError('check/target', `The code object is for ${processor}, which is not supported.`, {
@@ -105,18 +115,22 @@ export function checkCodeObject(codeObject: CodeObject, options: CheckOptions = 
   const findings = baseline === undefined || kernels !== undefined ? [] : checkFileAgainst(codeObject, baseline);
   const isComparable = baseline !== undefined && baseline.target.processor === processor && !baseline.isRelocatable;
   const baselineProgram = isComparable ? liftCodeObject(baseline, { kernels }) : undefined;
+  const rules = new Set<Rule>();
   for (const subject of program.functions) {
     const { kernel } = subject;
     const context = { target: processor, codeObject, program, subject, kernel, baseline, baselineProgram };
     for (const rule of RULES) {
+      if (options.rules?.has(rule) === false) continue;
       for (const f of rule(context)) {
         const isWanted = options.pedantic === true || f.basis !== 'shipped';
-        if (isWanted && (options.notes === true || !isQuiet(f))) findings.push(f);
+        if (!isWanted || (options.notes !== true && isQuiet(f))) continue;
+        findings.push(f);
+        rules.add(rule);
       }
     }
     if (options.notes === true) findings.push(...checkStrongWaits(context));
   }
-  return withLines(findings, codeObject);
+  return { findings: withLines(findings, codeObject), rules };
 }
 
 /** Notes that many correct kernels have. */

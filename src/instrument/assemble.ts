@@ -1,25 +1,36 @@
 // Assembly text of probe code to bytes. The same lines come again at every point, so each is assembled once per target.
+import { LineShapes } from '../asm/assemble/line-shapes.ts';
 import { WavesmithError } from '../base/index.ts';
 import { encode, InstructionParser, Lexer, type ParseContext, type TargetName } from '../isa/index.ts';
 
-const known = new Map<TargetName, Map<string, Uint8Array>>();
+/** Lines that were assembled for a target, and shapes of lines: points differ in their registers. */
+interface Known {
+  readonly lines: Map<string, Uint8Array>;
+  readonly shapes: LineShapes;
+}
+
+const known = new Map<TargetName, Known>();
 
 /** The bytes of one instruction; `instrument/text` when it does not assemble for the target. */
 export function assembleLine(target: TargetName, text: string): Uint8Array {
-  let lines = known.get(target);
-  if (lines === undefined) {
-    lines = new Map();
-    known.set(target, lines);
+  let own = known.get(target);
+  if (own === undefined) {
+    own = { lines: new Map(), shapes: new LineShapes() };
+    known.set(target, own);
   }
-  let bytes = lines.get(text);
+  let bytes = own.lines.get(text);
   if (bytes === undefined) {
-    bytes = assembleNew(target, text);
-    lines.set(text, bytes);
+    const isShaped = own.shapes.read(text, 0, text.length);
+    const shaped = isShaped ? own.shapes.find() : undefined;
+    bytes =
+      shaped === undefined ? assembleNew(target, text, isShaped ? own.shapes : undefined) : encode(shaped.instruction);
+    own.lines.set(text, bytes);
   }
   return bytes;
 }
 
-function assembleNew(target: TargetName, text: string): Uint8Array {
+/** `shapes` has just read the text. */
+function assembleNew(target: TargetName, text: string, shapes: LineShapes | undefined): Uint8Array {
   const lexer = new Lexer(text);
   lexer.nextStatement();
   const context: ParseContext = {
@@ -37,6 +48,7 @@ function assembleNew(target: TargetName, text: string): Uint8Array {
       `'${text}' is no instruction of ${target}: ${problem?.message ?? 'it names a symbol'}.`,
     );
   }
+  shapes?.add(parsed.instruction.row.mnemonic, 0, parsed);
   return encode(parsed.instruction);
 }
 

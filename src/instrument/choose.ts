@@ -37,6 +37,7 @@ export class GroupRegisters {
   private readonly counts: Counts;
   private readonly indexed: { readonly vgprs: boolean; readonly sgprs: boolean };
   private readonly kept = new Set<number>();
+  private readonly counting = new Set<number>();
   private keptAgpr: number | undefined;
   /** Scratch that no kernel of the group uses. */
   private scratch: ScratchSpace | undefined;
@@ -66,6 +67,16 @@ export class GroupRegisters {
   /** As of `FreeRegisters`. */
   get namedVgprs(): number {
     return this.calm.namedVgprs;
+  }
+
+  /** Scalar registers that nothing names, within what leaves as many waves on a SIMD. */
+  get unnamedSgprs(): readonly number[] {
+    return this.calm.sgprs;
+  }
+
+  /** Takes scalar registers out of all further choices. */
+  keepSgprs(numbers: readonly number[]): void {
+    for (const n of numbers) this.counting.add(n);
   }
 
   /** Takes a place that is free throughout out of all further choices; undefined when there is none. */
@@ -117,15 +128,16 @@ export class GroupRegisters {
     let kinds = new Set<'s' | 'v'>();
     const lacks = (kind: 's' | 'v'): void => void kinds.add(kind);
     const without = (list: readonly number[]): number[] => list.filter((n) => !this.kept.has(n) && n !== also);
+    const others = (list: readonly number[]): number[] => list.filter((n) => !this.counting.has(n));
     const { calm, all } = this;
-    yield { sgprs: calm.sgprs, vgprs: without(calm.vgprs), settle: false, loan: undefined, lacks };
+    yield { sgprs: others(calm.sgprs), vgprs: without(calm.vgprs), settle: false, loan: undefined, lacks };
     const dead = this.deadAt(point);
     let tried = 0;
     const settle = this.dead.hasMatrix(point.kernel);
     const ways = calm === all ? [calm] : [calm, all];
     for (const free of [...ways, ...(this.scratch === undefined ? [] : [all])]) {
       const isLast = this.scratch !== undefined && ways.length === tried++;
-      const sgprs = [...free.sgprs, ...dead.sgprs.filter((n) => !free.sgprs.includes(n))];
+      const sgprs = others([...free.sgprs, ...dead.sgprs.filter((n) => !free.sgprs.includes(n))]);
       const vgprs = without([...free.vgprs, ...dead.vgprs.filter((n) => !free.vgprs.includes(n))]);
       kinds = new Set();
       yield { sgprs, vgprs, settle, loan: undefined, lacks };
@@ -168,7 +180,7 @@ export class GroupRegisters {
     return {
       freeSgprs: free.sgprs,
       freeVgprs: free.vgprs,
-      sgprs: others(this.counts.sgprs, free.sgprs, 0),
+      sgprs: others(this.counts.sgprs, free.sgprs, 0).filter((n) => !this.counting.has(n)),
       vgprs: others(this.counts.vgprs, free.vgprs, Slot.VGPR0).filter((n) => !this.kept.has(n) && n !== also),
       agprs: free.agprs.filter((n) => n !== this.keptAgpr),
       isVccFree: this.deadAt(point).isVccFree,

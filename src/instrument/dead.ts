@@ -2,7 +2,6 @@
 import { type CheckContext, outstandingAtBlocks, replayBlock, stepThrough } from '../check/index.ts';
 import type { WaitState } from '../check/rules/waits-state.ts';
 import {
-  addSlots,
   type BasicBlock,
   type FurtherReads,
   hasSlot,
@@ -18,13 +17,6 @@ import type { ProbeKernel } from './view.ts';
 
 /** Matrix instructions write late: what they write is not free before they are done. */
 const MATRIX = /^v_s?mfmac?_/;
-
-/** Registers that can be free at one place only. */
-const GENERAL = [
-  ...Array.from({ length: 102 }, (_, n) => n),
-  ...[Slot.VCC, Slot.VCC + 1],
-  ...Array.from({ length: 256 }, (_, n) => Slot.VGPR0 + n),
-];
 
 /** By the index of an instruction. */
 interface BlockFacts {
@@ -86,9 +78,13 @@ export class DeadRegisters {
     if (before === undefined || after === undefined || busy === undefined) return none;
     const set = side === 'before' || side === 'replace' ? before : after;
     const more = side === 'replace' ? after : set;
-    const isDead = (slot: number): boolean => !hasSlot(set, slot) && !hasSlot(more, slot) && !hasSlot(busy, slot);
-    const list = (count: number, base: number): number[] =>
-      Array.from({ length: count }, (_, n) => n).filter((n) => isDead(base + n));
+    const taken = set.map((word, i) => word | (more[i] as number) | (busy[i] as number));
+    const isDead = (slot: number): boolean => !hasSlot(taken, slot);
+    const list = (count: number, base: number): number[] => {
+      const out: number[] = [];
+      for (let n = 0; n < count; n++) if (isDead(base + n)) out.push(n);
+      return out;
+    };
     return {
       sgprs: list(sgprs, 0),
       vgprs: list(vgprs, Slot.VGPR0),
@@ -117,9 +113,7 @@ export class DeadRegisters {
     if (input === undefined) return facts;
     const note = (index: number, state: WaitState): void => {
       const busy = new Uint32Array(SLOT_WORDS);
-      if (!state.isEmpty)
-        for (const slot of GENERAL)
-          if (state.touches([{ first: slot, count: 1 }])) addSlots(busy, [{ first: slot, count: 1 }]);
+      state.addTouched(busy);
       outstanding.set(index, busy);
     };
     stepThrough(context, block, input, ({ index }, state) => {

@@ -296,7 +296,8 @@ export class ValueEmitter {
       const pair = Number(tuple[1]) % 2 === 0 ? name : undefined;
       return { low: `s${tuple[1]}`, high: `s${tuple[2]}`, pair, release: NOTHING };
     }
-    if (name === 'vcc') return { low: 'vcc_lo', high: 'vcc_hi', pair: 'vcc', release: NOTHING };
+    if (name === 'vcc' || name === 'exec')
+      return { low: `${name}_lo`, high: `${name}_hi`, pair: name, release: NOTHING };
     return { low: name, high: '0', pair: undefined, release: NOTHING };
   }
 

@@ -5,10 +5,12 @@ import { registerFromText, type TargetName, targetInfo } from '../isa/index.ts';
 import { type AsmPlace, filledIn, placeOf } from './asm-text.ts';
 import { assembleLines } from './assemble.ts';
 import { hookLines } from './emit-hook.ts';
+import { type Sum, sumLines } from './emit-sums.ts';
 import { hex, type PointResources, ValueEmitter } from './emit-values.ts';
 import { fieldOffsets, type Gathering, type PlacedState, recordSize } from './state.ts';
 import { clobberedBy, isLane, isWide, type Statement, type Value, valuesOf, writtenBy } from './values.ts';
 import type { ProbeInstruction } from './view.ts';
+import type { WaveCounter } from './wave-counters.ts';
 
 /** A use of probe memory: see `MemoryReference` of the rewriter. */
 export interface MemoryUse {
@@ -61,16 +63,20 @@ export class Emitter extends ValueEmitter {
   private labels = 0;
   private readonly pc: number;
   private narrow: number | undefined;
+  private readonly counters: ReadonlyMap<string, WaveCounter> | undefined;
 
+  /** `counters`: those in registers, by the names of their states. */
   constructor(
     resources: PointResources,
     instruction: ProbeInstruction | undefined,
     pc: number,
     sites: ReadonlyMap<string, { readonly state: PlacedState; readonly site: number }>,
+    counters?: ReadonlyMap<string, WaveCounter>,
   ) {
     super(resources, instruction);
     this.pc = pc;
     this.sites = sites;
+    this.counters = counters;
   }
 
   /** The code of statements. */
@@ -86,9 +92,12 @@ export class Emitter extends ValueEmitter {
     const keepsScc = isSccLive || written.includes('scc');
     if (keepsScc || values.some((v) => v.op === 'register' && v.name === 'scc')) this.scc = this.sgprs.one();
     if (this.scc >= 0) this.line(`s_cselect_b32 s${this.scc}, 1, 0`);
-    const exec = this.sgprs.pair();
-    this.exec = `s[${exec}:${exec + 1}]`;
-    this.line(`s_mov_b64 ${this.exec}, exec`);
+    if (this.isScalar(statements)) this.exec = 'exec';
+    else {
+      const exec = this.sgprs.pair();
+      this.exec = `s[${exec}:${exec + 1}]`;
+      this.line(`s_mov_b64 ${this.exec}, exec`);
+    }
     if (values.some((v) => v.op === 'entry')) this.readKept();
     for (const statement of statements) this.statement(statement);
     this.allLanes();
@@ -98,6 +107,25 @@ export class Emitter extends ValueEmitter {
     if (loan !== undefined) this.line(...loan.after);
     // M0 still has the index and the mode.
     if (indexing !== undefined) this.line(`s_set_gpr_idx_on m0, ${indexing}`);
+    return this.emitted(target);
+  }
+
+  /** The code before the end of a wave that adds what its counters have. */
+  emitSums(sums: readonly Sum[]): EmittedPoint {
+    const { target, settle, indexing } = this.resources;
+    if (indexing !== undefined) this.line('s_set_gpr_idx_off');
+    if (settle === true) this.line('s_nop 15', 's_nop 3');
+    for (const sum of sums) {
+      const base = this.addressOf(sum.state);
+      const [data, offset, scalar] = [this.vgprs.pair(), this.vgprs.one(), this.sgprs.one()];
+      this.line(...sumLines(sum, { base: base.pair, data, offset, scalar }));
+      this.vgprs.release(data, data + 1, offset);
+      this.sgprs.release(base.first, base.first + 1, scalar);
+    }
+    return this.emitted(target);
+  }
+
+  private emitted(target: TargetName): EmittedPoint {
     return {
       code: assembleLines(target, this.lines),
       uses: this.uses,
@@ -105,6 +133,14 @@ export class Emitter extends ValueEmitter {
       lastVgpr: this.vgprs.highest,
       drains: this.drains,
     };
+  }
+
+  /** Whether all that statements do is done in scalar registers, with EXEC as it is. */
+  private isScalar(statements: readonly Statement[]): boolean {
+    return (
+      statements.every((one) => one.kind === 'add' && this.counters?.has(one.state) === true) &&
+      valuesOf(statements).every(({ op }) => op === 'constant' || op === 'exec' || op === 'popcount')
+    );
   }
 
   private statement(statement: Statement): void {
@@ -364,6 +400,13 @@ export class Emitter extends ValueEmitter {
 
   private add({ state, by, value }: Gathered): void {
     const held = this.uniform(value);
+    const counter = this.counters?.get(state);
+    if (counter !== undefined) {
+      this.line(`s_add_u32 s${counter.low}, s${counter.low}, ${held.low}`);
+      if (counter.high !== undefined) this.line(`s_addc_u32 s${counter.high}, s${counter.high}, 0`);
+      held.release();
+      return;
+    }
     const base = this.addressOf(state);
     this.oneLane();
     const isNarrow = !isWide(value);

@@ -17,6 +17,7 @@ export class PointFlags {
   private readonly program: Program;
   private readonly reads: FurtherReads | undefined;
   private readonly sccIn: boolean[];
+  private readonly hasIndexing: boolean;
   /** At the start of each block; undefined where nothing is addressed through M0. */
   private readonly indexedIn: readonly (Indexing | undefined)[];
 
@@ -25,6 +26,7 @@ export class PointFlags {
     this.program = program;
     this.reads = reads;
     this.sccIn = this.solveScc();
+    this.hasIndexing = program.instructions.some(({ instruction }) => instruction.row.operation === INDEX_ON);
     this.indexedIn = this.solveIndexed();
   }
 
@@ -40,6 +42,7 @@ export class PointFlags {
 
   /** How vector instructions before an instruction of a block address registers through M0; undefined when they do not. */
   indexingAt(block: number, index: number): Indexing | undefined {
+    if (!this.hasIndexing) return undefined;
     let state = this.indexedIn[block];
     for (let i = this.program.blocks[block]?.first ?? index; i < index; i++) state = this.indexingAfter(i, state);
     return state;
@@ -89,9 +92,9 @@ export class PointFlags {
   }
 
   private solveIndexed(): (Indexing | undefined)[] {
-    const { blocks, instructions } = this.program;
+    const { blocks } = this.program;
     const on: (Indexing | undefined)[] = blocks.map(() => undefined);
-    if (!instructions.some(({ instruction }) => instruction.row.operation === INDEX_ON)) return on;
+    if (!this.hasIndexing) return on;
     // Whether a way with indexing off leads to a block: entries are such ways.
     const isPlain = blocks.map(({ predecessors }) => predecessors.length === 0);
     for (const { entry } of this.program.functions) {

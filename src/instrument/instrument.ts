@@ -1,11 +1,11 @@
 // Puts a probe into a code object: asks the probe for its points, finds registers for each, writes the code, lets `rewrite` lay it out,
 // and has `check` look at the result: it may say nothing that it does not say of the original.
 import { WavesmithError } from '../base/index.ts';
-import { checkCodeObject } from '../check/index.ts';
+import { checkCodeObject, checkWithRules } from '../check/index.ts';
 import { type CodeObject, kernelOccupancy, readCodeObject } from '../codeobject/index.ts';
 import type { ModuleCache } from '../device/sim/state/module-cache.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
-import { liftCodeObject } from '../program/index.ts';
+import { liftCodeObject, type Program } from '../program/index.ts';
 import { type DataReference, type KernelChange, type PcMap, pcMapOf, rewriteProgram } from '../rewrite/index.ts';
 import { type KeptFacts, type KernelCost, keptBytes, keyOf, readKept } from './kept.ts';
 import { Placement, type RejectedPoint } from './placement.ts';
@@ -135,7 +135,7 @@ class Result<S extends StateShapes> {
     // A probe that changes what the kernel does may be meant to make mistakes; what is found is reported.
     const isNeutral = points.every((p) => p.side !== 'replace' && writtenBy(p.statements).length === 0);
     const findings =
-      options.verify === false || placed === 0 ? [] : verify(codeObject, result.codeObject, changed, isNeutral);
+      options.verify === false || placed === 0 ? [] : verify(program, result.codeObject, changed, isNeutral);
     const facts: KeptFacts = {
       memory: { address: result.memory ?? 0, size: result.memory === undefined ? 0 : size },
       stateSize: size,
@@ -202,10 +202,13 @@ function settingsOf<S extends StateShapes>(
 }
 
 /** Findings of the result that the original has not: of the kernels that were changed, and of what they call. */
-function verify(original: CodeObject, result: CodeObject, kernels: ReadonlySet<string>, isNeutral: boolean): Finding[] {
-  const after = checkCodeObject(result, { pedantic: true, kernels });
+function verify(original: Program, result: CodeObject, kernels: ReadonlySet<string>, isNeutral: boolean): Finding[] {
+  const { findings: after, rules } = checkWithRules(result, { pedantic: true, kernels });
   if (after.length === 0) return [];
-  const fresh = newFindings(after, checkCodeObject(original, { pedantic: true, kernels }).map(fingerprint));
+  const { codeObject } = original;
+  const program = codeObject.kernels.every(({ name }) => kernels.has(name)) ? original : undefined;
+  const before = checkCodeObject(codeObject, { pedantic: true, kernels, program, rules });
+  const fresh = newFindings(after, before.map(fingerprint));
   const [first] = fresh.filter((f) => f.severity === 'error' && f.isCertain && f.basis !== 'shipped');
   if (first !== undefined && isNeutral) {
     throw new WavesmithError('instrument/unsound', `The instrumented code would not be correct: ${first.message}`, {

@@ -26,6 +26,7 @@ import { OutOfRegisters } from './pool.ts';
 import { type CallGroup, growAllocation } from './registers.ts';
 import type { PlacedState, Site } from './state.ts';
 import { clobberedBy, valuesOf, writtenBy } from './values.ts';
+import { planWaveCounters, registersOf, type WaveCounters } from './wave-counters.ts';
 import { WrittenRegisters } from './written.ts';
 
 /** A point that has no code, and why. */
@@ -78,6 +79,9 @@ export class Placement {
   private readonly states: readonly PlacedState[];
   private readonly codes: PlacedCode[] = [];
   private readonly preambles = new Map<number, Uint8Array>();
+  /** What sets counters of waves to zero, by where kernels begin, and what adds them to memory, by where waves end. */
+  private readonly zeroing = new Map<number, Uint8Array>();
+  private readonly sums: { readonly pc: number; readonly code: Uint8Array; readonly uses: readonly MemoryUse[] }[] = [];
   readonly rejected: RejectedPoint[] = [];
   readonly changes = new Map<string, KernelChange>();
   drains = 0;
@@ -106,28 +110,46 @@ export class Placement {
 
   /** Places the points of a group's kernels and functions. */
   place(group: CallGroup, points: readonly Point[]): void {
+    const lists = [this.codes, this.rejected, this.sums, ...this.states.map(({ sites }) => sites)];
+    const lengths = lists.map((list) => list.length);
+    const { drains } = this;
+    if (this.placeWith(group, points, true)) return;
+    // A counter in a register whose point has no code would say that the point was never reached.
+    for (const [i, list] of lists.entries()) list.length = lengths[i] as number;
+    for (const { entryBlocks } of group.kernels) {
+      const { first = -1 } = this.program.blocks[entryBlocks.at(-1) ?? -1] ?? {};
+      this.zeroing.delete(this.program.instructions[first]?.pc ?? -1);
+    }
+    this.drains = drains;
+    this.placeWith(group, points, false);
+  }
+
+  /** The same, with counters in registers or without; false when one of them could not be placed, and nothing is to be kept. */
+  private placeWith(group: CallGroup, points: readonly Point[], mayCount: boolean): boolean {
     const names = new Set(group.functions.map((f) => f.entry));
     // What nothing has written need not be kept, though a point behind asks for it.
     const own = points
       .filter((p) => names.has(p.kernel.entry))
       .map((p) => (p.isSccLive && !this.written.mayHold(p, Slot.SCC) ? { ...p, isSccLive: false } : p));
-    if (own.length === 0) return;
+    if (own.length === 0) return true;
     if (group.kernels.length === 0) {
       for (const { kernel, pc, number } of own)
         this.rejected.push({ kernel: kernel.name, pc, point: number, reason: 'no kernel calls the function' });
-      return;
+      return true;
     }
     const canSetScratch = this.needsFlatScratch && group.kernels.every((one) => this.mayAdd(one, wantedOf(own)));
     const registers = new GroupRegisters(this.program, group, this.mayGrow, this.dead, canSetScratch);
-    const entries = this.planEntries(group, own, registers);
     const last: Last = { s: -1, v: -1, a: -1, scratch: 0 };
+    const counters = mayCount ? this.planCounters(group, own, registers, last) : undefined;
+    const entries = this.planEntries(group, own, registers);
     let placed = 0;
     for (const point of own) {
-      const reason = this.placeOne(point, entries.get(point.kernel.entry), registers, last);
+      const reason = this.placeOne(point, entries.get(point.kernel.entry), registers, last, counters);
       if (reason === undefined) placed++;
+      else if (counters?.sites.has(point) === true) return false;
       else this.rejected.push({ kernel: point.kernel.name, pc: point.pc, point: point.number, reason });
     }
-    if (placed === 0) return;
+    if (placed === 0) return true;
     for (const kept of entries.values()) {
       if (typeof kept === 'string' || kept.place === undefined) continue;
       const { file, at: register } = kept.place;
@@ -162,6 +184,56 @@ export class Placement {
           typeof kept === 'object' ? kept.plan : undefined,
         );
     }
+    return true;
+  }
+
+  /** Counters in registers, with the code that begins and ends them; undefined where there are none. */
+  private planCounters(
+    group: CallGroup,
+    own: readonly Point[],
+    registers: GroupRegisters,
+    last: Last,
+  ): WaveCounters | undefined {
+    if (group.kernels.some((one) => one.kernel?.descriptor === undefined || this.isReentered(one))) return undefined;
+    const before = this.states.map(({ sites }) => sites.length);
+    const plan = planWaveCounters(this.program, group, own, this.states, registers.unnamedSgprs);
+    if (plan === undefined) return undefined;
+    const numbers = registersOf(plan.registers);
+    registers.keepSgprs(numbers);
+    const sums = plan.ends.map((end) => this.sumsOf(end, registers, last));
+    if (sums.some((code) => code === undefined)) {
+      for (const [i, { sites }] of this.states.entries()) sites.length = before[i] as number;
+      return undefined;
+    }
+    for (const one of sums) if (one !== undefined) this.sums.push(one);
+    last.s = Math.max(last.s, ...numbers);
+    if (numbers.length > 0) this.zeroing.set(plan.start.pc, assembleLines(this.program.target, plan.start.lines));
+    return plan;
+  }
+
+  /** The code where a wave ends; undefined when too few registers are free there. */
+  private sumsOf(
+    { pc, kernel, first, sums }: WaveCounters['ends'][number],
+    registers: GroupRegisters,
+    last: Last,
+  ): { pc: number; code: Uint8Array; uses: readonly MemoryUse[] } | undefined {
+    const point = { number: -1, side: 'before', pc, kernel, instruction: undefined, statements: [] } as const;
+    const wanted = { ...point, isSccLive: false, indexing: undefined, problem: undefined };
+    const { target } = this.program;
+    for (const attempt of registers.attempts(wanted, undefined)) {
+      if (typeof attempt === 'string' || attempt.loan !== undefined) continue;
+      try {
+        const resources = { ...attempt, target, isSccLive: false, entry: undefined, drain: false };
+        const { code, uses, lastSgpr, lastVgpr } = new Emitter(resources, undefined, pc, first).emitSums(sums);
+        last.s = Math.max(last.s, lastSgpr);
+        last.v = Math.max(last.v, lastVgpr);
+        return { pc, code, uses };
+      } catch (error) {
+        if (!(error instanceof OutOfRegisters)) throw error;
+        attempt.lacks(error.kind);
+      }
+    }
+    return undefined;
   }
 
   /** Raises what a kernel has to what its points use. */
@@ -270,6 +342,7 @@ export class Placement {
     kept: KeptEntry | string | undefined,
     registers: GroupRegisters,
     last: Last,
+    counters: WaveCounters | undefined,
   ): string | undefined {
     if (point.problem !== undefined) return point.problem;
     const values = valuesOf(point.statements);
@@ -282,7 +355,9 @@ export class Placement {
     const absent = registers.absent(point);
     if (absent !== undefined) return `the kernel has no register ${absent}`;
     const sites = new Map<string, { state: PlacedState; site: number }>();
-    for (const state of this.states) sites.set(state.name, { state, site: state.sites.length });
+    const planned = counters?.sites.get(point);
+    for (const state of this.states)
+      sites.set(state.name, { state, site: planned?.get(state.name) ?? state.sites.length });
     const keeper =
       typeof kept === 'object' && kept.place !== undefined ? { plan: kept.plan, place: kept.place } : undefined;
     const common = {
@@ -299,7 +374,7 @@ export class Placement {
           ? values.some(isRegister)
           : values.some((v) => isRegister(v) && !isOperand(point, v.name))),
     };
-    if (point.statements.length === 0) {
+    if (point.statements.length === 0 || counters?.atEnds.has(point) === true) {
       this.codes.push({ point, code: new Uint8Array(0), uses: [] });
       return undefined;
     }
@@ -316,6 +391,7 @@ export class Placement {
           point.instruction,
           point.pc,
           sites,
+          counters?.registers.get(point),
         ).emit(point.statements);
         const { loan } = attempt;
         last.s = Math.max(last.s, emitted.lastSgpr, loan?.lastSgpr ?? -1);
@@ -350,6 +426,8 @@ export class Placement {
     const taken = new Map<number, Uint8Array[]>();
     const replace = new Map<number, Uint8Array>();
     for (const [pc, code] of this.preambles) before.set(pc, [code]);
+    // Counters begin before other points count, and are added when no point counts any more.
+    for (const [pc, code] of this.zeroing) before.set(pc, [...(before.get(pc) ?? []), code]);
     for (const { point, code } of this.codes) {
       if (point.side === 'replace') {
         replace.set(point.pc, code);
@@ -360,11 +438,12 @@ export class Placement {
       if (list === undefined) map.set(point.pc, [code]);
       else list.push(code);
     }
+    for (const { pc, code } of this.sums) before.set(pc, [...(before.get(pc) ?? []), code]);
     return { before, after, taken, replace };
   }
 
   references(): MemoryReference[] {
-    return this.codes.flatMap(({ code, uses }) =>
+    return [...this.codes, ...this.sums].flatMap(({ code, uses }) =>
       uses.map(({ state, site, pc, low, high, offset = 0 }) => ({
         code,
         pc,

@@ -10,9 +10,14 @@ export class OutOfRegisters extends Error {
   }
 }
 
+/** More than the number of the last register. */
+const REGISTERS = 512;
+
 /** Free registers of one kind. */
 export class RegisterPool {
-  private free: number[];
+  private readonly free: number[];
+  /** By number. */
+  private readonly isFree = new Uint8Array(REGISTERS + 1);
   private readonly kind: 's' | 'v';
   /** The highest number that was handed out, or -1. */
   highest = -1;
@@ -20,42 +25,46 @@ export class RegisterPool {
   constructor(kind: 's' | 'v', free: readonly number[]) {
     this.kind = kind;
     this.free = [...free];
+    for (const n of free) this.isFree[n] = 1;
+  }
+
+  private take(first: number, count: number): void {
+    for (let n = first; n < first + count; n++) {
+      this.free.splice(this.free.indexOf(n), 1);
+      this.isFree[n] = 0;
+    }
+    this.highest = Math.max(this.highest, first + count - 1);
   }
 
   /** One register. */
   one(): number {
     // Registers whose neighbour is gone first: pairs stay for those who need pairs.
-    let index = this.free.findIndex((n) => !this.free.includes(n ^ 1));
-    if (index < 0) index = this.free.length > 0 ? 0 : -1;
-    if (index < 0) throw new OutOfRegisters(this.kind);
-    const [found] = this.free.splice(index, 1) as [number];
-    this.highest = Math.max(this.highest, found);
+    const found = this.free.find((n) => this.isFree[n ^ 1] === 0) ?? this.free[0];
+    if (found === undefined) throw new OutOfRegisters(this.kind);
+    this.take(found, 1);
     return found;
   }
 
   /** The first of two registers, an even one. */
   pair(): number {
-    const first = this.free.find((n) => n % 2 === 0 && this.free.includes(n + 1));
-    if (first === undefined) throw new OutOfRegisters(this.kind);
-    this.free.splice(this.free.indexOf(first), 1);
-    this.free.splice(this.free.indexOf(first + 1), 1);
-    this.highest = Math.max(this.highest, first + 1);
-    return first;
+    return this.span(2, 2);
   }
 
   /** The first of so many neighbours, a multiple of `align`. */
   span(count: number, align: number): number {
-    const first = this.free.find(
-      (n) => n % align === 0 && Array.from({ length: count }, (_, i) => n + i).every((m) => this.free.includes(m)),
-    );
+    const hasAll = (first: number): boolean => {
+      for (let n = first; n < first + count; n++) if (this.isFree[n] !== 1) return false;
+      return true;
+    };
+    const first = this.free.find((n) => n % align === 0 && hasAll(n));
     if (first === undefined) throw new OutOfRegisters(this.kind);
-    this.free = this.free.filter((n) => n < first || n >= first + count);
-    this.highest = Math.max(this.highest, first + count - 1);
+    this.take(first, count);
     return first;
   }
 
   /** Takes registers back. */
   release(...numbers: readonly number[]): void {
+    for (const n of numbers) this.isFree[n] = 1;
     this.free.push(...numbers);
     this.free.sort((a, b) => a - b);
   }

@@ -12,6 +12,7 @@ import {
   waitRole,
 } from '../program/index.ts';
 import { accessSize } from './access-size.ts';
+import { blockCounts, measuredBlocks } from './frequencies.ts';
 import { edgesOf, loopsOf } from './loops.ts';
 import type { MemorySpace, ProbeBlock, ProbeInstruction, ProbeKernel, ProbeProgram } from './view.ts';
 
@@ -73,6 +74,15 @@ export function selectProgram(program: Program, isWanted: (kernel: string) => bo
     edges: () => kernels.flatMap((kernel) => edgesOf(program, kernel)),
     loops: () => kernels.flatMap((kernel) => loopsOf(program, kernel)),
     at: (pc) => byPc.get(pc),
+    measuredBlocks: () => kernels.flatMap((kernel) => measuredBlocks(program, kernel)),
+    blockCounts: (counted) => {
+      const known = new Map<ProbeBlock, bigint>();
+      for (const { site, value } of counted) {
+        const block = byPc.get(site.pc)?.block;
+        if (block !== undefined) known.set(block, value);
+      }
+      return new Map(kernels.flatMap((kernel) => [...blockCounts(program, kernel, known)]));
+    },
   };
 }
 

@@ -18,6 +18,8 @@ export interface Counter {
 export interface Counters {
   readonly kind: 'counters';
   readonly by: Gathering;
+  /** Each wave counts in scalar registers, as far as there are any, and adds to memory when it ends. */
+  readonly inRegisters: boolean;
 }
 
 /** 64-bit counters by a number that points compute. */
@@ -63,9 +65,21 @@ export function u64({ by = 'add' }: { readonly by?: Gathering } = {}): Counter {
   return { kind: 'counter', by: gathering(by) };
 }
 
-/** 64-bit counters of a probe, one for each point that adds to it. Errors: `probe/type`. */
-export function u64PerSite({ by = 'add' }: { readonly by?: Gathering } = {}): Counters {
-  return { kind: 'counters', by: gathering(by) };
+/**
+ * 64-bit counters of a probe, one for each point that adds to it. With `inRegisters` each wave counts in scalar registers, as far as any
+ * are free, and adds to memory when it ends: a count then costs an instruction or two, and waves that do not end may count nothing.
+ * Errors: `probe/type`.
+ */
+export function u64PerSite({
+  by = 'add',
+  inRegisters = false,
+}: {
+  readonly by?: Gathering;
+  readonly inRegisters?: boolean;
+} = {}): Counters {
+  if (inRegisters && by !== 'add')
+    throw new WavesmithError('probe/type', `Counters in registers gather by add, not by '${String(by)}'.`);
+  return { kind: 'counters', by: gathering(by), inRegisters };
 }
 
 /** So many 64-bit counters; a point adds to the one whose number it computes. Errors: `probe/records` when it would be too large. */

@@ -72,6 +72,12 @@ export interface ProbeProgram {
   loops(): readonly ProbeLoop[];
   /** An instruction by its address. */
   at(pc: number): ProbeInstruction | undefined;
+  /** Blocks whose counts say how often all blocks run: those to count. */
+  measuredBlocks(): readonly ProbeBlock[];
+  /** How often blocks ran, from what points in `measuredBlocks()` counted; blocks for which counts are missing are not in it. */
+  blockCounts(
+    counted: readonly { readonly site: { readonly pc: number }; readonly value: bigint }[],
+  ): ReadonlyMap<ProbeBlock, bigint>;
 }
 
 /** A way from a block to one that may run next. */

@@ -231,6 +231,15 @@ export class WaitState {
     return false;
   }
 
+  /** Adds the slots that outstanding operations write to a set. */
+  addTouched(set: Uint32Array): void {
+    if (this.isEmpty) return;
+    const { writers } = this;
+    for (let slot = 0; slot < writers.length; slot++) {
+      if (writers[slot] !== 0) set[slot >>> 5] = ((set[slot >>> 5] as number) | (1 << (slot & 31))) >>> 0;
+    }
+  }
+
   /**
    * Outstanding operations that write one of the slots, taken out of the state so that each is reported at its first use only.
    * Those of kind `except` stay: an instruction of the same in-order kind writes later anyway.

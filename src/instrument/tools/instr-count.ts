@@ -1,5 +1,5 @@
-// Counts executed instructions, exactly: each block counts how often a wave runs it, and with how many lanes it runs each part in which they stay
-// the same.
+// Counts executed instructions, exactly: how often waves run each block, and with how many lanes each part of it in which they stay the
+// same.
 import { Slot } from '../../program/index.ts';
 import { u64PerSite } from '../state.ts';
 import { defineProbe, settingError, type Write } from '../types.ts';
@@ -16,7 +16,7 @@ function partsOf({ instructions }: ProbeBlock): ProbeInstruction[][] {
   return parts.filter((part) => part.length > 0);
 }
 
-const STATE = { waves: u64PerSite(), lanes: u64PerSite() };
+const STATE = { waves: u64PerSite({ inRegisters: true }), lanes: u64PerSite({ inRegisters: true }) };
 
 export default defineProbe({
   name: 'instr-count',
@@ -28,19 +28,20 @@ export default defineProbe({
   instrument({ program, at, settings: { level = '' } }) {
     if (level !== 'thread' && level !== 'wave')
       throw settingError('instr-count', 'level', level, "it is 'thread' or 'wave'");
+    const measured = new Set(program.measuredBlocks());
     for (const block of program.blocks()) {
-      if (level === 'wave') {
-        at.entry(block, (p) => p.atomicAdd('waves', 1));
-        continue;
-      }
-      const [head, ...rest] = partsOf(block);
+      const countWaves: Write<typeof STATE> = (p) => {
+        if (measured.has(block)) p.atomicAdd('waves', 1);
+      };
+      const [head, ...rest] = level === 'wave' ? [] : partsOf(block);
       const count: Write<typeof STATE> = (p) => {
-        p.atomicAdd('waves', 1);
+        countWaves(p);
         p.atomicAdd('lanes', p.popcount(p.exec));
       };
       // Where the lanes change, they must be counted before they do; elsewhere the block's cheapest place will do.
-      if (rest.length === 0) at.entry(block, count);
-      else if (head?.[0] !== undefined) at.before(head[0], count);
+      if (head?.[0] === undefined) at.entry(block, countWaves);
+      else if (rest.length === 0) at.entry(block, count);
+      else at.before(head[0], count);
       for (const [first] of rest)
         if (first !== undefined) at.before(first, (p) => p.atomicAdd('lanes', p.popcount(p.exec)));
     }
@@ -54,15 +55,14 @@ export default defineProbe({
       kernels.set(kernel, own);
       return own;
     };
-    // Blocks that every wave leaves as it came have their lanes at the one point of the block.
     const lanesAt = new Map(state.lanes.sites.map(({ site, value }) => [site.pc, value]));
-    for (const { site, value } of state.waves.sites) {
-      const block = program.at(site.pc)?.block;
-      if (block === undefined) continue;
+    for (const [block, value] of program.blockCounts(state.waves.sites)) {
       const parts = partsOf(block);
       for (const part of parts) {
-        const lanes = lanesAt.get(parts.length === 1 ? site.pc : (part[0]?.pc ?? -1)) ?? 0n;
-        for (const sum of [ownOf(site.kernel), all]) {
+        // Blocks that every wave leaves as it came have their lanes at one point, anywhere in the block.
+        const at = parts.length === 1 ? part.find(({ pc }) => lanesAt.has(pc)) : part[0];
+        const lanes = lanesAt.get(at?.pc ?? -1) ?? 0n;
+        for (const sum of [ownOf(block.kernel.name), all]) {
           sum.instructions += value * BigInt(part.length);
           sum.threadInstructions += lanes * BigInt(part.length);
         }

@@ -5,15 +5,15 @@ import { defineProbe } from '../types.ts';
 export default defineProbe({
   name: 'opcode-histogram',
   summary: 'how often each mnemonic is executed, once for each wave',
-  state: { waves: u64PerSite() },
+  state: { waves: u64PerSite({ inRegisters: true }) },
   instrument({ program, at }) {
-    for (const block of program.blocks()) at.entry(block, (p) => p.atomicAdd('waves', 1));
+    for (const block of program.measuredBlocks()) at.entry(block, (p) => p.atomicAdd('waves', 1));
   },
   report({ program, state }) {
     const counts = new Map<string, bigint>();
     let instructions = 0n;
-    for (const { site, value } of state.waves.sites) {
-      for (const { mnemonic } of program.at(site.pc)?.block.instructions ?? []) {
+    for (const [block, value] of program.blockCounts(state.waves.sites)) {
+      for (const { mnemonic } of block.instructions) {
         counts.set(mnemonic, (counts.get(mnemonic) ?? 0n) + value);
         instructions += value;
       }

@@ -32,7 +32,7 @@ export const STATE = {
   total1: u64(),
   total2: u64(),
   total3: u64(),
-  sites: u64PerSite(),
+  sites: u64PerSite({ inRegisters: true }),
   table: TABLE,
   rows: records({ number: 'u32', wide: 'u64', lanes: 'lane32', wideLanes: 'lane64' }, { capacity: 1500 }),
 };
