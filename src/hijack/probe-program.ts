@@ -148,7 +148,9 @@ class ProbeHost {
     for (const { kernels, instrumented, problem } of this.entries.values()) {
       if (instrumented === undefined || problem !== undefined || !kernels.includes(error.fault.kernel)) continue;
       // Where some dispatches run the original, the instruction tells which of the two this one ran.
-      const isOriginal = this.options.range !== undefined && error.message.includes(`'${textAt(instrumented, pc)}'`);
+      const isProbed = instrumented.costs.some(({ kernel }) => kernel === error.fault.kernel);
+      const mayBeEither = this.options.range !== undefined && error.message.includes(`'${textAt(instrumented, pc)}'`);
+      const isOriginal = !isProbed || mayBeEither;
       return isOriginal ? error : atOriginal(error, instrumented.pcs);
     }
     return error;
@@ -179,16 +181,22 @@ class ProbeHost {
     const kernels = entry.kernels.map((kernel) => ({ kernel, report: true }));
     const { instrumented } = entry;
     if (instrumented === undefined || instrumented.placed === 0) return { kernels };
-    const { codeObject, memory } = instrumented;
+    const { codeObject, memory, costs } = instrumented;
+    // A kernel without a point runs as it was.
+    const changed = new Set(costs.map(({ kernel }) => kernel));
     this.open.add(code);
     entry.memories.set(code, new Uint8Array(memory.size));
     return {
-      kernels: kernels.map((one) => ({
-        ...one,
-        replacement: one.kernel,
-        choose: this.options.range !== undefined,
-        ...this.comparing(code, one.kernel),
-      })),
+      kernels: kernels.map((one) =>
+        changed.has(one.kernel)
+          ? {
+              ...one,
+              replacement: one.kernel,
+              choose: this.options.range !== undefined,
+              ...this.comparing(code, one.kernel),
+            }
+          : one,
+      ),
       replacement: {
         object: codeObject,
         bytes: codeObject.bytes,

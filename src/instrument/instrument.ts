@@ -5,12 +5,19 @@ import { checkCodeObject, checkWithRules } from '../check/index.ts';
 import { type CodeObject, kernelOccupancy, readCodeObject } from '../codeobject/index.ts';
 import type { ModuleCache } from '../device/sim/state/module-cache.ts';
 import { type Finding, fingerprint, newFindings } from '../finding/index.ts';
-import { liftCodeObject, type Program } from '../program/index.ts';
-import { type DataReference, type KernelChange, type PcMap, pcMapOf, rewriteProgram } from '../rewrite/index.ts';
+import { liftCodeObject, type Program, type ProgramFunction } from '../program/index.ts';
+import {
+  type DataReference,
+  type KernelChange,
+  type PcMap,
+  pcMapOf,
+  rewriteProgram,
+  unfollowedAddresses,
+} from '../rewrite/index.ts';
 import { type KeptFacts, type KernelCost, keptBytes, keyOf, readKept } from './kept.ts';
 import { Placement, type RejectedPoint } from './placement.ts';
 import { collectPoints, readsOf, type Sampling } from './points.ts';
-import { callGroups } from './registers.ts';
+import { type CallGroup, callGroups } from './registers.ts';
 import { selectProgram } from './select.ts';
 import { mergeMemories, type PlacedState, placeState, readState, type StateShapes } from './state.ts';
 import type { ProbeDefinition } from './types.ts';
@@ -121,14 +128,19 @@ class Result<S extends StateShapes> {
     const states = Object.entries(probe.state).map(
       ([name, shape]): PlacedState => ({ name, shape, offset: 0, size: 0, sites: [] }),
     );
-    const points = collectPoints(probe, view, this.settings, options).filter((_, i) => options.only?.(i) ?? true);
+    const groups = callGroups(program);
+    const stays = unmovable(program, groups);
+    const points = collectPoints(probe, view, this.settings, options, stays).filter(
+      (_, i) => options.only?.(i) ?? true,
+    );
     const placement = new Placement(program, states, options.growth !== false, points, readsOf(view, points));
-    for (const group of callGroups(program)) placement.place(group, points);
+    for (const group of groups) placement.place(group, points);
     const size = placeState(states);
     const { placed } = placement;
     const result = rewriteProgram(program, {
       edits: placement.edits(),
       kernels: placement.changes,
+      stays: [...stays.keys()],
       memory: placed === 0 ? undefined : { size, references: placement.references() },
     });
     const changed = new Set(placement.changes.keys());
@@ -185,6 +197,20 @@ class Result<S extends StateShapes> {
       },
     };
   }
+}
+
+/** Functions whose code cannot be moved, with those that call them or that they call, and why. */
+function unmovable(program: Program, groups: readonly CallGroup[]): ReadonlyMap<ProgramFunction, string> {
+  const out = new Map<ProgramFunction, string>();
+  const open = unfollowedAddresses(program);
+  if (open.size === 0) return out;
+  const blocks = new Map([...open].map(([pc, why]) => [program.blockAt(pc)?.index ?? -1, why]));
+  for (const { functions } of groups) {
+    const found = functions.flatMap((subject) => subject.blocks).find((index) => blocks.has(index));
+    if (found === undefined) continue;
+    for (const subject of functions) out.set(subject, blocks.get(found) as string);
+  }
+  return out;
 }
 
 /** All settings of a probe. Errors: `probe/setting` for one that it does not have. */

@@ -1,6 +1,6 @@
 // The points that a probe asks for, each with the place in the code that it becomes and the statements that were written for it.
 import { registerFromText } from '../isa/index.ts';
-import { type FurtherReads, type SlotRange, slotsOf } from '../program/index.ts';
+import { type FurtherReads, type ProgramFunction, type SlotRange, slotsOf } from '../program/index.ts';
 import { Body } from './body.ts';
 import { type Indexing, PointFlags } from './flags.ts';
 import type { StateShapes } from './state.ts';
@@ -38,12 +38,13 @@ export interface Point {
 /** Instructions that end a wave. */
 const END = /^s_endpgm/;
 
-/** Runs a probe's `instrument` and notes what it asks for. */
+/** Runs a probe's `instrument` and notes what it asks for. `stays`: functions that cannot be moved, and why. */
 export function collectPoints<S extends StateShapes>(
   probe: ProbeDefinition<S>,
   program: ProbeProgram,
   settings: Readonly<Record<string, string>>,
   sampling: Sampling = {},
+  stays: ReadonlyMap<ProgramFunction, string> = new Map(),
 ): Point[] {
   const points: Omit<Point, 'isSccLive'>[] = [];
   const flags = new PointFlags(program.lifted);
@@ -59,7 +60,7 @@ export function collectPoints<S extends StateShapes>(
     return undefined;
   };
   const problemOf = (kernel: ProbeKernel): string | undefined => {
-    if (!unresolved.has(kernel)) unresolved.set(kernel, openJump(kernel));
+    if (!unresolved.has(kernel)) unresolved.set(kernel, stays.get(kernel.subject) ?? openJump(kernel));
     return unresolved.get(kernel);
   };
   const put = (

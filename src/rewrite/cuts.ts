@@ -41,6 +41,7 @@ export interface Door {
 export class CutList {
   private readonly program: Program;
   private readonly sections: readonly ElfSection[];
+  private readonly stays: (pc: number) => boolean;
   private readonly byAddress = new Map<number, Cut>();
   /** Branches that are replaced or new. */
   readonly extra: ExtraBranch[] = [];
@@ -53,9 +54,11 @@ export class CutList {
   private readonly tables = new Set<number>();
   private readonly frozen: readonly { readonly from: number; readonly to: number; readonly subject: ProgramFunction }[];
 
-  constructor(program: Program, sections: readonly ElfSection[]) {
+  /** `stays`: whether code runs where it is, unchanged. */
+  constructor(program: Program, sections: readonly ElfSection[], stays: (pc: number) => boolean) {
     this.program = program;
     this.sections = sections;
+    this.stays = stays;
     this.frozen = frozenFunctions(program);
     for (const table of program.jumpTables)
       if (table.kind === 'distances') for (const at of table.entries) this.tables.add(at);
@@ -122,7 +125,7 @@ export class CutList {
   addEntries(): void {
     for (const { kind, pc } of this.program.jumpTables) if (kind === 'places') this.at(pc + 4);
     for (const { kernel, entry } of this.program.functions) {
-      if (kernel === undefined || this.isFrozenInside(entry)) continue;
+      if (kernel === undefined || this.isFrozenInside(entry) || this.stays(entry)) continue;
       this.alignAt(entry, Math.min(ENTRY_ALIGNMENT, lowestBit(entry)));
       if ((kernel.descriptor?.preload.length ?? 0) === 0) continue;
       const cut = this.at(entry + PRELOAD_STUB);
@@ -221,7 +224,7 @@ export class CutList {
    */
   addRows(order: Cut[]): void {
     for (const jump of this.program.jumpTables) {
-      if (jump.kind !== 'places') continue;
+      if (jump.kind !== 'places' || this.stays(jump.pc)) continue;
       const row = plainCut(jump.pc + 4);
       row.end = row.old;
       const words = Math.max(1, jump.step / 4);

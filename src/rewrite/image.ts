@@ -16,6 +16,7 @@ import {
   SegmentType,
 } from '../codeobject/index.ts';
 import { decodeMsgPack } from '../codeobject/kernel/msgpack.ts';
+import { type CodeRange, isIn } from './stays.ts';
 import type { RewriteOptions } from './types.ts';
 
 const PAGE = 4096;
@@ -57,6 +58,8 @@ export class ImageWriter {
   private readonly codeObject: CodeObject;
   private readonly sections: readonly ElfSection[];
   private readonly options: RewriteOptions;
+  /** Code that runs where it is: then the old sections are still in the file. */
+  private readonly stays: readonly CodeRange[];
   /** The new metadata notes' section, when it does not fit where the old one is. */
   private readonly movedNote: { readonly section: ElfSection; readonly bytes: Uint8Array } | undefined;
   private readonly patchedNote: { readonly section: ElfSection; readonly bytes: Uint8Array } | undefined;
@@ -64,7 +67,13 @@ export class ImageWriter {
   /** Address of the new memory. */
   memoryAddress: number | undefined;
 
-  constructor(codeObject: CodeObject, sections: readonly ElfSection[], options: RewriteOptions) {
+  constructor(
+    codeObject: CodeObject,
+    sections: readonly ElfSection[],
+    options: RewriteOptions,
+    stays: readonly CodeRange[],
+  ) {
+    this.stays = stays;
     this.codeObject = codeObject;
     this.sections = sections;
     this.options = options;
@@ -77,7 +86,7 @@ export class ImageWriter {
   startOf(first: ElfSection, size: number): number {
     const room = this.sections.length === 1 ? this.roomBehind(first) : this.oldSize();
     const fits = size <= room && (this.sections.length === 1 || size === this.oldSize());
-    if (fits && this.movedNote === undefined) return first.address;
+    if (fits && this.movedNote === undefined && this.stays.length === 0) return first.address;
     this.isMoved = true;
     return Math.ceil(this.imageEnd() / PAGE) * PAGE + (first.address % PAGE);
   }
@@ -145,7 +154,29 @@ export class ImageWriter {
     }
     const patched = this.patchedNote;
     if (patched !== undefined) bytes.set(patched.bytes, patched.section.offset);
-    return placed.extend === undefined ? bytes : placed.extend(bytes);
+    const whole = placed.extend === undefined ? bytes : placed.extend(bytes);
+    return this.stays.length === 0 ? whole : this.withOldSections(whole);
+  }
+
+  /** The file with headers for the old code sections too: the table of them moves to the end. */
+  private withOldSections(bytes: Uint8Array): Uint8Array {
+    const { header } = this.codeObject.elf;
+    const size = SECTION_HEADER * header.sectionHeaderCount;
+    const at = Math.ceil(bytes.length / 8) * 8;
+    const out = new Uint8Array(at + size + SECTION_HEADER * this.sections.length);
+    out.set(bytes);
+    out.copyWithin(at, header.sectionHeaderOffset, header.sectionHeaderOffset + size);
+    const view = new DataView(out.buffer);
+    for (const [i, { index, address, offset, size: length }] of this.sections.entries()) {
+      const row = at + size + SECTION_HEADER * i;
+      out.copyWithin(row, at + SECTION_HEADER * index, at + SECTION_HEADER * (index + 1));
+      view.setBigUint64(row + 16, BigInt(address), true);
+      view.setBigUint64(row + 24, BigInt(offset), true);
+      view.setBigUint64(row + 32, BigInt(length), true);
+    }
+    view.setBigUint64(40, BigInt(at), true);
+    view.setUint16(60, header.sectionHeaderCount + this.sections.length, true);
+    return out;
   }
 
   /** The file with the code in its place, and the segments that say so. */
@@ -198,7 +229,7 @@ export class ImageWriter {
     const size = note === undefined ? offset + code.bytes.length : noteOffset + note.bytes.length;
     const bytes = new Uint8Array(size);
     bytes.set(original);
-    for (const s of this.sections) bytes.fill(0, s.offset, s.offset + s.size);
+    if (this.stays.length === 0) for (const s of this.sections) bytes.fill(0, s.offset, s.offset + s.size);
     bytes.set(code.bytes, offset);
     if (note !== undefined) bytes.set(note.bytes, noteOffset);
     const segment: Segment = {
@@ -218,7 +249,7 @@ export class ImageWriter {
         s.address < owner.address + owner.memorySize;
       return !isInside || this.sections.includes(s);
     });
-    if (isOwn) Object.assign(owner, segment);
+    if (isOwn && this.stays.length === 0) Object.assign(owner, segment);
     else segments.push(segment);
     const noteAddress = code.start + (noteOffset - offset);
     for (const s of segments) {
@@ -334,6 +365,11 @@ export class ImageWriter {
         if (section === this.movedNote?.section && symbol.type === STT_SECTION) continue;
         if (!this.sections.includes(section)) continue;
         const value = Number(symbol.value);
+        if (isIn(this.stays, value) && symbol.type !== STT_SECTION) {
+          const { sectionHeaderCount } = this.codeObject.elf.header;
+          view.setUint16(row + 6, sectionHeaderCount + this.sections.indexOf(section), true);
+          continue;
+        }
         const place =
           symbol.type === STT_SECTION ? code.sectionStart(section) : (code.entry(value) ?? code.place(value));
         if (place === undefined) continue;

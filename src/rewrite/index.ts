@@ -3,6 +3,7 @@
 // Begin with types.ts (what can be asked), then rewrite.ts; cuts.ts says where code is cut, layout.ts where the pieces go, islands.ts how
 // far branches get there, references.ts what must be mended, image.ts what the file says about it.
 export { pcMapOf } from './pc-map.ts';
+export { unfollowedAddresses } from './references.ts';
 export { rewriteCodeObject, rewriteProgram } from './rewrite.ts';
 export type {
   CodeEdits,

@@ -9,18 +9,23 @@ const WIDTH = 6;
 /** What stands in a cut: the original's code, something in its place, or only a jump that the layout needed. */
 const [ORIGINAL, REPLACED, JUMP] = [0, 1, 2] as const;
 
-/** The numbers of all cuts, by new address; those that are not in `cuts` are jumps. */
-export function pcSegments(order: readonly Cut[], cuts: ReadonlySet<Cut>): number[] {
-  return [...order]
-    .sort((a, b) => a.newStart - b.newStart)
-    .flatMap((cut) => [
-      cut.newStart,
-      cut.newPool,
-      cut.newAt,
-      cut.newEnd,
-      cut.old,
-      !cuts.has(cut) ? JUMP : cut.replacement === undefined ? ORIGINAL : REPLACED,
-    ]);
+/** The numbers of all cuts, by new address; those that are not in `cuts` are jumps. What `stays` runs where it was. */
+export function pcSegments(
+  order: readonly Cut[],
+  cuts: ReadonlySet<Cut>,
+  stays: readonly { readonly from: number; readonly to: number }[],
+): number[] {
+  const isUnused = (cut: Cut): boolean => stays.some(({ from, to }) => cut.old >= from && cut.old < to);
+  const rows = order.map((cut) => [
+    cut.newStart,
+    cut.newPool,
+    cut.newAt,
+    cut.newEnd,
+    cut.old,
+    !cuts.has(cut) || isUnused(cut) ? JUMP : cut.replacement === undefined ? ORIGINAL : REPLACED,
+  ]);
+  for (const { from, to } of stays) rows.push([from, from, from, to, from, ORIGINAL]);
+  return rows.sort((a, b) => (a[0] as number) - (b[0] as number)).flat();
 }
 
 /** The map of these segments; `lifted` gives the original program. */

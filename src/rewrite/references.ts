@@ -34,34 +34,66 @@ export interface CodeReferences {
   readonly addresses: readonly AddressReference[];
 }
 
+const GET_PC = 's_getpc_b64';
 const ZERO = 128;
 const FOUR = 132;
 const MINUS_ONE = 193;
 /** How far behind s_getpc_b64 its sum may be finished; compilers and Tensile finish it at once. */
 const WINDOW = 24;
 
-/** All position-dependent code of a program. Errors: `rewrite/pc-value` for a pc whose use cannot be followed. */
-export function codeReferences(program: Program): CodeReferences {
+/**
+ * All position-dependent code of a program, but for instructions that stay where they are. Errors: `rewrite/pc-value` for a pc whose use
+ * cannot be followed.
+ */
+export function codeReferences(program: Program, stays: (pc: number) => boolean = () => false): CodeReferences {
   const branches: BranchReference[] = [];
   const addresses: AddressReference[] = [];
-  const jumps = new Map<number, PlacesJump>();
-  /** Instructions that add a distance from a table to the result of s_getpc_b64. */
-  const sums = new Set<number>();
-  for (const table of program.jumpTables) {
-    if (table.kind === 'places') jumps.set(table.from.getPc, table);
-    else if (table.kind === 'distances' && table.from.sums.length === 0) sums.add(table.sum);
-  }
+  const { jumps, sums } = jumpSums(program);
   for (const code of program.instructions) {
+    if (stays(code.pc)) continue;
     const { row } = code.instruction;
     const target = branchTarget(code.instruction, code.pc);
     if (target !== undefined) branches.push({ pc: code.pc, target });
-    else if (row.operation === 's_getpc_b64') {
-      const jump = jumps.get(code.pc);
-      if (jump === undefined) addresses.push(...addressesOf(program, code, sums));
-      else addresses.push(jumpAddress(program, code, jump));
-    }
+    else if (row.operation === GET_PC) addresses.push(...referencesOf(program, code, jumps, sums));
   }
   return { branches, addresses };
+}
+
+/** Why the code at addresses that `s_getpc_b64` takes cannot be moved, by the instruction's address. */
+export function unfollowedAddresses(program: Program): ReadonlyMap<number, string> {
+  const out = new Map<number, string>();
+  const { jumps, sums } = jumpSums(program);
+  for (const code of program.instructions) {
+    if (code.instruction.row.operation !== GET_PC) continue;
+    try {
+      referencesOf(program, code, jumps, sums);
+    } catch (error) {
+      if (!(error instanceof WavesmithError) || error.code !== 'rewrite/pc-value') throw error;
+      out.set(code.pc, error.message);
+    }
+  }
+  return out;
+}
+
+function referencesOf(
+  program: Program,
+  code: CodeInstruction,
+  jumps: ReadonlyMap<number, PlacesJump>,
+  sums: ReadonlySet<number>,
+): readonly AddressReference[] {
+  const jump = jumps.get(code.pc);
+  return jump === undefined ? addressesOf(program, code, sums) : [jumpAddress(program, code, jump)];
+}
+
+/** Jumps that an index is added for, by their `s_getpc_b64`, and instructions that add a distance from a table to its result. */
+function jumpSums({ jumpTables }: Program): { jumps: Map<number, PlacesJump>; sums: Set<number> } {
+  const jumps = new Map<number, PlacesJump>();
+  const sums = new Set<number>();
+  for (const table of jumpTables) {
+    if (table.kind === 'places') jumps.set(table.from.getPc, table);
+    else if (table.kind === 'distances' && table.from.sums.length === 0) sums.add(table.sum);
+  }
+  return { jumps, sums };
 }
 
 function slotOf(operand: Operand | undefined): number | undefined {

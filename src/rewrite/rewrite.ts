@@ -9,6 +9,7 @@ import { BRANCH_REACH, IslandRouter, isInReach, islandAddress } from './islands.
 import { type Cut, Places, placeCuts, poolSize, writeCuts } from './layout.ts';
 import { pcMapOf, pcSegments } from './pc-map.ts';
 import { type AddressReference, codeReferences } from './references.ts';
+import { type CodeRange, isIn, rangesOf } from './stays.ts';
 import type { DataReference, MemoryReference, PcMap, RewriteOptions, RewriteResult } from './types.ts';
 
 const SHF_EXECINSTR = 4n;
@@ -27,8 +28,9 @@ export function rewriteProgram(program: Program, options: RewriteOptions = {}): 
     .sort((a, b) => a.address - b.address);
   const [first] = sections;
   if (first === undefined) throw new WavesmithError('rewrite/no-code', 'The code object has no section with code.');
-  const code = new CodeLayout(program, sections, options, reach);
-  const image = new ImageWriter(codeObject, sections, options);
+  const stays = isEdited(options) ? rangesOf(program, options.stays ?? []) : [];
+  const code = new CodeLayout(program, sections, options, reach, stays);
+  const image = new ImageWriter(codeObject, sections, options, stays);
   // The code stays where it is when it fits there; then nothing else moves.
   let end = code.place(first.address);
   const start = image.startOf(first, end - first.address);
@@ -39,10 +41,10 @@ export function rewriteProgram(program: Program, options: RewriteOptions = {}): 
     bytes,
     start,
     sectionStart: (section) => code.places.place(section.address) ?? start,
-    place: (address) => code.places.place(address),
-    at: (address) => code.places.at(address),
+    place: (address) => (isIn(stays, address) ? address : code.places.place(address)),
+    at: (address) => (isIn(stays, address) ? address : code.places.at(address)),
     end: (address) => code.places.end(address),
-    entry: (address) => code.entryOf(address),
+    entry: (address) => (isIn(stays, address) ? address : code.entryOf(address)),
     dataWords: code.dataWords,
   });
   const before = sections.reduce((sum, s) => sum + s.bytes.length, 0);
@@ -54,6 +56,11 @@ export function rewriteProgram(program: Program, options: RewriteOptions = {}): 
     codeBytes: [before, bytes.length],
     islands: code.islands,
   };
+}
+
+/** Whether anything is put in or taken out; else nothing moves. */
+function isEdited({ edits }: RewriteOptions): boolean {
+  return Object.values(edits ?? {}).some(({ size }) => size > 0);
 }
 
 /** Lifts and rewrites a code object. */
@@ -72,26 +79,40 @@ class CodeLayout {
   private readonly branches: readonly { readonly pc: number; readonly target: number }[];
   private readonly addresses: readonly AddressReference[];
   private readonly references: readonly MemoryReference[];
+  private readonly stays: readonly CodeRange[];
   readonly places: Places;
   /** Dwords of data that change, by their addresses. */
   readonly dataWords = new Map<number, number>();
 
-  constructor(program: Program, sections: readonly ElfSection[], options: RewriteOptions, reach: number) {
+  constructor(
+    program: Program,
+    sections: readonly ElfSection[],
+    options: RewriteOptions,
+    reach: number,
+    stays: readonly CodeRange[],
+  ) {
     this.program = program;
     this.sections = sections;
-    const { branches, addresses } = codeReferences(program);
+    this.stays = stays;
+    const { stays: fixed = [] } = options;
+    const unmoved = stays.length > 0 ? stays : rangesOf(program, fixed);
+    const { branches, addresses } = codeReferences(program, (pc) => isIn(unmoved, pc));
     this.addresses = addresses;
     this.references = options.memory?.references ?? [];
-    this.list = new CutList(program, sections);
+    this.list = new CutList(program, sections, (pc) => isIn(stays, pc));
     this.list.addEdits(options.edits ?? {});
     this.list.addEntries();
     this.list.addPools(reach);
+    for (const { from, to } of stays) {
+      this.list.at(from);
+      this.list.at(to);
+    }
     const cuts = this.list.finish();
     this.branches = branches.filter((b) => !this.list.replaced.has(b.pc));
     this.cuts = new Set(cuts);
     this.places = new Places(cuts);
     this.order = [...cuts];
-    if (Object.values(options.edits ?? {}).some(({ size }) => size > 0)) this.list.addRows(this.order);
+    if (isEdited(options)) this.list.addRows(this.order);
     this.pools = cuts.filter((cut) => cut.pool !== undefined);
     this.router = new IslandRouter(this.pools, reach);
   }
@@ -198,7 +219,7 @@ class CodeLayout {
   private tableEntries(): Map<number, number> {
     const out = new Map<number, number>();
     for (const table of this.program.jumpTables) {
-      if (table.kind !== 'distances') continue;
+      if (table.kind !== 'distances' || isIn(this.stays, table.pc)) continue;
       const isPlain = table.from.sums.length === 0;
       const base = isPlain
         ? (this.places.at(table.from.getPc) as number) + 4
@@ -284,7 +305,7 @@ class CodeLayout {
   }
 
   pcMap(): PcMap {
-    return pcMapOf(() => this.program, pcSegments(this.order, this.cuts));
+    return pcMapOf(() => this.program, pcSegments(this.order, this.cuts, this.stays));
   }
 }
 

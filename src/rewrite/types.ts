@@ -1,5 +1,6 @@
 // What the rewriter is asked for (code to put in, facts of kernels to change) and what it gives back.
 import type { CodeObject, KernelDescriptor, MsgPackValue } from '../codeobject/index.ts';
+import type { ProgramFunction } from '../program/index.ts';
 
 /**
  * Changes of a program's code. Keys are addresses of its instructions; values are machine code that means the same wherever it
@@ -43,6 +44,11 @@ export interface RewriteOptions {
   readonly kernels?: ReadonlyMap<string, KernelChange> | undefined;
   /** Zeroed, writable memory to add to the image, with the code that refers to it. */
   readonly memory?: { readonly size: number; readonly references: readonly MemoryReference[] } | undefined;
+  /**
+   * Functions that run as they are, where they are, when others change: code that cannot be moved, as `unfollowedAddresses` says. No other
+   * function may lead into them, nor they into others. The rest of the code goes behind the image then.
+   */
+  readonly stays?: readonly ProgramFunction[] | undefined;
   /** Bytes that a direct branch may reach, for tests; the hardware's reach by default. */
   readonly reach?: number | undefined;
 }

@@ -33,7 +33,7 @@ export const REWRITE_ERRORS: ErrorPages = {
   ],
   'rewrite/pc-value': [
     'The code takes its own address and computes with it in a way that is not followed, so moving it could change what it does.',
-    'Leave this code object as it is. The forms that compilers and Tensile make are followed.',
+    'Leave this code as it is. The forms that compilers and Tensile make are followed. Probes leave such a kernel out and say so; other kernels of the file get theirs.',
   ],
   'rewrite/preload-stub': [
     'The first 256 bytes of a kernel with preloaded arguments are full, and the block in them is not one that can be moved.',
