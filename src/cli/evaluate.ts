@@ -1,5 +1,5 @@
 // `wavesmith evaluate`: one candidate climbs the ladder once.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { isCapturedFolder } from '../iree/captured.ts';
@@ -19,18 +19,16 @@ import { type Capture, openCapture } from '../snapshot/index.ts';
 import { candidateBytes } from './evaluate/candidate.ts';
 import { openGpu } from './evaluate/gpu.ts';
 import { addQueueOptions, measureElsewhere, type QueueFlags } from './optimize/elsewhere.ts';
+import { addProgramOptions, isHip, type ProgramFlags } from './optimize/hip.ts';
 import { parseCount } from './run-common.ts';
 import { newCommand, parseArguments, printJson } from './support.ts';
 import { CHIP_NAMES, chipOf } from './timing.ts';
 
-interface Options extends QueueFlags {
-  class: string;
-  chip?: string;
-  seed: string;
+interface Options extends QueueFlags, Omit<ProgramFlags, 'device' | 'project'> {
   reductionLength: string;
   ledger?: string;
   measure?: boolean;
-  device: string;
+  device?: string;
   json?: boolean;
 }
 
@@ -44,8 +42,11 @@ export async function run(argv: string[]): Promise<number> {
     'evaluate',
     'Judge a candidate kernel beside a captured baseline: is it right, and is it faster?',
   )
-    .argument('<baseline>', 'a capture (X.wscap), or the hijack folder of one')
-    .argument('<candidate>', 'code object, assembler text, or a patch (.patch, .diff) of the text that disasm prints')
+    .argument('<baseline>', 'a capture (X.wscap), the hijack folder of one, or the folder of a HIP project')
+    .argument(
+      '<candidate>',
+      'code object, assembler text, or a patch (.patch, .diff) of the text that disasm prints; of a HIP project another text of its source, or a patch of it',
+    )
     .option('--class <class>', 'how alike results must be: bit, atomics or bounded', 'bit')
     .option('--reduction-length <n>', 'class bounded: terms of the longest sum behind one output', '1')
     .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`)
@@ -55,19 +56,36 @@ export async function run(argv: string[]): Promise<number> {
       '--measure',
       'time a candidate that is right on a GPU, too: of this machine, or with --queue of a worker with --target rocm',
     )
-    .option('--device <device>', 'with --measure: rocm[:N], a GPU of this machine', 'rocm')
+    .option(
+      '--device <device>',
+      'with --measure: rocm[:N], a GPU of this machine (rocm); of a HIP project: the virtual GPU that it runs on (sim:gfx942)',
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', HELP);
-  addQueueOptions(command);
+  addProgramOptions(addQueueOptions(command));
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
   const [baseline, candidate] = command.args as [string, string];
-  const evaluation = await evaluateFiles(baseline, candidate, options);
+  const evaluation = isHip(options)
+    ? await evaluateSource(baseline, candidate, options)
+    : await evaluateFiles(baseline, candidate, options);
   if (options.measure === true && evaluation.verdict !== 'rejected')
     return await measured(evaluation, options, command.args);
   if (options.json === true) printJson(evaluation);
   else process.stdout.write(evaluationText(evaluation));
   return exitCodeOf(evaluation);
+}
+
+/** A HIP project's source beside another one. */
+async function evaluateSource(project: string, candidate: string, options: Options): Promise<Evaluation> {
+  const { source, device = 'sim:gfx942' } = options;
+  if (options.measure === true) throw new WavesmithError('cli/usage', 'A HIP project is not measured.');
+  if (source === undefined) throw new WavesmithError('cli/usage', 'A HIP project needs --build, --run and --source.');
+  const { evaluateProject } = await import('./evaluate/project.ts');
+  const onStep = stepLine();
+  return await Ledger.during(options.ledger, (ledger) =>
+    evaluateProject({ ...options, source, project, device }, candidate, ledger, onStep),
+  ).finally(() => onStep?.(''));
 }
 
 /** What a GPU says of a candidate that is right; its word counts. */
@@ -95,7 +113,7 @@ async function measure(capture: Capture, code: Uint8Array, options: Options): Pr
     return await measureElsewhere({ ...options, queue }, capture, code, { chip, seed });
   }
   const { measurePair } = await import('../optimize/evaluate/measure.ts');
-  const device = await openGpu(capture, options.device);
+  const device = await openGpu(capture, options.device ?? 'rocm');
   const onStep = stepLine();
   try {
     return await measurePair(device, capture, code, { seed, onStep });
@@ -143,6 +161,11 @@ export function classOf(text: string): EquivalenceClass {
 /** The capture of a baseline: a `.wscap`, or the one in a hijack folder. */
 export function baselineCapture(path: string): Capture {
   const folder = existsSync(path) && isCapturedFolder(path);
+  if (!folder && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new WavesmithError('cli/usage', `'${path}' is no hijack folder of a capture.`, {
+      hint: 'A HIP project needs --build, --run and --source.',
+    });
+  }
   return openCapture(folder ? join(path, 'capture.wscap') : path);
 }
 

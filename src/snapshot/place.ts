@@ -131,11 +131,14 @@ export function placeCapture(device: Device, capture: Capture, options: PlaceOpt
         module = loadCode(device, capture, code, remarks);
       },
     };
-    const rest = [...steps, ...packetSteps(device, capture, buffers)];
+    const all = [loading, ...steps, ...packetSteps(device, capture, buffers)];
     // Edited code that has grown gives way to what lies behind the captured one.
-    const all = code === undefined ? [loading, ...rest] : [...rest, loading];
+    const loadingLast = code === undefined ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    const orderOf = (step: PlaceStep): number => (step === loading ? loadingLast : step.address);
     // Memory elsewhere takes room of the device's own addresses: those that are wanted come first.
-    for (const { place } of [...all.filter((s) => isOwn(s.address)), ...all.filter((s) => !isOwn(s.address))]) place();
+    // From low to high: what lies behind was never used and reads as zeros.
+    all.sort((a, b) => Number(isOwn(b.address)) - Number(isOwn(a.address)) || orderOf(a) - orderOf(b));
+    for (const { place } of all) place();
     const loaded = module as DeviceModule | undefined;
     if (loaded === undefined) throw new Error('the code was not loaded');
     const isMoved = code !== undefined || loaded.address !== loadAddress;

@@ -14,7 +14,8 @@ import { chipOf } from '../timing.ts';
 import type { ModelFlags } from './model.ts';
 import { atLeastOne, openModel } from './model.ts';
 
-export interface HipFlags extends ModelFlags {
+/** How a program is built, run and judged. */
+export interface ProgramFlags {
   build?: string;
   run?: string;
   source?: string;
@@ -27,20 +28,28 @@ export interface HipFlags extends ModelFlags {
   seed: string;
 }
 
-/** Flags of a HIP project. */
-export function addHipOptions(command: Command): Command {
+export interface HipFlags extends ModelFlags, ProgramFlags {}
+
+/** Flags that say how a HIP project is built and run. */
+export function addProgramOptions(command: Command): Command {
   return command
     .option('--build <command>', 'HIP project: how it is built')
     .option('--run <command>', 'how it is run')
     .option('--source <file>', 'the source that may be changed')
-    .option('--project <dir>', 'the folder of the project; it is copied', '.')
     .option('--kernel <re>', 'kernels that may be chosen, by (mangled) name; the one that takes most time is')
-    .option('--device <device>', 'the virtual GPU that the program runs on', 'sim:gfx942')
     .option('--command-timeout <seconds>', 'time that a build or a run may take', '600');
 }
 
+/** Flags of a HIP project. */
+export function addHipOptions(command: Command): Command {
+  return addProgramOptions(command)
+    .option('--project <dir>', 'the folder of the project; it is copied', '.')
+    .option('--device <device>', 'the virtual GPU that the program runs on', 'sim:gfx942');
+}
+
 /** Whether the flags are of a HIP project. */
-export const isHip = ({ build, run, source }: HipFlags): boolean => (build ?? run ?? source) !== undefined;
+export const isHip = ({ build, run, source }: Pick<HipFlags, 'build' | 'run' | 'source'>): boolean =>
+  (build ?? run ?? source) !== undefined;
 
 export interface HipResult {
   readonly result: SearchResult;
@@ -78,7 +87,7 @@ export async function optimizeHip(
 }
 
 /** How a project is built and run, and what of it may change. */
-function commandsOf({ build, run, source }: HipFlags) {
+function commandsOf({ build, run, source }: ProgramFlags) {
   if (build === undefined || run === undefined || source === undefined) {
     throw new WavesmithError('cli/usage', 'A HIP project needs --build, --run and --source.');
   }
@@ -87,7 +96,7 @@ function commandsOf({ build, run, source }: HipFlags) {
 
 /** Opens a copy of a project and its kernel's place of work, which is gone when `work` ends. */
 export async function withWorkshop<T>(
-  flags: HipFlags,
+  flags: ProgramFlags,
   ledger: Ledger | undefined,
   onStep: ((text: string) => void) | undefined,
   signal: AbortSignal,

@@ -19,7 +19,7 @@ export function varyingBytes(one: Memory, others: readonly Memory[]): Map<string
   for (const [name, bytes] of one) {
     for (const other of others) {
       const now = other.get(name);
-      if (now === undefined || Buffer.compare(bytes, now) === 0) continue;
+      if (now === undefined || now === bytes || Buffer.compare(bytes, now) === 0) continue;
       const mask = masks.get(name) ?? new Uint8Array(bytes.length);
       for (let i = 0; i < bytes.length; i++) if (bytes[i] !== now[i]) mask[i] = 1;
       masks.set(name, mask);
@@ -37,7 +37,7 @@ export function differenceOf(baseline: Memory, candidate: Memory, varying: Memor
   let first: string | undefined;
   for (const [name, want] of baseline) {
     const got = candidate.get(name);
-    if (got !== undefined && Buffer.compare(want, got) === 0) continue;
+    if (got === want || (got !== undefined && Buffer.compare(want, got) === 0)) continue;
     const mask = varying.get(name);
     for (let i = 0; i < want.length; i++) {
       if (got !== undefined && got[i] === want[i]) continue;

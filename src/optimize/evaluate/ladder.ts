@@ -110,7 +110,7 @@ export class Evaluator {
 
   /** Lets a candidate climb. Never throws for what the candidate is. */
   async evaluate(candidate: Uint8Array): Promise<Evaluation> {
-    const { oracle, baseline } = this;
+    const { oracle } = this;
     const records: RungRecord[] = [];
     const passed = (rung: Rung, ...evidence: string[]): void => {
       records.push({ rung, outcome: 'passed', evidence });
@@ -128,15 +128,34 @@ export class Evaluator {
     const { time, reached } = climb;
     const isFaster = time !== undefined && isEnough(time) && (time.heldOut === undefined || isEnough(time.heldOut));
     return {
+      ...this.frameOf(candidate),
       verdict: end !== undefined ? 'rejected' : isFaster ? 'accepted' : 'not-faster',
       rung: end?.rung,
-      kernel: oracle.kernel,
-      target: baseline.target.processor,
-      asked: this.options.class ?? 'bit',
       reached: end === undefined ? reached : undefined,
       rungs: records,
       time: end === undefined ? time : undefined,
       inputs: { run: 1 + oracle.heldOut.length, dropped: oracle.dropped },
+    };
+  }
+
+  /** The evaluation of what was found to be no candidate before there was machine code. `candidate`: what it is named by. */
+  rejection(candidate: Uint8Array, rung: Rung, evidence: readonly string[]): Evaluation {
+    return {
+      ...this.frameOf(candidate),
+      verdict: 'rejected',
+      rung,
+      reached: undefined,
+      rungs: [{ rung, outcome: 'rejected', evidence }],
+      time: undefined,
+      inputs: { run: 0, dropped: [] },
+    };
+  }
+
+  private frameOf(candidate: Uint8Array): Pick<Evaluation, 'kernel' | 'target' | 'asked' | 'key'> {
+    return {
+      kernel: this.oracle.kernel,
+      target: this.baseline.target.processor,
+      asked: this.options.class ?? 'bit',
       key: { ...this.key, candidate: sha256(candidate) },
     };
   }

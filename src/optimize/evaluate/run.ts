@@ -3,23 +3,20 @@ import {
   formatRunFinding,
   type RunFinding,
   type RunOrder,
-  type SimDevice,
   type SimDispatchRequest,
   type SimDispatchResult,
 } from '../../device/index.ts';
 import { LateLoads } from '../../device/sim/schedules/late-loads.ts';
 import type { Chip } from '../../device/sim/timing/chip.ts';
 import { type LaunchTime, TimingModel } from '../../device/sim/timing/model.ts';
-import { CHUNK_BYTES, WRITTEN } from '../../device/sim/tools/index.ts';
-import type { Chunk } from '../../snapshot/capture.ts';
-import { contentOf, flagsAt, writesElsewhere } from '../../snapshot/compare.ts';
-import { deviceFor, placeText } from '../../snapshot/index.ts';
-import { type ChunkSides, placeCapture } from '../../snapshot/place.ts';
+import { WRITTEN } from '../../device/sim/tools/index.ts';
+import { flagsAt, writesElsewhere } from '../../snapshot/compare.ts';
+import { placeText } from '../../snapshot/index.ts';
 import type { PlacedChunk } from '../../snapshot/placed-chunk.ts';
 import { runPlaced } from '../../snapshot/replay.ts';
 import type { Input } from './inputs.ts';
-import { RecentModules } from './modules.ts';
 import { type MemoryEdit, placeName } from './place.ts';
+import { type EditedChunk, Stand, standFor } from './stand.ts';
 
 /** How an input is run. */
 export interface RunHow {
@@ -56,26 +53,14 @@ export interface Outcome {
 export const findingLine = (found: RunFinding): string =>
   (formatRunFinding(found, 'kernel').split('\n')[0] ?? '').trim();
 
-/**
- * Runs `code` on an input, on a device of its own: freed addresses of a device are not given out again at once. What the kernel does wrong is
- * in the outcome.
- */
+/** Runs `code` on an input, from memory as that says. What the kernel does wrong is in the outcome. */
 export async function runInput(input: Input, code: Uint8Array, how: RunHow = {}): Promise<Outcome> {
   const { follow = false, strict = false, order, lateLoads = false, chip, maxInstructions, only } = how;
-  const device = deviceFor(input.capture, modules);
-  const stage = stageOf(input);
+  const stand = strict ? new Stand(input.capture, code, false) : standFor(input.capture, code);
   try {
-    const placed = placeCapture(device, input.capture, { code, poison: !strict, kept: stage.sides });
-    stage.edited ??= editedChunks(placed.chunks, input.edits);
-    const { edited } = stage;
-    const before = new Map(placed.chunks.map((c) => [placeName(placed, c), edited.get(c.address)?.bytes ?? c.initial]));
-    placed.restore(new Set(placed.chunks.filter((c) => strict || !edited.has(c.address))));
-    for (const c of placed.chunks) {
-      const found = edited.get(c.address);
-      // Strict mode tells bytes that nobody wrote from others: there the edits are written and nothing else.
-      const parts = strict ? (found?.parts ?? []) : found === undefined ? [] : [{ at: 0, bytes: found.bytes }];
-      for (const { at, bytes } of parts) device.write(c.buffer, bytes, c.offset + at);
-    }
+    const { device, placed } = stand;
+    const edited = editsOf(input, placed.chunks);
+    const before = stand.prepare(edited);
     const fields: Partial<SimDispatchRequest> = {
       ...input.request,
       only,
@@ -89,6 +74,7 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
     const run = await runPlaced(device, placed, follow, fields);
     const dispatch = run.dispatch as SimDispatchResult | undefined;
     const findings = dispatch?.findings ?? [];
+    const after = stand.memory();
     const isCut = dispatch?.isComplete === false;
     const strays = run.outside.map(
       ({ address, bytes, pc }) =>
@@ -99,11 +85,8 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
     if (touched !== undefined) {
       for (const chunk of placed.chunks) {
         const flags = flagsAt(touched, chunk);
-        if (flags !== undefined)
-          written.set(
-            placeName(placed, chunk),
-            flags.map((f) => (f & WRITTEN) >> 1),
-          );
+        const own = flags === undefined ? undefined : writtenOf(flags);
+        if (own !== undefined) written.set(placeName(placed, chunk), own);
       }
       for (const address of writesElsewhere(placed, touched)) {
         strays.push(`It writes to 0x${address.toString(16)}, where the captured launch writes nothing.`);
@@ -113,12 +96,7 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
     return {
       failure: run.failure ?? (isCut ? findings.at(-1)?.message : undefined),
       before,
-      after: new Map(
-        placed.chunks.map((c) => {
-          const name = placeName(placed, c);
-          return [name, contentNow(device, c, before.get(name) as Uint8Array)];
-        }),
-      ),
+      after,
       written,
       strays,
       findings,
@@ -127,35 +105,34 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
       time: dispatch?.timing,
     };
   } finally {
-    device.close();
+    stand.leave();
   }
 }
 
-const modules = new RecentModules();
-
-/** A chunk with an input's edits. */
-interface EditedChunk {
-  readonly bytes: Uint8Array;
-  /** The edits, by their offset in the chunk. */
-  readonly parts: { readonly at: number; readonly bytes: Uint8Array }[];
+/** One flag for each byte that was written; undefined for none. */
+function writtenOf(flags: Uint8Array): Uint8Array | undefined {
+  const words = new Uint32Array(flags.buffer, flags.byteOffset, flags.length >> 2);
+  const rest = flags.subarray(words.length * 4);
+  if (!words.some((word) => (word & WRITTEN_WORD) !== 0) && !rest.some((flag) => (flag & WRITTEN) !== 0))
+    return undefined;
+  const written = new Uint8Array(flags.length);
+  for (let i = 0; i < flags.length; i++) written[i] = ((flags[i] as number) & WRITTEN) >> 1;
+  return written;
 }
 
-/** What all runs of an input have in common. */
-interface Stage {
-  readonly sides: Map<Chunk, ChunkSides>;
-  /** By address. */
-  edited: ReadonlyMap<number, EditedChunk> | undefined;
-}
+/** The flag of any of four bytes. */
+const WRITTEN_WORD = WRITTEN * 0x0101_0101;
 
-const stages = new WeakMap<Input, Stage>();
+/** By input: the chunks of its capture with its edits, by their address. */
+const edits = new WeakMap<Input, ReadonlyMap<number, EditedChunk>>();
 
-function stageOf(input: Input): Stage {
-  let stage = stages.get(input);
-  if (stage === undefined) {
-    stage = { sides: new Map(), edited: undefined };
-    stages.set(input, stage);
+function editsOf(input: Input, chunks: readonly PlacedChunk[]): ReadonlyMap<number, EditedChunk> {
+  let found = edits.get(input);
+  if (found === undefined) {
+    found = editedChunks(chunks, input.edits);
+    edits.set(input, found);
   }
-  return stage;
+  return found;
 }
 
 /** Chunks in which other bytes stand; what is not in the capture stays as it is. `chunks` are sorted by address. */
@@ -188,11 +165,3 @@ function firstBehind(chunks: readonly PlacedChunk[], address: number): number {
   }
   return low;
 }
-
-/** Bytes as they are now: `before` itself when nothing changed. */
-function contentNow(device: SimDevice, chunk: PlacedChunk, before: Uint8Array): Uint8Array {
-  const now = contentOf(device, chunk, scratch.subarray(0, chunk.length));
-  return Buffer.compare(now, before) === 0 ? before : now.slice();
-}
-
-const scratch = new Uint8Array(CHUNK_BYTES);

@@ -9,7 +9,7 @@ import { capturedInput } from '../evaluate/inputs.ts';
 import { Evaluator } from '../evaluate/ladder.ts';
 import { physicsFloor } from '../evaluate/physics.ts';
 import { runInput } from '../evaluate/run.ts';
-import type { EquivalenceClass } from '../evaluate/types.ts';
+import type { EquivalenceClass, Evaluation, Rung } from '../evaluate/types.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { annotatedText } from '../model/kernel-text.ts';
 import { type Judgement, type Proposal, patched, type Workshop, withEdits } from '../model/workshop.ts';
@@ -177,9 +177,10 @@ export class HipWorkshop implements Workshop {
     }
     this.project.write(next.text);
     const code = await this.compiled();
-    if (typeof code === 'string') {
+    if (code instanceof Refusal) {
+      this.contest.refuse(code.what);
       this.project.write(this.text);
-      return { isKept: false, words: code };
+      return { isKept: false, words: code.words };
     }
     const diff = diffOfSources(this.project.source, this.text, next.text);
     const { reason } = proposal;
@@ -187,6 +188,20 @@ export class HipWorkshop implements Workshop {
     if (isKept) this.text = next.text;
     else this.project.write(this.text);
     return { isKept, words: isKept ? `${words}\n\n${await this.state()}` : words };
+  }
+
+  /**
+   * Lets the program with another text of its source climb the ladder once, whatever its time. What is no program with the same host, or does not run as
+   * before, is rejected before there is machine code to judge; `code` is then the text.
+   */
+  async evaluate(text: string): Promise<{ readonly code: Uint8Array; readonly evaluation: Evaluation }> {
+    this.project.write(text);
+    const code = await this.compiled();
+    this.project.write(this.text);
+    const { evaluator } = this.contest;
+    if (!(code instanceof Refusal)) return { code, evaluation: await evaluator.evaluate(code) };
+    const source = new TextEncoder().encode(text);
+    return { code: source, evaluation: evaluator.rejection(source, code.rung, [code.words]) };
   }
 
   /** Builds the source as it is by another command; its machine code with its time, or why it is no candidate. The project stays as it was built last. */
@@ -204,43 +219,55 @@ export class HipWorkshop implements Workshop {
       return { nanoseconds: undefined, words: `It does not build:\n${tailOf(built)}` };
     }
     const code = await this.compiled(call, command);
-    if (typeof code === 'string') return { nanoseconds: undefined, words: code };
+    if (code instanceof Refusal) {
+      this.contest.refuse(code.what);
+      return { nanoseconds: undefined, words: code.words };
+    }
     const { nanoseconds, problem } = await this.contest.look(code);
     if (nanoseconds === undefined) return { nanoseconds, words: `Rejected at ${problem}` };
     return { code, nanoseconds };
   }
 
-  /** The machine code of the written source; a string says why there is none. `command`: what built it already. */
-  private async compiled(call = this.baseline.call, command?: string): Promise<Uint8Array | string> {
+  /** The machine code of the written source. `command`: what built it already. */
+  private async compiled(call = this.baseline.call, command?: string): Promise<Uint8Array | Refusal> {
     const { project, baseline } = this;
-    const refuse = (what: string, words: string): string => {
-      this.contest.refuse(what);
-      return words;
-    };
     const { kernel } = this.contest.evaluator.oracle;
     const facts = await factsOf(call, project.source, kernel, (argv, folder) => project.command(argv, folder));
-    if (typeof facts === 'string') return refuse('not built', `It does not compile:\n${facts.slice(-TOLD)}`);
+    if (typeof facts === 'string') return new Refusal('not built', `It does not compile:\n${facts.slice(-TOLD)}`);
     const problem = guardBreak(baseline.facts, facts);
-    if (problem !== undefined) return refuse('guard', `Refused: ${problem}`);
+    if (problem !== undefined) return new Refusal('guard', `Refused: ${problem}`);
     const built = command === undefined ? await project.build() : undefined;
-    if (built !== undefined && built.status !== 0) return refuse('not built', `It does not build:\n${tailOf(built)}`);
+    if (built !== undefined && built.status !== 0)
+      return new Refusal('not built', `It does not build:\n${tailOf(built)}`);
     const ran = await project.capture(`^${kernel.replace(/[^\w]/g, '\\$&')}$`, String(baseline.index));
     const [capture] = ran.captures;
-    if (capture === undefined) return refuse('run', `The program did not get to the kernel:\n${tailOf(ran)}`);
+    if (capture === undefined) return new Refusal('run', `The program did not get to the kernel:\n${tailOf(ran)}`);
     const launch = ({ manifest: { dispatch } }: Capture): string =>
       JSON.stringify([dispatch.gridWorkItems, dispatch.block, dispatch.dynamicLds]);
     if (launch(capture) !== launch(baseline.capture))
-      return refuse('run', 'The kernel is launched otherwise than before.');
+      return new Refusal('run', 'The kernel is launched otherwise than before.');
     if (ran.status !== baseline.status) {
-      return refuse(
-        'run',
-        `The program ends with status ${ran.status}, before with ${baseline.status}:\n${tailOf(ran)}`,
-      );
+      const words = `The program ends with status ${ran.status}, before with ${baseline.status}:\n${tailOf(ran)}`;
+      return new Refusal('run', words);
     }
-    if (baseline.stdout !== undefined && ran.stdout !== baseline.stdout) {
-      return refuse('run', 'The program prints something else than before.');
-    }
+    if (baseline.stdout !== undefined && ran.stdout !== baseline.stdout)
+      return new Refusal('run', 'The program prints something else than before.');
     return capture.codeObject();
+  }
+}
+
+/** Why a text of the source is no candidate. */
+class Refusal {
+  /** Its kind, for counts. */
+  readonly what: 'not built' | 'guard' | 'run';
+  readonly words: string;
+  constructor(what: Refusal['what'], words: string) {
+    this.what = what;
+    this.words = words;
+  }
+  /** The rung of the ladder that it belongs to. */
+  get rung(): Rung {
+    return this.what === 'run' ? 'exact' : 'contract';
   }
 }
 

@@ -423,6 +423,12 @@ export class DeviceMemory {
     return true;
   }
 
+  /** As if nothing had been freed: what is allocated next lies where something freed lay. */
+  forgetFreed(): void {
+    this.endQuarantine(0, 0);
+    this.freed.length = 0;
+  }
+
   private endQuarantine(bytes: number, spans: number): void {
     while (this.quarantined > bytes || this.quarantine.length > spans) {
       const oldest = this.quarantine.shift();
