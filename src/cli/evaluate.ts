@@ -1,25 +1,14 @@
 // `wavesmith evaluate`: one candidate climbs the ladder once.
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
-import { isCapturedFolder } from '../iree/captured.ts';
-import { isTargetName, type TargetName } from '../isa/index.ts';
 import type { Measurement } from '../optimize/evaluate/measure.ts';
 import { sha256 } from '../optimize/hash.ts';
-import {
-  CLASSES,
-  type EquivalenceClass,
-  type Evaluation,
-  Evaluator,
-  evaluationKey,
-  Ledger,
-  optionsHash,
-} from '../optimize/index.ts';
-import { type Capture, openCapture } from '../snapshot/index.ts';
+import { type Evaluation, Evaluator, evaluationKey, Ledger, optionsHash } from '../optimize/index.ts';
+import type { Capture } from '../snapshot/index.ts';
 import { candidateBytes } from './evaluate/candidate.ts';
+import { baselineCapture, classOf, stepLine, targetOf } from './evaluate/given.ts';
 import { openGpu } from './evaluate/gpu.ts';
 import { addQueueOptions, measureElsewhere, type QueueFlags } from './optimize/elsewhere.ts';
-import { addProgramOptions, isHip, type ProgramFlags } from './optimize/hip.ts';
+import { addProgramOptions, isHip, type ProgramFlags } from './optimize/program-flags.ts';
 import { parseCount } from './run-common.ts';
 import { newCommand, parseArguments, printJson } from './support.ts';
 import { CHIP_NAMES, chipOf } from './timing.ts';
@@ -149,40 +138,6 @@ async function evaluateFiles(baseline: string, candidate: string, options: Optio
 /** 0 accepted, 1 rejected, 3 correct and not faster. */
 export function exitCodeOf({ verdict }: Pick<Evaluation, 'verdict'>): number {
   return verdict === 'accepted' ? 0 : verdict === 'rejected' ? 1 : 3;
-}
-
-/** The value of `--class`. */
-export function classOf(text: string): EquivalenceClass {
-  const found = CLASSES.find((c) => c === text);
-  if (found !== undefined) return found;
-  throw new WavesmithError('cli/usage', `--class is ${CLASSES.join(', ')}, not '${text}'.`);
-}
-
-/** The capture of a baseline: a `.wscap`, or the one in a hijack folder. */
-export function baselineCapture(path: string): Capture {
-  const folder = existsSync(path) && isCapturedFolder(path);
-  if (!folder && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw new WavesmithError('cli/usage', `'${path}' is no hijack folder of a capture.`, {
-      hint: 'A HIP project needs --build, --run and --source.',
-    });
-  }
-  return openCapture(folder ? join(path, 'capture.wscap') : path);
-}
-
-/** The processor of a capture. */
-export function targetOf({ path, manifest }: Capture): TargetName {
-  const processor = manifest.code.target.split(':')[0] ?? '';
-  if (isTargetName(processor)) return processor;
-  throw new WavesmithError('device/unsupported-target', `No device runs code for ${processor}.`, { file: path });
-}
-
-/** Tells a person what is being done, after a second. */
-export function stepLine(): ((text: string) => void) | undefined {
-  if (process.stderr.isTTY !== true) return undefined;
-  const started = performance.now();
-  return (text) => {
-    if (performance.now() - started > 1000) process.stderr.write(`\r\x1b[K${text.slice(0, 100)}`);
-  };
 }
 
 const HEADLINES = { accepted: 'ACCEPTED', rejected: 'REJECTED', 'not-faster': 'CORRECT, NOT FASTER' } as const;

@@ -16,10 +16,11 @@ import {
   timeText,
 } from '../optimize/index.ts';
 import type { Talk } from '../optimize/model/conversation.ts';
-import { baselineCapture, classOf, stepLine, targetOf } from './evaluate.ts';
+import { baselineCapture, classOf, stepLine, targetOf } from './evaluate/given.ts';
 import { addElsewhereOptions, type ElsewhereFlags, openElsewhere } from './optimize/elsewhere.ts';
-import { addHipOptions, type HipFlags, isHip, optimizeHip } from './optimize/hip.ts';
+import { addHipOptions, type HipFlags, optimizeHip } from './optimize/hip.ts';
 import { addModelOptions, atLeastOne, openModel, talkLines } from './optimize/model.ts';
+import { isHip } from './optimize/program-flags.ts';
 import { tunedYaml, tuneHip, tuneText } from './optimize/tune.ts';
 import { runKernel } from './run.ts';
 import { parseCount } from './run-common.ts';

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
 import type { Evaluation, Ledger } from '../../optimize/index.ts';
 import { patched } from '../../optimize/model/workshop.ts';
-import { type ProgramFlags, withWorkshop } from '../optimize/hip.ts';
+import { withWorkshop } from '../optimize/hip.ts';
+import type { ProgramFlags } from '../optimize/program-flags.ts';
 import { readInput } from '../support.ts';
 
 /** Lets a source climb the ladder beside the project's own. `candidate`: another text of the file that `--source` names, or a patch of it. */

@@ -7,38 +7,15 @@ import type { Project } from '../../optimize/hip/project.ts';
 import type { Ledger, SearchResult } from '../../optimize/index.ts';
 import type { Talk } from '../../optimize/model/conversation.ts';
 import { parseKernel } from '../capture-options.ts';
-import { classOf } from '../evaluate.ts';
+import { classOf } from '../evaluate/given.ts';
 import { programDevice } from '../program-device.ts';
 import { parseCount } from '../run-common.ts';
 import { chipOf } from '../timing.ts';
 import type { ModelFlags } from './model.ts';
 import { atLeastOne, openModel } from './model.ts';
-
-/** How a program is built, run and judged. */
-export interface ProgramFlags {
-  build?: string;
-  run?: string;
-  source?: string;
-  project: string;
-  kernel?: string;
-  device: string;
-  commandTimeout: string;
-  class: string;
-  chip?: string;
-  seed: string;
-}
+import { addProgramOptions, type ProgramFlags } from './program-flags.ts';
 
 export interface HipFlags extends ModelFlags, ProgramFlags {}
-
-/** Flags that say how a HIP project is built and run. */
-export function addProgramOptions(command: Command): Command {
-  return command
-    .option('--build <command>', 'HIP project: how it is built')
-    .option('--run <command>', 'how it is run')
-    .option('--source <file>', 'the source that may be changed')
-    .option('--kernel <re>', 'kernels that may be chosen, by (mangled) name; the one that takes most time is')
-    .option('--command-timeout <seconds>', 'time that a build or a run may take', '600');
-}
 
 /** Flags of a HIP project. */
 export function addHipOptions(command: Command): Command {
@@ -46,10 +23,6 @@ export function addHipOptions(command: Command): Command {
     .option('--project <dir>', 'the folder of the project; it is copied', '.')
     .option('--device <device>', 'the virtual GPU that the program runs on', 'sim:gfx942');
 }
-
-/** Whether the flags are of a HIP project. */
-export const isHip = ({ build, run, source }: Pick<HipFlags, 'build' | 'run' | 'source'>): boolean =>
-  (build ?? run ?? source) !== undefined;
 
 export interface HipResult {
   readonly result: SearchResult;
