@@ -1,5 +1,5 @@
 // What `evaluate` and `optimize` take alike from the command line: the baseline, the class, a line for a person.
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
 import { isCapturedFolder } from '../../iree/captured.ts';
@@ -17,11 +17,6 @@ export function classOf(text: string): EquivalenceClass {
 /** The capture of a baseline: a `.wscap`, or the one in a hijack folder. */
 export function baselineCapture(path: string): Capture {
   const folder = existsSync(path) && isCapturedFolder(path);
-  if (!folder && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw new WavesmithError('cli/usage', `'${path}' is no hijack folder of a capture.`, {
-      hint: 'A HIP project needs --build, --run and --source.',
-    });
-  }
   return openCapture(folder ? join(path, 'capture.wscap') : path);
 }
 
