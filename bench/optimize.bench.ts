@@ -23,6 +23,7 @@ import { HONEST } from '../tests/support/optimize/honest.ts';
 import { IMPROVEMENTS } from '../tests/support/optimize/improvements.ts';
 import { objectOf, SUBJECTS, type SubjectName } from '../tests/support/optimize/subjects.ts';
 import { TRICKS } from '../tests/support/optimize/tricks.ts';
+import { TRIGGERS } from '../tests/support/optimize/triggers.ts';
 import { variantObject } from '../tests/support/optimize/variants.ts';
 import { makespan, type TableRow, tablePage, tableText } from './support/optimize-report.ts';
 
@@ -37,7 +38,7 @@ const { values } = parseArgs({
   },
 });
 const isAll = !values.rate && !values.ladder && !values.table;
-const WRONG = [...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS];
+const WRONG = [...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS, ...TRIGGERS];
 const RIGHT = [...HONEST, ...IMPROVEMENTS, ...GAINS];
 /** Wave instructions of a captured launch beyond which a kernel is left out of the table: its baseline alone would take minutes. */
 const MOST_INSTRUCTIONS = 3_000_000;

@@ -16,6 +16,7 @@ import { HONEST } from './support/optimize/honest.ts';
 import { IMPROVEMENTS } from './support/optimize/improvements.ts';
 import { objectOf, SUBJECTS, type SubjectName } from './support/optimize/subjects.ts';
 import { TRICKS } from './support/optimize/tricks.ts';
+import { TRIGGERS } from './support/optimize/triggers.ts';
 import { variantObject } from './support/optimize/variants.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-evaluate-'));
@@ -44,7 +45,7 @@ test('the tables are as long as they must be', () => {
 });
 
 describe('wrong', () => {
-  test.each([...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS])('$name ($of)', async (cheat) => {
+  test.each([...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS, ...TRIGGERS])('$name ($of)', async (cheat) => {
     const evaluator = await evaluatorOf(cheat.of);
     const evaluation = await evaluator.evaluate(variantObject(cheat, evaluator.oracle.capture));
     expect([evaluation.verdict, evaluation.rung], evaluation.rungs.at(-1)?.evidence.join('\n')).toEqual([

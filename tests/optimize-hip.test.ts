@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTwoFilesPatch } from 'diff';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Ledger } from '../src/optimize/index.ts';
 import { canCompileHip, nativeLibraries, root, run } from './support/hip.ts';
@@ -121,6 +122,32 @@ describe.skipIf(nativeTests() === undefined || !canCompileHip())('HIP projects',
     ]);
     // The recording has ended, which is a provider that fails.
     expect(status).toBe(1);
+    expect(contents()).toEqual(before);
+  });
+
+  test('are baselines of evaluate: a source or its patch climbs once', async () => {
+    const before = contents();
+    const text = readFileSync(join(project, 'histogram.hip'), 'utf8');
+    const evaluate = (name: string, content: string) => {
+      const file = join(folder, name);
+      writeFileSync(file, content);
+      const flags = ['--source', 'histogram.hip', '--build', 'make CXX=clang++ histogram', '--run', './histogram'];
+      const command = [join(root, 'bin', 'wavesmith'), 'evaluate', project, file, ...flags, '--json'];
+      return run(process.execPath, command, { ...environment, ...path }, 600);
+    };
+    const slower = text.replace('bins[threadIdx.x] = count;', 'bins[threadIdx.x] = count + 0;');
+    const patch = createTwoFilesPatch('a/histogram.hip', 'b/histogram.hip', text, slower);
+    for (const [name, content, status, found] of [
+      ['same.patch', patch, 3, { verdict: 'not-faster', reached: 'proved' }],
+      ['host.hip', text.replace('const int n = 2048;', 'const int n = 16;'), 1, { rung: 'contract' }],
+      ['wrong.hip', text.replace('= count;', '= 0;'), 1, { rung: 'exact' }],
+    ] as const) {
+      const { status: got, stdout, stderr } = await evaluate(name, content);
+      expect([got, stderr]).toEqual([status, '']);
+      expect(JSON.parse(stdout)).toMatchObject(found);
+    }
+    const { status, stderr } = await evaluate('none.patch', patch.replaceAll('count', 'nothing'));
+    expect([status, stderr]).toEqual([1, expect.stringContaining('evaluate/patch')]);
     expect(contents()).toEqual(before);
   });
 

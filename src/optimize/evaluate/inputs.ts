@@ -23,6 +23,8 @@ export interface Input {
   readonly growth: number;
   /** Wave instructions that the baseline may take. */
   readonly patience: number;
+  /** Taken when the baseline fails on this one. */
+  readonly otherwise?: Input | undefined;
 }
 
 /** Words of memory that the captured launch reads and that may hold something else: no pointers, no arguments, no code. */
@@ -43,13 +45,15 @@ const LEAST_RANGE = 7;
 /** Share of words that zeros replace. */
 const ZERO_SHARE = 1 / 8;
 const PATIENCE = 8;
-const LEAST_PATIENCE = 200_000;
+/** Wave instructions that any run may take. */
+export const LEAST_PATIENCE = 200_000;
 
-/** Where buffers lie otherwise, and by how many bytes beside their place in a page. */
-const SHIFTS: readonly (readonly [string, number])[] = [
-  ['other addresses', 0],
-  ['buffers at odd multiples of 16 bytes', 16],
-  ['buffers at odd multiples of 4 bytes', 4],
+/** Where buffers lie otherwise: by how many bytes beside their place in a page, or over a boundary. */
+const MOVES: readonly (readonly [string, Parameters<typeof movedCapture>[1]])[] = [
+  ['other addresses', { shift: 0 }],
+  ['buffers at odd multiples of 16 bytes', { shift: 16 }],
+  ['buffers at odd multiples of 4 bytes', { shift: 4 }],
+  ['buffers over boundaries of 4 GiB', { overBoundary: true }],
 ];
 
 /** Workgroups of an input. */
@@ -83,12 +87,15 @@ export function heldOutInputs(capture: Capture, seed: number, instructions: numb
   const add = (name: string, parts: Partial<Input>): void => {
     inputs.push({ name, capture, edits: [], request: {}, isStrict: false, growth: 1, patience, ...parts });
   };
-  for (const [name, shift] of SHIFTS) {
-    const moved = movedCapture(capture, { shift });
-    if (moved !== undefined) add(name, moved);
+  for (const [n, [name, how]] of MOVES.entries()) {
+    const moved = movedCapture(capture, how);
+    if (moved === undefined) continue;
+    const plain: Input = { name, isStrict: false, request: {}, growth: 1, patience, ...moved };
+    const random = randomNumbers((seed * 7919 + n * 65_537 + 5) >>> 0);
+    // Other data, too: where all words are alike nobody sees which one was read.
+    const data = dataAreas(moved.capture).flatMap((area) => editOf(area, redrawn(area, random)));
+    inputs.push({ ...plain, edits: [...moved.edits, ...data], otherwise: plain });
   }
-  const over = movedCapture(capture, { overBoundary: true });
-  if (over !== undefined) add('buffers over boundaries of 4 GiB', over);
   for (const [n, [name, change, strict]] of DATA.entries()) {
     const random = randomNumbers((seed * 7919 + n * 104_729 + 17) >>> 0);
     const edits = areas.flatMap((area) => editOf(area, change(area, random)));
@@ -177,7 +184,7 @@ const DATA: readonly (readonly [string, Change, boolean])[] = [
 ];
 
 /** Bytes of a chunk that a run reads before it writes them and that hold data. */
-function dataAreas(capture: Capture): DataArea[] {
+export function dataAreas(capture: Capture): DataArea[] {
   const { allocations } = capture.manifest.memory;
   const isAddress = (n: number): boolean => n > 0 && allocations.some((a) => n >= a.address && n < a.address + a.size);
   const areas: DataArea[] = [];
@@ -202,7 +209,7 @@ function dataAreas(capture: Capture): DataArea[] {
 }
 
 /** The whole chunk with new words, as one edit. */
-function editOf({ chunk, offsets }: DataArea, words: Uint32Array | undefined): MemoryEdit[] {
+export function editOf({ chunk, offsets }: DataArea, words: Uint32Array | undefined): MemoryEdit[] {
   if (words === undefined) return [];
   const bytes = (chunk.pre() as Uint8Array).slice();
   const view = new DataView(bytes.buffer);
@@ -237,6 +244,8 @@ function* scalarChanges(capture: Capture): Generator<[string, MemoryEdit[]]> {
     if (word !== 1) yield [`argument ${name} is 1`, edit(at, 1)];
     if (word !== 0) yield [`argument ${name} is 0`, edit(at, 0)];
     yield [`argument ${name} is one more`, edit(at, (word + 1) >>> 0)];
+    // With a sign it is less than nothing, without one more than memory: the launch bounds what is touched then.
+    yield [`argument ${name} is -1`, edit(at, 0xffff_ffff)];
   }
 }
 

@@ -9,9 +9,10 @@ import type { Capture } from '../../snapshot/index.ts';
 import { sha256 } from '../hash.ts';
 import { boundedDifference } from './bounded.ts';
 import { differenceOf, looseDifference } from './compare.ts';
+import { constantInputs, newConstants } from './constants.ts';
 import { contractBreaks } from './contract.ts';
 import { TIMED_INPUT } from './inputs.ts';
-import { type Answer, consultBaseline, isIntact, type Oracle } from './oracle.ts';
+import { type Answer, consultBaseline, heldOutAnswer, isIntact, type Oracle } from './oracle.ts';
 import { impossibility, physicsFloor } from './physics.ts';
 import { findingLine, type Outcome, type RunHow, runInput } from './run.ts';
 import { checkStatic, staticObjections } from './static.ts';
@@ -78,6 +79,8 @@ export class Evaluator {
   readonly options: EvaluatorOptions;
   private readonly baseline: CodeObject;
   private heldOutTime: Promise<Outcome | undefined> | undefined;
+  /** Of the constants that were asked for last. */
+  private constantAnswers: { readonly key: string; readonly answers: Promise<readonly Answer[]> } | undefined;
 
   private constructor(oracle: Oracle, options: EvaluatorOptions) {
     this.oracle = oracle;
@@ -134,7 +137,7 @@ export class Evaluator {
       reached: end === undefined ? reached : undefined,
       rungs: records,
       time: end === undefined ? time : undefined,
-      inputs: { run: 1 + oracle.heldOut.length, dropped: oracle.dropped },
+      inputs: { run: 1 + oracle.heldOut.length + climb.inputs, dropped: oracle.dropped },
     };
   }
 
@@ -175,6 +178,27 @@ export class Evaluator {
     }
   }
 
+  /** What is right where a candidate's own constants stand. */
+  answersFor(candidate: CodeObject): Promise<readonly Answer[]> {
+    const constants = newConstants(this.baseline, candidate, this.oracle.kernel);
+    const key = constants.join(' ');
+    if (this.constantAnswers?.key !== key) this.constantAnswers = { key, answers: this.answersWith(constants) };
+    return this.constantAnswers.answers;
+  }
+
+  private async answersWith(constants: readonly number[]): Promise<readonly Answer[]> {
+    const { code, capture, timed, draw } = this.oracle;
+    const { seed = 1, onStep } = this.options;
+    const answers: Answer[] = [];
+    const { instructions } = timed;
+    for (const input of constantInputs(capture, seed, instructions, constants)) {
+      onStep?.(`the baseline on: ${input.name}`);
+      const answer = await heldOutAnswer(code, input, instructions, draw);
+      if (typeof answer !== 'string') answers.push(answer);
+    }
+    return answers;
+  }
+
   /** The baseline, timed on an input that no proposer sees. */
   timedHeldOut(answer: Answer): Promise<Outcome | undefined> {
     const { chip } = this.options;
@@ -189,6 +213,8 @@ const isEnough = ({ interval }: Speedup): boolean => interval[0] >= LEAST_SPEEDU
 class Climb {
   time: TimeComparison | undefined;
   reached: Evaluation['reached'];
+  /** Inputs of this candidate alone. */
+  inputs = 0;
   private readonly evaluator: Evaluator;
   private readonly passed: (rung: Rung, ...evidence: string[]) => void;
   private code: Uint8Array = new Uint8Array();
@@ -205,7 +231,10 @@ class Climb {
     this.static(candidate);
     const timed = await this.exact();
     this.equivalence(timed);
-    await this.heldOut();
+    // For what is proved there is nothing to look for.
+    const own = this.isProved ? [] : await this.evaluator.answersFor(candidate);
+    await this.heldOut(own);
+    this.inputs += own.length;
     await this.timed(timed);
   }
 
@@ -327,7 +356,7 @@ class Climb {
     if (isOwnOrder && this.reached === 'bit') this.reached = 'atomics';
   }
 
-  private async heldOut(): Promise<void> {
+  private async heldOut(own: readonly Answer[]): Promise<void> {
     const { captured, part, heldOut, dropped } = this.evaluator.oracle;
     const { onStep } = this.evaluator.options;
     let schedules = 0;
@@ -338,14 +367,14 @@ class Climb {
         this.judge(answer, await this.run(answer, { order, lateLoads }), 'held-out', name);
       }
     }
-    for (const answer of heldOut) {
+    for (const answer of [...heldOut, ...own]) {
       onStep?.(`the candidate on: ${answer.input.name}`);
       this.judge(answer, await this.run(answer, {}), 'held-out');
       await this.strict(answer, 'held-out');
     }
     this.passed(
       'held-out',
-      `${heldOut.length} other inputs and ${schedules} other schedules; ${dropped.length} inputs on which the baseline fails were left out.`,
+      `${heldOut.length + own.length} other inputs${own.length === 0 ? '' : `, ${own.length} of them with constants of the candidate`} and ${schedules} other schedules; ${dropped.length} inputs on which the baseline fails were left out.`,
     );
   }
 

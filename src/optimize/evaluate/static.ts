@@ -61,12 +61,14 @@ export function staticObjections(baseline: StaticBaseline, candidate: CodeObject
   const lost = [...baseline.scoped].filter(([name, count]) => (scoped.get(name) ?? 0) < count);
   return [
     ...[...own, ...edit].map(findingText),
+    ...hiddenRegisters(candidate, kernel),
     ...lost.map(
       ([name, count]) =>
         `The baseline has ${count} ${name}, the candidate ${scoped.get(name) ?? 0}: other wavefronts may see old memory, which no run here shows.`,
     ),
     ...senses.map(
-      (s) => `The candidate uses ${s}, the baseline does not: its result could depend on where or when it runs.`,
+      (s) =>
+        `The candidate uses ${s}, the baseline does not: its result could depend on where or when it runs, or others could depend on it.`,
     ),
   ];
 }
@@ -110,12 +112,12 @@ function scopedOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Map<str
   return counts;
 }
 
-/** Clocks, hardware registers and registers of the trap handler that the code reads or sets. */
+/** Clocks, messages, hardware registers and registers of the trap handler: what code knows of its surroundings, or tells them. */
 function sensesOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Set<string> {
   const senses = new Set<string>();
   for (const { instruction, effects } of liftCodeObject(codeObject, { kernels }).instructions) {
     const { operation } = instruction.row;
-    if (/^s_(?:memtime|memrealtime)/.test(operation)) senses.add(operation);
+    if (/^s_(?:memtime|memrealtime|sendmsg|ttracedata)/.test(operation)) senses.add(operation);
     // Of the trap handler: no kernel is promised what is in them.
     if (effects.uses.some(({ first }) => first >= Slot.TTMP0 && first < Slot.M0)) senses.add('trap registers');
     if (!/^s_[gs]etreg/.test(operation)) continue;
@@ -123,4 +125,17 @@ function sensesOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Set<str
     if (id !== HWREG_MODE) senses.add(`hardware register ${id}`);
   }
   return senses;
+}
+
+/** Vector registers that the code names beyond those that its metadata count: who reads occupancy there is told a wrong one. */
+function hiddenRegisters(codeObject: CodeObject, kernel: string): string[] {
+  const count = codeObject.kernels.find((k) => k.name === kernel)?.metadata?.vgprCount;
+  if (count === undefined) return [];
+  let highest = -1;
+  for (const { effects } of liftCodeObject(codeObject, { kernels: new Set([kernel]) }).instructions) {
+    for (const { first, count: slots } of [...effects.uses, ...effects.defs]) {
+      if (first >= Slot.VGPR0 && first < Slot.AGPR0) highest = Math.max(highest, first - Slot.VGPR0 + slots - 1);
+    }
+  }
+  return highest < count ? [] : [`The metadata count ${count} vector registers, and the code names v${highest}.`];
 }
