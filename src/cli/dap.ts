@@ -1,5 +1,6 @@
 // `wavesmith dap`: the debug adapter on standard input and output.
 import { WavesmithDebugSession } from '../dap/session.ts';
+import { execProgram } from './exec.ts';
 import { runKernel } from './run.ts';
 import { newCommand, parseArguments } from './support.ts';
 
@@ -12,7 +13,9 @@ export async function run(argv: string[]): Promise<number> {
     .option('--stdio', 'the only transport, and the default')
     .addHelpText('after', '\nThe launch configuration is described in docs/debugging.md.');
   if (!parseArguments(command, argv)) return 0;
-  const session = new WavesmithDebugSession((line, leader, write) => runKernel([...line], { leader, write }));
+  const session = new WavesmithDebugSession(({ command: name, words }, leader, write) =>
+    name === 'run' ? runKernel([...words], { leader, write }) : execProgram([...words], { leader, write }),
+  );
   session.setRunAsServer(true);
   session.start(process.stdin, process.stdout);
   return new Promise((resolve) => {

@@ -12,11 +12,12 @@ import { type DeviceProcess, runProgram, startDeviceProcess } from '../runtime/e
 import { ModelClock } from '../runtime/model-clock.ts';
 import { monotonicOffset } from '../runtime/shared-memory.ts';
 import { TIMED_BYTES } from '../runtime/sim-runtime.ts';
+import { addDebugOptions, type EditorSide, ExecDebugging, type ExecDebugOptions } from './exec-debug.ts';
 import { addCheckOptions, type CheckOptions, checkExitCode, strictOptionsOf } from './run-check.ts';
 import { newCommand, parseArguments } from './support.ts';
 import { CHIP_NAMES, TimeLog, timingOf } from './timing.ts';
 
-interface Options extends CheckOptions {
+interface Options extends CheckOptions, ExecDebugOptions {
   device: string;
   devices: string;
   memory?: string;
@@ -60,7 +61,12 @@ function parseCount(text: string | undefined, option: string): number | undefine
 }
 
 /** Runs the command. */
-export async function run(argv: string[]): Promise<number> {
+export function run(argv: string[]): Promise<number> {
+  return execProgram(argv);
+}
+
+/** The same; with an editor its kernels are debugged from there. */
+export async function execProgram(argv: string[], editor?: EditorSide): Promise<number> {
   const command = newCommand('exec', 'Run an unmodified HIP or HSA program with the virtual GPU as its GPU.')
     .argument('[program...]', 'the program and its arguments, after --')
     .option('--device <device>', 'sim:gfx90a, sim:gfx942 or sim:gfx950', `sim:${DEFAULT_TARGET}`)
@@ -91,6 +97,7 @@ Examples:
 The exit status is the program's (128 + n when signal n ended it); with --check it is 1 when the program's is 0 and there are findings.`,
     );
   addCheckOptions(command);
+  addDebugOptions(command);
   command.addOption(command.createOption('--serve <pid>', 'serve until that process has ended').hideHelp());
   if (!parseArguments(command, argv)) return 0;
   const options = command.opts<Options>();
@@ -118,6 +125,11 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
       `With --timing --memory takes at most ${TIMED_BYTES / 2 ** 30} GiB, not ${memory}.`,
     );
   }
+  const debugging = ExecDebugging.create(options, editor);
+  if (debugging !== undefined && (timing !== undefined || strictOptionsOf(options) !== undefined)) {
+    debugging.close();
+    throw new WavesmithError('cli/usage', '--break goes neither with --check nor with --timing.');
+  }
   const times: TimeLog = new TimeLog();
   let hasFindings = false;
   const device = await startDeviceProcess({
@@ -132,6 +144,8 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
     hostClockOffset: options.clock === 'host' ? monotonicOffset() : undefined,
     timing,
     sampleOnly: options.timingOnly === true,
+    observe: debugging?.program.observe,
+    isSerial: debugging !== undefined,
     clock: timing === undefined || options.time === 'wall' ? undefined : new ModelClock(timing.chip),
     onFinding: (found) => {
       process.stderr.write(formatRunFinding(found, command.args[0] ?? 'program'));
@@ -151,11 +165,17 @@ The exit status is the program's (128 + n when signal n ended it); with --check 
         hint: 'Write it after two dashes: wavesmith exec -- PROGRAM ARGS.',
       });
     }
-    const status = await runProgram(device, command.args);
+    const status = await runProgram(device, command.args, {
+      input: debugging?.takesInput === true ? 'none' : undefined,
+      output: editor?.write,
+      signal: debugging?.quitting.signal,
+    });
+    debugging?.report();
     if (options.timingJson !== undefined) times.write(options.timingJson);
     else if (timing !== undefined) process.stderr.write(times.summary());
     return status === 0 && hasFindings ? 1 : status;
   } finally {
+    debugging?.close();
     await device.close();
   }
 }

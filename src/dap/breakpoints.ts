@@ -21,14 +21,24 @@ interface Answer {
 }
 
 export class EditorBreakpoints {
-  private readonly led: Debugger;
-  private readonly sources: Sources;
+  private led: Debugger;
+  private sources: Sources;
+  /** Sets what the editor asked for last, by what it asked it for. */
+  private readonly asked = new Map<string, () => void>();
   /** Numbers of our breakpoints by what the editor set them for. */
   private readonly owned = new Map<string, number[]>();
 
   constructor(led: Debugger, sources: Sources) {
     this.led = led;
     this.sources = sources;
+  }
+
+  /** Sets the same breakpoints in another dispatch, but for those on data, which are of one dispatch. */
+  follow(led: Debugger, sources: Sources): void {
+    this.led = led;
+    this.sources = sources;
+    this.owned.clear();
+    for (const [owner, again] of this.asked) if (owner !== 'data') again();
   }
 
   /** In a source file or the listing. */
@@ -65,6 +75,7 @@ export class EditorBreakpoints {
 
   /** One that cannot be set is answered with the reason; the others are set. */
   private replace<T>(owner: string, wanted: readonly T[], make: (one: T) => Made): Answer {
+    this.asked.set(owner, () => void this.replace(owner, wanted, make));
     const { breakpoints } = this.led;
     const alive = new Set([...breakpoints.breakpoints, ...breakpoints.watchpoints].map((b) => b.id));
     for (const id of this.owned.get(owner) ?? []) if (alive.has(id)) breakpoints.remove(id);

@@ -3,6 +3,8 @@ import { WavesmithError } from '../base/index.ts';
 
 /** What an editor's `launch.json` holds. All but `program` may also stand in `runArguments` as on the command line. */
 export interface LaunchConfiguration {
+  /** A program of the host and its arguments, whose kernels are debugged, in the place of `program`. */
+  readonly command?: unknown;
   /** Code object, bundle, module, or capture (`.wscap`). */
   readonly program?: unknown;
   readonly kernel?: unknown;
@@ -47,8 +49,30 @@ function dimensions(value: unknown, field: string): string {
   throw wrong(field, 'one to three numbers');
 }
 
-/** The arguments of `wavesmith run` for a configuration; a wrong field is `dap/bad-launch`. */
-export function runArguments(launch: LaunchConfiguration): string[] {
+/** What a configuration launches: a command of Wavesmith and its arguments. */
+export interface LaunchLine {
+  readonly command: 'run' | 'exec';
+  readonly words: readonly string[];
+}
+
+/** The command line for a configuration; a wrong field is `dap/bad-launch`. */
+export function launchLine(launch: LaunchConfiguration): LaunchLine {
+  if (launch.command === undefined) return { command: 'run', words: runArguments(launch) };
+  const { kernel, target, command } = launch;
+  for (const field of ['program', 'grid', 'block', 'args', 'lds'] as const) {
+    if (launch[field] !== undefined) throw wrong(field, `for a program: 'command' says what is launched`);
+  }
+  const program = texts(command, 'command');
+  if (program.length === 0) throw wrong('command', 'a program and its arguments');
+  const words: string[] = [];
+  if (kernel !== undefined) words.push('--kernel', text(kernel, 'kernel'));
+  if (target !== undefined) words.push('--device', `sim:${text(target, 'target')}`);
+  if (launch.runArguments !== undefined) words.push(...texts(launch.runArguments, 'runArguments'));
+  return { command: 'exec', words: [...words, '--', ...program] };
+}
+
+/** The arguments of `wavesmith run`. */
+function runArguments(launch: LaunchConfiguration): string[] {
   const { program, kernel, grid, block, args, target, lds } = launch;
   const line = [text(program, 'program')];
   if (kernel !== undefined) line.push('--kernel', text(kernel, 'kernel'));

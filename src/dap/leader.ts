@@ -3,7 +3,7 @@ import type { Debugger, DebugLeader, Resume, Stop } from '../device/sim/debug/in
 
 /** What the session hears of the debugger. */
 export interface LeaderEvents {
-  /** The code is loaded and the debugger is there; nothing has run. */
+  /** The code is loaded and the debugger is there; nothing has run. A program has one for each dispatch. */
   ready(led: Debugger): void;
   stopped(stop: Stop): void;
   logged(text: string): void;
@@ -12,7 +12,8 @@ export interface LeaderEvents {
 export class EditorLeader implements DebugLeader {
   readonly stopsAtEntry = true;
   readonly stopsAtEnd: boolean;
-  private readonly stopsForUser: boolean;
+  /** Only at the first of a program's dispatches. */
+  private stopsForUser: boolean;
   private readonly events: LeaderEvents;
   /** Kept when the editor has set its breakpoints. */
   private readonly configured: Promise<void>;
@@ -54,6 +55,7 @@ export class EditorLeader implements DebugLeader {
       const arrival = stop.wave && led.breakpoints.arrive(stop.wave, stop.pc, true, this.logged);
       if (arrival !== undefined) shown = { ...stop, reason: 'breakpoint', hit: arrival.hit };
       else if (!this.stopsForUser) return { kind: 'continue' };
+      this.stopsForUser = false;
     }
     if (this.isQuitting) return { kind: 'quit' };
     this.current = shown;

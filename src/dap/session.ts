@@ -32,18 +32,14 @@ import {
 } from '../device/sim/debug/index.ts';
 import type { Wave } from '../device/sim/state/wave.ts';
 import { EditorBreakpoints } from './breakpoints.ts';
-import { type LaunchConfiguration, runArguments } from './launch.ts';
+import { type LaunchConfiguration, type LaunchLine, launchLine } from './launch.ts';
 import { EditorLeader } from './leader.ts';
 import { readMemory, writeTarget } from './memory.ts';
 import { disassembled, Sources } from './sources.ts';
 import { Variables } from './variables.ts';
 
-/** Runs `wavesmith run` with a leader in the place of a terminal; resolves to the exit code. */
-export type Launcher = (
-  argv: readonly string[],
-  leader: EditorLeader,
-  write: (text: string) => void,
-) => Promise<number>;
+/** Runs `wavesmith run` or `exec` with a leader in the place of a terminal; resolves to the exit code. */
+export type Launcher = (line: LaunchLine, leader: EditorLeader, write: (text: string) => void) => Promise<number>;
 
 /** The words of the protocol for why waves are held. */
 const REASONS: Readonly<Record<Stop['reason'], string>> = {
@@ -59,6 +55,12 @@ const REASONS: Readonly<Record<Stop['reason'], string>> = {
   'start of history': 'pause',
 };
 
+/** Selects the wave and the function whose variables are meant. */
+function showFrame(led: Debugger, { wave, depth }: { readonly wave: Wave; readonly depth: number }): void {
+  if (wave !== led.selected) led.select(wave);
+  led.frame = depth;
+}
+
 /** One connection to an editor. */
 export class WavesmithDebugSession extends DebugSession {
   private readonly launcher: Launcher;
@@ -67,7 +69,7 @@ export class WavesmithDebugSession extends DebugSession {
   private sources: Sources | undefined;
   private variables: Variables | undefined;
   private readonly threads = new Map<string, number>();
-  private frames: { readonly wave: Wave; readonly pc: number }[] = [];
+  private frames: { readonly wave: Wave; readonly depth: number }[] = [];
   private breakpoints: EditorBreakpoints | undefined;
   private readonly displays: CommandSession['displays'] = [];
   private held: Stop | undefined;
@@ -109,16 +111,19 @@ export class WavesmithDebugSession extends DebugSession {
   ): void {
     let isReady = false;
     const write = (text: string): void => this.sendEvent(new OutputEvent(text, 'stdout'));
-    const { cwd, program, stopOnEntry, stopAtEnd } = configuration;
+    const { cwd, program, command, stopOnEntry, stopAtEnd } = configuration;
+    const file = String(Array.isArray(command) ? command[0] : program);
     this.leader = new EditorLeader(
       {
         ready: (led) => {
-          isReady = true;
-          const folders = [process.cwd(), dirname(resolve(String(program)))];
+          const folders = [process.cwd(), dirname(resolve(file))];
           this.led = led;
           this.sources = new Sources(led, folders);
-          this.breakpoints = new EditorBreakpoints(led, this.sources);
           this.variables = new Variables(led);
+          this.breakpoints?.follow(led, this.sources);
+          if (isReady) return;
+          isReady = true;
+          this.breakpoints = new EditorBreakpoints(led, this.sources);
           this.sendResponse(response);
           this.sendEvent(new InitializedEvent());
         },
@@ -128,7 +133,12 @@ export class WavesmithDebugSession extends DebugSession {
       stopOnEntry === true,
       stopAtEnd === true,
     );
-    void this.launch(configuration, cwd, this.leader, write).catch((error: unknown) => {
+    const launched = this.launch(configuration, cwd, this.leader, write).then((code) => {
+      // A program without kernels.
+      if (!isReady) this.sendResponse(response);
+      this.end('', code);
+    });
+    void launched.catch((error: unknown) => {
       if (!(error instanceof WavesmithError)) throw error;
       if (!isReady) this.fail(response, error);
       else this.end(`${error.format()}\n`, 2);
@@ -140,10 +150,9 @@ export class WavesmithDebugSession extends DebugSession {
     cwd: unknown,
     leader: EditorLeader,
     write: (text: string) => void,
-  ): Promise<void> {
+  ): Promise<number> {
     if (typeof cwd === 'string') process.chdir(cwd);
-    const code = await this.launcher(runArguments(configuration), leader, write);
-    this.end('', code);
+    return await this.launcher(launchLine(configuration), leader, write);
   }
 
   private end(text: string, code: number): void {
@@ -220,8 +229,8 @@ export class WavesmithDebugSession extends DebugSession {
       if (w === undefined || this.held?.wave === undefined) return { stackFrames: [], totalFrames: 0 };
       const all = backtrace(led, w);
       const shown = all.slice(startFrame, levels > 0 ? startFrame + levels : undefined);
-      const stackFrames = shown.map(({ pc }) => {
-        this.frames.push({ wave: w, pc });
+      const stackFrames = shown.map(({ pc }, i) => {
+        this.frames.push({ wave: w, depth: startFrame + i });
         const place = this.sources?.placeOf(pc);
         const name = led.options.symbols.nameOf(pc) ?? `0x${pc.toString(16)}`;
         const frame = new StackFrame(this.frames.length, name, place?.source, place?.line ?? 0, 1);
@@ -238,8 +247,8 @@ export class WavesmithDebugSession extends DebugSession {
   ): void {
     this.answer(response, (led) => {
       const frame = this.frames[frameId - 1];
-      if (frame !== undefined && frame.wave !== led.selected) led.select(frame.wave);
-      return { scopes: this.variables?.scopes(frame?.wave) ?? [] };
+      if (frame !== undefined) showFrame(led, frame);
+      return { scopes: this.variables?.scopes(frame?.wave, frame?.depth) ?? [] };
     });
   }
 
@@ -290,7 +299,7 @@ export class WavesmithDebugSession extends DebugSession {
   ): void {
     this.answer(response, (led) => {
       const frame = frameId === undefined ? undefined : this.frames[frameId - 1];
-      if (frame !== undefined && frame.wave !== led.selected) led.select(frame.wave);
+      if (frame !== undefined) showFrame(led, frame);
       if (context === 'repl') return { result: this.command(led, expression), variablesReference: 0 };
       const value: Value = evaluate(led, expression);
       return { result: valueText(value), variablesReference: 0 };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
 import { Source } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { type CodeLine, codeAround, type Debugger } from '../device/sim/debug/index.ts';
+import { behindPrologue, type CodeLine, codeAround, type Debugger } from '../device/sim/debug/index.ts';
 
 /** The one source that is not a file. */
 export const LISTING = 1;
@@ -76,7 +76,10 @@ export class Sources {
   /** Addresses of a line of a file or of the listing; the line that was taken may be a later one. */
   addressesOf(path: string | undefined, reference: number | undefined, line: number) {
     if (reference !== LISTING) {
-      return path === undefined ? undefined : this.led.options.lines?.addresses(path, line);
+      const { lines, symbols } = this.led.options;
+      const found = path === undefined ? undefined : lines?.addresses(path, line);
+      if (found === undefined) return undefined;
+      return { ...found, addresses: found.addresses.map((address) => behindPrologue(symbols, lines, address)) };
     }
     this.listing();
     const { addresses = [] } = this.lines ?? {};

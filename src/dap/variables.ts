@@ -22,6 +22,8 @@ import type { Wave } from '../device/sim/state/wave.ts';
 /** A group of variables, of one wave. */
 interface Group {
   readonly wave: Wave | undefined;
+  /** Of locals: calls outwards to their function. */
+  readonly depth?: number;
   readonly kind: 'locals' | 'parts' | 'arguments' | 'wave' | 'scalars' | 'vectors' | 'accumulators' | 'lanes' | 'lds';
   /** Of lanes: the register. */
   readonly register?: string;
@@ -57,9 +59,9 @@ export class Variables {
     this.groups.reset();
   }
 
-  scopes(wave: Wave | undefined): DebugProtocol.Scope[] {
+  scopes(wave: Wave | undefined, depth = 0): DebugProtocol.Scope[] {
     const scope = (name: string, kind: Group['kind'], isExpensive: boolean): DebugProtocol.Scope =>
-      new Scope(name, this.groups.create({ wave, kind }), isExpensive);
+      new Scope(name, this.groups.create({ wave, kind, depth }), isExpensive);
     const all = wave === undefined || this.led.info === undefined ? [] : [scope('Locals', 'locals', false)];
     all.push(scope('Arguments', 'arguments', false));
     if (wave === undefined) return all;
@@ -77,6 +79,7 @@ export class Variables {
     if (group.kind === 'arguments') return this.arguments();
     if (wave === undefined) return [];
     if (wave !== this.led.selected) this.led.select(wave);
+    this.led.frame = group.depth ?? 0;
     switch (group.kind) {
       case 'locals':
         return variablesOf(wave, this.led.lane, this.led).map((v) => this.variable(v, v.name));
@@ -110,7 +113,8 @@ export class Variables {
   private variable(shown: ShownVariable, path: string): DebugProtocol.Variable {
     const { type, wave } = shown;
     const hasParts = type.kind === 'struct' || type.kind === 'array' || type.kind === 'pointer';
-    const reference = hasParts ? this.groups.create({ wave, kind: 'parts', variable: shown, path }) : 0;
+    const { frame: depth } = this.led;
+    const reference = hasParts ? this.groups.create({ wave, kind: 'parts', variable: shown, path, depth }) : 0;
     return {
       name: shown.name,
       value: variableText(shown),

@@ -71,17 +71,39 @@ export async function startDeviceProcess(options: DeviceProcessOptions): Promise
   };
 }
 
+/** What a program has in the place of this process's streams. */
+export interface ProgramOptions {
+  readonly input?: 'none' | undefined;
+  /** Gets what it prints. */
+  readonly output?: ((text: string, stream: 'stdout' | 'stderr') => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
 /**
  * Runs a program to its end with the device as its GPU. Gives its exit status as a shell shows it: 128 + n for signal n, 127 when it is not found.
- * Ctrl-C reaches the program through its terminal; other signals are passed on.
+ * Ctrl-C reaches the program through its terminal; other signals are passed on. `input` 'none': it reads nothing, the terminal is someone
+ * else's. When `signal` is aborted the program is killed.
  */
-export async function runProgram(device: DeviceProcess, program: readonly string[]): Promise<number> {
+export async function runProgram(
+  device: DeviceProcess,
+  program: readonly string[],
+  { input, output, signal: ending }: ProgramOptions = {},
+): Promise<number> {
   const child = spawn(device.build.launcher, [String(process.pid), ...program], {
-    stdio: 'inherit',
+    stdio: [
+      input === 'none' ? 'ignore' : 'inherit',
+      output === undefined ? 'inherit' : 'pipe',
+      output === undefined ? 'inherit' : 'pipe',
+    ],
     env: device.environment(process.env),
   });
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => output?.(text, name));
+  }
+  const kill = (): void => void child.kill('SIGKILL');
+  ending?.addEventListener('abort', kill);
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);
   const forward = (signal: NodeJS.Signals): void => {
@@ -90,10 +112,12 @@ export async function runProgram(device: DeviceProcess, program: readonly string
   for (const signal of FORWARDED) process.on(signal, forward);
   try {
     const { code, signal } = await ended(child);
+    if (ending?.aborted === true) return 128 + constants.signals.SIGKILL;
     if (signal === null) return code ?? 1;
     device.report(`${program[0]} was ended by ${signal}`);
     return 128 + constants.signals[signal];
   } finally {
+    ending?.removeEventListener('abort', kill);
     process.off('SIGINT', ignore);
     for (const signal of FORWARDED) process.off(signal, forward);
   }

@@ -7,6 +7,7 @@ import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
 import { type SimDevice, SimDevice as VirtualGpu } from '../device/sim/sim-device.ts';
 import { gpuWindow, MAX_WASM_PAGES, moveWindow, PAGE, WINDOW_BYTES } from '../device/sim/state/layout.ts';
+import type { DeviceMemory } from '../device/sim/state/memory.ts';
 import type { RunFinding } from '../device/sim/strict/findings.ts';
 import type { Chip } from '../device/sim/timing/chip.ts';
 import { targetInfo } from '../isa/index.ts';
@@ -87,8 +88,10 @@ export interface SimRuntimeOptions extends RunOptions {
   readonly profiler?: RuntimeProfiler | undefined;
   /** Asked about every dispatch; the monitor that it gives observes it, alone. `codeObject` is the ELF that the kernel was loaded from. */
   readonly observe?:
-    | ((kernel: SimKernel, packet: DispatchPacket, codeObject: Uint8Array) => Monitor | undefined)
+    | ((kernel: SimKernel, packet: DispatchPacket, codeObject: Uint8Array, memory: DeviceMemory) => Monitor | undefined)
     | undefined;
+  /** Kernels run one after the other, whatever their queues: one that is held by a debugger holds all. */
+  readonly isSerial?: boolean | undefined;
   /** Events and signals carry this clock's time; needs `timing`. */
   readonly clock?: ModelClock | undefined;
 }
@@ -247,8 +250,8 @@ export class SimRuntime implements RuntimeDevice {
   }
   /** What looks at all dispatches looks at one at a time. */
   get isConcurrent(): boolean {
-    const { strict, timing, profiler } = this.options;
-    return strict === undefined && timing === undefined && profiler === undefined;
+    const { strict, timing, profiler, isSerial } = this.options;
+    return strict === undefined && timing === undefined && profiler === undefined && isSerial !== true;
   }
   /** Data of programs whose memory has been given back. */
   get writtenMemory(): readonly WrittenMemory[] {
@@ -337,6 +340,7 @@ export class SimRuntime implements RuntimeDevice {
       target: _target,
       clock: _clock,
       devices: _devices,
+      isSerial: _isSerial,
       ...options
     } = this.options;
     let times: PacketTimes | undefined;
@@ -362,7 +366,7 @@ export class SimRuntime implements RuntimeDevice {
       });
     }
     const code = this.codeObjects.get(kernel.module);
-    const monitor = code === undefined ? undefined : observe?.(kernel, packet, code);
+    const monitor = code === undefined ? undefined : observe?.(kernel, packet, code, this.device.memory);
     const result = await this.device.dispatch(monitor === undefined ? request : { ...request, monitors: [monitor] });
     onDispatch?.(kernel.name, result, packet);
     return this.timesOf(result) ?? times;

@@ -26,6 +26,8 @@ export interface DebugLines {
    * (`/work/src/kernel.hip`); when none is, a file of that name alone: it was compiled elsewhere. Undefined when nothing was made from that line or later ones.
    */
   addresses(file: string, line: number): { readonly line: number; readonly addresses: readonly number[] } | undefined;
+  /** Where a function that begins at an address and ends before another has its frame and parameters in their places. */
+  bodyOf(begin: number, end: number): number | undefined;
 }
 
 /** Rows and file names that are kept of one code object. */
@@ -38,6 +40,8 @@ interface Row {
   /** Index in the list of file names, or -1 where a sequence ends. */
   readonly file: number;
   readonly line: number;
+  /** The function's frame and parameters are in their places here. */
+  readonly endsPrologue: boolean;
 }
 
 interface Sections {
@@ -83,6 +87,8 @@ export function debugLines(elf: ElfFile): DebugLines | undefined {
       return [...new Set(rows.flatMap((row) => files[row.file] ?? []))];
     },
     addresses: (file, wanted) => findLine(table().rows, table().files, file, wanted),
+    bodyOf: (begin, end) =>
+      table().rows.find((row) => row.endsPrologue && row.address >= begin && row.address < end)?.address,
   };
 }
 
@@ -271,8 +277,11 @@ function run(c: Cursor, h: UnitHeader, rows: Row[]): void {
   let address = 0;
   let file = 1;
   let line = 1;
+  let endsPrologue = false;
   const append = (isEnd = false): void => {
-    if (rows.length < MAX_ROWS) rows.push({ address, file: isEnd ? -1 : h.fileOffset + file - h.firstFile, line });
+    const own = isEnd ? -1 : h.fileOffset + file - h.firstFile;
+    if (rows.length < MAX_ROWS) rows.push({ address, file: own, line, endsPrologue: endsPrologue && !isEnd });
+    endsPrologue = false;
   };
   while (!c.isDone && rows.length < MAX_ROWS) {
     const opcode = c.u8();
@@ -315,6 +324,9 @@ function run(c: Cursor, h: UnitHeader, rows: Row[]): void {
         break;
       case 9:
         address += c.u16();
+        break;
+      case 10:
+        endsPrologue = true;
         break;
       default:
         for (let n = 0; n < (h.operandCounts[opcode - 1] ?? 0); n++) c.uleb();

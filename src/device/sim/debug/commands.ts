@@ -272,6 +272,25 @@ const COMMANDS: readonly CommandEntry[] = [
       ),
   },
   {
+    names: ['frame', 'f'],
+    usage: 'frame [N]',
+    summary: "the function whose variables are shown: 0 is the innermost, as in 'backtrace'",
+    run: (s, { words: [n] }) =>
+      selectFrame(s, n === undefined ? undefined : n === '0' ? 0 : count(n, 1, MOST_STEPS, 'calls')),
+  },
+  {
+    names: ['up'],
+    usage: 'up [N]',
+    summary: 'the function that called it',
+    run: (s, { words: [n] }) => selectFrame(s, s.debugger.frame + count(n, 1, MOST_STEPS, 'calls')),
+  },
+  {
+    names: ['down', 'dow'],
+    usage: 'down [N]',
+    summary: 'the function that it called',
+    run: (s, { words: [n] }) => selectFrame(s, s.debugger.frame - count(n, 1, MOST_STEPS, 'calls')),
+  },
+  {
     names: ['waves'],
     usage: 'waves',
     summary: 'the waves of this workgroup',
@@ -332,6 +351,18 @@ const COMMANDS: readonly CommandEntry[] = [
   { names: ['quit', 'q', 'kill', 'k'], usage: 'quit', summary: 'end the run', run: () => ({ kind: 'quit' }) },
   { names: ['help', 'h', '?'], usage: 'help', summary: 'this list', run: (s) => show(s, debuggerHelp()) },
 ];
+
+/** Shows the variables of another frame, and which one it is. */
+function selectFrame(s: CommandSession, wanted: number | undefined): undefined {
+  const d = s.debugger;
+  const frames = backtrace(d, selectedWave(d));
+  const frame = wanted ?? d.frame;
+  if (frame < 0 || frame >= frames.length) {
+    throw bad(`There is no frame ${frame}.`, `'backtrace' lists them: 0 to ${frames.length - 1}.`);
+  }
+  d.frame = frame;
+  return show(s, [frames[frame]?.text as string]);
+}
 
 const byName = new Map(COMMANDS.flatMap((c) => c.names.map((name): [string, CommandEntry] => [name, c])));
 

@@ -14,7 +14,7 @@ import type { Workgroup } from '../state/workgroup.ts';
 import { type Arrival, Breakpoints, isWave, keyOf } from './breakpoints.ts';
 import { type Checkpoint, History } from './history.ts';
 import { activeLanes } from './scope.ts';
-import type { ScopeSource } from './scope-source.ts';
+import type { OuterFrame, ScopeSource } from './scope-source.ts';
 import { type Goal, Search, type SearchView } from './search.ts';
 import type { Call, DebugFront, DebuggerOptions, Resume, Stop, WaveKey } from './stop.ts';
 
@@ -62,6 +62,8 @@ export class Debugger implements Monitor, ScopeSource {
   selected: Wave | undefined;
   /** The lane that expressions are about. */
   lane = 0;
+  /** How many calls outwards the function is whose variables are meant. */
+  frame = 0;
   /** Nothing stops any more. */
   isOver = false;
   /** Instructions of all waves so far. */
@@ -143,6 +145,12 @@ export class Debugger implements Monitor, ScopeSource {
     return calls;
   }
 
+  /** The call that the selected frame waits for; undefined for the innermost one. */
+  outerFrame(w: Wave): OuterFrame | undefined {
+    const call = this.frame === 0 || w !== this.selected ? undefined : this.callsOf(w)[this.frame - 1];
+    return call === undefined ? undefined : { pc: call.site, scalars: call.scalars };
+  }
+
   /** The address of a wave's next instruction, or undefined when it has not begun. */
   pcOf(w: Wave): number | undefined {
     if (w === this.held) return this.heldPc;
@@ -162,6 +170,7 @@ export class Debugger implements Monitor, ScopeSource {
   /** Selects a wave and its first active lane. */
   select(w: Wave): void {
     this.selected = w;
+    this.frame = 0;
     this.lane = activeLanes(w)[0] ?? 0;
   }
 
@@ -249,7 +258,8 @@ export class Debugger implements Monitor, ScopeSource {
     const line = this.lineAt(pc);
     if (bound.instruction.row.flags.has('isCall')) {
       const outer = facts.calls;
-      const call: Call = { site: pc, returnTo: pc + bound.size, outer, depth: (outer?.depth ?? 0) + 1 };
+      const depth = (outer?.depth ?? 0) + 1;
+      const call: Call = { site: pc, returnTo: pc + bound.size, outer, depth, scalars: w.sgprs.slice() };
       this.facts.set(w, { calls: call, line });
     } else if (line !== facts.line) this.facts.set(w, { ...facts, line });
   }
@@ -356,8 +366,9 @@ export class Debugger implements Monitor, ScopeSource {
     else if (!w.isActive(this.lane)) this.lane = activeLanes(w)[0] ?? 0;
     this.held = w;
     this.heldPc = pc;
+    this.frame = 0;
     const next = await this.options.front.stopped({ wave: w, pc, time: this.time, ...why });
-    if (next.kind === 'quit') throw new DebuggerQuit();
+    if (next.kind === 'quit') throw new DebuggerQuit('The debugger was left.');
     if (next.kind === 'time' && next.time > this.time) this.goal = { time: next.time, reason: 'reached' };
     else if (next.kind === 'back' || next.kind === 'time') this.goBack(next);
     if (next.kind === 'detach') this.isOver = !this.options.front.stopsAtEnd;

@@ -114,8 +114,12 @@ export function printCommand(session: CommandSession, { rest, format }: CommandL
 
 /** A whole variable of the source program as C would write it. */
 function variableNamed(d: Debugger, text: string, format: string): string | undefined {
-  if (format !== '' || d.selected === undefined || !/^[A-Za-z_]\w*(\.\w+)*$/.test(text)) return undefined;
-  const [name = '', ...path] = text.split('.');
+  if (format !== '' || d.selected === undefined || !/^[A-Za-z_]\w*(\.[A-Za-z_]\w*|\[\d{1,9}\])*$/.test(text))
+    return undefined;
+  const [name = '', ...path] = text
+    .split(/[.[]/)
+    .map((step) => (step.endsWith(']') ? Number.parseInt(step, 10) : step));
+  if (typeof name !== 'string') return undefined;
   const found = findVariable(d.selected, d.lane, d, name);
   return found === undefined ? undefined : variableText(partAt(found, path));
 }

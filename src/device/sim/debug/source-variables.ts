@@ -32,20 +32,34 @@ const MOST = 1 << 16;
 
 /** All variables in scope where a wave is. */
 export function variablesOf(w: Wave, lane: number, source: ScopeSource): ShownVariable[] {
-  const pc = source.pcOf(w);
+  const pc = placeOf(w, source);
   if (pc === undefined || source.info === undefined) return [];
   return source.info.variables(pc).map((variable) => shown(variable, pc, w, lane, source));
 }
 
 /** The variable of a name where a wave is. */
 export function findVariable(w: Wave, lane: number, source: ScopeSource, name: string): ShownVariable | undefined {
-  const pc = source.pcOf(w);
+  const pc = placeOf(w, source);
   const found = pc === undefined ? undefined : source.info?.variables(pc).find((v) => v.name === name);
   return found === undefined || pc === undefined ? undefined : shown(found, pc, w, lane, source);
 }
 
+/** Where the function stands whose variables are meant. */
+const placeOf = (w: Wave, source: ScopeSource): number | undefined => source.outerFrame?.(w)?.pc ?? source.pcOf(w);
+
+const OUTER_VECTOR = 'it is in a vector register, which the function that was called may use';
+
+/** Whether a place in an outer function cannot be known: nobody has kept its vector registers. */
+function isOverwritten(place: DebugPlace): boolean {
+  const isVector = ({ file }: DebugRegister): boolean => file !== 's';
+  if (place.kind === 'registers') return place.parts.some(({ register }) => isVector(register));
+  return place.kind === 'scratch' && isVector(place.base);
+}
+
 function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, source: ScopeSource): ShownVariable {
-  const place = variable.place(pc);
+  const found = variable.place(pc);
+  const isOuter = source.outerFrame?.(w) !== undefined;
+  const place: DebugPlace = isOuter && isOverwritten(found) ? { kind: 'absent', why: OUTER_VECTOR } : found;
   const size = Math.min(variable.type.bytes, MOST);
   const bytes = place.kind === 'absent' ? undefined : bytesAt(place, size, w, lane, source);
   const why = place.kind === 'absent' ? place.why : bytes === undefined ? 'its memory is not there' : '';
@@ -56,6 +70,8 @@ function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, sourc
 function homeOf(place: DebugPlace, w: Wave, lane: number, source: ScopeSource): VariableHome | undefined {
   switch (place.kind) {
     case 'registers': {
+      // The called function gives them back as they were.
+      if (source.outerFrame?.(w) !== undefined) return undefined;
       // Registers of which a part is used have no single order of bytes.
       if (place.parts.some(({ bytes }, i) => bytes % 4 !== 0 && i < place.parts.length - 1)) return undefined;
       const names = place.parts.flatMap(({ register: { file, index }, bytes }) =>
@@ -64,7 +80,7 @@ function homeOf(place: DebugPlace, w: Wave, lane: number, source: ScopeSource): 
       return { kind: 'registers', names, offset: 0 };
     }
     case 'scratch':
-      return { kind: 'memory', space: 'scratch', address: scratchOffset(place.base, w, lane) + place.offset };
+      return { kind: 'memory', space: 'scratch', address: scratchOffset(place.base, w, lane, source) + place.offset };
     case 'global':
       return { kind: 'memory', space: 'global', address: source.codeBase + place.address };
     case 'lds':
@@ -86,14 +102,14 @@ function bytesAt(place: DebugPlace, size: number, w: Wave, lane: number, source:
     case 'registers': {
       const all = place.parts.flatMap(({ register, bytes }) => {
         const words = Array.from({ length: Math.ceil(bytes / 4) }, (_, i) =>
-          word({ ...register, index: register.index + i }, w, lane),
+          word({ ...register, index: register.index + i }, w, lane, source),
         );
         return [...new Uint8Array(Int32Array.from(words).buffer)].slice(0, bytes);
       });
       return Uint8Array.from(all).slice(0, size);
     }
     case 'scratch':
-      return scratchBytes(w, lane, scratchOffset(place.base, w, lane) + place.offset, size);
+      return scratchBytes(w, lane, scratchOffset(place.base, w, lane, source) + place.offset, size);
     case 'global': {
       const at = source.codeBase + place.address;
       const region = source.memory?.find(at, size);
@@ -110,14 +126,14 @@ function littleEndian(value: bigint, size: number): Uint8Array {
   return Uint8Array.from({ length: size }, (_, i) => Number(BigInt.asUintN(8, value >> BigInt(8 * i))));
 }
 
-function word({ file, index }: DebugRegister, w: Wave, lane: number): number {
-  if (file === 's') return w.sgprs[index] as number;
+function word({ file, index }: DebugRegister, w: Wave, lane: number, source: ScopeSource): number {
+  if (file === 's') return (source.outerFrame?.(w)?.scalars ?? w.sgprs)[index] as number;
   return w.vgprs[(file === 'a' ? AGPR_BASE + index : index) * LANES + lane] as number;
 }
 
 /** The lane's offset that a stack register holds: where scratch is not architected it counts bytes of the whole wave. */
-function scratchOffset(base: DebugRegister, w: Wave, lane: number): number {
-  const value = word(base, w, lane) >>> 0;
+function scratchOffset(base: DebugRegister, w: Wave, lane: number, source: ScopeSource): number {
+  const value = word(base, w, lane, source) >>> 0;
   return base.file === 's' && !w.workgroup.dispatch.architectedScratch ? value / LANES : value;
 }
 

@@ -125,6 +125,8 @@ export interface Call {
   readonly site: number;
   readonly returnTo: number;
   readonly outer: Call | undefined;
+  /** Scalar registers of the wave when it was made: what the function that called had. */
+  readonly scalars: Int32Array;
   /** Calls around it, itself included. */
   readonly depth: number;
 }

@@ -23,10 +23,11 @@ export class TerminalFront implements DebugLeader {
     this.terminal = terminal;
   }
 
-  /** Joins front and debugger; before the dispatch. */
+  /** Joins front and debugger, before each dispatch; what is displayed stays. */
   lead(led: Debugger): void {
     const print = (text: string): void => this.terminal.print(text);
-    this.session = { debugger: led, print, displays: [], stopsAtEnd: false };
+    const { displays = [], stopsAtEnd = false } = this.session ?? {};
+    this.session = { debugger: led, print, displays, stopsAtEnd };
   }
 
   get stopsAtEnd(): boolean {

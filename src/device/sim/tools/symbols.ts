@@ -18,6 +18,25 @@ export interface CodeSymbol {
   readonly size: number;
 }
 
+/**
+ * The name of a function in the source, without namespaces and template arguments: `add` for `_ZN4math3addIfEEvPT_`. Names that are not
+ * mangled, and those of operators and constructors, are given as they are. Source: Itanium C++ ABI, "Mangling".
+ */
+export function sourceName(symbol: string): string {
+  let at = /^_Z(?:L|N[rVK]*[RO]?)*/.exec(symbol)?.[0].length ?? 0;
+  let name: string | undefined;
+  for (;;) {
+    // The length of a name, which substitutions (St) and internal linkage (L) may stand before.
+    const found = at === 0 ? null : /^(?:S[a-z0-9A-Z]?_?|L)?([1-9]\d{0,4})/.exec(symbol.slice(at));
+    if (found === null) return name ?? symbol;
+    const length = Number(found[1]);
+    const begin = at + found[0].length;
+    name = symbol.slice(begin, begin + length);
+    if (!/^_ZL?N/.test(symbol)) return name;
+    at = begin + length;
+  }
+}
+
 /** The symbols of a code object's code. */
 export class CodeSymbols {
   /** Sorted by address; functions before other labels of the same address. */
@@ -75,7 +94,15 @@ export class CodeSymbols {
     return name === undefined ? text : text.replace(/-?\w+$/, () => name);
   }
 
-  /** The address a text names: `0x1800`, `6144`, `label`, `label+0x10`, or `+0x10` from the kernel's first instruction. */
+  /** Functions that the source calls so. */
+  private writtenAs(name: string): readonly CodeSymbol[] {
+    return this.symbols.filter((s) => s.name !== name && sourceName(s.name) === name);
+  }
+
+  /**
+   * The address a text names: `0x1800`, `6144`, `label`, `label+0x10`, or `+0x10` from the kernel's first instruction. A label may be
+   * written as in the source, without namespaces and parameters, where one function is called so.
+   */
   resolve(text: string): number {
     const match = /^([^+]*?)(?:\+(0x[0-9a-f]{1,12}|\d{1,12}))?$/i.exec(text.trim());
     const name = match?.[1] ?? '';
@@ -83,10 +110,13 @@ export class CodeSymbols {
     let base: number | undefined;
     if (name === '' && match?.[2] !== undefined) base = this.entry;
     else if (this.byName.has(name)) base = this.byName.get(name)?.address;
+    else if (this.writtenAs(name).length === 1) base = this.writtenAs(name)[0]?.address;
     else if (/^(0x[0-9a-f]{1,12}|\d{1,12})$/i.test(name)) base = Number(name);
     if (base === undefined) {
-      const known = [...this.byName.keys()];
-      throw new WavesmithError('run/no-such-place', `'${text}' is neither an address nor a label of the code.`, {
+      const several = this.writtenAs(name).map((s) => s.name);
+      const known = several.length > 1 ? several : [...this.byName.keys()];
+      const what = several.length > 1 ? 'the name of several functions' : 'neither an address nor a label of the code';
+      throw new WavesmithError('run/no-such-place', `'${text}' is ${what}.`, {
         hint: `Labels: ${known.slice(0, 12).join(', ')}${known.length > 12 ? ', …' : ''}; +N counts from the kernel's start.`,
       });
     }

@@ -1,0 +1,163 @@
+// The debugger for the kernels of a program: each dispatch has one of its own, all are led by one leader and have the same breakpoints.
+import { WavesmithError } from '../base/index.ts';
+import { readCodeObject } from '../codeobject/index.ts';
+import type { ArgumentValue } from '../device/index.ts';
+import { explicitArguments } from '../device/kernargs.ts';
+import type { BreakpointRequest, Debugger, DebugLeader, Resume, Stop } from '../device/sim/debug/index.ts';
+import type { Monitor } from '../device/sim/dispatch/monitor.ts';
+import type { SimKernel, SimModule } from '../device/sim/module.ts';
+import type { DeviceMemory } from '../device/sim/state/memory.ts';
+import { RunTools } from '../device/sim/tools/session.ts';
+import { sourceName } from '../device/sim/tools/symbols.ts';
+import type { DispatchPacket } from './runtime-device.ts';
+
+export interface ProgramDebuggingOptions {
+  readonly leader: DebugLeader;
+  /** Where to stop, in kernels whose code has the place; nothing else is debugged, unless the leader stops at entries. */
+  readonly breakpoints: readonly string[];
+  /** The only kernels that are debugged, by name. */
+  readonly kernel?: string | undefined;
+  /** The leader sets its breakpoints in each dispatch itself; else they stay as they were left. */
+  readonly setsBreakpoints?: boolean | undefined;
+  /** A dispatch begins that may stop: its number among all and its kernel. */
+  readonly onDispatch?: ((sequence: number, kernel: SimKernel, packet: DispatchPacket) => void) | undefined;
+  /** The user ends the program. */
+  readonly onQuit: () => void;
+}
+
+/** Breakpoints as they were left, by module: the next dispatch of its code begins with them. */
+interface Kept {
+  readonly requests: readonly (BreakpointRequest & { readonly isEnabled: boolean })[];
+  /** Kernels whose places are among them. */
+  readonly kernels: Set<SimKernel>;
+}
+
+/** Debugs the dispatches of one program. */
+export class ProgramDebugging {
+  private readonly options: ProgramDebuggingOptions;
+  private readonly kept = new WeakMap<SimModule, Kept>();
+  private readonly resolved = new WeakMap<SimKernel, readonly string[]>();
+  /** Texts of breakpoints that some kernel's code has. */
+  private readonly found = new Set<string>();
+  private last: { readonly led: Debugger; readonly module: SimModule } | undefined;
+  private sequence = 0;
+
+  constructor(options: ProgramDebuggingOptions) {
+    this.options = options;
+  }
+
+  /** The places that no code of the program had. */
+  get unknownPlaces(): readonly string[] {
+    return this.options.breakpoints.filter((text) => !this.found.has(text));
+  }
+
+  /** Whether execution is never stopped again. */
+  private get isOver(): boolean {
+    return this.last?.led.isOver === true;
+  }
+
+  /** The monitor of a dispatch, or undefined when it cannot stop. For SimRuntimeOptions.observe. */
+  readonly observe = (
+    kernel: SimKernel,
+    packet: DispatchPacket,
+    codeObject: Uint8Array,
+    memory: DeviceMemory,
+  ): Monitor | undefined => {
+    this.sequence++;
+    this.keep();
+    const { leader, onDispatch } = this.options;
+    if (
+      this.isOver ||
+      (this.options.kernel !== undefined && ![kernel.name, sourceName(kernel.name)].includes(this.options.kernel))
+    )
+      return undefined;
+    const kept = this.kept.get(kernel.module);
+    const isNew = this.options.setsBreakpoints === true || kept?.kernels.has(kernel) !== true;
+    const texts = this.textsOf(kernel, codeObject);
+    const isWanted = (isNew ? texts.length > 0 : false) || (kept?.requests.length ?? 0) > 0;
+    if (!isWanted && !leader.stopsAtEntry) return undefined;
+    const front = {
+      stopped: (stop: Stop) => this.stopped(stop),
+      logged: (text: string) => leader.logged(text),
+      stopsAtEntry: leader.stopsAtEntry,
+      get stopsAtEnd() {
+        return leader.stopsAtEnd;
+      },
+    };
+    const tools = new RunTools(kernel, readCodeObject(codeObject), {
+      debug: { front, breakpoints: isNew ? texts : [] },
+    });
+    const led = tools.debugger as Debugger;
+    for (const { isEnabled, ...request } of kept?.requests ?? []) led.breakpoints.add(request).isEnabled = isEnabled;
+    tools.setArguments(argumentsOf(kernel, packet, memory));
+    this.kept.set(kernel.module, {
+      requests: kept?.requests ?? [],
+      kernels: (kept?.kernels ?? new Set()).add(kernel),
+    });
+    this.last = { led, module: kernel.module };
+    leader.lead(led);
+    onDispatch?.(this.sequence, kernel, packet);
+    return led;
+  };
+
+  private async stopped(stop: Stop): Promise<Resume> {
+    const next = await this.options.leader.stopped(stop);
+    if (next.kind === 'quit') this.options.onQuit();
+    return next;
+  }
+
+  /** Breakpoints as the last dispatch left them. */
+  private keep(): void {
+    if (this.last === undefined || this.options.setsBreakpoints === true) return;
+    const { led, module } = this.last;
+    const requests = led.breakpoints.breakpoints.map(
+      ({ places, condition, wave, isTemporary, log, isEnabled, ignoring }) => ({
+        ...{ places, condition, wave, isTemporary, log, isEnabled },
+        ignore: ignoring,
+      }),
+    );
+    this.kept.set(module, { requests, kernels: this.kept.get(module)?.kernels ?? new Set() });
+  }
+
+  /** The breakpoints that a kernel's code has places for. */
+  private textsOf(kernel: SimKernel, codeObject: Uint8Array): readonly string[] {
+    const known = this.resolved.get(kernel);
+    if (known !== undefined) return known;
+    const object = readCodeObject(codeObject);
+    const texts = this.options.breakpoints.filter((text) => {
+      try {
+        new RunTools(kernel, object, { debug: { front: NOBODY, breakpoints: [text] } });
+      } catch (error) {
+        if (error instanceof WavesmithError && error.code === 'run/no-such-place') return false;
+        throw error;
+      }
+      this.found.add(text);
+      return true;
+    });
+    this.resolved.set(kernel, texts);
+    return texts;
+  }
+}
+
+/** Leads nothing: places are only looked up. */
+const NOBODY = {
+  stopped: (): Promise<Resume> => Promise.resolve({ kind: 'detach' }),
+  logged: (): void => undefined,
+  stopsAtEntry: false,
+  stopsAtEnd: false,
+};
+
+/** The arguments in a packet's kernarg segment; a pointer into an allocation is the rest of it. */
+function argumentsOf(kernel: SimKernel, { kernargAddress }: DispatchPacket, memory: DeviceMemory): ArgumentValue[] {
+  const segment = kernel.kernargSize === 0 ? undefined : memory.find(kernargAddress, kernel.kernargSize);
+  return explicitArguments(kernel).map(({ name, offset, size, valueKind }): ArgumentValue => {
+    if (segment === undefined) return new Uint8Array(size);
+    const at = segment.offset + kernargAddress - segment.base + offset;
+    const bytes = memory.bytesAt(at, size).slice();
+    if (valueKind !== 'global_buffer' || size !== 8) return bytes;
+    const address = Number(new DataView(bytes.buffer).getBigUint64(0, true));
+    const allocation = memory.allocationAt(address);
+    if (allocation === undefined) return bytes;
+    return { address, size: allocation.base + allocation.size - address, label: name ?? '' };
+  });
+}

@@ -1,0 +1,117 @@
+// The debugger under `wavesmith exec`: a HIP program waits while its kernel is stopped, in the terminal and from an editor.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DebugClient } from '@vscode/debugadapter-testsupport';
+import { afterAll, describe, expect, test } from 'vitest';
+import { canCompileHip, compileHip, execHip, root } from './support/hip.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wavesmith-exec-debug-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const script = (name: string, lines: readonly string[]): string => {
+  const path = join(folder, name);
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  return path;
+};
+
+describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
+  const program = compileHip({ sources: ['debugged'], targets: ['gfx942'], flags: ['-O0', '-g'] });
+
+  test('stops in its kernels, shows outer functions, and takes what is set', async () => {
+    const commands = script('commands', [
+      'print value',
+      'lane 3',
+      'up',
+      'print points[3]',
+      'info locals',
+      'down',
+      'frame 4',
+      'next',
+      'set doubled = 40',
+      'delete',
+      'continue',
+      'print n',
+      'reverse-stepi',
+      'continue',
+    ]);
+    const options = ['--break', 'twice', '--break', 'second', '--break', 'nowhere', '--commands', commands];
+    const { status, stdout, stderr } = await execHip('gfx942', await program, [], options);
+    expect(stdout).toBe('out[3] = 60\n');
+    expect(status).toBe(0);
+    const lines = stderr.split('\n');
+    expect(lines).toContain('value = 2.5');
+    expect(stderr).toMatch(/#1 {2}0x\w+ <_Z5first\w+\+0x\w+> at .*debugged.cpp:\d+/);
+    expect(lines).toContain('points[3] = {x = 3, y = 0.5, tag = {3, 6, 9}}');
+    expect(lines).toContain('box = {items = {3, 4, 5, 6}}');
+    expect(stderr).toContain('There is no frame 4.');
+    expect(lines).toContain('n = 100');
+    expect(stderr).toMatch(
+      /dispatch 1: kernel _Z5first[^]*dispatch 2: kernel _Z6second[^]*dispatch 3: kernel _Z6second/,
+    );
+    expect(stderr).toContain("no kernel that ran has a place 'nowhere'");
+  });
+
+  test('ends when the debugger is left', async () => {
+    const options = ['--break', 'second', '--commands', script('quit', ['quit'])];
+    const { status, stdout } = await execHip('gfx942', await program, [], options);
+    expect([status, stdout]).toEqual([137, '']);
+  });
+
+  test('debugs only the kernel that is named', async () => {
+    const options = ['--break', '+0', '--kernel', 'second', '--commands', script('none', ['delete', 'continue'])];
+    const { status, stdout, stderr } = await execHip('gfx942', await program, [], options);
+    expect([status, stdout]).toEqual([0, 'out[3] = 37\n']);
+    expect(stderr).not.toContain('first');
+  });
+
+  test('from an editor: breakpoints hold over dispatches, frames have variables', async () => {
+    writeFileSync(
+      join(folder, 'adapter.cjs'),
+      `process.argv.splice(2, 0, 'dap');\nimport(${JSON.stringify(join(root, 'bin/wavesmith'))});\n`,
+    );
+    const client = new DebugClient(process.execPath, join(folder, 'adapter.cjs'), 'wavesmith', {});
+    client.defaultTimeout = 60_000;
+    await client.start();
+    try {
+      const stopped = () => client.waitForEvent('stopped') as Promise<{ body: { reason: string; threadId: number } }>;
+      const outputs: string[] = [];
+      client.on('output', (event: { body: { output: string; category: string } }) => outputs.push(event.body.output));
+      const launched = client.launch({ command: [await program], target: 'gfx942' } as never);
+      await Promise.all([client.initializeRequest(), launched, client.waitForEvent('initialized')]);
+      const set = await client.setFunctionBreakpointsRequest({ breakpoints: [{ name: 'twice' }, { name: 'second' }] });
+      expect(set.body.breakpoints.map((b) => b.verified)).toEqual([true, true]);
+      const first = stopped();
+      await client.configurationDoneRequest();
+      const { reason, threadId } = (await first).body;
+      expect(reason).toBe('breakpoint');
+      const { stackFrames } = (await client.stackTraceRequest({ threadId })).body;
+      expect(stackFrames.map(({ name }) => name.replace(/\+.*/, ''))).toEqual([
+        '_Z5twiceIfET_S0_',
+        '_Z5firstP5PointPfi',
+      ]);
+      const localsOf = async (frame: number) => {
+        const { scopes } = (await client.scopesRequest({ frameId: stackFrames[frame]?.id as number })).body;
+        const { variables } = (
+          await client.variablesRequest({ variablesReference: scopes[0]?.variablesReference as number })
+        ).body;
+        return new Map(variables.map(({ name, value }) => [name, value]));
+      };
+      expect((await localsOf(1)).get('box')).toBe('{items = {0, 1, 2, 3}}');
+      expect((await localsOf(0)).get('value')).toBe('2.5');
+      await client.setFunctionBreakpointsRequest({ breakpoints: [{ name: 'second' }] });
+      for (let dispatch = 0; dispatch < 4; dispatch++) {
+        const next = stopped();
+        await client.continueRequest({ threadId });
+        expect((await next).body.reason).toBe('breakpoint');
+      }
+      const ended = client.waitForEvent('terminated');
+      await client.setFunctionBreakpointsRequest({ breakpoints: [] });
+      await client.continueRequest({ threadId });
+      await ended;
+      expect(outputs.join('')).toContain('out[3] = 37');
+    } finally {
+      await client.stop();
+    }
+  });
+});
