@@ -13,6 +13,7 @@ import { nodeWorkerHost } from '../src/device/node/index.ts';
 import { compile } from '../src/device/sim/wasm/compile.ts';
 import { kernelSource } from '../tests/support/kernel-source.ts';
 import { llvmTool } from '../tests/support/llvm.ts';
+import { clockCost } from './support/clock-cost.ts';
 
 const ROUNDS = 5;
 const root = dirname(process.argv[1] as string).replace(/\/bench$/, '');
@@ -205,6 +206,21 @@ try {
         `${ms.toFixed(1).padStart(9)}${median(host).toFixed(1).padStart(11)}${`${(ms / median(host)).toFixed(1)}×`.padStart(8)}`,
     );
     device.close();
+  }
+  console.log(
+    'without a clock (--timing off), CPU time of one thread, before and after dispatches under a clock, in turns:',
+  );
+  for (const [kernel, groups] of [
+    ['valu', 8],
+    ['branch', 256],
+    ['copy', 512],
+    ['reduce', 512],
+  ] as const) {
+    const { never, off, ratio, on, isSame } = await clockCost(code, `${kernel}_kernel`, groups, 2 * ROUNDS + 1);
+    console.log(
+      `  ${kernel.padEnd(18)} never ${never.toFixed(1)} ms, off ${off.toFixed(1)} ms, off/never ${ratio.toFixed(3)}; under the clock ${on.toFixed(1)} ms; ` +
+        `instructions and memory ${isSame ? 'the same' : 'DIFFER'}`,
+    );
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeChip } from '../src/device/sim/timing/chip.ts';
 import { CHIP_NAMES, chipFile } from '../src/device/sim/timing/chips/index.ts';
-import { collect, loadRecordings, type Recording, replaySpeed, saveRecordings } from './timing/collect.ts';
+import { addRecording, collect, loadRecordings, replaySpeed } from './timing/collect.ts';
 import { Fit, type FitRow } from './timing/fit.ts';
 import { matrixRows, mi300xRows } from './timing/micro.ts';
 import { accuracyPage, accuracyTable, fittedNumbers, type Outcome, summary } from './timing/pages.ts';
@@ -46,12 +46,13 @@ const times: number[] = [];
 const kept = process.argv[process.argv.indexOf('--recordings') + 1];
 const recordings = process.argv.includes('--recordings') && kept !== undefined ? kept : undefined;
 const known = recordings !== undefined && existsSync(recordings) ? loadRecordings(recordings) : undefined;
-const collected: Recording[] = [];
 for (const { program, args, size, series } of points) {
   const command = [program, ...args].join(' ');
-  const result =
-    known?.get(command) ?? (await collect(root, chip, compileProgram(root, folder, program), args, seconds));
-  collected.push({ command, result });
+  let result = known?.get(command);
+  if (result === undefined) {
+    result = await collect(root, chip, compileProgram(root, folder, program), args, seconds);
+    if (recordings !== undefined) addRecording(recordings, { command, result });
+  }
   times.push(result.seconds);
   const name = `${program} ${args.join(' ')}`;
   if (result.failure !== undefined) missing.push(`${name}: ${result.failure}`);
@@ -70,9 +71,6 @@ for (const { program, args, size, series } of points) {
   process.stderr.write(`\r${rows.length} points, ${name}                    `);
 }
 process.stderr.write('\n');
-if (recordings !== undefined && collected.some((c) => known?.get(c.command) === undefined)) {
-  saveRecordings(recordings, collected);
-}
 
 const programs = [...new Set(rows.map((r) => r.program))];
 const fit = new Fit(base, rows);

@@ -1,7 +1,7 @@
 // Runs a program under the clock of `wavesmith exec --timing` and keeps what the clock saw: launches, copies and marks. From that the
 // program's time can be modelled again with other numbers of the chip, without running it.
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import type { Chip } from '../../src/device/sim/timing/chip.ts';
 import { FIELDS } from '../../src/device/sim/timing/chip-fields.ts';
@@ -298,28 +298,28 @@ export interface Recording {
   readonly result: Collected;
 }
 
-/** Writes recordings to a file of V8's serialisation, one length and value after the other. */
-export function saveRecordings(path: string, recordings: readonly Recording[]): void {
-  const file = openSync(path, 'w');
-  for (const recording of recordings) {
-    const bytes = serialize(recording);
-    const length = Buffer.alloc(8);
-    length.writeBigUInt64LE(BigInt(bytes.length));
-    writeSync(file, length);
-    writeSync(file, bytes);
-  }
+/** Adds a recording to a file of V8's serialisation, one length and value after the other. */
+export function addRecording(path: string, recording: Recording): void {
+  const bytes = serialize(recording);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(bytes.length));
+  const file = openSync(path, 'a');
+  writeSync(file, length);
+  writeSync(file, bytes);
   closeSync(file);
 }
 
-/** Reads what `saveRecordings` wrote, by command. */
+/** Reads what `addRecording` wrote, by command. */
 export function loadRecordings(path: string): Map<string, Collected> {
   const out = new Map<string, Collected>();
-  const bytes = readFileSync(path);
-  for (let at = 0; at < bytes.length; ) {
-    const end = at + 8 + Number(bytes.readBigUInt64LE(at));
-    const { command, result } = deserialize(bytes.subarray(at + 8, end)) as Recording;
+  const file = openSync(path, 'r');
+  const length = Buffer.alloc(8);
+  while (readSync(file, length, 0, 8, null) === 8) {
+    const bytes = Buffer.alloc(Number(length.readBigUInt64LE()));
+    readSync(file, bytes, 0, bytes.length, null);
+    const { command, result } = deserialize(bytes) as Recording;
     out.set(command, result);
-    at = end;
   }
+  closeSync(file);
   return out;
 }

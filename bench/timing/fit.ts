@@ -49,6 +49,7 @@ export const PARAMETERS: readonly Parameter[] = [
   { field: 'l2.storeAck', prior: 300, width: 0.5, source: 'no measurement' },
   { field: 'l2.foreignAck', prior: 480, width: 0.3, source: 'no measurement: the way to the memory-side cache' },
   { field: 'l2.writeRate', prior: 32, width: 0.5, source: 'no measurement: half of what a channel reads' },
+  { field: 'l2.dirtyPart', prior: 0.25, width: 0.7, source: 'no measurement' },
   { field: 'issue.branchTaken', prior: 20, width: 0.2, source: 'MI300X FMA chains: 16 to 24' },
   { field: 'mall.loss', prior: 1, width: 0.7, source: 'a part as large as fits' },
   { field: 'l2.loss', prior: 4, width: 0.7, source: 'no measurement: least-recently-used replacement keeps nothing' },
@@ -60,8 +61,8 @@ const STEP = 0.08;
 const ROBUST = 0.25;
 /** Standard deviation of a row's logarithm that the priors are weighed against. */
 const NOISE = 0.15;
-/** Rounds of linearisation: one is enough from the numbers of the last fit on. */
-const ROUNDS = 1;
+/** Rounds of linearisation, from the priors on. */
+const ROUNDS = 2;
 
 /** The fitted number itself. */
 export function fittedValue(p: Parameter, log: number): number {
@@ -99,7 +100,7 @@ export class Fit {
    * hears of each round.
    */
   run(choices: readonly ((program: string) => boolean)[], progress: (text: string) => void): Values[] {
-    let at: Values = PARAMETERS.map(({ field, prior }) => Math.log((this.base.numbers[field]?.[0] ?? prior) / prior));
+    let at: Values = PARAMETERS.map(() => 0);
     let solved: Values[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const here = this.residuals(at);

@@ -190,7 +190,9 @@ export function accuracyPage(r: Result): string {
 Measured: ${r.product}, 228 CUs, the least of 51 launches between two events (sarchlab/mgpusim, \`gpu_perf_scripts\`). ${r.points} of ${r.allPoints} commands of
 13 HIP programs, evenly spread, were compiled by clang 22 and run under the clock; ${leftOut.length} rows have both times. WMAPE is the sum of errors over the sum of measured
 times. σ is the geometric standard deviation of modelled / measured. The factor is the root mean square of its logarithm, so it counts a
-constant error too. The slope error is that of a least-squares line of time over size, averaged over series.
+constant error too. The slope error is |modelled / measured - 1| of the slope of a least-squares line of time over size, averaged over the series of
+three sizes and more: each counts the same, the four of \`fir\`, whose measured times grow by 1 to 2 µs, as the one of \`nbody\`. A series has points that
+differ in size alone, so \`conv2d\` has one for each mask.
 
 ${table(
   ['', ...COLUMNS],
@@ -231,7 +233,8 @@ ${r.others.map((c) => `- ${c.name}: ${c.validation === 'none' ? 'never compared 
 ## Microbenchmarks
 
 MI300X: slopes over the length of small kernels (\`../shared/timing/mi300x\`). The measured programs' code is not published, so a loop here is a
-guess at theirs. Matrix instructions: cycles by AMD's matrix instruction calculator against the model's throughput of 4 waves on a SIMD.
+guess at theirs. Packed f32 FMAs of 4 waves are the row that is off: waves that take turns and lose a slot of the vector unit with each taken branch would
+take 12.0 cycles, f64 and f16 20.0, but \`nbody\`, \`matrixmultiplication\` and \`fir\` fit better with the oldest wave first. Matrix instructions: cycles by AMD's matrix instruction calculator against the model's throughput of 4 waves on a SIMD.
 
 ${table(
   ['what', 'chip', 'unit', 'measured', 'modelled', 'ratio'],

@@ -13,6 +13,7 @@ const chip = makeChip({
     'launch.floorUs': [4, 'test'],
     'launch.gapUs': [1, 'test'],
     'launch.hostUs': [2, 'test'],
+    'l2.writeRate': [10, 'test'],
   },
 });
 
@@ -37,6 +38,16 @@ describe('two events', () => {
     expect(between([10, 10, 10])).toBe(35);
     // The second kernel is sent while the first one runs.
     expect(between([10, 0.1])).toBe(14.1);
+  });
+  it('should wait for what a kernel has changed to be written back, as the next kernel does', () => {
+    // 6 dies of 16 channels write 10 bytes each in a cycle: 2016 bytes in a nanosecond.
+    const clock = new ModelClock(chip);
+    const { end: from } = clock.mark();
+    clock.kernel(20_000, 2016 * 5000);
+    const { start } = clock.kernel(20_000, 2016 * 7000);
+    const { end: to } = clock.mark();
+    expect(Number(start - from) / 100).toBe(1 + 20 + 5 + 1);
+    expect(Number(to - start) / 100).toBe(20 + 7 + 2);
   });
   it('should begin anew behind a mark and behind a copy that the host waits for', () => {
     const clock = new ModelClock(chip);

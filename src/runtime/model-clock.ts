@@ -13,7 +13,7 @@ export class ModelClock {
   /** Since when the host has been sending what is not marked yet, and how many kernels, fills and device copies that are. */
   private sendingSince = 0;
   private sent = 0;
-  /** What the last kernel has left in L2 and the next one waits for. */
+  /** Nanoseconds in which what the last kernel has left in L2 is written back: the next packet waits for it. */
   private owed = 0;
 
   constructor(chip: Chip) {
@@ -48,7 +48,7 @@ export class ModelClock {
   mark(): PacketTimes {
     if (this.sent > 0) {
       const { chip } = this;
-      const behind = this.nanoseconds + 1000 * (chip.get('launch.eventUs') - chip.get('launch.gapUs'));
+      const behind = this.nanoseconds + this.owed + 1000 * (chip.get('launch.eventUs') - chip.get('launch.gapUs'));
       const least =
         this.sendingSince + 1000 * (chip.get('launch.hostUs') * (this.sent - 1) + chip.get('launch.floorUs'));
       this.nanoseconds = Math.max(behind, least);

@@ -3,10 +3,10 @@ import type { ClassAccuracy } from './limits.ts';
 
 export const ACCURACY: Readonly<Record<string, Readonly<Record<string, ClassAccuracy>>>> = {
   mi300a: {
-    latency: { points: 156, factor: 1.157 },
-    memory: { points: 45, factor: 1.113 },
-    dispatch: { points: 13, factor: 1.134 },
-    cache: { points: 13, factor: 1.159 },
-    compute: { points: 4, factor: 1.025 },
+    latency: { points: 152, factor: 1.162 },
+    memory: { points: 45, factor: 1.123 },
+    dispatch: { points: 13, factor: 1.13 },
+    cache: { points: 16, factor: 1.213 },
+    compute: { points: 5, factor: 1.027 },
   },
 };

@@ -72,6 +72,7 @@ const BASE: Readonly<Record<string, FieldRule>> = {
   'l2.latency': real('cycles of a vector load that hits L2', 1, 4000),
   'l2.channelRate': real('bytes a cycle of one L2 channel', 1, 1024),
   'l2.writeRate': real('bytes a cycle that one L2 channel writes back at the end of a kernel', 1, 1024),
+  'l2.dirtyPart': real('part of L2 that changed lines take before the first of them are written back', 0.001, 1),
   'l2.loss': real('power of the part of a too large set of allocations that L2 keeps', 0.1, 100),
   'l2.storeAck': real('cycles until L2 has acknowledged a store', 1, 4000),
   'l2.foreignAck': real('cycles until a store into a line that other dies store into is acknowledged', 1, 10_000),

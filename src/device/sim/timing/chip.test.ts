@@ -42,6 +42,7 @@ describe('chips', () => {
     [own({ clockMhz: 1700 }), /'clockMhz' of chip 'own' has no source/],
     [own({ clockMhz: [1700] }), /'clockMhz' of chip 'own' has no source/],
     [own({ clock: [1700, 'x'] }), /unknown field 'clock'/],
+    [own({ constructor: [1, 'x'] }), /unknown field 'constructor'/],
     [own({ 'l2.ways': [7, 'x'] }), /'l2.bytes' of chip 'own' is not a whole number of sets/],
     [own({ 'vl1d.line': [96, 'x'] }), /'vl1d/],
     [own({ 'vl1d.line': [32, 'x'] }), /'vl1d.line' of chip 'own' is 32, not a whole number from 64 to 256/],

@@ -68,7 +68,7 @@ function checkNumber(chip: string, field: string, rule: FieldRule, entry: unknow
 export function makeChip(file: ChipFile): Chip {
   const { name, product, target, validation, numbers } = file;
   for (const field of Object.keys(numbers)) {
-    if (FIELDS[field] === undefined) throw badChip(`Chip '${name}' has an unknown field '${field}'.`);
+    if (!Object.hasOwn(FIELDS, field)) throw badChip(`Chip '${name}' has an unknown field '${field}'.`);
   }
   const values = new Map<string, Sourced>();
   for (const [field, rule] of Object.entries(FIELDS)) values.set(field, checkNumber(name, field, rule, numbers[field]));

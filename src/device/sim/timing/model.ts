@@ -11,7 +11,7 @@ import type { PlacePool } from '../state/places.ts';
 import type { Chip } from './chip.ts';
 import { KernelCode } from './kernel-code.ts';
 import { Machine, type Replay } from './machine.ts';
-import type { MemoryShare } from './memory-system.ts';
+import type { MemoryShare, Traffic } from './memory-system.ts';
 import { ALL_FRESH, edgeLines, type Fresh, foreignNeighbours, freshParts, laterNeighbours } from './neighbours.ts';
 import { type GroupTrace, LINE_UNIT_BITS, Recorder } from './record.ts';
 import { byLine, type Held, L2Residency, pagesOf, partOf, type Regions, Residency, regionsOf } from './residency.ts';
@@ -294,12 +294,15 @@ export class TimingModel {
       code,
       spread,
       mallHits,
-      dirtyBytes: Math.min(
-        chip.get('l2.bytes') * chip.get('xccs'),
-        (replay.memory.traffic.writes * 2 ** LINE_UNIT_BITS * launch.workgroups) / Math.max(1, traces.length),
-      ),
+      dirtyBytes: dirtyBytes(chip, replay.memory.traffic, launch.workgroups / Math.max(1, traces.length)),
     };
   }
+}
+
+/** Changed bytes that are still in L2 when a launch ends that is `times` as large as what was replayed. */
+function dirtyBytes(chip: Chip, { writes }: Traffic, times: number): number {
+  const most = chip.get('l2.dirtyPart') * chip.get('l2.bytes') * chip.get('xccs');
+  return Math.min(most, writes * times * 2 ** LINE_UNIT_BITS);
 }
 
 /** How often the replayed waves' work is in the launch: by waves when all of them are whole, else by instructions. */
