@@ -68,7 +68,12 @@ export interface Mark {
   readonly mark: (offset: number) => void;
 }
 
-export type Line = string | Label | Branch | Mark;
+/** Code that is assembled. */
+export interface Ready {
+  readonly bytes: Uint8Array;
+}
+
+export type Line = string | Label | Branch | Mark | Ready;
 
 /** Assembles lines with branches among them. */
 export function assembleLines(target: TargetName, lines: readonly Line[]): Uint8Array {
@@ -82,6 +87,7 @@ export function assembleLines(target: TargetName, lines: readonly Line[]): Uint8
   };
   for (const line of lines) {
     if (typeof line === 'string') add(assembleLine(target, line));
+    else if ('bytes' in line) add(line.bytes);
     else if ('label' in line) labels.set(line.label, size);
     else if ('mark' in line) line.mark(size);
     else {

@@ -3,7 +3,7 @@
 import { printInstruction, type Register, registerFromText } from '../isa/index.ts';
 import { operandNamed } from '../isa/operand.ts';
 import type { Instruction, TargetName } from '../isa/types.ts';
-import type { Line } from './assemble.ts';
+import { assembleLines, type Line } from './assemble.ts';
 import type { EntryValue } from './entry-value.ts';
 import type { Hook, RegisterGroup } from './hook.ts';
 import type { RegisterPool } from './pool.ts';
@@ -30,6 +30,44 @@ export interface HookPlace {
 
 /** Stands where the rewriter writes a distance. */
 const PLACEHOLDER = '0x7fffffff';
+
+/** Code of a hook between other steps, with registers given to it: the bytes, and the step behind it. */
+interface CodeRun {
+  readonly bytes: Uint8Array;
+  readonly next: number;
+}
+
+/** By hook, and by the registers that its groups have: points that give the same ones share the code. */
+const runs = new WeakMap<Hook, Map<string, ReadonlyMap<number, CodeRun>>>();
+/** Choices of registers that are kept for a hook. */
+const MOST_CHOICES = 32;
+
+/** The runs of a hook's code by their first steps. */
+function codeRuns(
+  hook: Hook,
+  key: string,
+  target: TargetName,
+  text: (instruction: Instruction) => string,
+): ReadonlyMap<number, CodeRun> {
+  let known = runs.get(hook);
+  if (known === undefined || known.size > MOST_CHOICES) {
+    known = new Map();
+    runs.set(hook, known);
+  }
+  let found = known.get(key);
+  if (found === undefined) {
+    const made = new Map<number, CodeRun>();
+    for (let i = 0; i < hook.steps.length; i++) {
+      const first = i;
+      const lines: string[] = [];
+      for (let step = hook.steps[i]; step?.kind === 'code'; step = hook.steps[++i]) lines.push(text(step.instruction));
+      if (lines.length > 0) made.set(first, { bytes: assembleLines(target, lines), next: i });
+    }
+    found = made;
+    known.set(key, found);
+  }
+  return found;
+}
 
 /** Lines of a hook. Throws `OutOfRegisters`. */
 export function hookLines(hook: Hook, place: HookPlace): Line[] {
@@ -66,11 +104,16 @@ export function hookLines(hook: Hook, place: HookPlace): Line[] {
   /** The mark of each s_getpc_b64 by the register of its result: sums may come in any order behind it. */
   const bases = new Map<number, { pc: number }>();
   const lows = new Map<number, { offset: number; at: { low: number }; base: { pc: number } }>();
-  for (const step of hook.steps) {
+  const code = codeRuns(hook, taken.map(({ at }) => at).join(), target, text);
+  for (let i = 0; i < hook.steps.length; i++) {
+    const run = code.get(i);
+    if (run !== undefined) {
+      lines.push({ bytes: run.bytes });
+      i = run.next;
+    }
+    const step = hook.steps[i];
+    if (step === undefined) break;
     switch (step.kind) {
-      case 'code':
-        lines.push(text(step.instruction));
-        break;
       case 'label':
         lines.push({ label: place.label + step.label });
         break;
@@ -117,7 +160,8 @@ export function hookLines(hook: Hook, place: HookPlace): Line[] {
         });
         break;
       }
-      default: {
+      case 'low':
+      case 'high': {
         const sum = text(step.instruction).split(',').slice(0, 2).join(',');
         const to = destination(step.instruction);
         if (step.kind === 'low') {

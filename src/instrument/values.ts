@@ -164,7 +164,7 @@ export function valuesOf(statements: readonly Statement[]): Value[] {
       add(statement.count);
       out.push(...valuesOf(statement.body));
     } else if (statement.kind === 'hook') {
-      out.push(...hookValues(statement.hook));
+      out.push(...hookFacts(statement.hook).values);
       for (const arg of statement.args) add(arg);
     } else if (statement.kind === 'asm') {
       for (const input of statement.inputs) add(input);
@@ -188,12 +188,31 @@ export function clobberedBy(statements: readonly Statement[]): string[] {
 
 /** The registers of the kernel that statements write. */
 export function writtenBy(statements: readonly Statement[]): string[] {
-  return statements.flatMap((statement): string[] => {
+  return statements.flatMap((statement): readonly string[] => {
     if (statement.kind === 'write') return [statement.register];
     if ('body' in statement) return writtenBy(statement.body);
     if (statement.kind !== 'hook') return [];
-    return statement.hook.steps.flatMap((step) => (step.kind === 'write' ? [step.name] : []));
+    return hookFacts(statement.hook).written;
   });
+}
+
+/** What a hook needs of its points, and the registers of the kernel that it writes. */
+interface HookFacts {
+  readonly values: readonly Value[];
+  readonly written: readonly string[];
+}
+
+const factsOf = new WeakMap<Hook, HookFacts>();
+
+/** Hooks have thousands of steps, and every point asks. */
+function hookFacts(hook: Hook): HookFacts {
+  let facts = factsOf.get(hook);
+  if (facts === undefined) {
+    const written = hook.steps.flatMap((step) => (step.kind === 'write' ? [step.name] : []));
+    facts = { values: hookValues(hook), written: [...new Set(written)] };
+    factsOf.set(hook, facts);
+  }
+  return facts;
 }
 
 /** What a hook needs of its point, as values: what is kept from the start, and registers of the kernel. */

@@ -166,7 +166,8 @@ export class CutList {
     for (const { pc, instruction } of this.program.instructions) {
       since += instruction.size + (extra.get(pc) ?? 0) + (last >= 0 && pc - last > 16 ? pc - last : 0);
       last = pc;
-      if (since < distance || this.isFrozenInside(pc) || this.isInStub(pc)) continue;
+      // A compatibility block that so much was put into moves.
+      if (since < distance || this.isFrozenInside(pc)) continue;
       const cut = this.at(pc);
       cut.pool ??= { islands: [] };
       since = 0;
@@ -237,12 +238,6 @@ export class CutList {
       order.splice(order.indexOf(this.at(row.old)), 0, row);
       this.rows.set(jump, row);
     }
-  }
-
-  private isInStub(pc: number): boolean {
-    return this.program.functions.some(
-      ({ kernel, entry }) => (kernel?.descriptor?.preload.length ?? 0) > 0 && pc >= entry && pc <= entry + PRELOAD_STUB,
-    );
   }
 
   private isFrozenInside(pc: number): boolean {

@@ -31,16 +31,11 @@ export class IslandRouter {
 
   /**
    * Where a branch at `at` goes on its way to `place`, the new place of the old address `target`: `place` itself, or an island, made if
-   * it is not there. `isNew` says that the layout must be done again. Undefined when there is no way. An island that is routed is `from`
-   * its cut, so that it does not lead to its own pool.
+   * it is not there: then `count` rises, and the layout must be done again. Undefined when there is no way. An island that is routed is
+   * `from` its cut, so that it does not lead to its own pool.
    */
-  route(
-    at: number,
-    place: number,
-    target: number,
-    from?: Cut,
-  ): { readonly to: number; readonly isNew: boolean } | undefined {
-    if (isInReach(at, place, this.reach)) return { to: place, isNew: false };
+  route(at: number, place: number, target: number, from?: Cut): number | undefined {
+    if (isInReach(at, place, this.reach)) return place;
     const isForward = place > at;
     // Pools grow while islands are added, so the last eighth of the reach is left alone.
     const reach = this.reach * 0.875;
@@ -55,9 +50,9 @@ export class IslandRouter {
     if (best?.pool === undefined) return undefined;
     const { islands } = best.pool;
     const known = islands.findIndex((island) => island.target === target);
-    if (known >= 0) return { to: islandAddress(best, known), isNew: false };
+    if (known >= 0) return islandAddress(best, known);
     islands.push({ target });
     this.count++;
-    return { to: 0, isNew: true };
+    return 0;
   }
 }

@@ -132,19 +132,20 @@ class CodeLayout {
     throw new WavesmithError('rewrite/layout', `The layout did not settle in ${MAX_ROUNDS} rounds.`);
   }
 
-  /** Makes the islands that are missing; whether there were any. */
+  /** Makes the islands that are missing, and those that they need themselves; whether there were any. */
   private route(): boolean {
-    let isChanged = false;
-    this.eachBranch((at, target, from) => {
-      if (this.routeOne(at, target, from).isNew) isChanged = true;
-    });
-    return isChanged;
+    const before = this.router.count;
+    for (let known = -1; known !== this.router.count; ) {
+      known = this.router.count;
+      this.eachBranch((at, target, from) => void this.routeOne(at, target, from));
+    }
+    return this.router.count > before;
   }
 
-  private routeOne(at: number, target: number, from?: Cut): { readonly to: number; readonly isNew: boolean } {
+  private routeOne(at: number, target: number, from?: Cut): number {
     const place = this.places.place(target);
     // A branch out of the code is never taken; it keeps its distance.
-    if (place === undefined) return { to: at + 4, isNew: false };
+    if (place === undefined) return at + 4;
     const way = this.router.route(at, place, target, from);
     if (way !== undefined) return way;
     throw new WavesmithError(
@@ -183,7 +184,7 @@ class CodeLayout {
     }
     this.eachBranch((at, target, from) => {
       if (this.places.place(target) === undefined) return;
-      const { to } = this.routeOne(at, target, from);
+      const to = this.routeOne(at, target, from);
       if (!isInReach(at, to, BRANCH_REACH + 4)) throw new Error(`branch at ${at} does not reach ${to}`);
       view.setInt16(at - start, (to - (at + 4)) / 4, true);
     });
