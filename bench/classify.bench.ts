@@ -1,7 +1,7 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
-// `--compiled` twenty-four that clang compiles, `--unseen` twenty-three and `--later` fifteen more. `--what-if` prints instead what each
-// kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
+// `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty and `--library` thirty-three more.
+// `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
 import { AssemblyError } from '../src/asm/index.ts';
 import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
@@ -11,8 +11,10 @@ import { COMPILED_KERNELS, compiledObject } from '../tests/limiters/compiled.ts'
 import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
 import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
 import { LATER_KERNELS } from '../tests/limiters/later.ts';
+import { LIBRARY_KERNELS } from '../tests/limiters/library.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
 import { whatIf } from '../tests/limiters/what-if.ts';
+import { WIDE_KERNELS } from '../tests/limiters/wide.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,6 +24,8 @@ const { values } = parseArgs({
     compiled: { type: 'boolean', default: false },
     unseen: { type: 'boolean', default: false },
     later: { type: 'boolean', default: false },
+    wide: { type: 'boolean', default: false },
+    library: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -32,6 +36,8 @@ const compiled = {
   'compiled.c': values.compiled && COMPILED_KERNELS,
   'unseen.c': values.unseen && UNSEEN_KERNELS,
   'later.c': values.later && LATER_KERNELS,
+  'wide.c': values.wide && WIDE_KERNELS,
+  'library.c': values.library && LIBRARY_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;

@@ -5,7 +5,9 @@ import { COMPILED_KERNELS, compiledObject } from './limiters/compiled.ts';
 import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
 import { LIMITED_KERNELS } from './limiters/kernels.ts';
 import { LATER_KERNELS } from './limiters/later.ts';
+import { LIBRARY_KERNELS } from './limiters/library.ts';
 import { UNSEEN_KERNELS } from './limiters/unseen.ts';
+import { WIDE_KERNELS } from './limiters/wide.ts';
 
 const QUICK = [
   'copy-dwordx4',
@@ -40,6 +42,10 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
   test.each([
     ['small_step', 'unseen.c', UNSEEN_KERNELS],
     ['scalar_list', 'later.c', LATER_KERNELS],
+    ['chase_waves', 'wide.c', WIDE_KERNELS],
+    ['few_groups', 'wide.c', WIDE_KERNELS],
+    ['hoarded', 'library.c', LIBRARY_KERNELS],
+    ['maximum', 'library.c', LIBRARY_KERNELS],
   ] as const)('%s of %s', async (name, source, kernels) => {
     const [kernel] = kernels.filter((k) => k.name === name);
     const [first] = await classesOf(kernel, 'mi300x', compiledObject(source, 'gfx942'));

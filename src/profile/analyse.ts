@@ -7,7 +7,7 @@ import { counterTracks, type TrackedDispatch } from './analysis/counter-tracks.t
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
 import { type MetricSum, MetricTable } from './analysis/metrics.ts';
-import { kernelOccupancy } from './analysis/occupancy.ts';
+import { fitting, kernelOccupancy, launchedGroups } from './analysis/occupancy.ts';
 import { type PackedWork, packWork } from './analysis/packed-work.ts';
 import { impossibleValues } from './analysis/plausible.ts';
 import {
@@ -392,7 +392,8 @@ function kernelEntries(
           maxWavesPerCu === undefined
             ? unknown('the architecture is not known')
             : ratio(resident, known(maxWavesPerCu), 'the wave limit'),
-        fits: occupancy.share,
+        fits: fitting(occupancy, launched[0]),
+        ...launchedGroups(launched[0], agent?.cuCount),
         impossible,
       }),
       reported: r.reported.get(`${name}\0${agent?.key ?? ''}`) ?? [],

@@ -73,10 +73,10 @@ export const COMPILED_KERNELS: readonly CompiledKernel[] = [
     'a chain of loads',
   ),
   limited(
-    'memory-latency',
+    'memory-bandwidth',
     'binary_search',
     { groups: 608, threads: 256, bytes: 36 * MB, fill: counting },
-    'what to load next is what was loaded',
+    'each lane loads a line of its own',
   ),
   limited('compute', 'horner_double', full, 'fused operations of doubles, four chains a lane'),
   limited('compute', 'dot_int8', full, 'integer products, four chains a lane'),

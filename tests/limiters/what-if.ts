@@ -13,7 +13,9 @@ const atLeastOne = (value: number): number => Math.max(1, value / 2);
 
 /** Fields of a chip that belong to a limiter, and how each changes. */
 const RESOURCES: Readonly<Record<string, readonly (readonly [RegExp, (value: number) => number])[]>> = {
-  'memory-bandwidth': [[/^(hbm|mall)\.(read|write)Gbps$|^l2\.(channelRate|writeRate)$|^vl1d\.(fill|rate)$/, twice]],
+  'memory-bandwidth': [
+    [/^(hbm|mall)\.(read|write)Gbps$|^l2\.(channelRate|writeRate)$|^vl1d\.(fill|rate|tags)$/, twice],
+  ],
   'memory-latency': [[/^(hbm|mall|l2|vl1d|sl1d)\.latency$|^l2\.storeAck$|^tlb\.miss$/, half]],
   compute: [[/^class\..*\.issue$/, atLeastOne]],
   lds: [

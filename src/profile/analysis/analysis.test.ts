@@ -9,7 +9,7 @@ import { Recording } from '../recording.ts';
 import { classify } from './bottleneck.ts';
 import type { ClassifierInput } from './bottleneck-types.ts';
 import { type MetricSum, MetricTable } from './metrics.ts';
-import { kernelOccupancy } from './occupancy.ts';
+import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
 import { ceilings, kernelRoofline } from './roofline.ts';
 import { classOf } from './trace-features.ts';
 
@@ -271,6 +271,15 @@ describe('occupancy of recorded launches', () => {
     expect(value(kernelOccupancy({ ...launch, lds: 65536 }, 'gfx950').share)).toBe(0.25);
   });
 
+  test('workgroups that fit, in waves, and how far a launch fills the GPU', () => {
+    const alone = { ...launch, lds: 60_000, workgroup: [64, 1, 1], grid: [64 * 912, 1, 1] };
+    expect(value(fitting(kernelOccupancy(alone, 'gfx942'), alone))).toBe(1 / 32);
+    const { groupsPerCu, wavesPerGroup } = launchedGroups({ ...alone, workgroup: [100, 2, 1], grid: [950, 4, 1] }, 10);
+    expect([value(groupsPerCu), value(wavesPerGroup)]).toEqual([2, 4]);
+    expect(isKnown(launchedGroups({ ...launch, grid: [-1, -1, -1] }, 304).groupsPerCu)).toBe(false);
+    expect(isKnown(launchedGroups(launch, undefined).groupsPerCu)).toBe(false);
+  });
+
   test('what was not recorded or cannot be is unknown', () => {
     for (const change of [
       { vgpr: -1 },
@@ -296,6 +305,8 @@ describe('bottleneck classes', () => {
     meanNs: nothing,
     gapShare: nothing,
     occupancy: nothing,
+    groupsPerCu: nothing,
+    wavesPerGroup: nothing,
     ...change,
   });
   const withMetric = (id: string, amount: number) => {
@@ -404,6 +415,28 @@ describe('bottleneck classes', () => {
       { 'wait.any': 0.9, 'vmem.latency': 900, 'share.atomic': 0.05, 'share.atomic.awaited': 0.1 },
       0.6,
     ],
+    [
+      'random lines that stand in the queues of memory',
+      'memory-bandwidth',
+      0.4,
+      { 'wait.any': 0.97, 'vmem.latency': 2900, 'vmem.lines': 60, 'l1.hit': 0, 'l2.hit': 0.05 },
+      0.12,
+    ],
+    [
+      'random lines as fast as from an idle memory',
+      'memory-latency',
+      0.55,
+      { 'wait.any': 0.95, 'vmem.latency': 1200, 'vmem.lines': 60, 'l1.hit': 0, 'l2.hit': 0.05 },
+      0.12,
+    ],
+    [
+      'compare and swap on one word',
+      'atomics',
+      0.001,
+      { 'wait.any': 0.9, 'vmem.latency': 1600, 'l1.hit': 0.7, 'l2.hit': 0.97, 'share.atomic': 0.2 },
+      0.05,
+    ],
+    ['LDS that is busy without conflicts', 'lds', 0.01, { 'wait.any': 0.4, 'lds.busy': 0.75, 'lds.conflicts': 0 }, 0.8],
     ['registers allow one wave', 'under-occupied', 0.1, { 'wait.any': 0.4 }, 0.03],
     ['atomics on one line', 'atomics', 0.02, { 'wait.any': 0.4, 'share.atomic': 0.95 }, 0.8],
     ['code beyond the instruction cache', 'instruction-fetch', 0.01, { 'icache.miss': 0.4, 'wait.any': 0.3 }, 0.8],
@@ -426,6 +459,44 @@ describe('bottleneck classes', () => {
       );
     expect(classesAt(0.12, 0.125)).toEqual(['under-occupied', 'memory-latency']);
     expect(classesAt(0.1, 1)[0]).toBe('memory-latency');
+  });
+
+  test('CUs without a workgroup go before the latency of the others', () => {
+    const metrics = Object.entries({ ...quiet, 'wait.any': 0.93, 'vmem.latency': 840 }).map(([id, n]) =>
+      withMetric(id, n),
+    );
+    const roofline = { ...rooflineWith(0.04, known(0.96)), computeOfPeak: known(0) };
+    const first = (groupsPerCu: number, wavesPerGroup: number) =>
+      classify(
+        input({
+          metrics,
+          roofline,
+          occupancy: known((groupsPerCu * wavesPerGroup) / 32),
+          fits: known(1),
+          groupsPerCu: known(groupsPerCu),
+          wavesPerGroup: known(wavesPerGroup),
+        }),
+      ).classes[0]?.class;
+    expect(first(20 / 304, 4)).toBe('under-occupied');
+    expect(first(1, 4)).toBe('memory-latency');
+  });
+
+  test('waves that last longer than the others leave CUs empty', () => {
+    const metrics = Object.entries({ ...quiet, 'issue.valu': 0.4, 'wait.any': 0.2 }).map(([id, n]) =>
+      withMetric(id, n),
+    );
+    const at = (occupancy: number) =>
+      classify(
+        input({
+          metrics,
+          occupancy: known(occupancy),
+          fits: known(1),
+          groupsPerCu: known(12),
+          wavesPerGroup: known(4),
+        }),
+      ).classes.map((c) => c.class);
+    expect(at(0.35)).toEqual(['under-occupied']);
+    expect(at(0.7)).toEqual([]);
   });
 
   test('waiting at full bandwidth is bandwidth, not latency', () => {

@@ -1,22 +1,20 @@
 // The rules of the classifier: which number speaks for a class from where on, what must be seen besides, and what refutes it.
 // Thresholds: docs/profile.md, "Bottleneck classes".
-import { isKnown, known, type Measure, ratio, unknown } from '../measure.ts';
-import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
-import type { WaitedFor } from './trace-features.ts';
-
-const MODEL = 'Wavesmith docs/profile.md, "Bottleneck classes"';
+import { combine, isKnown, known, type Measure, unknown } from '../measure.ts';
+import { MODEL, TRACED_MEMORY, TRACED_MEMORY_FORMULA, traceTests, waitShare } from './bottleneck-traces.ts';
+import type { Cause, ClassifierInput, ClassTest, Condition } from './bottleneck-types.ts';
+import { QUEUED, queueing, queueingForAtomics, queueingForMemory, UNQUEUED, vectorLatency } from './queues.ts';
 
 /** Part of the HBM peak that a kernel reaches which only stores. */
 const STORE_PART = 0.55;
 const STORE_SOURCE =
   'MI300X: copies of 128 MB move 2.3 TB/s each way, of 1 GB 4.0 TB/s, of 5.3 TB/s (src/device/sim/timing/chips/mi300x.ts)';
-/**
- * From here on requests stand in queues: a load of a GPU that has nothing else to do comes back within 500 to 1,500 cycles
- * (src/device/sim/timing/chips), and waits longer only behind others.
- */
-const QUEUED_CYCLES = 4000;
-/** Up to here nothing stands in queues. */
-const UNLOADED_CYCLES = 1000;
+/** A launch of fewer workgroups for each CU leaves half of the GPU without work. */
+const FEW_GROUPS = 0.5;
+/** Waves that a CU of CDNA2 to CDNA4 holds. */
+const WAVES_OF_CU = 32;
+/** Part of AMD's L1 peak that can be reached: 61 of 128 bytes a cycle (gpu-benches on MI300X). */
+const L1_PART = 0.48;
 /** A miss of the instruction cache holds up two compute units for up to a thousand cycles: at this distance a quarter of the time. */
 const RARE_MISS = 8000;
 /** From here on units stand still most of the time. */
@@ -25,8 +23,8 @@ const FREQUENT_MISS = 1000;
 const NEARLY_ALL = 0.75;
 /** Kernels that launching can limit. */
 const SHORT_NS = 10_000;
-const TRACED_MEMORY = 'share of traced wave time in waits for memory';
-const TRACED_MEMORY_FORMULA = 'latency of waits behind vector loads / (latency + idle) of all instructions';
+/** Idle share from which on launching limits them: the start and the end of a short kernel are the launch's, too. */
+const MOSTLY_IDLE = 0.4;
 const IDLE = 'time without work / span, for kernels of at most 10 µs';
 
 /** Of a kernel that mostly stores: its bytes over what stores can have. */
@@ -39,42 +37,7 @@ function storeShare({ metrics }: ClassifierInput, hbm: Measure): Measure {
   return isKnown(hbm) ? known((hbm.value * part) / STORE_PART) : hbm;
 }
 
-/** The share of the HBM bandwidth of a kernel whose requests stand in queues. */
-function queuedShare({ metrics }: ClassifierInput, hbm: Measure): Measure {
-  const latency =
-    metrics.find((sum) => sum.metric.id === 'vmem.latency')?.value ?? unknown('no formula of the latency');
-  if (!isKnown(latency)) return latency;
-  return latency.value < QUEUED_CYCLES ? unknown('requests do not stand in queues') : hbm;
-}
-
-/** A number and from where on it counts. */
-export interface Condition {
-  readonly metric: string;
-  readonly value: Measure;
-  readonly comparison: 'at least' | 'at most';
-  readonly threshold: number;
-  readonly formula: string;
-}
-
-export interface ClassTest {
-  readonly class: BottleneckClass;
-  readonly metric: string;
-  readonly value: Measure;
-  readonly threshold: number;
-  readonly comparison: 'at least' | 'at most';
-  /** The value at which confidence is 1. */
-  readonly certain: number;
-  readonly formula: string;
-  readonly source: string;
-  /** Share of time that could be saved, from the value. */
-  readonly saves: (value: number) => number;
-  /** One of these must hold. When none is known the class is not judged, for `why`, or, where not required, is less confident. */
-  readonly needs?: { readonly any: readonly Condition[]; readonly isRequired: boolean; readonly why: string };
-  /** Any of these takes the class away; an unknown one lowers the confidence. */
-  readonly refutes: readonly Condition[];
-  /** Any of these is a cause behind the class, whose own class goes before it. */
-  readonly causes?: readonly Condition[];
-}
+const fewWaves = (condition: Condition): Cause => ({ class: 'under-occupied', condition });
 
 /** All tests on the numbers of a kernel. */
 export function classTests(input: ClassifierInput): ClassTest[] {
@@ -88,19 +51,6 @@ export function classTests(input: ClassifierInput): ClassTest[] {
   const source = (id: string) => input.metrics.find((sum) => sum.metric.id === id)?.metric.source ?? MODEL;
   const point = (name: string) => input.roofline.points.find(({ level }) => level === name);
   const level = (name: string) => point(name)?.ofPeak ?? unknown('no such level');
-  const stalls = (...reasons: string[]): Measure => {
-    if (input.sampledStalls === undefined) return unknown('no PC samples with stall reasons');
-    return known(reasons.reduce((sum, reason) => sum + (input.sampledStalls?.get(reason) ?? 0), 0));
-  };
-  const traceShare = (name: string): Measure => {
-    if (input.trace === undefined || input.trace.latency === 0) return unknown('no thread trace with cycles');
-    const sum = input.trace.classes.find((c) => c.class === name);
-    return known((sum?.latency ?? 0) / (input.trace.latency + input.trace.idle));
-  };
-  const waitShare = (name: WaitedFor): Measure => {
-    if (input.trace === undefined || input.trace.latency === 0) return unknown('no thread trace with cycles');
-    return known(input.trace.waits[name] / (input.trace.latency + input.trace.idle));
-  };
   const fromMetric = (id: string) => ({ value: metric(id), formula: formula(id), source: source(id) });
   const when = (
     name: string,
@@ -136,9 +86,15 @@ export function classTests(input: ClassifierInput): ClassTest[] {
   const nearlyAll = NEARLY_ALL * (isMeasured ? 1 : 0.85);
   const hbm = bandwidth('HBM', reachable);
   // Requests that come back as fast as from an idle memory do not wait for its bandwidth, unless hardly any is left.
-  const fast = when('cycles of a vector memory instruction', 'vmem.latency', UNLOADED_CYCLES, 'at most');
+  const fast: Condition = {
+    metric: 'latency of a vector memory instruction over that of an idle GPU',
+    value: queueing(input.metrics),
+    comparison: 'at most',
+    threshold: UNQUEUED,
+    formula: `${formula('vmem.latency')} / what vmem.lines lines take from where l1.hit and l2.hit have them`,
+  };
   const isUnloaded =
-    isKnown(fast.value) && fast.value.value <= UNLOADED_CYCLES && isKnown(hbm.value) && hbm.value.value < nearlyAll;
+    isKnown(fast.value) && fast.value.value <= UNQUEUED && isKnown(hbm.value) && hbm.value.value < nearlyAll;
   const hbmBusy = isUnloaded ? [] : [hbm];
   const stores: Condition = {
     metric: 'share of the HBM bandwidth that stores alone can have',
@@ -147,21 +103,36 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     threshold: 0.6,
     formula: `bytes.hbm.write / time / (${STORE_PART} of the HBM peak), where stores are two thirds of the bytes`,
   };
-  const queued: Condition = {
-    metric: 'share of the HBM bandwidth while requests stand in queues',
-    value: queuedShare(input, level('HBM')),
-    comparison: 'at least',
-    threshold: 0.25,
-    formula: `bytes of HBM / time / HBM peak, where a vector memory instruction takes ${QUEUED_CYCLES} cycles or more (${formula('vmem.latency')})`,
-  };
   const requests = when('requests per L2 channel and cycle', 'l2.busy', 0.6);
+  const levels = [level('HBM'), level('L2'), level('L1'), requests.value];
+  const atomicQueues: Condition = {
+    metric: 'latency of a vector memory instruction over that of an idle GPU, among atomics',
+    value: queueingForAtomics(input.metrics, levels, metric('share.atomic')),
+    comparison: 'at least',
+    threshold: 2,
+    formula: `${formula('vmem.latency')} / what vmem.lines lines take from where l1.hit and l2.hit have them`,
+  };
+  const queues: Condition = {
+    metric: 'latency of a vector memory instruction over that of an idle GPU',
+    value: queueingForMemory(input.metrics, levels),
+    comparison: 'at least',
+    threshold: QUEUED,
+    formula: `${formula('vmem.latency')} / what vmem.lines lines take from where l1.hit and l2.hit have them`,
+  };
   const fetching = when(
     'cycles of a compute unit per instruction cache miss',
     'icache.interval',
     FREQUENT_MISS,
     'at most',
   );
-  const storesBusy = [stores, queued].filter((condition) => isKnown(condition.value));
+  const fromL1: Condition = {
+    metric: 'share of the L1 bandwidth that can be reached',
+    value: combine([level('L1')], (share) => share / L1_PART),
+    comparison: 'at least',
+    threshold: 0.7,
+    formula: `bytes.l1 / time / (${L1_PART} of the L1 peak)`,
+  };
+  const storesBusy = [stores, queues, fromL1].filter((condition) => isKnown(condition.value));
   const busy = [
     ...(isUnloaded ? [] : [bandwidth('HBM', 0.6)]),
     bandwidth('L2', 0.6),
@@ -173,22 +144,26 @@ export function classTests(input: ClassifierInput): ClassTest[] {
   const atomics = [
     when('share of atomics in the requests to L2', 'share.atomic', 0.3),
     when('share of atomics in the requests to L2 that are answered', 'share.atomic.awaited', 0.5),
+    atomicQueues,
   ].filter((condition) => isKnown(condition.value));
   // A GPU that stands idle between short kernels is not helped by what happens in them.
-  const launches: Condition[] =
+  const idleGpu: Condition[] =
     isKnown(input.meanNs) && input.meanNs.value < SHORT_NS && isKnown(input.gapShare)
       ? [
           {
             metric: 'share of the run in which the GPU was idle',
             value: input.gapShare,
             comparison: 'at least',
-            threshold: 0.5,
+            threshold: MOSTLY_IDLE,
             formula: IDLE,
           },
         ]
       : [];
+  // Waves that end sooner than the next ones start: neither memory nor more waves help.
+  const dispatching = when('waves that start per cycle of an XCC', 'dispatch.waves', 0.6);
+  const launches = [...idleGpu, dispatching].filter((condition) => isKnown(condition.value));
   // SQ_WAIT_ANY counts every wait; a trace tells them apart.
-  const tracedMemory = waitShare('memory');
+  const tracedMemory = waitShare(input, 'memory');
   const elsewhere: Condition[] = isKnown(tracedMemory)
     ? [
         {
@@ -200,16 +175,17 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         },
       ]
     : [];
-  // Every wave waits for its arguments; a kernel that waits for scalar loads has more of them.
-  const loads = ratio(metric('insts.smem'), metric('waves'), 'waves');
-  const scalarWaits =
-    isKnown(loads) && loads.value < 8 ? unknown('waves load few scalars besides their arguments') : waitShare('scalar');
+  const ldsIdle = when('cycles in which LDS works', 'lds.busy', 0.2, 'at most');
   const l2Busy = [bandwidth('L2', 0.6), requests].filter((condition) => isKnown(condition.value));
+  const slow: Condition = {
+    metric: 'cycles of a vector memory instruction',
+    value: vectorLatency(input.metrics),
+    comparison: 'at least',
+    threshold: 500,
+    formula: formula('vmem.latency'),
+  };
   const memory: NonNullable<ClassTest['needs']> = {
-    any: [
-      when('cycles of a vector memory instruction', 'vmem.latency', 500),
-      when('share of L1 accesses that go to L2', 'l1.miss', 0.05),
-    ],
+    any: [slow, when('share of L1 accesses that go to L2', 'l1.miss', 0.05)],
     isRequired: true,
     why: 'SQ_WAIT_ANY alone does not tell what waves wait for: SQ_INST_LEVEL_VMEM or TCP counters are missing',
   };
@@ -227,6 +203,20 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     threshold: 0.25,
     formula: 'waves of the workgroups that fit / waves of a CU',
   };
+  // A launch of whole workgroups that leaves CUs without one; a single wave may be all that there is to do.
+  const isParallel = isKnown(input.wavesPerGroup) && input.wavesPerGroup.value > 1;
+  const empty: Condition = {
+    metric: 'workgroups of a launch over the CUs of the GPU',
+    value: isParallel || !isKnown(input.wavesPerGroup) ? input.groupsPerCu : unknown('a workgroup is a single wave'),
+    comparison: 'at most',
+    threshold: FEW_GROUPS,
+    formula: 'grid / workgroup size / CUs',
+  };
+  // What could be resident all the time, and what was: workgroups that last longer than the others leave CUs empty at the end.
+  const tail = combine(
+    [input.occupancy, input.fits, input.groupsPerCu, input.wavesPerGroup],
+    (resident, fits, groups, waves) => resident / Math.max(1e-9, Math.min(fits, (groups * waves) / WAVES_OF_CU)),
+  );
   const tooSmall: Condition[] =
     isKnown(input.fits) && isKnown(input.occupancy)
       ? [
@@ -254,15 +244,15 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     },
     {
       class: 'memory-bandwidth',
-      metric: queued.metric,
-      value: queued.value,
-      threshold: queued.threshold,
-      certain: 0.5,
+      metric: queues.metric,
+      value: queues.value,
+      threshold: queues.threshold,
+      certain: 2.5,
       comparison: 'at least',
-      formula: queued.formula,
-      source: MODEL,
-      saves: (share) => 1 - share,
-      refutes: [{ ...computeShare, threshold: 0.9 }],
+      formula: queues.formula,
+      source: 'gpu-benches and mt4g: latencies of L1, L2 and memory (src/profile/analysis/queues.ts)',
+      saves: (times) => 1 - 1 / times,
+      refutes: [computeShare, valuBusy, mfmaBusy, when('cycles in which LDS works', 'lds.busy', 0.6), ...atomics],
     },
     {
       class: 'memory-bandwidth',
@@ -299,6 +289,18 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       refutes: [{ ...computeShare, threshold: 0.9 }],
     },
     {
+      class: 'memory-bandwidth',
+      metric: fromL1.metric,
+      value: fromL1.value,
+      threshold: fromL1.threshold,
+      certain: 1,
+      comparison: 'at least',
+      formula: fromL1.formula,
+      source: 'gpu-benches: 61 bytes a cycle of L1 on MI300X',
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }, ...atomics],
+    },
+    {
       class: 'memory-latency',
       metric: 'share of wave time spent waiting',
       ...fromMetric('wait.any'),
@@ -319,47 +321,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         ...launches,
         ...elsewhere,
       ],
-      causes: [crowded],
-    },
-    {
-      class: 'memory-latency',
-      metric: TRACED_MEMORY,
-      value: tracedMemory,
-      threshold: 0.4,
-      certain: 0.8,
-      comparison: 'at least',
-      formula: TRACED_MEMORY_FORMULA,
-      source: MODEL,
-      saves: (share) => share,
-      refutes: [...hbmBusy, ...storesBusy, ...atomics, ...l2Busy, ...launches],
-      causes: [crowded],
-    },
-    {
-      class: 'memory-latency',
-      metric: 'share of traced wave time in waits for scalar loads',
-      value: scalarWaits,
-      threshold: 0.4,
-      certain: 0.8,
-      comparison: 'at least',
-      formula:
-        'latency of waits behind scalar loads / (latency + idle) of all instructions, where a wave has 8 or more',
-      source: MODEL,
-      saves: (share) => share,
-      refutes: [...hbmBusy, ...launches],
-      causes: [crowded],
-    },
-    {
-      class: 'memory-latency',
-      metric: 'share of stalled samples in WAITCNT',
-      value: stalls('WAITCNT'),
-      threshold: 0.5,
-      certain: 0.9,
-      comparison: 'at least',
-      formula: 'WAITCNT samples / samples',
-      source: MODEL,
-      saves: (share) => share,
-      refutes: [...hbmBusy, ...l2Busy],
-      causes: [crowded],
+      causes: [fewWaves(crowded), fewWaves(empty)],
     },
     {
       class: 'under-occupied',
@@ -373,7 +335,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       saves: (share) => 1 - share,
       // Waves that wait for each other's atomics are not helped by more of them.
       refutes: [...busy, computeShare, ...atomics, ...launches],
-      causes: [fetching],
+      causes: [{ class: 'instruction-fetch', condition: fetching }],
     },
     {
       class: 'under-occupied',
@@ -401,7 +363,39 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         why: 'neither SQ_WAIT_ANY nor a thread trace tells whether waves wait',
       },
       refutes: [...busy, computeShare, ...atomics, ...launches, ...tooSmall],
-      causes: [fetching],
+      causes: [{ class: 'instruction-fetch', condition: fetching }],
+    },
+    {
+      class: 'under-occupied',
+      metric: empty.metric,
+      value: empty.value,
+      threshold: empty.threshold,
+      certain: FEW_GROUPS / 2,
+      comparison: 'at most',
+      formula: empty.formula,
+      source: MODEL,
+      saves: (groups) => 1 - groups,
+      refutes: [...busy, computeShare, ...atomics, ...launches],
+    },
+    {
+      class: 'under-occupied',
+      metric: 'resident waves over those that were launched and fit',
+      value: tail,
+      threshold: 0.4,
+      certain: 0.1,
+      comparison: 'at most',
+      formula: 'waves.resident / the smaller of waves of the workgroups that fit and waves of the launch per CU',
+      source: MODEL,
+      saves: (share) => 1 - share,
+      // Where units are busy half of the time, they are what the other waves of the launch wait for.
+      refutes: [
+        ...busy.map((condition) => ({ ...condition, threshold: Math.min(condition.threshold, 0.5) })),
+        { ...computeShare, threshold: 0.5 },
+        when('share of wave time spent waiting to issue', 'wait.issue', 0.5),
+        ...atomics,
+        ...launches,
+      ],
+      causes: [{ class: 'instruction-fetch', condition: fetching }],
     },
     {
       class: 'divergence',
@@ -493,7 +487,17 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 2,
       comparison: 'at least',
       saves: (conflicts) => conflicts / (1 + conflicts),
-      refutes: [...hbmBusy, when('cycles in which LDS works', 'lds.busy', 0.2, 'at most')],
+      refutes: [...hbmBusy, ldsIdle],
+    },
+    {
+      class: 'lds',
+      metric: 'cycles in which LDS works',
+      ...fromMetric('lds.busy'),
+      threshold: 0.6,
+      certain: 0.9,
+      comparison: 'at least',
+      saves: (share) => 1 - share,
+      refutes: [...hbmBusy, { ...computeShare, threshold: 0.9 }],
     },
     {
       class: 'lds',
@@ -506,18 +510,6 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       source: MODEL,
       saves: (share) => 1 - share,
       refutes: [{ ...computeShare, threshold: 0.9 }],
-    },
-    {
-      class: 'lds',
-      metric: 'share of traced wave time in waits for LDS',
-      value: waitShare('lds'),
-      threshold: 0.4,
-      certain: 0.8,
-      comparison: 'at least',
-      formula: 'latency of waits behind LDS instructions / (latency + idle) of all instructions',
-      source: MODEL,
-      saves: (share) => share,
-      refutes: [...hbmBusy, when('cycles in which LDS works', 'lds.busy', 0.2, 'at most')],
     },
     {
       class: 'scalar',
@@ -559,47 +551,11 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       refutes: [...hbmBusy, valuBusy, mfmaBusy],
     },
     {
-      class: 'instruction-fetch',
-      metric: 'share of stalled samples without an instruction',
-      value: stalls('NO_INSTRUCTION_AVAILABLE'),
-      threshold: 0.2,
-      certain: 0.6,
-      comparison: 'at least',
-      formula: 'NO_INSTRUCTION_AVAILABLE samples / samples',
-      source: MODEL,
-      saves: (share) => share,
-      refutes: [when('instruction cache misses per request', 'icache.miss', 0.001, 'at most')],
-    },
-    {
-      class: 'barrier',
-      metric: 'share of traced wave time in barriers',
-      value: traceShare('barrier'),
-      threshold: 0.15,
-      certain: 0.6,
-      comparison: 'at least',
-      formula: 'latency of barriers / (latency + idle) of all instructions',
-      source: MODEL,
-      saves: (share) => share,
-      refutes: [valuBusy, mfmaBusy],
-    },
-    {
-      class: 'barrier',
-      metric: 'share of stalled samples in BARRIER_WAIT',
-      value: stalls('BARRIER_WAIT'),
-      threshold: 0.2,
-      certain: 0.6,
-      comparison: 'at least',
-      formula: 'BARRIER_WAIT samples / samples',
-      source: MODEL,
-      saves: (share) => share,
-      refutes: [valuBusy, mfmaBusy],
-    },
-    {
       class: 'launch',
       metric: 'share of the run in which the GPU was idle',
       value: input.gapShare,
-      threshold: 0.5,
-      certain: 0.95,
+      threshold: MOSTLY_IDLE,
+      certain: 0.8,
       comparison: 'at least',
       formula: IDLE,
       source: MODEL,
@@ -613,6 +569,16 @@ export function classTests(input: ClassifierInput): ClassTest[] {
           formula: 'end - start',
         },
       ],
+    },
+    {
+      class: 'launch',
+      metric: dispatching.metric,
+      ...fromMetric('dispatch.waves'),
+      threshold: dispatching.threshold,
+      certain: 0.9,
+      comparison: 'at least',
+      saves: (share) => share,
+      refutes: [{ ...hbm, threshold: NEARLY_ALL }, valuBusy, mfmaBusy],
     },
     {
       class: 'atomics',
@@ -637,24 +603,30 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         isRequired: true,
         why: 'SQ_WAIT_ANY is missing, so whether waves wait for the results of atomics is unknown',
       },
-      refutes: [
-        ...hbmBusy,
-        valuBusy,
-        mfmaBusy,
-        when('cycles of a vector memory instruction', 'vmem.latency', 500, 'at most'),
-      ],
+      refutes: [...hbmBusy, valuBusy, mfmaBusy, { ...slow, comparison: 'at most' }],
     },
     {
       class: 'atomics',
-      metric: 'share of traced wave time in waits for atomics',
-      value: waitShare('atomics'),
-      threshold: 0.4,
-      certain: 0.8,
+      metric: atomicQueues.metric,
+      value: atomicQueues.value,
+      threshold: atomicQueues.threshold,
+      certain: 4,
       comparison: 'at least',
-      formula: 'latency of waits behind vector atomics / (latency + idle) of all instructions',
-      source: MODEL,
-      saves: (share) => share,
-      refutes: [...hbmBusy, valuBusy, mfmaBusy],
+      formula: atomicQueues.formula,
+      source: 'gpu-benches and mt4g: latencies of L1, L2 and memory (src/profile/analysis/queues.ts)',
+      saves: (times) => 1 - 1 / times,
+      refutes: [valuBusy, mfmaBusy, when('share of wave time spent waiting', 'wait.any', 0.4, 'at most')],
     },
+    ...traceTests(input, {
+      hbmBusy,
+      storesBusy,
+      l2Busy,
+      atomics,
+      launches,
+      unitsBusy: [valuBusy, mfmaBusy],
+      noMisses: when('instruction cache misses per request', 'icache.miss', 0.001, 'at most'),
+      ldsIdle,
+      fewWaves: [fewWaves(crowded), fewWaves(empty)],
+    }),
   ];
 }

@@ -70,6 +70,44 @@ export interface ClassifierInput {
   readonly occupancy: Measure;
   /** Waves per CU that registers, LDS and workgroup slots allow, over what the chip can hold. */
   readonly fits: Measure;
+  /** Of the most frequent launch: workgroups for each CU of the GPU, and waves of a workgroup. */
+  readonly groupsPerCu: Measure;
+  readonly wavesPerGroup: Measure;
   /** Numbers of the kernel that cannot be: nothing that rests on its counters and times is to be believed. */
   readonly impossible?: readonly string[] | undefined;
+}
+
+/** A number and from where on it counts. */
+export interface Condition {
+  readonly metric: string;
+  readonly value: Measure;
+  readonly comparison: 'at least' | 'at most';
+  readonly threshold: number;
+  readonly formula: string;
+}
+
+/** A cause and the class that it speaks for. */
+export interface Cause {
+  readonly class: BottleneckClass;
+  readonly condition: Condition;
+}
+
+export interface ClassTest {
+  readonly class: BottleneckClass;
+  readonly metric: string;
+  readonly value: Measure;
+  readonly threshold: number;
+  readonly comparison: 'at least' | 'at most';
+  /** The value at which confidence is 1. */
+  readonly certain: number;
+  readonly formula: string;
+  readonly source: string;
+  /** Share of time that could be saved, from the value. */
+  readonly saves: (value: number) => number;
+  /** One of these must hold. When none is known the class is not judged, for `why`, or, where not required, is less confident. */
+  readonly needs?: { readonly any: readonly Condition[]; readonly isRequired: boolean; readonly why: string };
+  /** Any of these takes the class away; an unknown one lowers the confidence. */
+  readonly refutes: readonly Condition[];
+  /** Any of these is a cause behind the class; a class that is given for it goes before this one. */
+  readonly causes?: readonly Cause[];
 }

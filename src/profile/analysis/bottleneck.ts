@@ -4,13 +4,15 @@
 // What limits a kernel. Every class names the measured numbers it rests on, the thresholds they passed, where the formulas come from, and
 // which counters would have refuted it; without evidence there is no class. Headroom never exceeds what the roofline leaves.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
-import { type ClassTest, type Condition, classTests } from './bottleneck-tests.ts';
+import { classTests } from './bottleneck-tests.ts';
 import {
   BOTTLENECKS,
   type Bottleneck,
   type BottleneckClass,
   type Classification,
   type ClassifierInput,
+  type ClassTest,
+  type Condition,
   type Refuter,
 } from './bottleneck-types.ts';
 
@@ -19,14 +21,16 @@ const DOUBTED = 0.1;
 /** What is left for each number that could have contradicted and is unknown; not below a third of it. */
 const UNCHECKED = 0.8;
 const LEAST = 0.33;
-/** What is left where the cause of what was measured is seen, too: the class of the cause goes first. */
+/** What is left where the cause of what was measured is seen, too; and of the confidence of the cause's class, which goes first. */
 const CAUSED = 0.8;
+const BEHIND = 0.95;
 
 /** Judges all classes. */
 export function classify(input: ClassifierInput): Classification {
   const classes = new Map<BottleneckClass, Bottleneck>();
   const undecided = new Map<BottleneckClass, string>();
-  for (const test of classTests(input)) {
+  const tests = classTests(input);
+  for (const test of tests) {
     if (!isKnown(test.value)) {
       if (!classes.has(test.class)) undecided.set(test.class, undecided.get(test.class) ?? test.value.unknown);
       continue;
@@ -37,6 +41,13 @@ export function classify(input: ClassifierInput): Classification {
     if (typeof made === 'string') {
       if (found === undefined) undecided.set(test.class, made);
     } else if (made !== undefined) classes.set(test.class, found === undefined ? made : joined(found, made));
+  }
+  for (const { class: name, causes = [] } of tests) {
+    for (const cause of causes) {
+      const [caused, first] = [classes.get(name), classes.get(cause.class)];
+      if (caused === undefined || first === undefined || holds(cause.condition) !== true) continue;
+      classes.set(name, { ...caused, confidence: Math.min(caused.confidence, BEHIND * first.confidence) });
+    }
   }
   return {
     classes: [...classes.values()].sort((a, b) => b.confidence - a.confidence),
@@ -63,7 +74,7 @@ function judge(test: ClassTest, value: number, input: ClassifierInput): Bottlene
   if (test.refutes.some((condition) => holds(condition) === true)) return undefined;
   const open = test.refutes.filter((condition) => holds(condition) === undefined).length;
   confidence *= Math.max(LEAST, UNCHECKED ** open);
-  if (test.causes?.some((condition) => holds(condition) === true) === true) confidence *= CAUSED;
+  if (test.causes?.some(({ condition }) => holds(condition) === true) === true) confidence *= CAUSED;
   const doubt = input.impossible?.[0];
   if (doubt !== undefined) confidence *= DOUBTED;
   return {

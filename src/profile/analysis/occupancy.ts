@@ -2,7 +2,7 @@
 import { type OccupancyLimit as LimitName, occupancy } from '../../codeobject/index.ts';
 import { isTargetName, targetInfo } from '../../isa/index.ts';
 import type { LaunchEntry } from '../launch.ts';
-import { known, type Measure, unknown } from '../measure.ts';
+import { combine, known, type Measure, unknown } from '../measure.ts';
 
 export interface OccupancyLimit {
   readonly resource: string;
@@ -18,12 +18,39 @@ export interface KernelOccupancy {
   readonly limits: readonly OccupancyLimit[];
 }
 
+const WAVE_LANES = 64;
+
 const NAMES: Readonly<Record<LimitName, string>> = {
   vgprs: 'VGPRs',
   sgprs: 'SGPRs',
   lds: 'LDS',
   'workgroup-slots': 'workgroup slots',
 };
+
+/** Waves of the workgroups that fit a CU over what it can hold: less than by SIMD where a workgroup has fewer waves than a CU has SIMDs. */
+export function fitting(occupancy: KernelOccupancy, launch: LaunchEntry | undefined): Measure {
+  if (launch === undefined) return occupancy.share;
+  const lanes = launch.workgroup.reduce((product, n) => product * n, 1);
+  return combine([occupancy.share, occupancy.workgroupsPerCu, occupancy.maxWavesPerCu], (share, groups, most) =>
+    Math.min(share, (groups * Math.ceil(lanes / WAVE_LANES)) / most),
+  );
+}
+
+/** How far a launch fills a GPU: workgroups for each of its CUs, and the waves of one. */
+export function launchedGroups(
+  launch: LaunchEntry | undefined,
+  cus: number | undefined,
+): { readonly groupsPerCu: Measure; readonly wavesPerGroup: Measure } {
+  const missing = (reason: string) => ({ groupsPerCu: unknown(reason), wavesPerGroup: unknown(reason) });
+  if (cus === undefined || cus <= 0) return missing('the number of CUs was not recorded');
+  if (launch === undefined) return missing('no launch was recorded');
+  const { workgroup, grid } = launch;
+  if (workgroup.some((n) => n < 1) || grid.some((n) => n < 1) || workgroup.length === 0)
+    return missing('the sizes of grid and workgroup were not recorded');
+  const groups = grid.reduce((product, n, axis) => product * Math.ceil(n / (workgroup[axis] ?? 1)), 1);
+  const lanes = workgroup.reduce((product, n) => product * n, 1);
+  return { groupsPerCu: known(groups / cus), wavesPerGroup: known(Math.ceil(lanes / WAVE_LANES)) };
+}
 
 /** The occupancy of a launch on an architecture; unknown with the reason when something was not recorded. */
 export function kernelOccupancy(launch: LaunchEntry | undefined, arch: string | undefined): KernelOccupancy {

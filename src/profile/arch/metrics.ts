@@ -298,6 +298,30 @@ const COMMON: readonly MetricFormula[] = [
     source: 'rocprofiler-compute 0700_wavefront_launch.yaml and 1500_address_processing_unit.yaml (VMEM latency)',
   },
   {
+    id: 'vmem.latency.derived',
+    label: 'Cycles of a vector memory instruction (mean, as rocprofv3 derives it)',
+    unit: 'cycles',
+    formula: 'VmemLatency',
+    over: '1',
+    source: 'counter_defs.yaml (VmemLatency: accumulated SQ_INST_LEVEL_VMEM)',
+  },
+  {
+    id: 'dispatch.waves',
+    label: 'Waves that start per cycle of an XCC',
+    unit: 'ratio',
+    formula: 'SQ_WAVES',
+    over: 'GRBM_GUI_ACTIVE',
+    source: 'mgpusim MI300X_ground_truth_2.csv, empty kernels: a wave takes the dispatcher of an XCC 1.05 cycles',
+  },
+  {
+    id: 'vmem.lines',
+    label: 'Lines of L1 per vector memory instruction',
+    unit: 'ratio',
+    formula: 'TCP_TOTAL_CACHE_ACCESSES',
+    over: 'SQ_INSTS_VMEM',
+    source: 'rocprofiler-compute 1600_vector_l1_data_cache.yaml',
+  },
+  {
     id: 'lds.busy',
     label: 'Cycles in which LDS works on indexed accesses',
     unit: 'fraction',
@@ -373,9 +397,9 @@ const EA_BYTES: readonly MetricFormula[] = [
   },
 ];
 
-// rocprofiler-sdk derives no occupancy on gfx908; asking for it would end the run.
+// rocprofiler-sdk derives no occupancy and no latency on gfx908; asking for them would end the run.
 const GFX908: readonly MetricFormula[] = [
-  ...COMMON.filter(({ id }) => id !== 'waves.resident.derived'),
+  ...COMMON.filter(({ id }) => !id.endsWith('.derived')),
   l2Bytes(64),
   l1Bytes(64),
   ...EA_BYTES,
@@ -501,7 +525,10 @@ const COUNTERS_PER_PASS: Readonly<Record<string, number>> = {
 const COUNTED_BY: Readonly<Record<string, string>> = { SQC: 'SQ' };
 
 /** What rocprofv3 derives takes counters that its name does not tell: accumulated waves are two of SQ. Source: counter_defs.yaml. */
-const DERIVED_FROM: Readonly<Record<string, readonly string[]>> = { MeanOccupancyPerCU: ['SQ', 'SQ', 'GRBM'] };
+const DERIVED_FROM: Readonly<Record<string, readonly string[]>> = {
+  MeanOccupancyPerCU: ['SQ', 'SQ', 'GRBM'],
+  VmemLatency: ['SQ', 'SQ', 'SQ'],
+};
 
 /** The counters that `wavesmith profile` asks rocprofv3 for, in the fewest passes that the counters of each hardware block allow. */
 export function counterPasses(arch: string): string[][] {

@@ -1,0 +1,72 @@
+// Whether requests to memory stand in queues: how long a vector memory instruction takes against what it takes of a GPU that has nothing
+// else to do. A kernel that waits for memory is limited by bandwidth when they do, and by latency when they do not.
+import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
+import type { MetricSum } from './metrics.ts';
+
+/**
+ * Cycles of a load of an idle GPU that is served by the vector cache, by L2, and by memory. Source: gpu-benches and mt4g on MI210 and MI300X
+ * (110 to 125, 245 to 300, 700 to 850).
+ */
+const FROM_L1 = 120;
+const FROM_L2 = 300;
+const FROM_MEMORY = 850;
+
+/** From here on requests stand in queues, and up to here they do not: a server that is half busy makes them wait as long again by half. */
+export const QUEUED = 1.45;
+export const UNQUEUED = 1.4;
+/** A level of memory of which less is used than this has no queues: what takes longer is translation or the way there. */
+const WORKING = 0.2;
+/** From this share of the requests on, atomics can be what the others of a kernel without traffic queue behind. */
+const SOME_ATOMICS = 0.1;
+
+/** A mean latency, by whichever counters it was collected. */
+export function vectorLatency(metrics: readonly MetricSum[]): Measure {
+  const values = ['vmem.latency', 'vmem.latency.derived'].flatMap(
+    (id) => metrics.find((sum) => sum.metric.id === id)?.value ?? [],
+  );
+  return values.find(isKnown) ?? values[0] ?? unknown('no formula of the latency');
+}
+
+/**
+ * Cycles that a vector memory instruction of the kernel would take of an idle GPU, from the lines it asks for and where they came from. An
+ * instruction has its data when its last line is there. What is unknown is taken to come from memory.
+ */
+export function idleLatency(metrics: readonly MetricSum[]): number {
+  const number = (id: string): number | undefined => {
+    const value = metrics.find((sum) => sum.metric.id === id)?.value;
+    return value === undefined ? undefined : numberOf(value);
+  };
+  const part = (hits: number | undefined): number => 1 - Math.min(1, Math.max(0, hits ?? 0));
+  const lines = Math.max(1, number('vmem.lines') ?? 1);
+  const beyondL1 = part(number('l1.hit'));
+  const beyondL2 = beyondL1 * part(number('l2.hit'));
+  const any = (share: number): number => 1 - (1 - share) ** lines;
+  return FROM_L1 + lines + any(beyondL1) * (FROM_L2 - FROM_L1) + any(beyondL2) * (FROM_MEMORY - FROM_L2);
+}
+
+/** How many times as long as of an idle GPU a vector memory instruction takes. */
+export function queueing(metrics: readonly MetricSum[]): Measure {
+  const latency = vectorLatency(metrics);
+  return isKnown(latency) ? known(latency.value / idleLatency(metrics)) : latency;
+}
+
+/** The same of a kernel that a level of memory works for; `shares` are those of the levels. */
+export function queueingForMemory(metrics: readonly MetricSum[], shares: readonly Measure[]): Measure {
+  const used = shares.filter(isKnown);
+  if (used.length === 0) return unknown('how much the levels of memory work is not known');
+  if (used.every(({ value }) => value < WORKING)) return unknown('no level of memory works for the kernel');
+  return queueing(metrics);
+}
+
+/** The same of a kernel that no level of memory works for, and of whose requests the part `atomics` is. */
+export function queueingForAtomics(
+  metrics: readonly MetricSum[],
+  shares: readonly Measure[],
+  atomics: Measure,
+): Measure {
+  if (!isKnown(atomics)) return atomics;
+  if (atomics.value < SOME_ATOMICS) return unknown('hardly any request is an atomic');
+  const used = shares.filter(isKnown);
+  if (used.length === 0) return unknown('how much the levels of memory work is not known');
+  return used.some(({ value }) => value >= WORKING) ? unknown('a level of memory works') : queueing(metrics);
+}
