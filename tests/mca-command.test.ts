@@ -37,6 +37,13 @@ s_cbranch_scc1 .Lturn
 s_endpgm`;
 
 describe('wavesmith mca', () => {
+  it('should not take pauses, which one wave makes alone, for what bounds many', async () => {
+    const [report] = await analyse(loop('s_nop 15\nv_add_f32 v0, v1, v2'));
+    expect(report?.pressure.map((p) => p.unit).sort()).toEqual(['branch', 'salu', 'valu']);
+    const { out } = await wavesmith('mca', source('s_nop 3'));
+    expect(out).toMatch(/cycles of units {7}none/);
+    expect(out).not.toMatch(/with many waves/);
+  });
   it('should analyse the innermost loop, the branch included', async () => {
     const [report, ...none] = await analyse(`.Louter:\n${loop('v_add_f32 v1, v1, v2')}\ns_branch .Louter`);
     expect(none).toEqual([]);

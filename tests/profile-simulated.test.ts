@@ -286,6 +286,9 @@ describe.skipIf(!hasNativeBuild())('a program on the native build', () => {
     const result = spawnSync(process.execPath, args, { encoding: 'utf8' });
     expect(result.status, result.stderr).toBe(0);
     expect(result.stdout).toContain('simulated: exact counts, no times');
+    const clock = args.flatMap((a) => (a === '-o' ? ['--timing', a] : a === out ? [`${out}-timed`] : [a]));
+    const timed = spawnSync(process.execPath, clock, { encoding: 'utf8' });
+    expect(timed.stdout, timed.stderr).toContain('simulated: exact counts, times modelled for mi300x;');
     const document = JSON.parse(readFileSync(join(out, 'profile.json'), 'utf8')) as ProfileDocument;
     expect(validate(document), JSON.stringify(validate.errors?.slice(0, 3))).toBe(true);
     expect(document.simulated).toBe(true);

@@ -42,7 +42,7 @@ export const PARAMETERS: readonly Parameter[] = [
   { field: 'hbm.readGbps', prior: 3525, width: 0.3, source: SCALE },
   { field: 'hbm.writeGbps', prior: 2475, width: 0.3, source: SCALE },
   { field: 'mall.latency', prior: 480, width: 0.2, source: CHASE },
-  { field: 'hbm.latency', prior: 790, width: 0.2, source: CHASE },
+  { field: 'hbm.latency', prior: 720, width: 0.2, source: CHASE },
   { field: 'l2.latency', prior: 245, width: 0.1, source: 'gpu-benches and mt4g' },
   { field: 'vl1d.latency', prior: 116, width: 0.1, source: 'mt4g' },
   { field: 'vl1d.misses', prior: 256, width: 0.7, source: 'no measurement: the lines of the cache' },

@@ -88,7 +88,7 @@ function reportText(target: TargetName, name: string, r: BlockReport): string {
     `  cycles a turn${wave}   ${r.cyclesPerTurnAndWave.toFixed(1)}${bound}`,
     `  chain of results      ${r.chainCycles.toFixed(1)} cycles a turn`,
     `  instructions a cycle  ${r.ipc.toFixed(3)} of a SIMD`,
-    `  cycles of units       ${r.pressure.map((p) => `${p.unit} ${p.cycles.toFixed(1)}`).join(', ')}`,
+    `  cycles of units       ${r.pressure.map((p) => `${p.unit} ${p.cycles.toFixed(1)}`).join(', ') || 'none'}`,
     '',
     '    address  unit     latency    busy  stalls  instruction (* in the longest chain)',
     ...r.lines.map((l) =>

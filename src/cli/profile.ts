@@ -220,8 +220,9 @@ function summary(document: ProfileDocument, folder: string): string {
   );
   if (document.dependencyPath !== null) {
     const d = document.dependencyPath;
+    const times = document.modelledChip === null ? 'no times' : `times modelled for ${document.modelledChip}`;
     out.push(
-      `simulated: exact counts, no times; ${d.work} instructions, ${d.length} of them on the longest chain of ${d.pathNodes} dependent dispatches`,
+      `simulated: exact counts, ${times}; ${d.work} instructions, ${d.length} of them on the longest chain of ${d.pathNodes} dependent dispatches`,
     );
   }
   for (const kernel of document.kernels.slice(0, 20)) {

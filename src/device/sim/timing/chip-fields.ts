@@ -78,6 +78,8 @@ const BASE: Readonly<Record<string, FieldRule>> = {
   'l2.foreignAck': real('cycles until a store into a line that other dies store into is acknowledged', 1, 10_000),
   'l2.atomicInterval': real('cycles between two atomics to one L2 line', 0.1, 1000),
   'tlb.page': whole('bytes that one address translation covers', 4096, 2 ** 30),
+  'tlb.entries': whole('address translations that a compute unit keeps', 1, 4096),
+  'tlb.refill': real('cycles by which an access is later whose translation its compute unit has not kept', 0, 10_000),
   'tlb.miss': real('cycles by which the first vector access to a page is later', 0, 10_000),
   'mall.bytes': whole('memory-side cache bytes; 0 without one', 0, 2 ** 40),
   'mall.loss': real('power of the part of a too large set of allocations that the memory-side cache keeps', 0.1, 100),

@@ -206,7 +206,7 @@ export class MemorySystem {
         asks = line;
         const slot = v.next;
         v.next = slot + 1 === v.misses.length ? 0 : slot + 1;
-        const asked = Math.max(this.translated(sector, at), v.misses[slot] as number);
+        const asked = Math.max(this.translated(unit, sector, at), v.misses[slot] as number);
         ready = this.fillSector(v, sector, asked);
         v.misses[slot] = v.cache.ready;
       }
@@ -245,7 +245,7 @@ export class MemorySystem {
     this.traffic.stores += count;
     for (let n = 0; n < count; n++) {
       const sector = lines[first + n] as number;
-      const asked = v.fill.take(this.translated(sector, start + n * c.tag), c.fill);
+      const asked = v.fill.take(this.translated(unit, sector, start + n * c.tag), c.fill);
       const ack = this.write(sector, asked);
       if (ack > done) done = ack;
     }
@@ -264,7 +264,7 @@ export class MemorySystem {
     if (returns) this.traffic.returnedAtomics += count;
     for (let n = 0; n < count; n++) {
       const sector = lines[first + n] as number;
-      const asked = v.fill.take(this.translated(sector, start + n * c.tag), c.fill);
+      const asked = v.fill.take(this.translated(unit, sector, start + n * c.tag), c.fill);
       // Atomics to a line that all compute units change wait for those of all dies.
       const others = share.isShared(sector >>> this.l2Shift) ? share.unitsOfChip / share.units : 1;
       const ready = this.read(sector, asked, c.atomic * others, false);
@@ -287,7 +287,7 @@ export class MemorySystem {
         ready = Math.max(time + c.sl1dLatency, cache.ready);
       } else {
         this.traffic.scalarMisses++;
-        ready = this.read(line, time, 0, true);
+        ready = this.read(line, this.share.translations.ofScalar(unit, line, time), 0, true);
         cache.insert(line);
         cache.fill(0, ready);
       }
@@ -303,8 +303,8 @@ export class MemorySystem {
     return done;
   }
 
-  private translated(sector: number, time: number): number {
-    return this.share.translations.of(sector, time);
+  private translated(unit: number, sector: number, time: number): number {
+    return this.share.translations.of(unit, sector, time);
   }
 
   private channel(sector: number): Server {

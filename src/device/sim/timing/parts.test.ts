@@ -6,6 +6,7 @@ import { EventQueue } from './event-queue.ts';
 import { ldsPasses, ldsPhases } from './lds-phases.ts';
 import { byLine, L2Residency, partOf, Residency } from './residency.ts';
 import { Server } from './server.ts';
+import { PIECE_BITS, Translations } from './translations.ts';
 
 describe('the event queue', () => {
   it('should give waves by time, and by number when times are equal', () => {
@@ -140,5 +141,36 @@ describe('what L2 keeps from launch to launch', () => {
   it('should know the lines of allocations', () => {
     const at = byLine(new Map([[0x5040, 65]]), 0x5000, (base) => base);
     expect([0, 1, 2, 3].map(at)).toEqual([undefined, 0x5040, 0x5040, undefined]);
+  });
+});
+
+describe('the translations of a compute unit', () => {
+  const chip = chipNamed('mi300x');
+  const [entries, refill] = [chip.get('tlb.entries'), chip.get('tlb.refill')];
+  /** Delays of accesses to so many pages in turn, three times, all of them used by earlier launches. */
+  const delays = (count: number): number[] => {
+    const pages = Array.from({ length: count }, (_, n) => 2 ** 21 * n);
+    const use = { pages: new Map(pages.map((page, n) => [n, page])), known: new Set(pages) };
+    const translations = new Translations(chip, use);
+    const lines = pages.map((_, n) => n << PIECE_BITS);
+    return [0, 1, 2].flatMap(() => lines.map((line) => translations.of(0, line, 1000) - 1000));
+  };
+  it('should all be there when they fit', () => {
+    expect(new Set(delays(entries))).toEqual(new Set([0]));
+  });
+  it('should be waited for in part when they do not', () => {
+    const all = delays(4 * entries);
+    expect(new Set(all)).toEqual(new Set([0, refill]));
+    // Three quarters do not fit; a little more are missed because any may go.
+    const part = all.slice(4 * entries).filter((d) => d > 0).length / (8 * entries);
+    expect(part).toBeGreaterThan(0.7);
+  });
+  it('should be kept by one unit alone, and first be looked up in memory', () => {
+    const use = { pages: new Map([[0, 0]]), known: new Set<number>() };
+    const translations = new Translations(chip, use);
+    expect(translations.of(0, 0, 0)).toBe(chip.get('tlb.miss'));
+    expect(translations.of(0, 0, 5000)).toBe(5000);
+    expect(translations.of(1, 0, 6000)).toBe(6000 + refill);
+    expect(translations.ofScalar(2, 0, 7000)).toBe(7000 + refill);
   });
 });

@@ -94,7 +94,8 @@ export function analyseBlock(chip: Chip, block: readonly BlockInstruction[], wav
   const chain = criticalChain(chip, code);
   const pressure = new Map<Unit, number>();
   code.forEach((c, n) => {
-    pressure.set(c.unit, (pressure.get(c.unit) ?? 0) + (busy[n] as number));
+    // A wave's slot handles internal instructions itself: other waves go on.
+    if (c.unit !== 'internal') pressure.set(c.unit, (pressure.get(c.unit) ?? 0) + (busy[n] as number));
   });
   return {
     chip: chip.name,
