@@ -3,10 +3,10 @@ import type { ClassAccuracy } from './limits.ts';
 
 export const ACCURACY: Readonly<Record<string, Readonly<Record<string, ClassAccuracy>>>> = {
   mi300a: {
-    latency: { points: 152, factor: 1.162 },
+    latency: { points: 152, factor: 1.164 },
     memory: { points: 45, factor: 1.123 },
-    dispatch: { points: 13, factor: 1.13 },
-    cache: { points: 16, factor: 1.213 },
-    compute: { points: 5, factor: 1.027 },
+    dispatch: { points: 13, factor: 1.133 },
+    cache: { points: 16, factor: 1.23 },
+    compute: { points: 5, factor: 1.032 },
   },
 };
