@@ -66,7 +66,7 @@ export async function run(argv: string[]): Promise<number> {
     .option('--beam <n>', 'candidates that a round goes on with', '2')
     .option('--search <method>', 'how moves are searched: beam, or mcts (Monte-Carlo tree search)', 'beam')
     .option('--moves <kinds>', 'only moves of these kinds, comma-separated')
-    .option('--class <class>', 'how alike results must be: bit or atomics', 'bit')
+    .option('--class <class>', 'how alike results must be: bit or atomics; of a HIP project also bounded', 'bit')
     .option('--chip <name|file>', `the chip to model: ${CHIP_NAMES.join(', ')}, or a chip file (.json)`)
     .option('--seed <n>', 'held-out inputs depend on it', '1')
     .option('--ledger <file>', 'keep what was tried; a search that was ended goes on from there')

@@ -14,10 +14,6 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'The capture was imported and holds no memory after the dispatch.',
     "'wavesmith capture slim X.wscap' runs the dispatch on the virtual GPU and stores its result.",
   ],
-  'evaluate/no-types': [
-    'Class bounded allows rounding in floats, and the capture does not say which buffers are floats.',
-    "Say it: 'wavesmith capture annotate X.wscap --buffer 0=f32[1000]'.",
-  ],
   'evaluate/patch': [
     'A patch does not apply to the text of the baseline, or is no unified diff of one file.',
     "Make it anew from what 'wavesmith disasm BASELINE' prints: 'diff -u before.s after.s'.",

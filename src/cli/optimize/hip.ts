@@ -79,7 +79,6 @@ export async function withWorkshop<T>(
   const { build, run, source } = commandsOf(flags);
   const { project: folder } = flags;
   const asked = classOf(flags.class);
-  if (asked === 'bounded') throw new WavesmithError('cli/usage', 'The class is bit or atomics.');
   const device = programDevice(flags.device);
   if (device.kind !== 'sim') throw new WavesmithError('cli/usage', '--device is a virtual GPU, sim:TARGET.');
   const chip = chipOf(flags.chip, device.target);

@@ -1,5 +1,4 @@
 // What a candidate left in memory beside what the baseline left there, for one input.
-import { compareElements, comparisonVerdict } from '../../verdict/index.ts';
 
 /** Bytes by the name of their place. */
 export type Memory = ReadonlyMap<string, Uint8Array>;
@@ -64,21 +63,14 @@ function varyingWords(bytes: Uint8Array, mask: Uint8Array): Uint8Array {
   return Uint8Array.from(out);
 }
 
-/**
- * Whether the words that vary with the order of waves are those of the baseline in another order (a list that is filled by an atomic
- * counter), or floats that differ by rounding (sums by atomics). Gives the first place where they are neither.
- */
-export function looseDifference(baseline: Memory, candidate: Memory, varying: Memory): string | undefined {
-  for (const [name, mask] of varying) {
-    const [want, got] = [baseline.get(name), candidate.get(name)];
-    if (want === undefined || got === undefined) return name;
-    const [a, b] = [varyingWords(want, mask), varyingWords(got, mask)];
-    const sorted = (bytes: Uint8Array): Uint8Array => new Uint8Array(new Uint32Array(bytes.buffer).sort().buffer);
-    if (Buffer.compare(sorted(a), sorted(b)) === 0) continue;
-    const isClose = (['f32', 'f16', 'bf16', 'f64'] as const).some(
-      (type) => comparisonVerdict(compareElements(a, b, type, { changedShare: 0 })) !== 'different',
-    );
-    if (!isClose) return name;
-  }
-  return undefined;
+/** Places whose words that vary with the order of waves are not those of the baseline in another order, as a list that an atomic counter fills is. */
+export function notPermuted(baseline: Memory, candidate: Memory, varying: Memory): Memory {
+  const sorted = (bytes: Uint8Array, mask: Uint8Array): Uint8Array =>
+    new Uint8Array(new Uint32Array(varyingWords(bytes, mask).buffer).sort().buffer);
+  return new Map(
+    [...varying].filter(([name, mask]) => {
+      const [want, got] = [baseline.get(name), candidate.get(name)];
+      return want === undefined || got === undefined || Buffer.compare(sorted(want, mask), sorted(got, mask)) !== 0;
+    }),
+  );
 }

@@ -6,6 +6,7 @@ import {
   type SimDispatchRequest,
   type SimDispatchResult,
 } from '../../device/index.ts';
+import { FloatReference, type KeptNumbers } from '../../device/sim/reference/float-reference.ts';
 import { LateLoads } from '../../device/sim/schedules/late-loads.ts';
 import type { Chip } from '../../device/sim/timing/chip.ts';
 import { type LaunchTime, TimingModel } from '../../device/sim/timing/model.ts';
@@ -26,6 +27,8 @@ export interface RunHow {
   readonly order?: RunOrder | undefined;
   /** Loads return as late as the waits allow. */
   readonly lateLoads?: boolean | undefined;
+  /** Followed in f64: what floats would be without rounding. */
+  readonly inF64?: boolean | undefined;
   /** The chip whose clock times it. */
   readonly chip?: Chip | undefined;
   readonly maxInstructions?: number | undefined;
@@ -47,6 +50,8 @@ export interface Outcome {
   readonly instructions: number;
   readonly byEncoding: Readonly<Record<string, number>>;
   readonly time: LaunchTime | undefined;
+  /** Of a run in f64: the floats in memory, by their address. */
+  readonly numbers: KeptNumbers | undefined;
 }
 
 /** A finding as one line. */
@@ -55,19 +60,20 @@ export const findingLine = (found: RunFinding): string =>
 
 /** Runs `code` on an input, from memory as that says. What the kernel does wrong is in the outcome. */
 export async function runInput(input: Input, code: Uint8Array, how: RunHow = {}): Promise<Outcome> {
-  const { follow = false, strict = false, order, lateLoads = false, chip, maxInstructions, only } = how;
+  const { follow = false, strict = false, order, lateLoads = false, inF64 = false, chip, maxInstructions, only } = how;
   const stand = strict ? new Stand(input.capture, code, false) : standFor(input.capture, code);
   try {
     const { device, placed } = stand;
     const edited = editsOf(input, placed.chunks);
     const before = stand.prepare(edited);
+    const reference = inF64 ? new FloatReference() : undefined;
     const fields: Partial<SimDispatchRequest> = {
       ...input.request,
       only,
       order,
       maxInstructions,
       workers: 1,
-      monitors: lateLoads ? [new LateLoads()] : undefined,
+      monitors: reference !== undefined ? [reference] : lateLoads ? [new LateLoads()] : undefined,
       strict: strict ? {} : undefined,
       timing: chip === undefined ? undefined : new TimingModel(chip, { knowsPages: true }),
     };
@@ -103,6 +109,7 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
       instructions: dispatch?.instructions ?? 0,
       byEncoding: dispatch?.instructionsByEncoding ?? {},
       time: dispatch?.timing,
+      numbers: reference?.memory,
     };
   } finally {
     stand.leave();

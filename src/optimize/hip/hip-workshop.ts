@@ -23,13 +23,22 @@ const MAX_PAST = 12;
 
 const RULES = `You make a HIP kernel faster by changing its source. You propose changes with tool calls; a deterministic judge guards, builds, runs and tries each
 one on a virtual AMD GPU: other data, addresses, sizes and schedules, strict checks for races and bounds, physics, modelled time. Only its verdict counts.
-- Every byte that the kernel leaves in memory must be the same, for all inputs. So sums of floats keep their order.
+- CLASS
 - Only kernels, device functions and constants may change. The kernel's signature, its launch (grid, block, dynamic LDS) and all code of the host stay.
 - All barriers are reached by all work-items of a workgroup. Sizes may be other than in this run, and no multiple of anything.
 - Use blockDim and gridDim only where the kernel used them before: they are hidden arguments. Work-items of a workgroup are as many as the launch says.
 - Make one change at a time, the one that the stalls ask for. A rejected change is not there any more: the next one begins at the best so far.
 - In the listing, text behind ';@' is the share of the time that waves spend at an instruction, and the reasons with cycles for one execution.
 - Call stop when nothing is left that is worth a try.`;
+
+const SAME =
+  'Every byte that the kernel leaves in memory must be the same, for all inputs. So sums of floats keep their order.';
+const CLASS_RULES: Readonly<Record<EquivalenceClass, string>> = {
+  bit: SAME,
+  atomics: `${SAME} Only what atomics add in any order may be added in another one.`,
+  bounded:
+    'Floats that the kernel leaves in memory may be rounded otherwise, as sums in another order are, and must be as near to the result in f64. All other bytes must be the same.',
+};
 
 export interface HipOptions {
   /** Names of kernels (mangled) that may be chosen. */
@@ -65,7 +74,7 @@ interface Baseline {
 
 export class HipWorkshop implements Workshop {
   readonly what: string;
-  readonly rules = RULES;
+  readonly rules: string;
   readonly hasMoves = false;
   readonly contest: Contest;
   readonly ranking: readonly RankedKernel[];
@@ -88,6 +97,7 @@ export class HipWorkshop implements Workshop {
     this.ranking = ranking;
     this.ledger = ledger;
     this.what = `the source ${project.source}`;
+    this.rules = RULES.replace('CLASS', CLASS_RULES[contest.evaluator.options.class ?? 'bit']);
     this.before = project.text();
     this.text = this.before;
   }
@@ -250,11 +260,19 @@ export class HipWorkshop implements Workshop {
       const words = `The program ends with status ${ran.status}, before with ${baseline.status}:\n${tailOf(ran)}`;
       return new Refusal('run', words);
     }
-    if (baseline.stdout !== undefined && ran.stdout !== baseline.stdout)
+    if (baseline.stdout !== undefined && this.printed(ran.stdout) !== this.printed(baseline.stdout))
       return new Refusal('run', 'The program prints something else than before.');
     return capture.codeObject();
   }
+
+  /** What a program prints as far as it must stay: floats may be rounded otherwise in the class bounded. */
+  private printed(text: string): string {
+    return this.contest.evaluator.options.class === 'bounded' ? text.replace(PRINTED_FLOAT, '#') : text;
+  }
 }
+
+/** Numbers with a point or an exponent. */
+const PRINTED_FLOAT = /[-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?/g;
 
 /** Why a text of the source is no candidate. */
 class Refusal {
