@@ -21,7 +21,7 @@ inline constexpr const char* kSocketVariable = "WAVESMITH_SOCKET";
 inline constexpr const char* kFreshVariable = "WAVESMITH_FRESH_MEMORY";
 
 // Of this file: both sides must have the same.
-inline constexpr uint32_t kProtocolVersion = 8;
+inline constexpr uint32_t kProtocolVersion = 9;
 
 // Where the window is, unless the first program of the device has something else there.
 inline constexpr uint64_t kWindowFirst = 79164837199872;
@@ -184,10 +184,11 @@ struct QueueRequest {
   uint64_t ring;  // address of the AQL packets
   uint64_t write_index;  // address of the u64 write index
   uint64_t read_index;  // address of the u64 read index
+  uint64_t watched;  // address of a u32: while it is not 0 the device looks at the ring by itself and needs no doorbell
   uint32_t packets;  // power of two
   uint32_t reserved;
 };
-static_assert(sizeof(QueueRequest) == 32);
+static_assert(sizeof(QueueRequest) == 40);
 
 // Pages of the program.
 struct AdoptRequest {

@@ -23,6 +23,23 @@ int ResidentBlocks(const Function& f, int block, size_t dynamic_shared, const De
   return std::min({by_registers, by_lds, kWavesPerUnit / waves});
 }
 
+namespace {
+
+// The bytes of LDS that a launch may add to a kernel's own.
+int DynamicSharedLimit(const Function& f) {
+  hipError_t error;
+  const Device* const device = GetDevice(&error);
+  return device == nullptr ? 0 : static_cast<int>(device->lds_bytes - f.group_segment);
+}
+
+// A handle of hipModuleGetFunction, as IREE passes it, or a host function.
+Function* FunctionOfAny(const void* function, hipError_t* error) {
+  auto* const handle = const_cast<Function*>(static_cast<const Function*>(function));
+  return IsFunction(handle) ? handle : FunctionOf(function, error);
+}
+
+}  // namespace
+
 }  // namespace wavesmith::hip
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
@@ -57,11 +74,9 @@ hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipF
     case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       *value = 0;
       break;
-    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: {
-      hipError_t error;
-      *value = static_cast<int>(GetDevice(&error)->lds_bytes - f->group_segment);
+    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = DynamicSharedLimit(*f);
       break;
-    }
     default:
       return Done(hipErrorInvalidValue);
   }
@@ -78,15 +93,26 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* a, const void* host_function)
   a->maxThreadsPerBlock = static_cast<int>(f->info.max_workgroup_size);
   a->numRegs = static_cast<int>(f->info.vgprs);
   a->sharedSizeBytes = f->group_segment;
-  a->maxDynamicSharedSizeBytes = static_cast<int>(GetDevice(&error)->lds_bytes - f->group_segment);
+  a->maxDynamicSharedSizeBytes = f->max_dynamic_shared.value_or(DynamicSharedLimit(*f));
   return Done(hipSuccess);
 }
-hipError_t hipFuncSetAttribute(const void* host_function, hipFuncAttribute, int) {
-  // The dynamic LDS limit is the device's in any case. Driver-API handles are accepted as IREE passes them.
-  if (IsFunction(static_cast<const Function*>(host_function))) return Done(hipSuccess);
+hipError_t hipFuncSetAttribute(const void* host_function, hipFuncAttribute attribute, int value) {
+  if (host_function == nullptr) return Done(hipErrorInvalidDeviceFunction);
+  if (attribute < 0 || attribute > hipFuncAttributeMax) return Done(hipErrorInvalidValue);
   hipError_t error;
-  FunctionOf(host_function, &error);
-  return Done(error);
+  Function* const f = FunctionOfAny(host_function, &error);
+  if (f == nullptr) return Done(error);
+  if (attribute == hipFuncAttributeMaxDynamicSharedMemorySize) {
+    if (value < 0 || value > DynamicSharedLimit(*f)) return Done(hipErrorInvalidValue);
+    f->max_dynamic_shared = value;
+  }
+  constexpr int kDefaultCarveout = -1;
+  constexpr int kWholeCarveout = 100;
+  if (attribute == hipFuncAttributePreferredSharedMemoryCarveout &&
+      (value < kDefaultCarveout || value > kWholeCarveout)) {
+    return Done(hipErrorInvalidValue);
+  }
+  return Done(hipSuccess);
 }
 hipError_t hipFuncSetCacheConfig(const void* host_function, hipFuncCache_t config) {
   if (config < hipFuncCachePreferNone || config > hipFuncCachePreferEqual) return Done(hipErrorInvalidValue);

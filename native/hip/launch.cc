@@ -217,15 +217,11 @@ hipError_t CheckModuleLaunch(const uint32_t (&grid)[3], const uint32_t (&block)[
   return items > kMostItems || shared > device->lds_bytes ? hipErrorInvalidValue : hipSuccess;
 }
 
-struct Configuration {
-  dim3 grid;
-  dim3 block;
-  size_t shared;
-  hipStream_t stream;
-};
 thread_local std::vector<Configuration> configurations;
 
 }  // namespace
+
+Configuration* LastConfiguration() { return configurations.empty() ? nullptr : &configurations.back(); }
 }  // namespace wavesmith::hip
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
@@ -349,7 +345,7 @@ hipError_t hipLaunchKernelExC(const LaunchConfig* c, const void* host_function, 
 }
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
-  configurations.push_back({grid, block, shared, stream});
+  configurations.push_back({grid, block, shared, stream, {}});
   return Done(hipSuccess);
 }
 hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, hipStream_t* stream) {

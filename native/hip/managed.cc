@@ -119,6 +119,10 @@ hipError_t hipMemPrefetchAsync(const void* pointer, size_t size, int device, hip
 hipError_t hipMemAdvise(const void* pointer, size_t size, hipMemoryAdvise advice, int device) {
   const hipError_t error = CheckRange(pointer, size);
   if (error != hipSuccess) return Done(error);
+  // Memory that has its place does not move: AMD's driver has no hints for it.
+  MemoryInfo info;
+  FindMemory(pointer, &info);
+  if (info.kind == MemoryKind::kDevice || info.kind == MemoryKind::kHost) return Done(hipErrorInvalidValue);
   const auto kind = static_cast<int>(advice);
   if (kind != kSetReadMostly && kind != kUnsetReadMostly && kind != kUnsetPreferred && !IsPlace(device)) {
     return Done(hipErrorInvalidDevice);
@@ -215,7 +219,10 @@ hipError_t hipStreamAttachMemAsync(hipStream_t handle, void* pointer, size_t siz
   hipError_t error;
   MemoryInfo info;
   if (FindStream(handle, &error) == nullptr) return Done(error);
-  const bool known = flags == 1 || flags == 2 || flags == 4;  // global, host, single
+  constexpr unsigned kGlobal = 1;
+  constexpr unsigned kHost = 2;
+  constexpr unsigned kSingle = 4;
+  const bool known = flags == kGlobal || flags == kHost || (flags == kSingle && handle != nullptr);
   if (!known || !FindMemory(pointer, &info) || info.kind != MemoryKind::kManaged) return Done(hipErrorInvalidValue);
   return Done(size == 0 || size == info.size ? hipSuccess : hipErrorInvalidValue);
 }

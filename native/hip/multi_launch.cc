@@ -44,10 +44,6 @@ hipError_t CheckList(const T* list, unsigned count, unsigned flags) {
   return hipSuccess;
 }
 
-// Arguments of the launch that was configured last.
-thread_local std::vector<uint8_t> arguments;
-thread_local bool is_configured = false;
-
 }  // namespace
 }  // namespace wavesmith::hip
 
@@ -83,25 +79,24 @@ hipError_t hipModuleLaunchCooperativeKernelMultiDevice(FunctionLaunch* list, uns
 }
 
 hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
-  arguments.clear();
-  is_configured = true;
   return __hipPushCallConfiguration(grid, block, shared, stream);
 }
 hipError_t hipSetupArgument(const void* argument, size_t size, size_t offset) {
   constexpr size_t kMost = 1 << 16;
-  if (!is_configured) return Done(hipErrorMissingConfiguration);
+  Configuration* const c = LastConfiguration();
+  if (c == nullptr) return Done(hipErrorMissingConfiguration);
   if (argument == nullptr || size > kMost || offset > kMost) return Done(hipErrorInvalidValue);
-  if (arguments.size() < offset + size) arguments.resize(offset + size);
-  std::memcpy(arguments.data() + offset, argument, size);
+  if (c->arguments.size() < offset + size) c->arguments.resize(offset + size);
+  std::memcpy(c->arguments.data() + offset, argument, size);
   return Done(hipSuccess);
 }
 hipError_t hipLaunchByPtr(const void* host_function) {
+  if (LastConfiguration() == nullptr) return Done(hipErrorMissingConfiguration);
+  std::vector<uint8_t> arguments = std::move(LastConfiguration()->arguments);
   dim3 grid;
   dim3 block;
   size_t shared;
   hipStream_t stream;
-  if (!is_configured) return Done(hipErrorMissingConfiguration);
-  is_configured = false;
   hipError_t error = __hipPopCallConfiguration(&grid, &block, &shared, &stream);
   if (error != hipSuccess) return Done(error);
   Function* const function = FunctionOf(host_function, stream, &error);

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -100,8 +101,8 @@ struct Function {
   uint32_t group_segment = 0;
   uint32_t private_segment = 0;
   uint32_t kernarg_size = 0;
-  // Set by hipFuncSetAttribute.
-  int max_dynamic_shared = 0;
+  // Set by hipFuncSetAttribute; changes what hipFuncGetAttributes says, launches have the device's limit.
+  std::optional<int> max_dynamic_shared;
   struct Module* module = nullptr;
 };
 struct Variable {
@@ -279,6 +280,17 @@ struct LaunchRequest {
   SignalRef* completion = nullptr;  // gets the kernel's signal
 };
 hipError_t Launch(const LaunchRequest& request);
+
+// A launch that was configured and not begun. Its arguments are what hipSetupArgument gave.
+struct Configuration {
+  dim3 grid;
+  dim3 block;
+  size_t shared;
+  hipStream_t stream;
+  std::vector<uint8_t> arguments;
+};
+// The calling thread's last one, or nullptr.
+Configuration* LastConfiguration();
 // Workgroups of a kernel that one compute unit holds at a time.
 int ResidentBlocks(const Function& function, int block, size_t dynamic_shared, const Device& device);
 

@@ -17,6 +17,9 @@ constexpr uint32_t kMaxPackets = 1u << 17;
 constexpr uint32_t kSharedApertureHigh = 0x10000;
 constexpr uint32_t kPrivateApertureHigh = 0x20000;
 constexpr size_t kPacketBytes = 64;
+// In the page before a ring: behind amd_queue_t, in a cache line of its own.
+constexpr size_t kWatchedOffset = 4096 - 64;
+static_assert(sizeof(amd_queue_t) <= kWatchedOffset);
 
 using ErrorCallback = void (*)(hsa_status_t, hsa_queue_t*, void*);
 
@@ -27,12 +30,17 @@ struct Queue : Doorbell {
   bool owns_doorbell = true;
   uint64_t handle = 0;  // in the device process; 0: none
   hsa_agent_t agent{kGpuAgent};
+  // In shared memory: the device looks at the ring by itself.
+  uint32_t* watched = nullptr;
   ErrorCallback on_error = nullptr;
   void* error_data = nullptr;
   std::atomic<bool> inactive{false};
 
+  // The packet's header was stored before; the device clears `watched` and then looks once more.
   void Ring(int64_t) override {
     if (inactive.load()) return;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (watched != nullptr && __atomic_load_n(watched, __ATOMIC_SEQ_CST) != 0) return;
     Runtime* const runtime = Runtime::Get();
     if (runtime != nullptr) runtime->client().Notify(MessageType::kDoorbell, Writer().Put(handle).bytes());
   }
@@ -194,6 +202,8 @@ Queue* NewDeviceQueue(Runtime& runtime, hsa_agent_t agent, uint32_t size, hsa_qu
   request.ring = reinterpret_cast<uint64_t>(queue->base());
   request.write_index = reinterpret_cast<uint64_t>(&queue->amd->write_dispatch_id);
   request.read_index = reinterpret_cast<uint64_t>(&queue->amd->read_dispatch_id);
+  queue->watched = reinterpret_cast<uint32_t*>(reinterpret_cast<uint8_t*>(queue->amd) + kWatchedOffset);
+  request.watched = reinterpret_cast<uint64_t>(queue->watched);
   request.packets = size;
   const Answer answer = runtime.client().Request(MessageType::kQueueCreate, Writer().Put(request).bytes());
   if (!answer.ok) {

@@ -48,10 +48,13 @@ class World {
     if (this.waits(signal) !== 0) this.announce();
   }
 
-  queue(type: number, dependencies: readonly number[]): { queue: AqlQueue; passed: number } {
+  queue(
+    type: number,
+    dependencies: readonly number[],
+  ): { queue: AqlQueue; passed: number; ring: number; mark: number } {
     const ring = this.allocate(PACKETS * 64);
     for (let n = 0; n < PACKETS; n++) this.view.setUint16(ring + 64 * n, 1, true);
-    const [write, read, passed] = [this.allocate(8), this.allocate(8), this.signal(1n)];
+    const [write, read, watched, passed] = [this.allocate(8), this.allocate(8), this.allocate(4), this.signal(1n)];
     this.view.setUint16(ring, type, true);
     for (const [n, s] of dependencies.entries()) this.view.setBigUint64(ring + 8 + 8 * n, BigInt(WINDOW + s), true);
     this.view.setBigUint64(ring + COMPLETION, BigInt(WINDOW + passed), true);
@@ -59,10 +62,21 @@ class World {
       ring: WINDOW + ring,
       writeIndex: WINDOW + write,
       readIndex: WINDOW + read,
+      watched: WINDOW + watched,
       packets: PACKETS,
     });
     queue.doorbell();
-    return { queue, passed };
+    return { queue, passed, ring, mark: watched };
+  }
+  /** Writes a barrier at a place of a ring, without a doorbell; its signal. */
+  barrier(ring: number, place: number): number {
+    const passed = this.signal(1n);
+    this.view.setBigUint64(ring + 64 * place + COMPLETION, BigInt(WINDOW + passed), true);
+    this.view.setUint16(ring + 64 * place, BARRIER_AND, true);
+    return passed;
+  }
+  mark(at: number): number {
+    return this.view.getUint32(at, true);
   }
 
   /** Lets everything that can go on do so. */
@@ -139,5 +153,37 @@ describe('queues that wait for the same signals', () => {
     world.store(a, 0n);
     await world.settle();
     expect([world.value(first.passed), world.value(second.passed), BigInt(world.waits(a))]).toEqual([0n, 0n, 0n]);
+  });
+});
+
+describe('a watched queue', () => {
+  it('runs packets that came without a doorbell, and one that came while it was left', async () => {
+    const world = new World();
+    const { queue, ring, mark } = world.queue(BARRIER_AND, []);
+    await world.settle();
+    expect(queue.look()).toBe(false);
+    queue.watch();
+    expect(world.mark(mark)).toBe(1);
+    const second = world.barrier(ring, 1);
+    expect([queue.look(), queue.look()]).toEqual([true, false]);
+    await world.settle();
+    expect(world.value(second)).toBe(0n);
+    const third = world.barrier(ring, 2);
+    queue.unwatch();
+    await world.settle();
+    expect([world.value(third), BigInt(world.mark(mark))]).toEqual([0n, 0n]);
+  });
+
+  it('leaves its memory alone when it was destroyed', async () => {
+    const world = new World();
+    const { queue, ring, mark } = world.queue(BARRIER_AND, []);
+    await world.settle();
+    queue.watch();
+    const second = world.barrier(ring, 1);
+    await queue.destroy();
+    world.memory.setU32(mark, 77);
+    queue.unwatch();
+    queue.watch();
+    expect([queue.look(), world.value(second), world.mark(mark)]).toEqual([false, 1n, 77]);
   });
 });

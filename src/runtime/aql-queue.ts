@@ -22,6 +22,7 @@ export interface QueueRequest {
   readonly ring: number;
   readonly writeIndex: number;
   readonly readIndex: number;
+  readonly watched: number;
   readonly packets: number;
 }
 
@@ -45,6 +46,7 @@ export class AqlQueue {
   private readonly host: QueueHost;
   private readonly ring: number;
   private readonly readIndex: number;
+  private readonly watched: number;
   private readonly packets: number;
   private readonly abort = new AbortController();
   private running: Promise<void> | undefined;
@@ -60,6 +62,7 @@ export class AqlQueue {
     this.ring = host.memory.offset(request.ring, packets * PACKET, PACKET, 'queue ring');
     this.readIndex = host.memory.offset(request.readIndex, 8, 8, 'read index');
     host.memory.offset(request.writeIndex, 8, 8, 'write index');
+    this.watched = host.memory.offset(request.watched, 4, 4, 'mark of a watched queue');
   }
 
   /** Packets were written. */
@@ -75,6 +78,25 @@ export class AqlQueue {
       });
   }
 
+  /** From now on the program sends no doorbells: `look()` is called again and again. */
+  watch(): void {
+    if (!this.abort.signal.aborted) this.host.memory.setU32(this.watched, 1);
+  }
+  /** Doorbells come again. A packet that was written before the program could know it is run. */
+  unwatch(): void {
+    // The memory of a queue that was destroyed may be something else's.
+    if (this.abort.signal.aborted) return;
+    this.host.memory.setU32(this.watched, 0);
+    this.look();
+  }
+  /** Runs packets that were written without a doorbell; whether there were some. */
+  look(): boolean {
+    if (this.running !== undefined || this.abort.signal.aborted) return false;
+    if ((this.host.memory.u16(this.nextPacket()) & 0xff) === PacketType.Invalid) return false;
+    this.doorbell();
+    return true;
+  }
+
   /** Stops after the running packet; resolves when nothing runs any more. */
   async destroy(): Promise<void> {
     this.abort.abort();
@@ -85,7 +107,7 @@ export class AqlQueue {
     const { memory } = this.host;
     while (!this.abort.signal.aborted) {
       const index = memory.u64(this.readIndex);
-      const at = this.ring + Number(index & BigInt(this.packets - 1)) * PACKET;
+      const at = this.nextPacket();
       const header = memory.u16(at);
       const type = header & 0xff;
       if (type === PacketType.Invalid) return;
@@ -94,6 +116,11 @@ export class AqlQueue {
       memory.setU64(this.readIndex, index + 1n);
       this.host.completed();
     }
+  }
+
+  /** Offset of the packet that is read next. */
+  private nextPacket(): number {
+    return this.ring + Number(this.host.memory.u64(this.readIndex) & BigInt(this.packets - 1)) * PACKET;
   }
 
   private async execute(type: number, at: number): Promise<void> {

@@ -3,6 +3,7 @@
 //
 // The device process's server: one session for each program.
 import type { Addon } from './addon.ts';
+import type { AqlQueue } from './aql-queue.ts';
 import type { HelloReply } from './generated/messages.ts';
 import { MessageServer } from './message-server.ts';
 import type { PacketTimes } from './packet-times.ts';
@@ -12,6 +13,8 @@ import { SharedMemory } from './shared-memory.ts';
 
 /** How long the event loop goes on without sleep. */
 const AWAKE_MS = 0.2;
+/** How long it looks at queues between two looks at everything else. */
+const LOOK_MS = 0.01;
 
 export class RuntimeServer implements SessionHost {
   readonly device: RuntimeDevice;
@@ -21,6 +24,8 @@ export class RuntimeServer implements SessionHost {
   private readonly sessions = new Set<Session>();
   private waiters: (() => void)[] = [];
   private awakeUntil = 0;
+  /** Queues that send no doorbells now. */
+  private readonly watched = new Set<AqlQueue>();
   private busy: Promise<void> = Promise.resolve();
   /** Sessions whose program is gone, while they free what was its. */
   private readonly ending = new Set<Promise<void>>();
@@ -107,18 +112,31 @@ export class RuntimeServer implements SessionHost {
   }
 
   /**
-   * The event loop does not sleep for a while: a program that has waited for a kernel mostly has the next one at once. Measured on two cores,
-   * launch and wait of a small kernel: 66 instead of 119 µs (median of 3,000).
+   * The event loop does not sleep for a while, and looks at the queue itself: a program that has waited for a kernel mostly has the next one at
+   * once.
    */
-  stayAwake(): void {
-    const now = performance.now();
-    const isAwake = now < this.awakeUntil;
-    this.awakeUntil = now + AWAKE_MS;
-    if (isAwake) return;
-    const turn = (): void => {
-      if (performance.now() < this.awakeUntil) setImmediate(turn);
-    };
-    setImmediate(turn);
+  stayAwake(queue: AqlQueue): void {
+    this.awakeUntil = performance.now() + AWAKE_MS;
+    if (this.watched.has(queue)) return;
+    if (this.watched.size === 0) setImmediate(() => this.lookAtQueues());
+    this.watched.add(queue);
+    queue.watch();
+  }
+
+  private lookAtQueues(): void {
+    const end = performance.now() + LOOK_MS;
+    let now: number;
+    let found = false;
+    do {
+      for (const queue of this.watched) found = queue.look() || found;
+      now = performance.now();
+    } while (!found && now < end);
+    if (found || now < this.awakeUntil) {
+      setImmediate(() => this.lookAtQueues());
+      return;
+    }
+    for (const queue of this.watched) queue.unwatch();
+    this.watched.clear();
   }
 
   signalsChanged(): Promise<void> {

@@ -38,8 +38,8 @@ export interface SessionHost {
   readonly hello: HelloReply;
   dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined>;
   signalsChanged(): Promise<void>;
-  /** A kernel has ended: another one may come soon. */
-  stayAwake(): void;
+  /** A packet of a queue has completed: another one may come soon. */
+  stayAwake(queue: AqlQueue): void;
   /** Something changed that a waiting queue may wait for. */
   announceChange(): void;
   /** One more session has the allocation at an address. */
@@ -218,7 +218,7 @@ export class Session {
 
   private createQueue(payload: Message['payload']): bigint {
     const handle = this.nextHandle++;
-    const queue = new AqlQueue(
+    const queue: AqlQueue = new AqlQueue(
       {
         memory: this.host.memory,
         dispatch: (packet, signal) => this.host.dispatch(packet, signal),
@@ -227,7 +227,7 @@ export class Session {
         signalsChanged: () => this.host.signalsChanged(),
         completed: () => {
           this.host.announceChange();
-          this.host.stayAwake();
+          this.host.stayAwake(queue);
         },
         failed: (error) => this.sendFault(handle, error),
       },

@@ -64,6 +64,9 @@ export class SharedMemory {
   u32(offset: number): number {
     return this.view.getUint32(offset, true);
   }
+  setU32(offset: number, value: number): void {
+    Atomics.store(this.words, offset / 4, value);
+  }
   u64(offset: number): bigint {
     return BigInt.asUintN(64, Atomics.load(this.longs, offset / 8));
   }

@@ -32,7 +32,7 @@ const CONSTANTS: readonly Constant[] = [
     'WAVESMITH_FRESH_MEMORY',
     'Environment of the program, 1: memory pools give freed memory back, so that every allocation is one of the device.',
   ),
-  constant('PROTOCOL_VERSION', 8, 'Of this file: both sides must have the same.'),
+  constant('PROTOCOL_VERSION', 9, 'Of this file: both sides must have the same.'),
   constant(
     'WINDOW_FIRST',
     0x4800_0000_0000,
@@ -163,6 +163,7 @@ const STRUCTS: readonly Struct[] = [
     place('ring', 'address of the AQL packets'),
     place('write_index', 'address of the u64 write index'),
     place('read_index', 'address of the u64 read index'),
+    place('watched', 'address of a u32: while it is not 0 the device looks at the ring by itself and needs no doorbell'),
     u32('packets', 'power of two'),
     u32('reserved'),
   ]),

@@ -260,7 +260,20 @@ hipError_t hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipMemsetParam
 hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* p) {
   const auto lock = GraphLock();
   auto* const fill = ParamsIn<MemsetNode>(exec, node);
-  return Done(fill == nullptr ? hipErrorInvalidValue : MakeMemsetNode(p, fill));
+  if (fill == nullptr) return Done(hipErrorInvalidValue);
+  MemsetNode changed;
+  const hipError_t error = MakeMemsetNode(p, &changed);
+  if (error != hipSuccess) return Done(error);
+  // A fill of several rows keeps its shape, and every fill its device.
+  const hipMemsetParams& old = fill->params;
+  const bool is_other_shape =
+      p->height != 1 && (p->height != old.height || p->width * p->elementSize != old.width * old.elementSize);
+  MemoryInfo from;
+  MemoryInfo to;
+  const bool is_other_device = FindMemory(old.dst, &from) && FindMemory(p->dst, &to) && from.device != to.device;
+  if (is_other_shape || is_other_device) return Done(hipErrorInvalidValue);
+  *fill = changed;
+  return Done(hipSuccess);
 }
 hipError_t hipDrvGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                                     size_t count, const MemsetDriverParams* p, hipCtx_t) {

@@ -16,7 +16,7 @@ export const SOCKET_VARIABLE = 'WAVESMITH_SOCKET';
 export const FRESH_VARIABLE = 'WAVESMITH_FRESH_MEMORY';
 
 /** Of this file: both sides must have the same. */
-export const PROTOCOL_VERSION = 8;
+export const PROTOCOL_VERSION = 9;
 
 /** Where the window is, unless the first program of the device has something else there. */
 export const WINDOW_FIRST = 79164837199872;
@@ -329,17 +329,20 @@ export interface QueueRequest {
   readonly writeIndex: number;
   /** address of the u64 read index */
   readonly readIndex: number;
+  /** address of a u32: while it is not 0 the device looks at the ring by itself and needs no doorbell */
+  readonly watched: number;
   /** power of two */
   readonly packets: number;
 }
 
-/** Reads it from the first 32 bytes; too few are the reader's error. */
+/** Reads it from the first 40 bytes; too few are the reader's error. */
 export function readQueueRequest(r: ByteReader): QueueRequest {
   return {
     ring: r.u64AsNumber(0),
     writeIndex: r.u64AsNumber(8),
     readIndex: r.u64AsNumber(16),
-    packets: r.u32(24),
+    watched: r.u64AsNumber(24),
+    packets: r.u32(32),
   };
 }
 
