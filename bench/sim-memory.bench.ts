@@ -105,10 +105,14 @@ function main(): void {
     module.export(`f${n}`, fn);
   });
   let resumed = 0;
-  const imports = memoryImports((_wave, pc) => {
-    resumed++;
-    steps[pc]?.(w);
-  }, memory);
+  const imports = memoryImports(
+    (_wave, pc) => {
+      resumed++;
+      steps[pc]?.(w);
+    },
+    memory,
+    false,
+  );
   const bytes = module.finish();
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
     env: { memory: memory.wasm, ...imports },

@@ -108,6 +108,28 @@ napi_value ShowFrame(napi_env env, napi_callback_info info) {
   return mapped == MAP_FAILED ? Throw(env, "mmap", errno) : nullptr;
 }
 
+void Unmap(napi_env, void* data, void* size) { munmap(data, reinterpret_cast<size_t>(size)); }
+
+// viewFile(descriptor, offset, size): pages of the file as an ArrayBuffer, mapped until it is collected.
+napi_value ViewFile(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  int32_t fd;
+  int64_t offset, size;
+  if (!Arguments(env, info, arguments) || napi_get_value_int32(env, arguments[0], &fd) != napi_ok ||
+      !SizeOf(env, arguments[1], &offset) || !SizeOf(env, arguments[2], &size) || size == 0) {
+    return ThrowType(env, "viewFile takes a descriptor and whole pages");
+  }
+  const auto bytes = static_cast<size_t>(size);
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, offset);
+  if (mapped == MAP_FAILED) return Throw(env, "mmap", errno);
+  napi_value buffer;
+  if (napi_create_external_arraybuffer(env, mapped, bytes, Unmap, reinterpret_cast<void*>(bytes), &buffer) != napi_ok) {
+    munmap(mapped, bytes);
+    return ThrowType(env, "viewFile: this Node has no buffers of foreign memory");
+  }
+  return buffer;
+}
+
 // discard(descriptor, offset, size): gives whole pages of the file back to the system; they read as zero.
 napi_value Discard(napi_env env, napi_callback_info info) {
   napi_value arguments[3];
@@ -188,6 +210,7 @@ void Export(napi_env env, napi_value exports, const char* name, napi_callback ca
 NAPI_MODULE_INIT() {
   Export(env, exports, "mapMemory", MapMemory);
   Export(env, exports, "showFrame", ShowFrame);
+  Export(env, exports, "viewFile", ViewFile);
   Export(env, exports, "discard", Discard);
   Export(env, exports, "wake", Wake);
   Export(env, exports, "peer", Peer);

@@ -151,7 +151,7 @@ export class SimRuntime implements RuntimeDevice {
             : {
                 bytes: this.memoryBytes,
                 threads: Math.min(host.workerHost?.cores ?? 1, MAX_FRAME_THREADS),
-                show: showFrom(source, memory),
+                ...showFrom(source, memory),
                 source,
               },
       });

@@ -72,6 +72,7 @@ function makeHost(): SessionHost {
   const addon: Addon = {
     mapMemory: () => 3,
     showFrame: () => {},
+    viewFile: (_descriptor, _offset, size) => new ArrayBuffer(size),
     discard: () => {},
     wake: () => 0,
     peer: () => ({ pid: 1, uid: 0 }),

@@ -98,8 +98,44 @@ static void Captured() {
   OK(hipGraphDestroy(graph));
 }
 
+// What an executable's fill may become: one row of any length, several rows in the shape that they had.
+static void Fills() {
+  int *p, *out;
+  size_t pitch;
+  OK(hipMallocPitch(reinterpret_cast<void**>(&p), &pitch, 4 * sizeof(int), 2));
+  OK(hipMalloc(&out, 8 * sizeof(int)));
+  OK(hipMemset(out, 0, 8 * sizeof(int)));
+  hipGraph_t graph;
+  OK(hipGraphCreate(&graph, 0));
+  hipMemsetParams rows{};
+  rows.dst = p;
+  rows.elementSize = sizeof(int);
+  rows.width = 1;
+  rows.height = 2;
+  rows.pitch = pitch;
+  hipMemsetParams row = rows;
+  row.height = 1;
+  hipGraphNode_t two, one;
+  OK(hipGraphAddMemsetNode(&two, graph, nullptr, 0, &rows));
+  OK(hipGraphAddMemsetNode(&one, graph, nullptr, 0, &row));
+  hipGraphExec_t exec;
+  OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  rows.width = 2;
+  GIVES(hipErrorInvalidValue, hipGraphExecMemsetNodeSetParams(exec, two, &rows));
+  row.dst = out;
+  row.width = 3;
+  row.value = 9;
+  OK(hipGraphExecMemsetNodeSetParams(exec, one, &row));
+  OK(hipGraphLaunch(exec, nullptr));
+  const auto filled = Download(out, 4);
+  CHECK(filled[0] == 9 && filled[2] == 9 && filled[3] == 0);
+  OK(hipGraphExecDestroy(exec));
+  OK(hipGraphDestroy(graph));
+}
+
 int main() {
   Built();
   Captured();
+  Fills();
   return Ok();
 }

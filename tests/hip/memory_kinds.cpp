@@ -54,6 +54,13 @@ int main() {
   Increment(p, n);
   OK(hipDeviceSynchronize());
   for (int i = 0; i < n; i++) CHECK(p[i] == 2 * i + 1);
+  // A stream of its own for memory cannot be the default stream.
+  GIVES(hipErrorInvalidValue, hipStreamAttachMemAsync(nullptr, p, 0, hipMemAttachSingle));
+  OK(hipStreamAttachMemAsync(nullptr, p, 0, hipMemAttachGlobal));
+  OK(hipFree(p));
+  // Memory of the device has its place; there are no hints for it.
+  OK(hipMalloc(reinterpret_cast<void**>(&p), bytes));
+  GIVES(hipErrorInvalidValue, hipMemAdvise(p, bytes, hipMemAdviseSetReadMostly, 0));
   OK(hipFree(p));
 
   // Registered: the program's own pages, at their own address, in the middle of a page.

@@ -370,10 +370,14 @@ export class CompiledInstructions {
     });
     const bytes = module.finish();
     this.moduleBytes = bytes.length;
-    const imports = memoryImports((_wave, pc) => {
-      this.resumed++;
-      (this.steps[pc] as (w: Wave) => void)(m.w);
-    }, m.w.memory);
+    const imports = memoryImports(
+      (_wave, pc) => {
+        this.resumed++;
+        (this.steps[pc] as (w: Wave) => void)(m.w);
+      },
+      m.w.memory,
+      false,
+    );
     this.exports = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
       env: { memory: wasm, ...imports },
     }).exports;

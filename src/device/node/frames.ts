@@ -6,6 +6,8 @@ import type { BeyondWindow } from '../sim/state/frames.ts';
 export interface FrameAddon {
   /** Maps `size` bytes of a file from `offset` over the bytes at `at` of a WebAssembly memory; all are whole pages. */
   showFrame(memory: Uint8Array, at: number, descriptor: number, offset: number, size: number): void;
+  /** `size` bytes of a file from `offset` as a buffer, mapped until it is collected; whole pages. */
+  viewFile(descriptor: number, offset: number, size: number): ArrayBuffer;
 }
 
 /** Where the memory is, for any thread of the process. */
@@ -16,10 +18,13 @@ export interface FrameSource {
   readonly descriptor: number;
 }
 
-/** `BeyondWindow.show` of this thread. */
-export function showFrom(source: unknown, memory: WebAssembly.Memory): BeyondWindow['show'] {
+/** How this thread sees memory beyond the window. */
+export function showFrom(source: unknown, memory: WebAssembly.Memory): Pick<BeyondWindow, 'show' | 'view'> {
   const { addon: path, descriptor } = source as FrameSource;
   const addon = createRequire(import.meta.url)(path) as FrameAddon;
   const bytes = new Uint8Array(memory.buffer);
-  return (at, offset, size) => addon.showFrame(bytes, at, descriptor, offset, size);
+  return {
+    show: (at, offset, size) => addon.showFrame(bytes, at, descriptor, offset, size),
+    view: (offset, size) => addon.viewFile(descriptor, offset, size),
+  };
 }

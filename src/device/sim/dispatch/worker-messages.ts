@@ -23,8 +23,8 @@ export interface MemoryMessage {
   readonly window: number;
   readonly memory: WebAssembly.Memory;
   readonly thread: NonNullable<MemoryOptions['thread']>;
-  /** What is beyond the window; the thread makes its own `show` of the source. */
-  readonly beyond: Omit<BeyondWindow, 'show'> | undefined;
+  /** What is beyond the window; the thread makes its own `show` and `view` of the source. */
+  readonly beyond: Omit<BeyondWindow, 'show' | 'view'> | undefined;
 }
 
 /** Runs workgroups of a dispatch until none is left. */

@@ -2,6 +2,10 @@
 // itself the rest in frames of 1 MiB, which it maps one by one over positions in the window, the one that was shown first giving way.
 // Every thread has positions of its own: none waits for another, and all see the same pages.
 //
+// To map a frame costs as much as hundreds of accesses. When all positions are taken, a frame is shown only if accesses come back to it. What
+// touches it before that is passed: a load finds a copy, and what a store leaves is copied when the thread looks up something else or ends its
+// turn. Nobody waits for such a store in between: workgroups that depend on each other run in one thread. Atomics need the memory itself.
+//
 // A position may be shown anew by the next look-up: who gets an offset uses it before looking for another.
 import { type AddressTable, ENTRIES } from './address-table.ts';
 import { FRAME, PAGE } from './layout.ts';
@@ -15,7 +19,9 @@ export interface BeyondWindow {
   readonly threads: number;
   /** Maps `size` bytes of the file from `offset` over the bytes at `at` of wasm memory. */
   readonly show: (at: number, offset: number, size: number) => void;
-  /** What another thread makes its `show` of; it is sent there. */
+  /** `size` bytes of the file from `offset` as a buffer of their own, which stay mapped. */
+  readonly view: (offset: number, size: number) => ArrayBuffer;
+  /** What another thread makes its `show` and `view` of; it is sent there. */
   readonly source: unknown;
 }
 
@@ -27,6 +33,19 @@ export interface FrameArea {
 
 /** A frame shows a page more than its own, so that no access ends outside of the frame in which it begins. */
 const SHOWN = FRAME + PAGE;
+
+/** Bytes of the file that a thread maps at a time to look at without frames. */
+const CHUNK = 2 ** 30;
+/** A frame that is looked for again among so few ones that are not shown is worth a position: a stream of accesses has come to it. */
+const NEAR_MISSES = 4;
+/** So many misses later one is shown in any case: what is in use finds its way to a position though it comes back late. */
+const MISSES_A_FRAME = 32768;
+
+/** What `name` gives when the address table names the memory: no offset is 1. */
+export const NAMED = 1;
+/** The longest access that is passed: one of a whole wavefront. */
+const PASSED_BYTES = 1024;
+const WORD = 4;
 
 interface Position {
   readonly at: number;
@@ -42,24 +61,42 @@ export class Frames {
   readonly area: FrameArea;
   private readonly buffer: ArrayBufferLike;
   private readonly show: BeyondWindow['show'];
+  private readonly view: BeyondWindow['view'];
+  private readonly fileBytes: number;
   private readonly table: AddressTable;
   private readonly free: Position[] = [];
   /** By frame, in the order in which they were shown. */
   private readonly shown = new Map<number, Position>();
   private newest: Position | undefined;
+  /** Look-ups of frames that are not shown, and the last ones of them. */
+  private misses = 0;
+  private readonly missed = new Int32Array(NEAR_MISSES).fill(-1);
+  private readonly chunks = new Map<number, ArrayBuffer>();
+  /** Where accesses are passed: a position that shows nothing. */
+  private readonly passage: Position;
+  private readonly passageBytes: Uint8Array;
+  private readonly passageView: DataView;
+  /** A store that was passed and is not in memory yet: bytes, and where they belong. */
+  private stored = 0;
+  private storedAt = 0;
+  private storedIn: Region | undefined;
+  /** The parts of allocations that were last looked at without a frame, by chunk. */
+  private readonly aside = new Map<number, { readonly region: Region; readonly part: Region }>();
   /** What the entries of the address table name. */
   private readonly named: (Position | undefined)[] = new Array(ENTRIES);
 
   constructor(
     buffer: ArrayBufferLike,
     area: FrameArea,
-    { show, threads }: BeyondWindow,
+    { bytes, show, view, threads }: BeyondWindow,
     thread: number,
     table: AddressTable,
   ) {
     this.buffer = buffer;
     this.area = area;
     this.show = show;
+    this.view = view;
+    this.fileBytes = bytes;
     this.table = table;
     if (thread >= threads) throw new RangeError(`thread ${thread} has no positions for frames`);
     const count = Math.floor(area.bytes / SHOWN / threads);
@@ -67,21 +104,64 @@ export class Frames {
       const at = area.at + (thread * count + n) * SHOWN;
       this.free.push({ at, frame: -1, entries: new Set(), whole: undefined, part: undefined });
     }
+    this.passage = this.free.shift() as Position;
+    this.passageBytes = new Uint8Array(buffer, this.passage.at, PASSED_BYTES);
+    this.passageView = new DataView(buffer, this.passage.at, PASSED_BYTES);
   }
 
-  /** The part of an allocation around an address. */
+  /** The part of an allocation around an address, in wasm memory. */
   partAt(region: Region, address: number): Region {
-    return this.part(this.position(region, address), region);
+    this.settle();
+    return this.part(this.position(this.frameOf(region, address)), region);
   }
 
-  /** Has an entry of the address table name the part of an allocation around an address. */
-  name(region: Region, address: number, isWrite: boolean): void {
+  /** The same where its bytes are now: in wasm memory or not. */
+  lookAt(region: Region, address: number): Region {
+    this.settle();
+    const position = this.shown.get(this.frameOf(region, address));
+    return position === undefined ? this.asidePart(region, address) : this.part(position, region);
+  }
+
+  /**
+   * Has an entry of the address table name the part of an allocation around an address (NAMED), or gives the offset where `bytes` from it on are
+   * read or written once when that is not worth a position. Without `bytes` it is named.
+   */
+  name(region: Region, address: number, isWrite: boolean, bytes: number): number {
+    this.settle();
+    const frame = this.frameOf(region, address);
+    if (bytes > 0 && bytes <= PASSED_BYTES && !this.shown.has(frame) && !this.isWorthAPosition(frame)) {
+      return this.pass(region, address, isWrite, bytes);
+    }
     const entry = this.table.entryOf(address, isWrite);
     this.named[entry]?.entries.delete(entry);
-    const position = this.position(region, address);
+    const position = this.position(frame);
     position.entries.add(entry);
     this.named[entry] = position;
     this.table.set(entry, this.part(position, region));
+    return NAMED;
+  }
+
+  /** Puts what was written in passing where it belongs. */
+  settle(): void {
+    if (this.stored === 0) return;
+    const { bytes, view } = this.storedIn as Region;
+    if (this.stored === WORD) view.setInt32(this.storedAt, this.passageView.getInt32(0, true), true);
+    else bytes.set(this.passageBytes.subarray(0, this.stored), this.storedAt);
+    this.stored = 0;
+  }
+
+  /** 0 when the allocation ends before the bytes do. */
+  private pass(region: Region, address: number, isWrite: boolean, bytes: number): number {
+    const part = this.asidePart(region, address);
+    const at = address - part.base;
+    if (at + bytes > part.size) return 0;
+    if (isWrite) {
+      this.stored = bytes;
+      this.storedAt = at;
+      this.storedIn = part;
+    } else if (bytes === WORD) this.passageView.setInt32(0, part.view.getInt32(at, true), true);
+    else this.passageBytes.set(part.bytes.subarray(at, at + bytes));
+    return this.passage.at;
   }
 
   /** The address table was emptied. */
@@ -90,8 +170,34 @@ export class Frames {
     this.named.fill(undefined);
   }
 
-  private position(region: Region, address: number): Position {
-    const frame = Math.floor((region.offset + address - region.base) / FRAME);
+  private frameOf(region: Region, address: number): number {
+    return Math.floor((region.offset + address - region.base) / FRAME);
+  }
+
+  private isWorthAPosition(frame: number): boolean {
+    if (this.free.length > 0) return true;
+    const isNear = this.missed.includes(frame);
+    this.misses++;
+    this.missed[this.misses % NEAR_MISSES] = frame;
+    return isNear || this.misses % MISSES_A_FRAME === 0;
+  }
+
+  /** The part of an allocation that lies in the same chunk of the file as an address, a page more at its end as in a frame. */
+  private asidePart(region: Region, address: number): Region {
+    const chunk = Math.floor((region.offset + address - region.base) / CHUNK);
+    const known = this.aside.get(chunk);
+    if (known?.region === region) return known.part;
+    let buffer = this.chunks.get(chunk);
+    if (buffer === undefined) {
+      buffer = this.view(chunk * CHUNK, Math.min(CHUNK + PAGE, this.fileBytes - chunk * CHUNK));
+      this.chunks.set(chunk, buffer);
+    }
+    const part = this.cut(region, buffer, chunk * CHUNK, buffer.byteLength, 0);
+    this.aside.set(chunk, { region, part });
+    return part;
+  }
+
+  private position(frame: number): Position {
     if (this.newest?.frame === frame) return this.newest;
     let position = this.shown.get(frame);
     if (position === undefined) {
@@ -120,19 +226,23 @@ export class Frames {
 
   private part(position: Position, region: Region): Region {
     if (position.whole === region && position.part !== undefined) return position.part;
-    const first = position.frame * FRAME;
-    const from = Math.max(first, region.offset);
-    const to = Math.min(first + SHOWN, region.offset + region.size);
-    const before = from - region.offset;
-    const part = new Region(this.buffer, {
-      base: region.base + before,
-      size: to - from,
-      label: region.label,
-      offset: position.at + from - first,
-      readOnlyRanges: region.readOnlyRanges.map(([start, end]) => [start - before, end - before]),
-    });
+    const part = this.cut(region, this.buffer, position.frame * FRAME, SHOWN, position.at);
     position.whole = region;
     position.part = part;
     return part;
+  }
+
+  /** The part of an allocation in `bytes` of the file from `first`, which are in a buffer at `at`. */
+  private cut(region: Region, buffer: ArrayBufferLike, first: number, bytes: number, at: number): Region {
+    const from = Math.max(first, region.offset);
+    const to = Math.min(first + bytes, region.offset + region.size);
+    const before = from - region.offset;
+    return new Region(buffer, {
+      base: region.base + before,
+      size: to - from,
+      label: region.label,
+      offset: at + from - first,
+      readOnlyRanges: region.readOnlyRanges.map(([start, end]) => [start - before, end - before]),
+    });
   }
 }

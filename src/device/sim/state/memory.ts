@@ -3,7 +3,7 @@
 // fit into the window lies beyond it where the host provides that (frames.ts); its addresses go on where the window's end.
 import { WavesmithError } from '../../../base/index.ts';
 import { ADDRESS_TABLE_BYTES, AddressTable } from './address-table.ts';
-import { type BeyondWindow, type FrameArea, Frames } from './frames.ts';
+import { type BeyondWindow, type FrameArea, Frames, NAMED } from './frames.ts';
 import { Heap } from './heap.ts';
 import {
   gpuWindow,
@@ -462,13 +462,21 @@ export class DeviceMemory {
     return this.dividedBy?.(address) ?? this.find(address, 1);
   }
 
-  /** Has the address table of this thread name the memory at an address; false when it is not live, or partly read-only and to be written. */
-  locate(address: number, write: boolean): boolean {
+  /**
+   * Has the address table of this thread name the memory at an address (NAMED), or says where `bytes` of it may be read or written once; 0 when
+   * it is not live, or partly read-only and to be written. Without `bytes` it is named.
+   */
+  locate(address: number, write: boolean, bytes = 0): number {
     const region = this.find(address, 1);
-    if (region === undefined || (write && region.readOnlyRanges.length > 0)) return false;
-    if (region.isBeyond) this.framesOf(region).name(region, address, write);
-    else this.table.set(this.table.entryOf(address, write), region);
-    return true;
+    if (region === undefined || (write && region.readOnlyRanges.length > 0)) return 0;
+    if (region.isBeyond) return this.framesOf(region).name(region, address, write, bytes);
+    this.table.set(this.table.entryOf(address, write), region);
+    return NAMED;
+  }
+
+  /** What compiled code has written where `locate` said is in memory, for every thread. */
+  settle(): void {
+    this.frames?.settle();
   }
 
   private framesOf({ label }: Region): Frames {
@@ -476,19 +484,25 @@ export class DeviceMemory {
     return this.frames;
   }
 
-  /** The allocation to read or write, or the part of it that is shown around the address, or a fault. */
+  /** The allocation to read or write, or the part of it around the address, or a fault. Its bytes may be outside of wasm memory. */
   access(address: number, size: number, write: boolean): Region {
+    const region = this.live(address, size, write);
+    return region.isBeyond ? this.framesOf(region).lookAt(region, address) : region;
+  }
+
+  private live(address: number, size: number, write: boolean): Region {
     const region = this.find(address, size);
     if (region === undefined) throw new MemoryFault('global', address, size, write);
     if (write && region.readOnlyRanges.length > 0 && region.isReadOnly(address, size)) {
       throw new MemoryFault('global', address, size, true, ' to read-only memory');
     }
-    return region.isBeyond ? this.framesOf(region).partAt(region, address) : region;
+    return region;
   }
 
   /** Offset in wasm memory of live bytes at any address, or a fault: what compiled code calls when the limits table does not say yes. */
   translate(address: number, size: number, write: boolean): number {
-    const region = this.access(address, size, write);
+    const whole = this.live(address, size, write);
+    const region = whole.isBeyond ? this.framesOf(whole).partAt(whole, address) : whole;
     return region.offset + address - region.base;
   }
 

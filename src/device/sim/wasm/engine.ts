@@ -110,7 +110,7 @@ class CompiledUnits {
         this.interpret(pc);
         w.running = 0;
       },
-      ...memoryImports(interpret, memory),
+      ...memoryImports(interpret, memory, this.instrument !== undefined),
       fmaExactly,
       trigPreop: trigPreopImport(memory),
       ...this.instrumentImports(),
@@ -129,6 +129,11 @@ class CompiledUnits {
         },
       ]),
     );
+  }
+
+  /** What compiled code has written is in memory. */
+  settle(): void {
+    this.memory.settle();
   }
 
   /** One instruction by the interpreter; a throw leaves `pc` set. */
@@ -291,6 +296,7 @@ export class CompiledEngine implements Engine {
         compiled.pc = -1;
         throw error;
       } finally {
+        compiled.settle();
         executed += done;
         w.executed += done;
         w.workgroup.clock = compiled.clock + done;

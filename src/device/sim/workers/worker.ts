@@ -20,11 +20,11 @@ import type { WorkerPort } from './worker-host.ts';
 /** Pieces of loaded code that a worker keeps decoded and compiled. */
 const KEPT = 16;
 
-/** Answers a device's messages. `showFrom` makes the host's `show` of what the device names as its source. */
+/** Answers a device's messages. `showFrom` makes the host's `show` and `view` of what the device names as its source. */
 export function serveWorker(
   port: WorkerPort,
   moduleCache?: ModuleCache,
-  showFrom?: (source: unknown, memory: WebAssembly.Memory) => BeyondWindow['show'],
+  showFrom?: (source: unknown, memory: WebAssembly.Memory) => Pick<BeyondWindow, 'show' | 'view'>,
 ): void {
   let memory: DeviceMemory | undefined;
   const known = new Map<number, LoadedCode>();
@@ -33,12 +33,12 @@ export function serveWorker(
     if (message.kind === 'memory') {
       moveWindow(message.window);
       const { thread, beyond } = message;
-      const show = beyond === undefined ? undefined : showFrom?.(beyond.source, message.memory);
+      const shown = beyond === undefined ? undefined : showFrom?.(beyond.source, message.memory);
       memory = new DeviceMemory({
         memory: message.memory,
         moduleCache,
         thread,
-        beyond: beyond === undefined || show === undefined ? undefined : { ...beyond, show },
+        beyond: beyond === undefined || shown === undefined ? undefined : { ...beyond, ...shown },
       });
     } else if (memory === undefined) throw new Error('the device sent no memory');
     else port.post(run(memory, known, message));

@@ -82,7 +82,12 @@ function liveOffset(f: Frame, t: Transfer, address: number, a: number, bytes: nu
   checkPage(fn, a, bytes, t.write);
   fn.op('i32.and').op('i32.eqz');
   code.if(() => {
-    fn.get(f.wave).get(address).i32(bytes).call(locateFunction(module, t.write)).tee(a).op('i32.eqz');
+    fn.get(f.wave)
+      .get(address)
+      .i32(bytes)
+      .call(locateFunction(module, t.write, t.lanesOnly))
+      .tee(a)
+      .op('i32.eqz');
     code.if(() => f.resume());
   });
 }

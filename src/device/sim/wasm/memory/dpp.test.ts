@@ -48,7 +48,7 @@ it('moves the lanes every DPP control moves', () => {
   );
   const { wasm } = w.memory;
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), {
-    env: { memory: wasm, ...memoryImports(() => expect.unreachable(), w.memory) },
+    env: { memory: wasm, ...memoryImports(() => expect.unreachable(), w.memory, false) },
   });
   for (const { name, step } of cases) {
     for (const exec of [-1n, BigInt(random.word()) * 0x1_0000_0001n, 0x8001_7ffe_0180_c3c3n]) {

@@ -67,8 +67,9 @@ export function resumeImport(
 export function memoryImports(
   interpret: (wave: number, pc: number) => void,
   memory: DeviceMemory,
+  inPlace: boolean,
 ): WebAssembly.ModuleImports {
-  return { resume: resumeImport(interpret, memory.wasm), locate: locateImport(memory) };
+  return { resume: resumeImport(interpret, memory.wasm), locate: locateImport(memory, inPlace) };
 }
 
 function emitAccess(

@@ -1,25 +1,31 @@
 // Device memory that the limits table does not describe in one entry: allocations mapped outside the window, memory beyond it, and elements
 // that cross a page. The address table of the thread names what was found last (state/address-table.ts); the device fills it.
 import { ENTRIES, ENTRY_BYTES, ENTRY_DELTA, ENTRY_SIZE, ENTRY_START } from '../../state/address-table.ts';
+import { NAMED } from '../../state/frames.ts';
 import { FRAME, WAVE_ADDRESS_TABLE } from '../../state/layout.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 
-/** Index of the import `locate(low, high, write)`: has the address table name the memory at an address, or returns 0. */
+/**
+ * Index of the import `locate(low, high, write, bytes)`: 0 when there is no such memory, 1 when the address table names it now, or else where
+ * `bytes` of it may be read or written once, before anything else is located. `bytes` 0 is what must be done in place: atomics.
+ */
 export function locateIndex(module: WasmModule): number {
-  return module.importFunction('env', 'locate', ['i32', 'i32', 'i32'], ['i32']);
+  return module.importFunction('env', 'locate', ['i32', 'i32', 'i32', 'i32'], ['i32']);
 }
 
 /** (wave, address, bytes) -> offset in wasm memory of that many live bytes, or 0 when nothing that the table can name holds them all. */
-export function locateFunction(module: WasmModule, write: boolean): WasmFunction {
+export function locateFunction(module: WasmModule, write: boolean, inPlace = false): WasmFunction {
   const locate = locateIndex(module);
-  return module.helper(`memory.locate.${write ? 'store' : 'load'}`, ['i32', 'i64', 'i32'], ['i32'], (fn) => {
+  const name = `memory.locate.${write ? 'store' : 'load'}${inPlace ? '.place' : ''}`;
+  return module.helper(name, ['i32', 'i64', 'i32'], ['i32'], (fn) => {
     const [wave, address, bytes] = [0, 1, 2] as const;
     const half = ENTRIES / 2;
     const first = write ? half * ENTRY_BYTES : 0;
     const entry = fn.local('i32');
     const need = fn.local('i64');
     const size = fn.local('i64');
+    const found = fn.local('i32');
     /** Leaves 1 when the entry holds the bytes. */
     const holds = (): void => {
       fn.get(entry)
@@ -47,11 +53,11 @@ export function locateFunction(module: WasmModule, write: boolean): WasmFunction
     holds();
     fn.op('i32.eqz').if();
     fn.get(address).op('i32.wrap_i64').get(address).i64(32n).op('i64.shr_u').op('i32.wrap_i64');
-    fn.i32(write ? 1 : 0)
-      .call(locate)
-      .op('i32.eqz')
-      .if();
-    fn.i32(0).return().end();
+    fn.i32(write ? 1 : 0);
+    if (inPlace) fn.i32(0);
+    else fn.get(bytes);
+    fn.call(locate).tee(found).i32(NAMED).op('i32.ne').if();
+    fn.get(found).return().end();
     holds();
     fn.op('i32.eqz').if();
     fn.i32(0).return().end().end();
@@ -63,7 +69,11 @@ export function locateFunction(module: WasmModule, write: boolean): WasmFunction
   });
 }
 
-/** The import `locate`. */
-export function locateImport(memory: DeviceMemory): (low: number, high: number, write: number) => number {
-  return (low, high, write) => (memory.locate((high >>> 0) * 2 ** 32 + (low >>> 0), write !== 0) ? 1 : 0);
+/** The import `locate`. Code with checks has records of the memory itself: `inPlace` has all of it done there. */
+export function locateImport(
+  memory: DeviceMemory,
+  inPlace: boolean,
+): (low: number, high: number, write: number, bytes: number) => number {
+  return (low, high, write, bytes) =>
+    memory.locate((high >>> 0) * 2 ** 32 + (low >>> 0), write !== 0, inPlace ? 0 : bytes);
 }

@@ -139,7 +139,11 @@ function windowLane(f: Frame, t: Transfer, address: number, a: number, flat: boo
         f.resume();
       });
     }
-    fn.get(f.wave).get(address).i32(t.bytes).call(locateFunction(module, t.write)).tee(a);
+    fn.get(f.wave)
+      .get(address)
+      .i32(t.bytes)
+      .call(locateFunction(module, t.write, t.lanesOnly))
+      .tee(a);
     code.if(move);
     f.resume();
   });
