@@ -50,14 +50,15 @@ describe('the generated messages', () => {
   });
 
   it('are read where they were written', () => {
-    const request = new ByteWriter().u64(11).u64(12).u64(13).u32(14).u32(0).finish();
+    const request = new ByteWriter().u64(11).u64(12).u64(13).u64(14).u32(15).u32(0).finish();
     expect(messages.readQueueRequest(new ByteReader(request, 'message'))).toEqual({
       ring: 11,
       writeIndex: 12,
       readIndex: 13,
-      packets: 14,
+      watched: 14,
+      packets: 15,
     });
-    const short = new ByteReader(request.subarray(0, 26), 'message', 'runtime/bad-message');
+    const short = new ByteReader(request.subarray(0, 34), 'message', 'runtime/bad-message');
     expect(() => messages.readQueueRequest(short)).toThrow(expect.objectContaining({ code: 'runtime/bad-message' }));
   });
 
