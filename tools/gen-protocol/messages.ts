@@ -163,7 +163,10 @@ const STRUCTS: readonly Struct[] = [
     place('ring', 'address of the AQL packets'),
     place('write_index', 'address of the u64 write index'),
     place('read_index', 'address of the u64 read index'),
-    place('watched', 'address of a u32: while it is not 0 the device looks at the ring by itself and needs no doorbell'),
+    place(
+      'watched',
+      'address of a u32: while it is not 0 the device looks at the ring by itself and needs no doorbell',
+    ),
     u32('packets', 'power of two'),
     u32('reserved'),
   ]),
