@@ -368,3 +368,66 @@ s_endpgm`);
     );
   });
 });
+
+test('a table that begins where the code ends is data, though the code moves', async () => {
+  const codeObject = readCodeObject(
+    assembleAndLink(`.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+.text
+.globl k
+.p2align 8
+.type k,@function
+k:
+  s_getpc_b64 s[8:9]
+  s_add_u32 s8, s8, table@rel32@lo+4
+  s_addc_u32 s9, s9, table@rel32@hi+12
+  s_load_dwordx2 s[2:3], s[0:1], 0x0
+  s_load_dword s20, s[8:9], 0x0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, s20
+  global_store_dword v1, v2, s[2:3]
+  s_endpgm
+.size k, .-k
+.p2align 12
+.section .data.rel.ro,"aw"
+.p2align 12
+table:
+  .long 77
+.rodata
+.amdhsa_kernel k
+.amdhsa_next_free_vgpr 8
+.amdhsa_next_free_sgpr 32
+.amdhsa_accum_offset 8
+.amdhsa_kernarg_size 8
+.amdhsa_user_sgpr_kernarg_segment_ptr 1
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [ 1, 2 ]
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .kernarg_segment_size: 8
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .wavefront_size: 64
+    .sgpr_count: 32
+    .vgpr_count: 8
+    .max_flat_workgroup_size: 64
+    .args:
+      - { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer }
+...
+.end_amdgpu_metadata
+`),
+  );
+  const { elf } = codeObject;
+  const [text, data] = [elf.section('.text'), elf.section('.data.rel.ro')];
+  // What the test is about: nothing lies between them.
+  expect((text?.address ?? 0) + (text?.size ?? 0)).toBe(data?.address);
+  const program = liftCodeObject(codeObject);
+  const { codeObject: changed, data: references } = rewriteProgram(program, { edits: padEveryInstruction(program) });
+  expect(changed.elf.section('.text')?.address).not.toBe(text?.address);
+  expect(references.map(({ target }) => target)).toEqual([data?.address]);
+  expect((await resultOf(changed)).words[0]).toBe(77);
+});

@@ -12,6 +12,7 @@ import { type AddressReference, codeReferences } from './references.ts';
 import { type CodeRange, isIn, rangesOf } from './stays.ts';
 import type { DataReference, MemoryReference, PcMap, RewriteOptions, RewriteResult } from './types.ts';
 
+const SHF_ALLOC = 2n;
 const SHF_EXECINSTR = 4n;
 /** Rounds of laying out; each adds islands or moves an entry block. */
 const MAX_ROUNDS = 64;
@@ -194,6 +195,15 @@ class CodeLayout {
     return bytes;
   }
 
+  /** Where what an address names is now; undefined for data, which does not move. Data may begin where code ends. */
+  private placeOf(address: number): number | undefined {
+    const isWithin = (s: ElfSection): boolean => address >= s.address && address < s.address + s.size;
+    const { elf } = this.program.codeObject;
+    const isData =
+      !this.sections.some(isWithin) && elf.sections.some((s) => (s.flags & SHF_ALLOC) !== 0n && isWithin(s));
+    return isData ? undefined : this.places.place(address);
+  }
+
   private writeAddresses(view: DataView, start: number): void {
     for (const { getPc, target, low, bias, high, jump } of this.addresses) {
       const row = jump && this.list.rows.get(jump);
@@ -201,7 +211,7 @@ class CodeLayout {
       if (jump !== undefined && row === undefined) continue;
       const base = (this.places.at(getPc) as number) + 4;
       const place =
-        row === undefined ? (this.places.place(target) ?? target) : row.newPlace + target - (jump?.targets[0] ?? 0);
+        row === undefined ? (this.placeOf(target) ?? target) : row.newPlace + target - (jump?.targets[0] ?? 0);
       const distance = place - base - bias;
       const lowAt = this.places.at(low) as number;
       view.setInt32(lowAt + 4 - start, distance | 0, true);
@@ -224,7 +234,7 @@ class CodeLayout {
       const isPlain = table.from.sums.length === 0;
       const base = isPlain
         ? (this.places.at(table.from.getPc) as number) + 4
-        : (this.places.place(table.base) ?? table.base);
+        : (this.placeOf(table.base) ?? table.base);
       for (const [i, entry] of table.entries.entries()) {
         const target = table.targets[i] as number;
         const distance = (this.places.place(target) ?? target) - base;
@@ -238,7 +248,7 @@ class CodeLayout {
   /** Writes the entries of tables that are in the code; the others, which are data, by their addresses. */
   private writeTables(view: DataView, start: number): void {
     for (const [entry, distance] of this.tableEntries()) {
-      const at = this.places.at(entry);
+      const at = this.placeOf(entry) === undefined ? undefined : this.places.at(entry);
       if (at === undefined) this.dataWords.set(entry, distance);
       else view.setInt32(at - start, distance, true);
     }
@@ -247,7 +257,7 @@ class CodeLayout {
   /** Address computations whose result is outside the code. */
   dataReferences(): DataReference[] {
     return this.addresses.flatMap(({ getPc, target, low, high, jump }) => {
-      if (jump !== undefined || this.places.place(target) !== undefined) return [];
+      if (jump !== undefined || this.placeOf(target) !== undefined) return [];
       const at = (pc: number): number => this.places.at(pc) as number;
       return [
         {
