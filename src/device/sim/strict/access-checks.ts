@@ -97,7 +97,10 @@ export class AccessChecks {
         ? undefined
         : state.order?.release(w.index, shadow.handedOver());
     const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, isSynchronising, told };
-    if (access.kind === 'atomic') state.usesAtomics = true;
+    if (access.kind === 'atomic') {
+      if (plan.instruction.row.operands.some((o) => o.isOut)) state.usesAtomics = true;
+      state.hasUpdated = true;
+    } else if (state.hasUpdated && access.kind === 'load' && this.races.isPoll(pc)) state.usesAtomics = true;
     const pieces = access.pieces(w);
     if (access.isScalar) return this.checkScalar(actor, pieces);
     const low = w.sgprs[EXEC] as number;

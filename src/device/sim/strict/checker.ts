@@ -156,7 +156,7 @@ export class StrictChecker implements Monitor {
     this.started++;
     this.wavefronts += waves.length;
     const order = this.now.handsOver ? new LdsOrder(workgroup.lds.byteLength, waves.length) : undefined;
-    this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false, order });
+    this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false, hasUpdated: false, order });
     deadlocks.startWorkgroup(waves);
   }
 

@@ -21,8 +21,10 @@ export interface GroupState {
   /** By wavefront. */
   readonly waves: readonly WaveShadow[];
   readonly scratch: Region | undefined;
-  /** A wavefront has executed an atomic: its wavefronts may be ordered by other means than barriers. */
+  /** A wavefront has learnt what others do by an atomic or a poll: its wavefronts may be ordered by other means than barriers. */
   usesAtomics: boolean;
+  /** A wavefront has executed an atomic that returns nothing: one that polls learns of it. */
+  hasUpdated: boolean;
   /** Kept where wavefronts hand over data through LDS without a barrier. */
   readonly order: LdsOrder | undefined;
 }

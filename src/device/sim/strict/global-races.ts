@@ -49,7 +49,7 @@ export class GlobalRaces {
     for (let at = offset; at < offset + bytes; ) {
       const size = Math.min(4 - (at & 3), offset + bytes - at);
       const conflict = isWrite
-        ? this.global.write(of, at, size, who, isSynchronising)
+        ? this.global.write(of, at, size, who, isSynchronising, access.kind === 'atomic')
         : isSynchronising
           ? undefined
           : this.global.read(of, at, size, who);
@@ -99,7 +99,7 @@ export class GlobalRaces {
   }
 
   /** Whether wavefronts of a workgroup may be ordered by the value that an instruction reads. */
-  private isPoll(pc: number): boolean {
+  isPoll(pc: number): boolean {
     const { loaded } = this.reporter.dispatch;
     return pc >= 0 && polls(loaded, loaded.region.base + pc);
   }

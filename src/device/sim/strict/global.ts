@@ -14,6 +14,7 @@ import {
   type RacePage,
   readDwords,
   type Toucher,
+  UPDATE,
   waveOf,
   writeDwords,
 } from './race-page.ts';
@@ -160,8 +161,8 @@ export class GlobalShadow {
   }
 
   /**
-   * Up to 4 bytes of one dword are read; the write that nothing orders before it, or undefined. Atomics may be read: that is how
-   * compare-and-swap loops begin.
+   * Up to 4 bytes of one dword are read; the write that nothing orders before it, or undefined. What atomics update may be read: that
+   * is how compare-and-swap loops begin.
    */
   read(shadow: RegionShadow, offset: number, bytes: number, who: Toucher): GlobalConflict | undefined {
     const dword = Math.floor(offset / 4);
@@ -176,17 +177,21 @@ export class GlobalShadow {
     page.reader[at] = who.actor;
     page.readerPc[at] = who.pc;
     page.readerEpoch[at] = who.epoch;
-    if ((touched & mask) === 0 || ((page.flags[at] as number) & ATOMIC_WRITE) !== 0) return undefined;
+    if ((touched & mask) === 0 || ((page.flags[at] as number) & UPDATE) !== 0) return undefined;
     return this.againstWriter(page, at, who, true);
   }
 
-  /** Up to 4 bytes of one dword are written; the access that nothing orders before it, or undefined. */
+  /**
+   * Up to 4 bytes of one dword are written; the access that nothing orders before it, or undefined. `isAtomic`: by an atomic or with
+   * device scope; `isUpdate`: by an atomic.
+   */
   write(
     shadow: RegionShadow,
     offset: number,
     bytes: number,
     who: Toucher,
     isAtomic: boolean,
+    isUpdate: boolean,
   ): GlobalConflict | undefined {
     const dword = Math.floor(offset / 4);
     const page = this.detailed(shadow, dword);
@@ -199,7 +204,7 @@ export class GlobalShadow {
     const conflict = (touched & mask) === 0 || bothAtomic ? undefined : this.againstWriter(page, at, who, false);
     const isOther = page.writer[at] !== 0 && page.writer[at] !== who.actor;
     page.bytes[at] = isOther ? (touched & 0xf0) | mask : touched | mask;
-    page.flags[at] = (flags & ~ATOMIC_WRITE) | (isAtomic ? ATOMIC_WRITE : 0);
+    page.flags[at] = (flags & ~(ATOMIC_WRITE | UPDATE)) | (isAtomic ? ATOMIC_WRITE : 0) | (isUpdate ? UPDATE : 0);
     page.writer[at] = who.actor;
     page.writerPc[at] = who.pc;
     page.writerEpoch[at] = who.epoch;
@@ -228,7 +233,9 @@ export class GlobalShadow {
       const isOrdered = page.writerEpoch[at] !== epoch || store < (known?.[conflict.wave] ?? 0);
       return isOrdered ? undefined : conflict;
     }
-    const order = this.synchronisation.orderOf(groupOf(actor), conflict.workgroup, conflict.wave, store, isRead);
+    const isPast = ((page.flags[at] as number) & ATOMIC_WRITE) !== 0;
+    const group = groupOf(actor);
+    const order = this.synchronisation.orderOf(group, conflict.workgroup, conflict.wave, store, isRead, isPast);
     if (order === 'ordered') return undefined;
     return order === 'unordered' ? conflict : { ...conflict, order };
   }

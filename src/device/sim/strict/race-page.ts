@@ -50,13 +50,15 @@ export interface RaceDetails {
   readonly writerStore: Uint32Array;
   /** Low nibble: bytes written; high nibble: bytes read. */
   readonly bytes: Uint8Array;
-  /** ATOMIC_WRITE, MANY_WAVES; high nibble: bytes read by several workgroups. */
+  /** ATOMIC_WRITE, MANY_WAVES, UPDATE; high nibble: bytes read by several workgroups. */
   readonly flags: Uint8Array;
 }
 
 export const ATOMIC_WRITE = 1;
 /** Several wavefronts of the reader's workgroup have read in `readerEpoch`. */
 export const MANY_WAVES = 2;
+/** An atomic that reads and writes has written, no store with device scope: what it works on may be read first. */
+export const UPDATE = 4;
 
 function newDetails(): RaceDetails {
   return {

@@ -114,18 +114,26 @@ export class Synchronisation {
 
   /**
    * Whether a running workgroup has acquired a store of another one: its wavefront, and the number of the store among its own. A read
-   * needs the caches to be invalidated behind that, a write does not.
+   * needs the caches to be invalidated behind that, a write does not. `isPast`: the store went past the caches of its die.
    */
-  orderOf(group: number, other: number, wave: number, store: number, isRead: boolean): Order {
+  orderOf(group: number, other: number, wave: number, store: number, isRead: boolean, isPast = false): Order {
     const mine = this.groups.get(group);
     if (mine === undefined) return 'unordered';
     const { acquired, fresh } = mine;
-    if (isRead && this.search(acquired, fresh, other, wave, store) === 'ordered') return 'ordered';
-    const order = this.search(acquired, acquired.length, other, wave, store);
+    const search = (count: number): Order => this.search(acquired, count, other, wave, store, isPast);
+    if (isRead && search(fresh) === 'ordered') return 'ordered';
+    const order = search(acquired.length);
     return isRead && order === 'ordered' ? 'stale' : order;
   }
 
-  private search(acquired: readonly Acquisition[], count: number, other: number, wave: number, store: number): Order {
+  private search(
+    acquired: readonly Acquisition[],
+    count: number,
+    other: number,
+    wave: number,
+    store: number,
+    isPast: boolean,
+  ): Order {
     const visited = new Map<SharedAddress, number>();
     let early: Order = 'unordered';
     let steps = 0;
@@ -141,7 +149,7 @@ export class Synchronisation {
         const release = lastBefore(at.releases.get(other), count);
         if (release !== undefined) {
           const isComplete = store < (release.complete[wave] as number);
-          if (isComplete && store < (release.written[wave] as number)) return 'ordered';
+          if (isComplete && (isPast || store < (release.written[wave] as number))) return 'ordered';
           early = { releasePc: release.pc, isComplete };
         }
         for (const [by, all] of at.releases) {

@@ -39,6 +39,10 @@ export function encodeHalf(fn: WasmFunction, rounding: Rounding = 0): void {
     encodeNearest(fn);
     return;
   }
+  if (rounding === 3) {
+    encodeTruncated(fn);
+    return;
+  }
   const [x, bits, decoded] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
   fn.tee(x);
   encodeNearest(fn);
@@ -47,6 +51,52 @@ export function encodeHalf(fn: WasmFunction, rounding: Rounding = 0): void {
   fn.set(decoded);
   stepHalf(fn, rounding, bits, decoded, x);
   for (const local of [x, bits, decoded]) fn.release('v128', local);
+}
+
+/** f32 values -> f16 bits, rounded towards zero. */
+function encodeTruncated(fn: WasmFunction): void {
+  const [x, a] = [fn.local('v128'), fn.local('v128')];
+  fn.tee(x)
+    .v128(...splat(0x7fffffff))
+    .op('v128.and')
+    .set(a);
+  // Normal: drop 13 bits and rebias. Denormal: whole multiples of 2^-24, in the low bits of their sum with 2^23.
+  fn.get(a)
+    .i32(13)
+    .op('i32x4.shr_u')
+    .v128(...splat(112 << 10))
+    .op('i32x4.sub');
+  fn.get(a)
+    .v128(...splat(0x4b800000))
+    .op('f32x4.mul')
+    .op('f32x4.trunc')
+    .v128(...splat(0x4b000000))
+    .op('f32x4.add')
+    .v128(...splat(0x4b000000))
+    .op('v128.xor');
+  fn.get(a)
+    .v128(...splat(0x387fffff))
+    .op('i32x4.gt_s')
+    .op('v128.bitselect');
+  // Finite values end at 65504.
+  fn.v128(...splat(0x7bff)).op('i32x4.min_s');
+  fn.v128(...splat(0x7c00));
+  fn.get(a)
+    .v128(...splat(0x7f800000))
+    .op('i32x4.ne')
+    .op('v128.bitselect');
+  fn.get(x)
+    .i32(16)
+    .op('i32x4.shr_u')
+    .v128(...splat(0x8000))
+    .op('v128.and')
+    .op('v128.or');
+  fn.v128(...splat(0x7e00));
+  fn.get(a)
+    .v128(...splat(0x7f800001))
+    .op('i32x4.lt_s')
+    .op('v128.bitselect');
+  for (const local of [x, a]) fn.release('v128', local);
 }
 
 /** f32 values -> f16 bits, rounded to nearest even. */

@@ -2,6 +2,7 @@
 // one. Rounding to nearest has instructions of the host for most. Counterparts: interpreter/operators.ts, isa/semantics/exact.ts.
 import type { WasmFunction } from './emit.ts';
 import { matrixFeatures } from './features.ts';
+import { makeOdd } from './half.ts';
 import { allRoundings, double, eachHalf, type Finish, type MathFunction, makeOddDouble } from './math-tools.ts';
 import { signZeroDown } from './rounding.ts';
 
@@ -64,6 +65,31 @@ function sum(fn: WasmFunction, promote: Promote, negated: boolean, finish: Finis
   );
 }
 
+/** a ± b of f16 as f32, rounded to odd: what the sum has lost is an f32. */
+function sumOfHalves(fn: WasmFunction, [a, given]: readonly number[], isDifference: boolean): void {
+  const [b, s, t] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  fn.get(given as number);
+  if (isDifference) fn.op('f32x4.neg');
+  fn.tee(b)
+    .get(a as number)
+    .op('f32x4.add')
+    .tee(s)
+    .get(a as number)
+    .op('f32x4.sub')
+    .set(t);
+  fn.get(a as number)
+    .get(s)
+    .get(t)
+    .op('f32x4.sub')
+    .op('f32x4.sub')
+    .get(b)
+    .get(t)
+    .op('f32x4.sub')
+    .op('f32x4.add');
+  makeOdd(fn, s);
+  for (const local of [b, s, t]) fn.release('v128', local);
+}
+
 /** The fraction, made in f64, is below 1; what would round to 1 becomes the largest f32 below. */
 function fraction(fn: WasmFunction, promote: Promote): void {
   const x = fn.local('v128');
@@ -93,6 +119,8 @@ function operator(
 export const ARITHMETIC: Record<string, MathFunction> = {
   ...operator('add', 2, (fn, promote, _half, finish) => sum(fn, promote, false, finish)),
   ...operator('sub', 2, (fn, promote, _half, finish) => sum(fn, promote, true, finish)),
+  'add.f16': { parameters: 2, inline: true, build: (fn, _module, places) => sumOfHalves(fn, places, false) },
+  'sub.f16': { parameters: 2, inline: true, build: (fn, _module, places) => sumOfHalves(fn, places, true) },
   ...operator('mul', 2, product),
   ...operator('fma', 3, (fn, promote, _half, finish) => fma(fn, promote, finish)),
   ...operator('fma_scaled', 4, fmaScaled),

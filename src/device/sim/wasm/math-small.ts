@@ -114,10 +114,12 @@ function stochastic(fn: WasmFunction, x: number, seeds: number, format: SmallFor
   fn.op('v128.and').set(value);
   // The denormals of bf16 are those of f32.
   if (bias < 127) {
-    stochasticDenormal(fn, format, size, seed);
-    fn.get(value).get(size);
+    const isSmall = fn.local('v128');
+    fn.get(size);
     single(fn, 2 ** (1 - bias));
-    fn.op('f32x4.lt').op('v128.bitselect').set(value);
+    fn.op('f32x4.lt').tee(isSmall).op('v128.any_true').if();
+    stochasticDenormal(fn, format, size, seed);
+    fn.get(value).get(isSmall).op('v128.bitselect').set(value).end();
   }
   if (specials !== 'ieee') {
     const largest = largestOf(format);
