@@ -1,0 +1,100 @@
+// How a dispatch of 1,024 workgroups would scale over cores: the time of each workgroup is measured in one thread, then handed out to
+// cores in the way of the worker threads (each takes the next number, one atomic addition), with the measured start of a thread and the
+// measured cost of taking a number while all cores take. A machine of two cores cannot run 64 threads at a time; it can say how evenly
+// the work comes apart. What it cannot say: the memory that 64 cores share.
+// `npm run bench sim-scaling -- WORKGROUPS` takes another number of workgroups.
+import { performance } from 'node:perf_hooks';
+import { createDevice } from '../src/device/index.ts';
+import { nodeWorkerHost } from '../src/device/node/host.ts';
+import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
+import { LocalProgress } from '../src/device/sim/dispatch/progress.ts';
+import { kernelObject } from '../tests/support/kernel-source.ts';
+
+enableRelaxedSimd();
+
+const WORKGROUPS = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 1024);
+const CORES = [1, 2, 4, 8, 16, 32, 64];
+
+/** Kernels: rounds of a loop for a workgroup. */
+const KERNELS: readonly (readonly [name: string, rounds: string])[] = [
+  ['even: 500 rounds', 's_movk_i32 s8, 500'],
+  ['uneven: 125 to 881 rounds', 's_and_b32 s8, s2, 63\ns_mul_i32 s8, s8, 12\ns_addk_i32 s8, 125'],
+  ['short: 50 rounds', 's_movk_i32 s8, 50'],
+];
+
+const codeOf = (rounds: string): string => `v_cvt_f32_u32_e32 v1, v0
+${rounds}
+.Lloop:
+${'v_fma_f32 v1, v1, v1, v1\nv_add_f32_e32 v1, 1.0, v1\n'.repeat(8)}
+s_sub_u32 s8, s8, 1
+s_cmp_lg_u32 s8, 0
+s_cbranch_scc1 .Lloop`;
+
+/** When each workgroup was taken in the last dispatch of one thread. */
+const taken: number[] = [];
+const take = LocalProgress.prototype.take;
+LocalProgress.prototype.take = function (this: LocalProgress): number {
+  taken.push(performance.now());
+  return take.call(this);
+};
+
+/** Nanoseconds of one atomic addition in memory that threads share. */
+function atomicNanoseconds(): number {
+  const words = new Int32Array(new SharedArrayBuffer(64));
+  const rounds = 2_000_000;
+  const begin = performance.now();
+  for (let n = 0; n < rounds; n++) Atomics.add(words, 0, 1);
+  return ((performance.now() - begin) * 1e6) / rounds;
+}
+
+/**
+ * The time at which the last workgroup ends when so many threads take the next one whenever they are free. The counter serves one thread
+ * after the other; threads but the first begin `start` later.
+ */
+function makespan(times: readonly number[], cores: number, start: number, counter: number): number {
+  const free = Array.from({ length: cores }, (_, n) => (n === 0 ? 0 : start));
+  let counterFree = 0;
+  for (const time of times) {
+    let first = 0;
+    for (let n = 1; n < cores; n++) if ((free[n] as number) < (free[first] as number)) first = n;
+    const at = Math.max(free[first] as number, counterFree);
+    counterFree = at + counter;
+    free[first] = counterFree + time;
+  }
+  return Math.max(...free);
+}
+
+const device = await createDevice('sim', { target: 'gfx942' });
+// The file of the threads is not asked for: none is started here.
+const startMs = nodeWorkerHost('')?.startMs ?? 0;
+// A line of memory that another core has changed comes at the price of about ten additions without that.
+const counterMs = (10 * atomicNanoseconds()) / 1e6;
+console.log(`start of a thread ${startMs} ms, the counter ${(counterMs * 1e6).toFixed(0)} ns when another core has it`);
+const header = CORES.map((cores) => `${cores}`.padStart(7)).join('');
+console.log(`${`${WORKGROUPS} workgroups of 256, times as fast on`.padEnd(58)}${header} cores`);
+for (const [name, rounds] of KERNELS) {
+  const { bytes } = kernelObject({
+    code: codeOf(rounds),
+    args: [[4, 'by_value']],
+    descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+    metadata: { '.vgpr_count': 16, '.sgpr_count': 32 },
+  });
+  const kernel = device.load(bytes).kernel('k');
+  const run = () =>
+    device.dispatch({ kernel, grid: [WORKGROUPS, 1, 1], block: [256, 1, 1], args: [new Uint8Array(4)], workers: 1 });
+  await run();
+  taken.length = 0;
+  await run();
+  const times = taken.slice(1).map((at, n) => at - (taken[n] as number));
+  const all = makespan(times, 1, 0, 0);
+  for (const [threads, start] of [
+    ['threads that run', 0],
+    ['new threads', startMs],
+  ] as const) {
+    const factors = CORES.map((cores) => (all / makespan(times, cores, start, counterMs)).toFixed(2).padStart(7)).join(
+      '',
+    );
+    console.log(`${`${name}, ${all.toFixed(0)} ms, ${threads}`.padEnd(58)}${factors}`);
+  }
+}
+device.close();
