@@ -106,6 +106,20 @@ describe('wavesmith exec --timing', () => {
     expect(dispatches.length).toBeGreaterThan(0);
     for (const d of dispatches) expect(d.microseconds).toBeGreaterThan(0.1);
   });
+  it.skipIf(!canCompileHip())('should show a program nothing of the samples: lines are printed once', async () => {
+    for (const flags of [[], ['-mprintf-kind=buffered']]) {
+      const program = await compileHip({ sources: ['printf'], targets: ['gfx942'], flags });
+      const lines = async (...more: string[]) => (await execHip('gfx942', program, [], more)).stdout.split('\n').sort();
+      const plain = await lines();
+      expect(plain.length).toBeGreaterThan(100);
+      expect(await lines('--timing')).toEqual(plain);
+    }
+  });
+  it.skipIf(!canCompileHip())('should time a kernel that waits for the host, and the host for the kernel', async () => {
+    const program = await compileHip({ sources: ['atomics'], targets: ['gfx942'] });
+    const { status, stdout } = await execHip('gfx942', program, [], ['--timing']);
+    expect([status, stdout]).toEqual([0, 'ok\n']);
+  });
   it.skipIf(!canCompileHip())('should time programs that need more than 4 GiB', async () => {
     const program = await compileHip({ sources: ['large_memory'], targets: ['gfx942'] });
     const { status, stdout } = await execHip('gfx942', program, [], ['--timing']);

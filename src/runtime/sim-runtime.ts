@@ -119,6 +119,8 @@ export class SimRuntime implements RuntimeDevice {
   private readonly fresh: FreshMemory | undefined;
   private readonly unwritten: UnwrittenMemory | undefined;
   private readonly clock: ModelClock | undefined;
+  /** Addresses of allocations that are not the device's own memory: programs look at them while kernels run. */
+  private readonly ofHost = new Set<number>();
   private small: SmallAllocations | undefined;
   /** Gives whole pages back to the system. */
   private readonly discard: (offset: number, size: number) => void;
@@ -159,6 +161,10 @@ export class SimRuntime implements RuntimeDevice {
 
   private start(): { readonly device: SimDevice; readonly queue: number } {
     const device = this.make();
+    device.memory.isSeenByHost = (address) => {
+      const region = device.memory.find(address, 1);
+      return region !== undefined && this.ofHost.has(region.base);
+    };
     const queue = device.memory.alloc(DISPATCH_QUEUE_BYTES, 'queue');
     queue.view.setUint32(0x40, 0x10000, true);
     queue.view.setUint32(0x44, 0x20000, true);
@@ -201,6 +207,11 @@ export class SimRuntime implements RuntimeDevice {
   }
 
   allocate(size: number, alignment: number, address: number, use: number): number {
+    const base = this.allocateOfUse(size, alignment, address, use);
+    if (use !== MemoryUse.Device) this.ofHost.add(base);
+    return base;
+  }
+  private allocateOfUse(size: number, alignment: number, address: number, use: number): number {
     const { memory } = this.device;
     if (address !== 0) return memory.allocAt(address, size, 'program memory').base;
     // Allocations end with their page, as on hardware; the strict mode sees every byte beyond them.
@@ -245,6 +256,7 @@ export class SimRuntime implements RuntimeDevice {
     const region = memory.find(address, 1);
     if (region !== undefined) this.fresh?.end(address, () => memory.bytesAt(region.offset, region.size));
     this.unwritten?.end(address);
+    this.ofHost.delete(address);
     memory.free(address);
     if (region?.base === address) this.discard(region.offset, region.size);
   }

@@ -105,6 +105,8 @@ export class DeviceMemory {
   private readonly freed: FreedRegion[] = [];
   /** The part at an address of an allocation that a runtime has divided. */
   dividedBy: ((address: number) => { readonly base: number; readonly size: number } | undefined) | undefined;
+  /** Whether an address is in memory that a program looks at while kernels run. */
+  isSeenByHost: ((address: number) => boolean) | undefined;
 
   constructor(options: MemoryOptions = {}) {
     useWindow();

@@ -1,5 +1,6 @@
 // Records what sampled workgroups of a launch do: the path of every wave and the cache lines of its accesses. They run on the interpreter
-// before the launch itself, and what they store is undone again, so that the launch then runs as if nothing had happened.
+// before the launch itself, and what they store is undone again, so that the launch then runs as if nothing had happened. What they would store into
+// memory of the host, which a program may look at meanwhile, they do not store at all.
 import { descriptorRegisters } from '../../../codeobject/index.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import { contextOf, type Launch } from '../dispatch/launch.ts';
@@ -70,6 +71,10 @@ export class Recorder {
   private scratchBase = SCRATCH_LINE;
   /** Instructions recorded so far. */
   recorded = 0;
+  /** The instruction would change memory that the program looks at while kernels run. */
+  private isSeenByHost = false;
+  /** The same by pages of 4 KB. */
+  private readonly seenPages = new Map<number, boolean>();
   /** Why a workgroup could not be followed to its end: the launch will say the same. */
   failure: string | undefined;
 
@@ -145,11 +150,17 @@ export class Recorder {
       }
       path.push(instruction.id);
       this.recorded++;
+      this.isSeenByHost = false;
       if (instruction.plan !== undefined && w.vskip && !instruction.plan.isScalar) trace.accesses.push(0);
       else if (instruction.plan !== undefined) this.access(w, instruction, trace);
       else if (instruction.unit === 'lds') trace.accesses.push(isPermutation(instruction.instruction) ? 2 : 0);
+      // The launch itself will do what the program sees. Nobody knows yet what an atomic there gives back.
+      if (this.isSeenByHost && instruction.returns) {
+        w.state = 'ended';
+        break;
+      }
       w.pc = pc + bound.size;
-      if (!instruction.isSkipped) bound.step(w);
+      if (!instruction.isSkipped && !this.isSeenByHost) bound.step(w);
       w.workgroup.clock++;
       if (instruction.isEnd) trace.isWhole = true;
     }
@@ -262,6 +273,10 @@ export class Recorder {
   /** Keeps the words that an instruction is about to overwrite. */
   private save(address: number, offset: number, bytes: number): void {
     const { undoAt, undoWord, words } = this;
+    if (this.isOfHost(address)) {
+      this.isSeenByHost = true;
+      return;
+    }
     if (offset >= APERTURE) {
       this.saveBeyond(address, bytes);
       return;
@@ -271,6 +286,18 @@ export class Recorder {
       undoAt.push(word);
       undoWord.push(words[word] as number);
     }
+  }
+
+  private isOfHost(address: number): boolean {
+    const { memory } = this.job;
+    if (memory.isSeenByHost === undefined) return false;
+    const page = Math.floor(address / 4096);
+    let seen = this.seenPages.get(page);
+    if (seen === undefined) {
+      seen = memory.isSeenByHost(address);
+      this.seenPages.set(page, seen);
+    }
+    return seen;
   }
 
   private saveBeyond(address: number, bytes: number): void {
