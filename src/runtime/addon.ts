@@ -32,12 +32,13 @@ export interface NativeBuild {
 export function findNativeBuild(root: string): NativeBuild {
   const folder = process.env.WAVESMITH_NATIVE ?? join(root, 'native', 'build');
   const libraries = join(folder, 'lib');
-  if (!existsSync(join(libraries, 'wavesmith.node'))) {
+  const launcher = join(folder, 'bin', 'wavesmith-launch');
+  if (!existsSync(join(libraries, 'wavesmith.node')) || !existsSync(launcher)) {
     throw new WavesmithError('runtime/not-built', `The native runtime libraries are not built in ${folder}.`, {
       hint: "Run 'wavesmith doctor --build-native' (it needs cmake and a C++20 compiler); in a checkout 'npm run setup'.",
     });
   }
-  return { folder, libraries, launcher: join(folder, 'bin', 'wavesmith-launch') };
+  return { folder, libraries, launcher };
 }
 
 /** Where the addon of a build is. */
