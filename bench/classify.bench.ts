@@ -1,6 +1,7 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
-// `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty and `--library` thirty-three more.
+// `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three and
+// `--mixed` twenty more.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
 import { AssemblyError } from '../src/asm/index.ts';
@@ -12,6 +13,7 @@ import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
 import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
 import { LATER_KERNELS } from '../tests/limiters/later.ts';
 import { LIBRARY_KERNELS } from '../tests/limiters/library.ts';
+import { MIXED_KERNELS } from '../tests/limiters/mixed.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
 import { whatIf } from '../tests/limiters/what-if.ts';
 import { WIDE_KERNELS } from '../tests/limiters/wide.ts';
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     later: { type: 'boolean', default: false },
     wide: { type: 'boolean', default: false },
     library: { type: 'boolean', default: false },
+    mixed: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -38,6 +41,7 @@ const compiled = {
   'later.c': values.later && LATER_KERNELS,
   'wide.c': values.wide && WIDE_KERNELS,
   'library.c': values.library && LIBRARY_KERNELS,
+  'mixed.c': values.mixed && MIXED_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;

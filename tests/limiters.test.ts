@@ -6,6 +6,7 @@ import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
 import { LIMITED_KERNELS } from './limiters/kernels.ts';
 import { LATER_KERNELS } from './limiters/later.ts';
 import { LIBRARY_KERNELS } from './limiters/library.ts';
+import { MIXED_KERNELS } from './limiters/mixed.ts';
 import { UNSEEN_KERNELS } from './limiters/unseen.ts';
 import { WIDE_KERNELS } from './limiters/wide.ts';
 
@@ -44,6 +45,7 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     ['scalar_list', 'later.c', LATER_KERNELS],
     ['chase_waves', 'wide.c', WIDE_KERNELS],
     ['few_groups', 'wide.c', WIDE_KERNELS],
+    ['deinterleave', 'mixed.c', MIXED_KERNELS],
     ['hoarded', 'library.c', LIBRARY_KERNELS],
     ['maximum', 'library.c', LIBRARY_KERNELS],
   ] as const)('%s of %s', async (name, source, kernels) => {

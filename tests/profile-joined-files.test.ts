@@ -92,6 +92,47 @@ describe('passes of one program are one run', () => {
   });
 });
 
+describe('a dispatch that ran on another GPU in a later pass', () => {
+  const other = (document: ProfileDocument) =>
+    document.findings.filter((f) => f.code === 'profile/other-gpu').map((f) => f.message);
+
+  test('rocprofv3: its counters are left out, with a finding', () => {
+    const first = counterCsv();
+    const second = counterCsv().replaceAll('SQ_WAVES', 'SQ_INSTS_VALU').replaceAll('"Agent 2"', '"Agent 5"');
+    expect(second).not.toBe(counterCsv().replaceAll('SQ_WAVES', 'SQ_INSTS_VALU'));
+    const document = read({ 'pmc_1/1_counter_collection.csv': first, 'pmc_2/2_counter_collection.csv': second });
+    expect(document.kernels.every((k) => k.counters.SQ_INSTS_VALU === undefined)).toBe(true);
+    expect(document.kernels.every((k) => k.counters.SQ_WAVES !== undefined)).toBe(true);
+    expect(other(document)).toEqual([
+      'Dispatches ran on Agent 5 here and on Agent 2 in another pass; counters of the other pass are left out.',
+    ]);
+    const older = read({
+      'pmc_1/1_counter_collection.csv': first,
+      'pmc_2/2_counter_collection.csv': second.replaceAll('"Agent 5"', '2'),
+    });
+    expect(other(older)).toEqual([]);
+  });
+
+  test('rocprof-compute: one row of three', () => {
+    const rows = (gpus: string, counter: string) =>
+      [
+        `Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Kernel_Name,Start_Timestamp,End_Timestamp,${counter}`,
+        ...[...gpus].map(
+          (gpu, n) => `${n},${gpu},1024,256,0,0,8,0,16,k,${1000 * n + 5000},${1000 * n + 5500},${10 ** n}`,
+        ),
+      ].join('\n');
+    const document = (second: string) =>
+      read({ 'pmc_perf.csv': rows('001', 'SQ_WAVES'), 'SQ_LEVEL_WAVES.csv': rows(second, 'SQ_BUSY_CYCLES') });
+    const sums = (d: ProfileDocument) => d.kernels.map((k) => k.counters['SQ_LEVEL_WAVES:SQ_BUSY_CYCLES']?.sum ?? 0);
+    expect(sums(document('001')).sort()).toEqual([100, 11]);
+    expect(other(document('001'))).toEqual([]);
+    expect(sums(document('778')).sort()).toEqual([100, 11]);
+    expect(other(document('778'))).toEqual([]);
+    expect(sums(document('011')).sort()).toEqual([1, 100]);
+    expect(other(document('011'))).toHaveLength(1);
+  });
+});
+
 test('two folders of one name are two runs of their machines', () => {
   const [a, b] = ['A', 'B'].map((name) => join(temporary, name, 'run'));
   for (const path of [a, b]) writeRocprofCsv(path, 3);

@@ -146,6 +146,12 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Give the kernel trace of the same run (`rocprofv3 --kernel-trace`) or the counters as well.',
   },
+  'profile/other-gpu': {
+    severity: 'warning',
+    title: 'A dispatch ran on different GPUs in different passes',
+    source: SOURCES.rocprofv3,
+    advice: 'Profile again with one GPU visible (`ROCR_VISIBLE_DEVICES=0`), or one that the program always chooses.',
+  },
   'profile/several-recordings': {
     severity: 'warning',
     title: 'The inputs are of several machines or runs, whose times cannot be compared',

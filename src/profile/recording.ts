@@ -563,6 +563,23 @@ export class Recording {
   private tracedNow = new RowsById();
   private readonly tracedRows = new Map<string, RowsById>();
 
+  /**
+   * Whether a dispatch that is described again ran on the GPU of its row; reports when it did not. What was counted there is not of this
+   * dispatch.
+   */
+  isOnGpuOf(row: number, agent: string, file: string): boolean {
+    const before = this.agentKeys.get(this.dispatches.agent.get(row));
+    // ROCm 6.2 writes `4` where later versions write `Agent 4`.
+    const number = (key: string): string => key.replace(/^Agent /, '');
+    if (before === '' || agent === '' || number(before) === number(agent)) return true;
+    this.report(
+      'profile/other-gpu',
+      file,
+      `Dispatches ran on ${agent} here and on ${before} in another pass; counters of the other pass are left out.`,
+    );
+    return false;
+  }
+
   /** The row of a dispatch seen before under this identity. */
   findDispatch(domain: number, process: number, dispatchId: number, kernel: number): number | undefined {
     if (dispatchId < 0) return undefined;

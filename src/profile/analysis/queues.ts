@@ -10,6 +10,8 @@ import type { MetricSum } from './metrics.ts';
 const FROM_L1 = 120;
 const FROM_L2 = 300;
 const FROM_MEMORY = 850;
+/** Cycles until a store of an idle GPU is acknowledged: L2 does so, or where dies meet. No measurement: between L2 and memory. */
+const STORED = 450;
 
 /** From here on requests stand in queues, and up to here they do not: a server that is half busy makes them wait as long again by half. */
 export const QUEUED = 1.45;
@@ -28,8 +30,8 @@ export function vectorLatency(metrics: readonly MetricSum[]): Measure {
 }
 
 /**
- * Cycles that a vector memory instruction of the kernel would take of an idle GPU, from the lines it asks for and where they came from. An
- * instruction has its data when its last line is there. What is unknown is taken to come from memory.
+ * Cycles that a vector memory instruction of the kernel would take of an idle GPU, from the lines it asks for and where they came from. A
+ * load has its data when its last line is there. What is unknown is taken to come from memory.
  */
 export function idleLatency(metrics: readonly MetricSum[]): number {
   const number = (id: string): number | undefined => {
@@ -41,7 +43,11 @@ export function idleLatency(metrics: readonly MetricSum[]): number {
   const beyondL1 = part(number('l1.hit'));
   const beyondL2 = beyondL1 * part(number('l2.hit'));
   const any = (share: number): number => 1 - (1 - share) ** lines;
-  return FROM_L1 + lines + any(beyondL1) * (FROM_L2 - FROM_L1) + any(beyondL2) * (FROM_MEMORY - FROM_L2);
+  const load = FROM_L1 + any(beyondL1) * (FROM_L2 - FROM_L1) + any(beyondL2) * (FROM_MEMORY - FROM_L2);
+  // What goes on to L2 and is not answered with data is stored.
+  const answered = number('l1.miss');
+  const stored = answered === undefined || beyondL1 === 0 ? 0 : part(answered / beyondL1);
+  return lines + (1 - stored) * load + stored * STORED;
 }
 
 /** How many times as long as of an idle GPU a vector memory instruction takes. */

@@ -286,7 +286,7 @@ class Reader {
       const before = this.r.tracedBefore(one, firstRow, this.file);
       const event = num(row.own[0]);
       if (before !== undefined) {
-        byEvent.add(event, before);
+        if (this.r.isOnGpuOf(before, this.r.agentKeys.get(launch.agent), this.file)) byEvent.add(event, before);
         continue;
       }
       reportTiming(this.r, this.file, state, 'dispatches');

@@ -143,8 +143,13 @@ function passPrefix(file: string): string {
     : '';
 }
 
-/** Adds the dispatches of one file of a folder: rows of all its files that describe one dispatch are one. */
-function dispatchRows(h: Header, file: string, r: Recording): (cells: string[], position: number) => number {
+/** Adds the dispatches of one file of a folder: rows of all its files that describe one dispatch are one. Undefined for
+ * one that ran on another GPU there. */
+function dispatchRows(
+  h: Header,
+  file: string,
+  r: Recording,
+): (cells: string[], position: number) => number | undefined {
   const at = {
     name: h.at('Kernel_Name'),
     gpu: h.at('GPU_ID'),
@@ -175,11 +180,23 @@ function dispatchRows(h: Header, file: string, r: Recording): (cells: string[], 
     if (!r.agents.has(key)) Object.assign(r.agent(key), { ...r.agent(agent), key });
     return key;
   };
+  const gpuOf = new Map<string, string>();
+  /** Whether a GPU of this file is that of a row of a file before: each name is one GPU, whatever another file calls it. */
+  const isNamedAlike = (gpu: string | undefined, row: number): boolean => {
+    if (gpu === undefined) return true;
+    const before = r.agentKeys.get(d.agent.get(row));
+    const known = gpuOf.get(gpu);
+    if (known === undefined && ![...gpuOf.values()].includes(before)) {
+      gpuOf.set(gpu, before);
+      return true;
+    }
+    return known === before || r.isOnGpuOf(row, known ?? `GPU ${gpu}`, file);
+  };
   return (cells, position) => {
     r.indexAll();
     const kernel = r.kernels.id(kernelName(cells[at.name]));
     const found = r.findDispatch(domain, process, position, kernel);
-    if (found !== undefined) return found;
+    if (found !== undefined) return isNamedAlike(read(cells, at.gpu), found) ? found : undefined;
     const { start, end, state } = r.clock.interval(read(cells, at.start), read(cells, at.end));
     reportTiming(r, file, state, 'dispatches');
     const own = agentOf(read(cells, at.gpu));
@@ -275,6 +292,7 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     if (isRepeated(cells)) return r.reportTwice(file, 'Dispatches');
     const row = dispatchRow(cells, position++);
+    if (row === undefined) return;
     for (const { index, name } of scalars) {
       const value = counterCell(r, file, name, cells[index]);
       if (value !== undefined) r.addCounter(name, row, value, file, 'instances');
@@ -304,6 +322,7 @@ export function readLong(source: ByteSource, recording: Recording): void {
       const id = count(cells[dispatch]);
       if (id < 0) return badRow(recording, file, 'the dispatch id is not a number');
       const row = dispatchRow(cells, id);
+      if (row === undefined) return;
       const name = cells[counter];
       const amount = counterCell(recording, file, name, cells[value]);
       const channel = CHANNEL.exec(name);

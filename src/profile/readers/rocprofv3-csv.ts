@@ -226,12 +226,13 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
     const kernel = r.kernels.id(kernelName(cells[at.name] ?? ''));
     const process = r.processOrdinal(folder, processKey(file, cell(cells, at.pid)));
     let row = r.findDispatch(domain, process, dispatchId, kernel);
+    const agent = r.machines.agentKey(machine, cell(cells, at.agent) ?? '');
+    if (row !== undefined && !r.isOnGpuOf(row, agent, file)) return;
     if (r.tracedFolders.has(folder)) r.serialised.add(domain);
     if (row === undefined) {
       r.serialised.add(domain);
       const { start, end, state } = r.clock.interval(cell(cells, at.start), cell(cells, at.end));
       reportTiming(r, file, state, 'dispatches');
-      const agent = r.machines.agentKey(machine, cells[at.agent] ?? '');
       row = d.start.push(start);
       d.end.push(end);
       d.timing.push(state);

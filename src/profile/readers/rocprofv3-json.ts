@@ -267,6 +267,10 @@ class Reader {
       num(member(info, 'dispatch_id')),
       symbol?.kernel ?? -1,
     );
+    if (found !== undefined) {
+      const { agent } = this.launch(info, handle(member(data, 'stream_id')));
+      if (!this.r.isOnGpuOf(found, this.r.agentKeys.get(agent), this.file)) return;
+    }
     const row = found ?? this.dispatch(info, data);
     for (const record of list(member(value, 'records'))) {
       const name = this.counters.get(handle(member(record, 'counter_id')));
