@@ -115,10 +115,13 @@ describe('wavesmith exec --timing', () => {
       expect(await lines('--timing')).toEqual(plain);
     }
   });
-  it.skipIf(!canCompileHip())('should time a kernel that waits for the host, and the host for the kernel', async () => {
-    const program = await compileHip({ sources: ['atomics'], targets: ['gfx942'] });
-    const { status, stdout } = await execHip('gfx942', program, [], ['--timing']);
-    expect([status, stdout]).toEqual([0, 'ok\n']);
+  it.skipIf(!canCompileHip())('should time kernels that wait for the host or for each other', async () => {
+    // `concurrent` has a kernel that waits for one of another stream.
+    for (const source of ['atomics', 'concurrent']) {
+      const program = await compileHip({ sources: [source], targets: ['gfx942'] });
+      const { status, stdout } = await execHip('gfx942', program, [], ['--timing']);
+      expect([source, status, stdout]).toEqual([source, 0, 'ok\n']);
+    }
   });
   it.skipIf(!canCompileHip())('should time programs that need more than 4 GiB', async () => {
     const program = await compileHip({ sources: ['large_memory'], targets: ['gfx942'] });

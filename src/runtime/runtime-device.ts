@@ -74,9 +74,12 @@ export interface RuntimeDevice {
   /** Whether kernels may have their instructions in a range of addresses that no code object was loaded to; at first none may. */
   allowExecution?(address: number, size: number, isAllowed: boolean): void;
   load(codeObject: Uint8Array): RuntimeModule;
-  /** Runs a dispatch to its end. Faults reject with a WavesmithError. */
+  /**
+   * Runs a dispatch to its end. Faults reject with a WavesmithError. `onWaiting` hears, now and then, that it can only go on when another kernel or
+   * the program has done something.
+   */
   /** Gives when it ran, when that is not what the host's clock says. */
-  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined>;
+  dispatch(packet: DispatchPacket, signal: AbortSignal, onWaiting?: () => void): Promise<PacketTimes | undefined>;
   /** Told every other packet that completed. */
   barrier?(packet: BarrierPacket): PacketTimes | undefined;
   /** A program has copied or filled memory; only devices with a clock of their own hear of it. */

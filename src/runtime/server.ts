@@ -87,13 +87,19 @@ export class RuntimeServer implements SessionHost {
     for (const session of this.sessions) session.end(error);
   }
 
+  /** Runs one kernel after the other, unless the device runs several at once; one that waits for another kernel or its program lets the next one go. */
   dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined> {
     if (this.device.isConcurrent === true) return this.device.dispatch(packet, signal);
-    const run = this.busy.then(() => this.device.dispatch(packet, signal));
-    this.busy = run.then(
+    let waits = (): void => {};
+    const waiting = new Promise<void>((resolve) => {
+      waits = resolve;
+    });
+    const run = this.busy.then(() => this.device.dispatch(packet, signal, waits));
+    const ended = run.then(
       () => {},
       () => {},
     );
+    this.busy = Promise.race([ended, waiting]);
     return run;
   }
 

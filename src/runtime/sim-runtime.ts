@@ -265,6 +265,11 @@ export class SimRuntime implements RuntimeDevice {
     const { strict, timing, profiler, isSerial } = this.options;
     return strict === undefined && timing === undefined && profiler === undefined && isSerial !== true;
   }
+  /** Under a clock kernels run one after the other, but one that waits for another lets it pass (server.ts). */
+  private get isPassable(): boolean {
+    const { strict, timing, profiler, isSerial } = this.options;
+    return timing !== undefined && strict === undefined && profiler === undefined && isSerial !== true;
+  }
   /** Data of programs whose memory has been given back. */
   get writtenMemory(): readonly WrittenMemory[] {
     return this.fresh?.ended ?? [];
@@ -331,7 +336,11 @@ export class SimRuntime implements RuntimeDevice {
     };
   }
 
-  async dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined> {
+  async dispatch(
+    packet: DispatchPacket,
+    signal: AbortSignal,
+    onWaiting?: () => void,
+  ): Promise<PacketTimes | undefined> {
     const { kernelObject } = packet;
     const kernel = this.kernels.get(kernelObject) ?? this.codeInMemory.kernelAt(this.device, kernelObject);
     if (kernel === undefined) {
@@ -364,7 +373,11 @@ export class SimRuntime implements RuntimeDevice {
       gridWorkItems: gridSize,
       dynamicLds: Math.max(0, packet.groupSegmentSize - kernel.ldsSize),
       hostAnswers: true,
-      concurrent: this.isConcurrent,
+      concurrent: this.isConcurrent || this.isPassable,
+      onWaiting: () => {
+        onWaiting?.();
+        options.onWaiting?.();
+      },
       onRan: (began, ended) => {
         times = ticksBetween(began, ended);
       },

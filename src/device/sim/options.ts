@@ -40,7 +40,7 @@ export interface SimOptions extends MemoryOptions {
 export interface SimDispatchRequest extends DispatchRequest, SimRunOptions {
   /** Observers; they make it run on the interpreter in one thread, unless there is one with an engine of its own. */
   readonly monitors?: readonly Monitor[] | undefined;
-  /** Runs beside other dispatches instead of behind them. They take turns of about 40 ms; not with `strict` or `timing`. */
+  /** Runs beside other dispatches instead of behind them. They take turns of about 40 ms; not with `strict`. With `timing` only beside one that waits: what samples store is undone. */
   readonly concurrent?: boolean | undefined;
   /** The host may do what a kernel waits for: when nothing of the dispatch can go on, it sleeps now and then instead of looking all the time. */
   readonly hostAnswers?: boolean | undefined;
