@@ -39,6 +39,7 @@ export class GroupRegisters {
   private readonly kept = new Set<number>();
   private readonly counting = new Set<number>();
   private keptAgpr: number | undefined;
+  private readonly hasOpenStack: boolean;
   /** Scratch that no kernel of the group uses. */
   private scratch: ScratchSpace | undefined;
 
@@ -55,6 +56,7 @@ export class GroupRegisters {
     );
     const least = (kind: keyof Counts, most: number): number => Math.min(most, ...own.map((counts) => counts[kind]));
     this.counts = { sgprs: least('sgprs', 102), vgprs: least('vgprs', 256), agprs: least('agprs', 256) };
+    this.hasOpenStack = group.kernels.some((one) => one.kernel?.descriptor?.properties.usesDynamicStack === 1);
     const isAllocated = mayGrow || this.calm.namedSgprs <= this.counts.sgprs;
     this.scratch = freeScratch(program, group, canSetScratch && isAllocated);
   }
@@ -149,7 +151,7 @@ export class GroupRegisters {
         kinds = new Set();
         const loan = borrow(lenders, count.s, count.v);
         if (typeof loan === 'string') {
-          yield loan;
+          yield this.hasOpenStack ? `${loan}, nor scratch: the size of the stack is not known` : loan;
           break;
         }
         yield { sgprs: loan.sgprs, vgprs: loan.vgprs, settle, loan, lacks };

@@ -100,7 +100,10 @@ export class HookCode {
           throw this.wrong('it jumps to an address that is not known');
         if (isReturn) add(instruction, back);
         else {
-          if (callee === undefined) throw this.wrong('it calls a function through a pointer');
+          if (callee === undefined)
+            throw this.wrong(
+              'it calls a function through a pointer, or code without optimisation (-O1) kept its address elsewhere',
+            );
           if (chain.includes(callee)) throw this.wrong(`it calls '${callee.name}', which calls itself`);
           add(this.made(0xbe800180 | (RETURN << 16)));
           const copied = this.copies++;

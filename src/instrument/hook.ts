@@ -194,7 +194,9 @@ function readHook(
   const groups = groupsOf(steps, (register) => {
     throw wrong(
       file,
-      `it reads ${register}, which it does not write: its point gives it no such argument, and hooks have no stack or work-item numbers`,
+      /^s3[23]$/.test(register)
+        ? `it has a stack (${register} points to it), as code that was compiled without optimisation has: compile it with -O1 or more`
+        : `it reads ${register}, which it does not write: its point gives it no such argument, and hooks have no stack or work-item numbers`,
       name,
     );
   });
