@@ -90,6 +90,10 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'The project does not build before anything was changed, or its compiler cannot preprocess the source.',
     'Run the command of --build in the folder of --project. The copy that is built lies elsewhere: absolute paths into the folder still lead to it.',
   ],
+  'optimize/configured': [
+    'cmake or meson configured the project in its own folder, so every build of a copy would write into that folder.',
+    'Remove CMakeCache.txt and CMakeFiles, and let --build configure in a folder of its own: cmake -B build . && cmake --build build.',
+  ],
   'optimize/no-compiler': [
     'The build did not call a compiler by its name for the source, so its flags are not known.',
     'Let the build find hipcc, clang++ or clang on PATH, and name the file that it compiles with --source.',

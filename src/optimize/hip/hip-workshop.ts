@@ -108,7 +108,8 @@ export class HipWorkshop implements Workshop {
     onStep?.('building the program as it is');
     project.write(project.text());
     const built = await project.build();
-    if (built.status !== 0) throw failed('optimize/build', 'The project does not build as it is', built);
+    if (built.status !== 0)
+      throw failed('optimize/build', 'The project does not build as it is', built, leftOutHint(project));
     const call = project.compilerCall();
     if (call === undefined) {
       throw new WavesmithError('optimize/no-compiler', `The build calls no compiler by name for '${project.source}'.`, {
@@ -295,10 +296,16 @@ const TOLD = 4000;
 const diffOfSources = (name: string, before: string, after: string): string =>
   createTwoFilesPatch(`a/${name}`, `b/${name}`, before, after);
 
-function failed(code: string, what: string, why: CommandResult | string): WavesmithError {
+function leftOutHint({ leftOut: [folder] }: Project): string | undefined {
+  if (folder === undefined) return undefined;
+  const example = `--build 'cmake -B ${folder} . && cmake --build ${folder}'`;
+  return `'${folder}' is not in the copy, for it was configured to build where it lies. Configure it in the build: ${example}.`;
+}
+
+function failed(code: string, what: string, why: CommandResult | string, hint?: string): WavesmithError {
   const words = typeof why === 'string' ? why.trim().slice(-TOLD) : tailOf(why);
   const status = typeof why === 'string' ? '' : ` (status ${why.status ?? 'none: it was stopped'})`;
-  return new WavesmithError(code, `${what}${status}: ${words === '' ? 'it said nothing' : words}`);
+  return new WavesmithError(code, `${what}${status}: ${words === '' ? 'it said nothing' : words}`, { hint });
 }
 
 /** The longest dispatch of the kernel that takes most of the time. */

@@ -61,10 +61,14 @@ const PREFIX = 'wavesmith-optimize-';
 const OWNER = 'owner';
 const COMPILERS = ['hipcc', 'amdclang++', 'clang++', 'clang++-22', 'clang', 'clang-22'];
 const MAX_BYTES = 2 ** 31;
+/** What cmake and meson leave in a folder that they configured. Its build files lead to that place by absolute paths. */
+const CONFIGURED = ['CMakeCache.txt', 'meson-private'];
 const TAIL = 4000;
 
 export class Project {
   readonly source: string;
+  /** Folders of the project that are not in the copy, since a build in them would write to the user's own. */
+  readonly leftOut: string[] = [];
   private readonly options: ProjectOptions;
   private readonly scratch: string;
   private readonly tree: string;
@@ -95,6 +99,10 @@ export class Project {
       mode: constants.COPYFILE_FICLONE,
       filter: (path) => {
         const found = statSync(path, { throwIfNoEntry: false });
+        if (found?.isDirectory() === true && CONFIGURED.some((name) => existsSync(join(path, name)))) {
+          project.leaveOut(relative(folder, path));
+          return false;
+        }
         if (found?.isFile() === true) bytes += found.size;
         if (bytes > MAX_BYTES) {
           project.close();
@@ -108,6 +116,17 @@ export class Project {
     });
     project.makeShims();
     return project;
+  }
+
+  private leaveOut(built: string): void {
+    if (built === '') {
+      this.close();
+      throw new WavesmithError('optimize/configured', 'The project is configured in its own folder.', {
+        file: this.options.folder,
+        hint: 'A build of a copy would write there: configure in a folder of its own, and remove what was configured in place.',
+      });
+    }
+    this.leftOut.push(built);
   }
 
   close(): void {
