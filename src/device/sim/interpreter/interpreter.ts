@@ -4,9 +4,12 @@ import type { Monitor } from '../dispatch/monitor.ts';
 import type { Wave } from '../state/wave.ts';
 import { ENCODINGS, type LoadedCode } from './loaded-code.ts';
 
+/** Instructions that are interpreted between two looks at the clock and the budget. */
+export const INTERPRETED_SLICE = 1000;
+
 /** The reference interpreter. */
 export class Interpreter implements Engine {
-  readonly slice = 1000;
+  readonly slice = INTERPRETED_SLICE;
   readonly registers = [256, 256] as const;
   private readonly loaded: LoadedCode;
   private counts: number[] = [];

@@ -68,6 +68,19 @@ export function parsePcFilter(text: string, symbols: CodeSymbols): Range {
 const inside = (range: Range | undefined, value: number): boolean =>
   range === undefined || (value >= range.first && value <= range.last);
 
+/** Whether a filter takes instructions of a wave. */
+export function matchesWave(filter: TraceFilter, workgroup: readonly [number, number, number], wave: number): boolean {
+  return (
+    inside(filter.wave, wave) &&
+    (filter.workgroup === undefined || filter.workgroup.every((range, i) => inside(range, workgroup[i] as number)))
+  );
+}
+
+/** Whether a filter takes the instruction at an address. */
+export function matchesPc({ pc }: TraceFilter, address: number): boolean {
+  return inside(pc, address);
+}
+
 /** Whether a filter takes an instruction. */
 export function matches(
   filter: TraceFilter,
@@ -75,9 +88,5 @@ export function matches(
   wave: number,
   pc: number,
 ): boolean {
-  return (
-    inside(filter.pc, pc) &&
-    inside(filter.wave, wave) &&
-    (filter.workgroup === undefined || filter.workgroup.every((range, i) => inside(range, workgroup[i] as number)))
-  );
+  return matchesPc(filter, pc) && matchesWave(filter, workgroup, wave);
 }

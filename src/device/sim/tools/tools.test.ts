@@ -48,6 +48,7 @@ function run(w: Wave, text: string, monitor: Watcher, pc = 0x1000): void {
   monitor.before(w, pc, bound);
   w.pc = pc + bound.size;
   bound.step(w);
+  w.executed++;
   monitor.after?.(w, pc, bound);
 }
 

@@ -2,13 +2,15 @@
 // nothing accumulates.
 import type { TargetName } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
+import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 import { type AccessGroup, AccessReader } from './accessed.ts';
-import { matches, type TraceFilter } from './filter.ts';
+import { matches, matchesWave, type TraceFilter } from './filter.ts';
 import { hex } from './lanes.ts';
 import { isVectorSlot, type LaneDetail, type RegisterValue, scalarValue, valueText, vectorValue } from './registers.ts';
 import type { CodeSymbols } from './symbols.ts';
+import { TraceEngine } from './trace-engine.ts';
 
 /** Memory of one instruction. */
 export interface TraceAccess {
@@ -63,31 +65,46 @@ interface Static {
 
 const SCALARS = 128;
 
-/** A monitor that traces. */
+/** A monitor that traces. What its filter leaves out runs in compiled code, when no other monitor looks. */
 export class TraceMonitor {
   private readonly options: TraceOptions;
   private readonly known: (Static | undefined)[] = [];
   private readonly reader = new AccessReader();
   private readonly scalars = new Int32Array(SCALARS);
   private readonly vectors = new Int32Array(2 * 256 * LANES);
-  private readonly steps = new WeakMap<Wave, { group: unknown; count: number }>();
   private scc = false;
   private mode = 0;
   private memory: AccessGroup[] = [];
   private exec = '';
   private wanted = false;
+  private step = 0;
   private events = 0;
 
   constructor(options: TraceOptions) {
     this.options = options;
   }
 
+  /** The engine of a dispatch; `Monitor.engine`. */
+  engine(job: EngineJob): Engine {
+    return new TraceEngine(job, this, this.options.filter);
+  }
+
+  /** No more events come. */
+  get isDone(): boolean {
+    return this.events >= (this.options.limit ?? Infinity);
+  }
+
+  /** Whether instructions of a wave may be traced. */
+  wants(w: Wave): boolean {
+    return !this.isDone && matchesWave(this.options.filter, w.workgroup.id, w.index);
+  }
+
   before(w: Wave, pc: number, bound: BoundInstruction): void {
-    const { filter, limit, base } = this.options;
+    const { filter, base } = this.options;
     const at = pc - base;
-    this.wanted = this.events < (limit ?? Infinity) && matches(filter, w.workgroup.id, w.index, at);
-    this.count(w);
+    this.wanted = !this.isDone && matches(filter, w.workgroup.id, w.index, at);
     if (!this.wanted) return;
+    this.step = w.executed;
     this.scalars.set(w.sgprs.subarray(0, SCALARS));
     this.scc = w.scc;
     this.mode = w.mode;
@@ -106,7 +123,7 @@ export class TraceMonitor {
     this.options.sink({
       workgroup: id,
       wave: w.index,
-      step: (this.steps.get(w)?.count ?? 1) - 1,
+      step: this.step,
       pc: hex(at),
       ...(fixed.label === undefined ? {} : { label: fixed.label }),
       text: fixed.text,
@@ -115,12 +132,6 @@ export class TraceMonitor {
       memory: this.memory.map((group) => accessEvent(group, all)),
       ...(w.pc === pc + bound.size || w.state === 'ended' ? {} : { jump: hex(w.pc - this.options.base) }),
     });
-  }
-
-  private count(w: Wave): void {
-    const entry = this.steps.get(w);
-    if (entry === undefined || entry.group !== w.workgroup) this.steps.set(w, { group: w.workgroup, count: 1 });
-    else entry.count++;
   }
 
   private describe(at: number, bound: BoundInstruction): Static {

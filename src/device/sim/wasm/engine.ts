@@ -148,6 +148,11 @@ class CompiledUnits {
     this.pc = -1;
   }
 
+  /** Whether the instrument has the instruction at an offset interpreted. */
+  isLeftOut(pc: number): boolean {
+    return this.instrument?.isLeftOut?.(pc) === true;
+  }
+
   /** The code of a place, compiled when it is new; undefined when no more is compiled. */
   entry(place: Place): Entry | undefined {
     const known = this.entries.get(keyOf(place));
@@ -162,7 +167,7 @@ class CompiledUnits {
       target,
       mfma: this.mfma,
       shared: this.memory.isShared,
-      decode: (pc) => this.loaded.decodeAt(pc),
+      decode: (pc) => (this.isLeftOut(pc) ? undefined : this.loaded.decodeAt(pc)),
       known: (p) => this.entries.has(keyOf(p)),
       limit: this.units.length < LARGE_UNITS ? undefined : SMALL_LIMIT,
       cache: this.memory.moduleCache,
@@ -258,7 +263,8 @@ export class CompiledEngine implements Engine {
   }
 
   prepare(w: Wave): void {
-    const entry = this.compiled.entry({ pc: w.pc - this.loaded.region.base, mode: w.mode & MODE_MASK });
+    const pc = w.pc - this.loaded.region.base;
+    const entry = this.compiled.isLeftOut(pc) ? undefined : this.compiled.entry({ pc, mode: w.mode & MODE_MASK });
     // V8 compiles at the first call; one without a budget runs nothing.
     if (entry !== undefined && !entry.empty) entry.unit.exports.run(w.pointer, entry.block, 0);
   }
@@ -271,7 +277,7 @@ export class CompiledEngine implements Engine {
     this.instrument?.enter(w);
     while (executed < limit && w.isRunning) {
       const pc = w.pc - base;
-      const regular = pc >= 0 && pc < loaded.region.size && !w.gprIndexing && !w.vskip;
+      const regular = pc >= 0 && pc < loaded.region.size && !w.gprIndexing && !w.vskip && !compiled.isLeftOut(pc);
       const entry = regular ? compiled.entry({ pc, mode: w.mode & MODE_MASK }) : undefined;
       if (entry === undefined || entry.empty) {
         const bound = loaded.at(base + pc);
@@ -325,6 +331,7 @@ export class CompiledEngine implements Engine {
     this.countInterpreted(bound.instruction.row.operation, 1);
     w.executed++;
     w.workgroup.clock++;
+    this.instrument?.stepped?.(w, pc, bound);
   }
 
   /** Takes back the instructions of a block that did not run because one of them threw; their number. */

@@ -14,8 +14,12 @@ export interface Instrument {
   emit(context: FunctionContext, block: Block, index: number): void;
   /** The functions that `declare` imports. */
   readonly imports: Readonly<Record<string, (wave: number, pc: number) => void>>;
+  /** Whether the instruction at a byte offset of the image is left out of compiled code, and interpreted. Always the same answer. */
+  isLeftOut?(pc: number): boolean;
   /** An instruction is about to be interpreted outside of compiled code; `pc` is its loaded address. */
   step(w: Wave, pc: number, bound: BoundInstruction): void;
+  /** It has been; `w.pc` is the next instruction. Not called when it faults. */
+  stepped?(w: Wave, pc: number, bound: BoundInstruction): void;
   /** The wave that runs next. */
   enter(w: Wave): void;
 }

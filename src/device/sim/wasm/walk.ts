@@ -10,7 +10,7 @@ import { loadsIntoLds } from '../interpreter/loaded-code.ts';
 /** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, IEEE, saturating conversions. */
 export const MODE_MASK = 0x8003ff;
 /** Instructions of one block. */
-const BLOCK_LIMIT = 200;
+export const BLOCK_LIMIT = 200;
 const HW_MODE = 1;
 
 /** A decoded instruction at its byte offset in the image. */

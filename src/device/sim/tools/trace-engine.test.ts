@@ -1,0 +1,178 @@
+// Traces of which only a part is interpreted: the same as when everything is, in kernels where it shows who was first.
+import { describe, expect, test } from 'vitest';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import type { CodeObject } from '../../../codeobject/index.ts';
+import type { SimDispatchRequest } from '../options.ts';
+import { SimDevice } from '../sim-device.ts';
+import { RunTools, type ToolRequest } from './session.ts';
+import { type TraceEvent, traceText } from './trace.ts';
+
+type Filter = Omit<NonNullable<ToolRequest['trace']>, 'sink'>;
+
+/** s[2:3] is the buffer, s8 the workgroup; one lane is active, v9 is 0 and v10 is 1. */
+const PROLOGUE = `s_mov_b32 s8, s2
+s_load_dwordx2 s[2:3], s[0:1], 0x0
+v_mov_b32_e32 v1, v0
+s_mov_b64 exec, 1
+v_mov_b32_e32 v9, 0
+v_mov_b32_e32 v10, 1
+s_waitcnt lgkmcnt(0)`;
+
+/** Takes numbers from one counter: who gets which shows where turns end. */
+const TICKETS = `s_movk_i32 s9, 2500
+.Lagain:
+global_atomic_add v4, v9, v10, s[2:3] sc0
+s_waitcnt vmcnt(0)
+v_add_u32_e32 v5, v5, v4
+v_xor_b32_e32 v5, v5, v9
+v_lshlrev_b32_e32 v5, 1, v5
+s_memtime s[12:13]
+s_waitcnt lgkmcnt(0)
+s_sub_u32 s9, s9, 1
+s_cmp_lg_u32 s9, 0
+s_cbranch_scc1 .Lagain`;
+
+/** The first workgroups wait until the last of all has come, looking at a counter that every workgroup adds to. */
+const WAITING = `global_atomic_add v9, v10, s[2:3]
+s_waitcnt vmcnt(0)
+.Lpoll:
+s_sleep 1
+global_load_dword v4, v9, s[2:3] sc0 sc1
+s_waitcnt vmcnt(0)
+v_readfirstlane_b32 s9, v4
+s_cmp_lt_u32 s9, 12
+s_cbranch_scc1 .Lpoll
+global_atomic_add v6, v9, v10, s[2:3] offset:8 sc0
+s_waitcnt vmcnt(0)`;
+
+/** Barriers, LDS, MODE, GPR indexing, a call, loads into LDS. */
+const MIXED = `s_mov_b64 exec, -1
+s_movk_i32 s9, 3
+v_lshlrev_b32_e32 v3, 2, v1
+.Lagain:
+s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 5
+v_cvt_f32_u32_e32 v4, v1
+v_mul_f32_e32 v5, 0x3eaaaaab, v4
+s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s9
+v_mul_f32_e32 v6, 0x3eaaaaab, v4
+ds_write_b32 v3, v5
+s_waitcnt lgkmcnt(0)
+s_barrier
+ds_read_b32 v7, v3
+s_waitcnt lgkmcnt(0)
+s_set_gpr_idx_on s9, gpr_idx(SRC0)
+v_mov_b32_e32 v2, v3
+v_add_u32_e32 v2, 1, v2
+s_set_gpr_idx_off
+s_mov_b32 m0, 0
+global_load_lds_dword v3, s[2:3]
+s_waitcnt vmcnt(0)
+v_cmp_gt_u32_e32 vcc, s9, v1
+s_and_saveexec_b64 s[10:11], vcc
+s_cbranch_execz .Lskip
+v_add_u32_e32 v7, v7, v2
+.Lskip:
+s_mov_b64 exec, s[10:11]
+s_getpc_b64 s[14:15]
+s_sub_u32 s9, s9, 1
+s_cmp_lg_u32 s9, 0
+s_cbranch_scc1 .Lagain
+s_barrier`;
+
+function kernelOf(code: string): CodeObject {
+  return kernelObject({
+    code: `${PROLOGUE}\n${code}`,
+    descriptor: {
+      system_sgpr_workgroup_id_x: 1,
+      next_free_sgpr: 32,
+      next_free_vgpr: 16,
+      accum_offset: 16,
+      group_segment_fixed_size: 2048,
+    },
+    metadata: { '.group_segment_fixed_size': 2048, '.vgpr_count': 16, '.sgpr_count': 32 },
+  });
+}
+
+async function traced(
+  code: CodeObject,
+  filter: Filter,
+  isInterpreted: boolean,
+  more: Partial<SimDispatchRequest> = {},
+): Promise<{ lines: string[]; outcome: unknown; memory: Uint8Array }> {
+  const device = new SimDevice('gfx942');
+  const buffer = device.alloc(4096, 'out');
+  const kernel = device.load(code.bytes).kernel('k');
+  const events: TraceEvent[] = [];
+  const tools = new RunTools(kernel, code, { trace: { ...filter, lanes: 'all', sink: (event) => events.push(event) } });
+  const outcome = await device
+    .dispatch({
+      kernel,
+      grid: [12, 1, 1],
+      block: [128, 1, 1],
+      args: [buffer],
+      engine: 'compiled',
+      ...more,
+      // With a second monitor everything is interpreted.
+      monitors: isInterpreted ? [...tools.monitors, {}] : tools.monitors,
+    })
+    .catch((error: unknown) => String(error));
+  const lines = events.map((event) => `${event.step} ${event.exec} ${traceText(event)}`);
+  const memory = device.read(buffer);
+  device.close();
+  return { lines, outcome, memory };
+}
+
+/** The trace of a kernel, and what the dispatch did, are those of the interpreter; the lines. */
+async function same(code: CodeObject, filter: Filter, more?: Partial<SimDispatchRequest>): Promise<string[]> {
+  const [quick, interpreted] = [await traced(code, filter, false, more), await traced(code, filter, true, more)];
+  expect(quick.lines).toEqual(interpreted.lines);
+  expect(quick.outcome).toEqual(interpreted.outcome);
+  expect(quick.memory).toEqual(interpreted.memory);
+  return quick.lines;
+}
+
+describe('a filtered trace is that of the interpreter', () => {
+  const tickets = kernelOf(TICKETS);
+  const waiting = kernelOf(WAITING);
+  const mixed = kernelOf(MIXED);
+
+  test('waves that take numbers in turns longer than one turn', async () => {
+    const grid = [3, 1, 1] as const;
+    const lines = await same(tickets, { workgroup: '1', wave: '1' }, { grid });
+    expect(lines.length).toBeGreaterThan(25_000);
+    expect(new Set(lines.filter((line) => line.includes('s_memtime'))).size).toBe(2500);
+    expect(await same(tickets, { pc: '+0x30', wave: '0' }, { grid })).not.toEqual([]);
+    expect(await same(tickets, { workgroup: '2', limit: 300 }, { grid })).toHaveLength(300);
+  }, 120_000);
+
+  test.each(['ascending', 'descending', { seed: 3 }] as const)(
+    'workgroups that wait for others, %j',
+    async (order) => {
+      for (const filter of [{ workgroup: '0' }, { workgroup: '5-7', wave: '1' }, { pc: '+0x40', workgroup: '0,*,0' }]) {
+        expect((await same(waiting, filter, { order })).length).toBeGreaterThan(1);
+      }
+    },
+    120_000,
+  );
+
+  test('barriers, LDS, MODE, GPR indexing, late loads; at every place', async () => {
+    const whole = await same(mixed, { workgroup: '4' });
+    const places = [...new Set(whole.map((line) => /0x\w+(?= )/.exec(line.slice(line.indexOf('/')))?.[0] as string))];
+    expect(places.length).toBeGreaterThan(35);
+    for (const [n, place] of places.entries()) {
+      const last = places[Math.min(places.length - 1, n + (n % 5))] as string;
+      expect((await same(mixed, { pc: `${place}..${last}`, workgroup: '3-4' })).length).toBeGreaterThan(0);
+    }
+  }, 120_000);
+
+  test('a budget that ends the dispatch, and a fault', async () => {
+    for (const maxInstructions of [5_500, 30_321]) {
+      const found = await traced(tickets, { workgroup: '0' }, false, { maxInstructions });
+      expect(found.outcome).toContain('was stopped after');
+      await same(tickets, { workgroup: '0' }, { maxInstructions });
+      await same(tickets, { pc: '+0x30' }, { maxInstructions });
+    }
+    const fault = kernelOf('v_mov_b32_e32 v9, 0x7f000000\nglobal_store_dword v9, v10, s[2:3]');
+    expect((await same(fault, { workgroup: '0', wave: '0' })).length).toBeGreaterThan(5);
+  }, 120_000);
+});
