@@ -125,7 +125,9 @@ async function traced(
 /** The trace of a kernel, and what the dispatch did, are those of the interpreter; the lines. */
 async function same(code: CodeObject, filter: Filter, more?: Partial<SimDispatchRequest>): Promise<string[]> {
   const [quick, interpreted] = [await traced(code, filter, false, more), await traced(code, filter, true, more)];
-  expect(quick.lines).toEqual(interpreted.lines);
+  const differs = quick.lines.findIndex((line, n) => line !== interpreted.lines[n]);
+  if (differs >= 0) expect(`${differs}: ${quick.lines[differs]}`).toBe(`${differs}: ${interpreted.lines[differs]}`);
+  expect(quick.lines).toHaveLength(interpreted.lines.length);
   expect(quick.outcome).toEqual(interpreted.outcome);
   expect(quick.memory).toEqual(interpreted.memory);
   return quick.lines;
