@@ -159,6 +159,14 @@ describe('a recording', () => {
     expect(readFileSync(path('mine/file'), 'utf8')).toBe('mine');
   });
 
+  test('of more memory than it may have says so, and leaves nothing', async () => {
+    // Two buffers of 4 KiB, and the arguments.
+    expect((await record(folder, 'just.wscap', { mostBytes: 3 * 4096 })).chunks).toBe(3);
+    const more = () => record(folder, 'more.wscap', { mostBytes: 2 * 4096 });
+    expect(await codeOf(more)).toBe('capture/too-much-memory');
+    expect(readdirSync(folder)).not.toContain('more.wscap');
+  });
+
   test('that cannot be written says so', async () => {
     for (const name of ['mine/file/x.wscap', '../../../../../proc/none/x.wscap', '../../../../../proc/x.wscap']) {
       expect(await codeOf(() => record(folder, name)), name).toBe('io/write');

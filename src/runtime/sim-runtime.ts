@@ -58,9 +58,8 @@ const MAX_FRAME_THREADS = 16;
 /** Memory of a device that models time: the timing model numbers cache lines of so much. */
 export const TIMED_BYTES = 2 ** 36;
 
-/** Whether something looks at dispatches that knows the window alone. */
-const isWindowOnly = ({ profiler, observe, fresh }: SimRuntimeOptions): boolean =>
-  profiler !== undefined || observe !== undefined || fresh !== undefined;
+/** Whether something looks at memory that knows the window alone: a debugger goes back to states of it, new memory is filled in it. */
+const isWindowOnly = ({ isSerial, fresh }: SimRuntimeOptions): boolean => isSerial === true || fresh !== undefined;
 
 const memoryOf = ({ target, memoryBytes, timing }: SimRuntimeOptions): number => {
   const bytes = memoryBytes ?? targetInfo(target).board.memoryGib * 2 ** 30;
@@ -72,7 +71,7 @@ export type RunOptions = SimRunOptions & Pick<SimDispatchRequest, 'maxInstructio
 
 export interface SimRuntimeOptions extends RunOptions {
   readonly target: TargetName;
-  /** Bytes of device memory (default the board's); 4 GiB with what observes dispatches, at most 64 GiB with `timing`. */
+  /** Bytes of device memory (default the board's); 4 GiB with `fresh` or `isSerial`, at most 64 GiB with `timing`. */
   readonly memoryBytes?: number | undefined;
   /** GPUs that programs see (default 1): each has streams and variables of its own, their memory is one. */
   readonly devices?: number | undefined;

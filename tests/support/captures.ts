@@ -61,6 +61,7 @@ export interface Recording {
   readonly block?: readonly [number, number, number];
   readonly dynamicLds?: number;
   readonly memory?: 'touched' | 'full';
+  readonly mostBytes?: number;
   readonly finish?: FinishOptions;
 }
 
@@ -75,6 +76,7 @@ export async function record(folder: string, name: string, recording: Recording 
     block = [64, 1, 1],
     dynamicLds,
     memory,
+    mostBytes,
     finish = {},
   } = recording;
   const device = await createDevice('sim', { target });
@@ -85,6 +87,7 @@ export async function record(folder: string, name: string, recording: Recording 
       kernel,
       codeObject: code,
       memory,
+      mostBytes,
       producer: { name: 'test', version: '1', device: 'sim' },
     });
     const { plan } = planLaunch({ grid, block, dynamicLds }, args.map(parseLaunchArgument), () => new Uint8Array());

@@ -58,6 +58,10 @@ export const CAPTURE_ERRORS: ErrorPages = {
     'A recording was to be written, but no dispatch ran with its monitor.',
     'Give the monitor of the recorder to the dispatch, alone, and let it complete.',
   ],
+  'capture/too-much-memory': [
+    'The dispatch touches more memory than a capture holds: 4 GiB, and at most a tenth of what this machine has. Chunks of 64 KiB are counted, and one touched byte is enough.',
+    'Capture a dispatch of a smaller problem, or one that touches less. The program ran on as it would without being captured.',
+  ],
   'capture/version': [
     'The capture was written by a newer version of the format, or needs a section that this version does not know.',
     'Use a newer Wavesmith.',

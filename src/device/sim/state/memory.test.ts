@@ -304,6 +304,24 @@ describe('memory beyond the window', () => {
     expect(device.locate(far.base + far.size, false, 4)).toBe(0);
   });
 
+  it('should copy what lies partly in a frame, up to the end of the allocation', () => {
+    const { device } = makeDevice();
+    const far = device.allocData(40 * GIB + 3 * PAGE, 'far');
+    const aside = device.access(far.base + 7 * FRAME, 4, true);
+    aside.bytes.fill(2, 7 * FRAME, 9 * FRAME);
+    device.translate(far.base + 7 * FRAME, 4, true);
+    const shown = device.access(far.base + 7 * FRAME, 4, true);
+    shown.bytes.fill(1);
+    const copy = device.copyOf(far, 7 * FRAME + 100, FRAME + 2 * PAGE);
+    expect(copy).toHaveLength(FRAME + 2 * PAGE);
+    const inFrame = FRAME + PAGE - 100;
+    expect([copy.indexOf(2), copy.lastIndexOf(1), copy.indexOf(0)]).toEqual([inFrame, inFrame - 1, -1]);
+    expect(device.copyOf(far, 40 * GIB + PAGE, 65536)).toHaveLength(2 * PAGE);
+    const near = device.alloc(PAGE, 'near');
+    near.bytes.fill(3);
+    expect(device.copyOf(near, PAGE - 8, 100)).toEqual(new Uint8Array(8).fill(3));
+  });
+
   it('should give each thread positions of its own', () => {
     const { device, shown } = makeDevice(2);
     const far = device.allocData(40 * GIB, 'far');

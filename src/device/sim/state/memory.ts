@@ -492,6 +492,21 @@ export class DeviceMemory {
     return region.isBeyond ? this.framesOf(region).lookAt(region, address) : region;
   }
 
+  /** A copy of `size` bytes of an allocation from byte `offset` of it on, wherever they are; fewer when it ends before. */
+  copyOf(region: Region, offset: number, size: number): Uint8Array {
+    if (!region.isBeyond) return region.bytes.slice(offset, offset + size);
+    const frames = this.framesOf(region);
+    const out = new Uint8Array(Math.max(0, Math.min(size, region.size - offset)));
+    for (let at = 0; at < out.length; ) {
+      const address = region.base + offset + at;
+      const { base, bytes } = frames.lookAt(region, address);
+      const piece = bytes.subarray(address - base, address - base + out.length - at);
+      out.set(piece, at);
+      at += piece.length;
+    }
+    return out;
+  }
+
   private live(address: number, size: number, write: boolean): Region {
     const region = this.find(address, size);
     if (region === undefined) throw new MemoryFault('global', address, size, write);

@@ -54,6 +54,8 @@ export interface TouchedOptions {
   readonly kernargSize?: number | undefined;
   /** False: only the flags are kept, not what was there before. */
   readonly keepsBefore?: boolean | undefined;
+  /** Bytes of chunks that are kept at most: a dispatch that touches more is not followed any further. Default: no limit. */
+  readonly mostBytes?: number | undefined;
   /** Asked about each byte that is read before the dispatch writes it. Default: all bytes are known. */
   readonly isKnown?: ((address: number) => boolean) | undefined;
   /** Called when the dispatch begins. */
@@ -83,6 +85,10 @@ export class TouchedBytes implements Monitor {
   readonly unknownReads: UnknownRead[] = [];
   /** Byte offsets in the image of the instructions that wrote. */
   readonly writers = new Set<number>();
+  /** The dispatch touched more than `mostBytes`, and nothing is kept of it. */
+  isTooMuch = false;
+  /** Bytes of all chunks. */
+  private kept = 0;
   private readonly options: TouchedOptions;
   private readonly unknownSites = new Set<number>();
   private readonly engines = new Map<string, CompiledEngine>();
@@ -163,6 +169,8 @@ export class TouchedBytes implements Monitor {
     this.unknownSites.clear();
     this.writers.clear();
     this.last = undefined;
+    this.kept = 0;
+    this.isTooMuch = false;
     this.live = new Set(info.memory.snapshot().map(({ base }) => base));
     const { kernargSize = 0, onStart } = this.options;
     onStart?.(info);
@@ -234,7 +242,7 @@ export class TouchedBytes implements Monitor {
   }
 
   private mark(address: number, bytes: number, kind: AccessPlan['kind'], w: Wave | undefined, pc: number): void {
-    if (address < 0) return;
+    if (address < 0 || this.isTooMuch) return;
     const place = this.placeOf(address);
     // What lies outside of live memory faults when the access happens.
     if (place === undefined) return;
@@ -244,6 +252,7 @@ export class TouchedBytes implements Monitor {
     const end = Math.min(start + bytes, limit);
     for (let at = start; at < end; ) {
       const chunk = this.chunkAt(touched, Math.floor(at / CHUNK_BYTES));
+      if (chunk === undefined) return;
       const to = Math.min(end - chunk.offset, CHUNK_BYTES);
       const from = at - chunk.offset;
       if (kind !== 'store') this.markRead(chunk, region, from, to, w, pc);
@@ -304,12 +313,22 @@ export class TouchedBytes implements Monitor {
     return this.last;
   }
 
-  private chunkAt({ region, chunks }: TouchedRegion, n: number): TouchedChunk {
+  /** Undefined when it is one too many. */
+  private chunkAt({ region, chunks }: TouchedRegion, n: number): TouchedChunk | undefined {
     let chunk = chunks.get(n);
     if (chunk === undefined) {
       const offset = n * CHUNK_BYTES;
       const length = Math.min(CHUNK_BYTES, region.size - offset);
-      const before = this.options.keepsBefore === false ? NOTHING : region.bytes.slice(offset, offset + length);
+      const { keepsBefore, mostBytes = Number.POSITIVE_INFINITY } = this.options;
+      this.kept += length;
+      if (this.kept > mostBytes) {
+        this.isTooMuch = true;
+        this.regions.clear();
+        this.last = undefined;
+        return undefined;
+      }
+      const { memory } = this.info as { readonly memory: DeviceMemory };
+      const before = keepsBefore === false ? NOTHING : memory.copyOf(region, offset, length);
       chunk = { offset, before, flags: new Uint8Array(length) };
       chunks.set(n, chunk);
     }
