@@ -64,6 +64,54 @@ describe('tables of a run as people leave them', () => {
     expect(codes(document)).toEqual(['profile/damaged-file', 'profile/damaged-file']);
   });
 
+  it('a table whose last row has no line end is read the same, and may be cut', () => {
+    const whole = write('1_kernel_trace.csv', () => undefined);
+    const open = write('1_kernel_trace.csv', (path, trace) =>
+      writeFileSync(join(path, '1_kernel_trace.csv'), trace.trimEnd()),
+    );
+    expect(codes(whole)).toEqual([]);
+    expect(open.kernels).toEqual(whole.kernels);
+    expect(open.dispatches).toEqual(whole.dispatches);
+    expect(open.findings).toMatchObject([
+      { code: 'profile/open-end', file: expect.stringContaining('1_kernel_trace.csv') },
+    ]);
+  });
+
+  it('every cut inside a row after the first is a finding', () => {
+    const trace = kernelTraceCsv(6);
+    const second = trace.indexOf('\n', trace.indexOf('\n') + 1) + 1;
+    const inside = [...trace.matchAll(/[^\n]{5}/g)].map(({ index }) => index + 5).filter((at) => at > second);
+    expect(inside.length).toBeGreaterThan(60);
+    for (const at of inside) {
+      const cut = write('1_kernel_trace.csv', (path) =>
+        writeFileSync(join(path, '1_kernel_trace.csv'), trace.slice(0, at)),
+      );
+      expect(codes(cut), `cut at ${at}`).toContain('profile/open-end');
+    }
+  });
+
+  const utf16 = (text: string, isBig: boolean, hasMark: boolean): Uint8Array => {
+    const bytes = Buffer.from(hasMark ? `\ufeff${text}` : text, 'utf16le');
+    return isBig ? bytes.swap16() : bytes;
+  };
+  it.each([
+    ['UTF-16LE', false, true],
+    ['UTF-16BE', true, true],
+    ['UTF-16LE', false, false],
+    ['UTF-16BE', true, false],
+  ] as const)('%s is named, with what to do', (name, isBig, hasMark) => {
+    const document = write('1_kernel_trace.csv', (path, trace) =>
+      writeFileSync(join(path, 'counters.csv'), utf16(trace, isBig, hasMark)),
+    );
+    expect(document.dispatches.total).toBe(6);
+    expect(document.findings).toMatchObject([
+      { code: 'profile/damaged-file', message: expect.stringMatching(`encoded in ${name}\\..*Convert it to UTF-8`) },
+    ]);
+    const alone = folder();
+    writeFileSync(join(alone, 'results.json'), utf16('{"rocprofiler-sdk-tool": []}', isBig, hasMark));
+    expect(() => read(alone)).toThrow(`encoded in ${name}`);
+  });
+
   it('a header in the middle of a file is no dispatch; spaces around names do not matter', () => {
     const [header = '', ...rows] = kernelTraceCsv(6).trimEnd().split('\n');
     const spaced = header.replaceAll('"', '').replaceAll(',', ' , ');

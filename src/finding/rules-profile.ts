@@ -117,9 +117,9 @@ export const PROFILE_RULES = {
   },
   'profile/damaged-file': {
     severity: 'warning',
-    title: 'A compressed file is cut off or damaged; it is left out',
+    title: 'A file is cut off, damaged, without its columns or not in UTF-8; it is left out',
     source: SOURCES.rocprofCompute,
-    advice: 'Copy the file again.',
+    advice: 'Copy the file again, or convert it to UTF-8.',
   },
   'profile/duplicate-dispatch': {
     severity: 'note',
@@ -145,6 +145,12 @@ export const PROFILE_RULES = {
     title: 'The input holds API calls, markers, copies or statistics and no kernel dispatches',
     source: SOURCES.rocprofv3,
     advice: 'Give the kernel trace of the same run (`rocprofv3 --kernel-trace`) or the counters as well.',
+  },
+  'profile/open-end': {
+    severity: 'note',
+    title: 'The last row of a table has no line end: the file may be cut',
+    source: SOURCES.rocprofv3,
+    advice: 'Copy the file again. Nothing has to be done for a table that was made by hand and is whole.',
   },
   'profile/other-gpu': {
     severity: 'warning',

@@ -12,10 +12,11 @@ import { readLong, readMeasuredRoofline, readSysinfo, readWide } from '../reader
 import { type CsvKind, csvKind, readAgentInfo, readRocprofCsv, reportEmpty } from '../readers/rocprofv3-csv.ts';
 import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
 import { Recording } from '../recording.ts';
-import { baseName, CHUNK, dirName, readWhole } from '../source.ts';
+import { type ByteSource, baseName, CHUNK, dirName, readWhole } from '../source.ts';
 import { LoadedCode } from '../sqtt/code.ts';
 import { isSqtt } from '../sqtt/tokens.ts';
 import { readSqtt, type SqttResult } from '../sqtt/trace.ts';
+import { wideEncoding } from './encoding.ts';
 import { type DiskFile, findFiles } from './files.ts';
 import { isSqlite, withDatabase } from './sqlite.ts';
 
@@ -113,6 +114,11 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     const folder = dirName(file.path);
     let used = true;
     let read = format;
+    const table = (use: (source: ByteSource) => void): void =>
+      file.open((source) => {
+        use(source);
+        reportOpenEnd(source, recording);
+      });
     switch (format) {
       case 'rocpd':
         withDatabase(file, (db) => {
@@ -144,37 +150,37 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
       case 'csv:att-stats':
         // The folder's code.json has the same sums and more.
         used = attFolders.size === 0;
-        if (used) file.open((source) => readAttStats(source, recording));
+        if (used) table((source) => readAttStats(source, recording));
         break;
       case 'csv:agent-info':
-        file.open((source) => readAgentInfo(source, recording));
+        table((source) => readAgentInfo(source, recording));
         break;
       case 'csv:compute-sysinfo':
-        file.open((source) => readSysinfo(source, recording));
+        table((source) => readSysinfo(source, recording));
         break;
       case 'csv:compute-roofline':
-        file.open((source) => readMeasuredRoofline(source, recording));
+        table((source) => readMeasuredRoofline(source, recording));
         break;
       case 'csv:compute-wide':
         // The databases of newer rocprof-compute folders are in `out/` below, and tell the same dispatches.
         used = baseName(file.path) !== 'timestamps.csv' || !databases.some((db) => db.startsWith(`${folder}/out/`));
-        if (used) file.open((source) => readWide(source, recording));
+        if (used) table((source) => readWide(source, recording));
         break;
       case 'csv:compute-long':
-        file.open((source) => readLong(source, recording));
+        table((source) => readLong(source, recording));
         break;
       case 'csv:compute-native':
-        file.open((source) => readNativeCounters(source, databases, recording));
+        table((source) => readNativeCounters(source, databases, recording));
         break;
       case 'csv:compute-dispatch-info':
         break;
       case 'csv:stats':
         // Sums of a trace that is here as well would count twice.
         used = hasTraces.size === 0 && !byFormat.some((e) => e.format === 'csv:api-trace');
-        if (used) file.open((source) => readRocprofCsv(source, 'stats', recording));
+        if (used) table((source) => readRocprofCsv(source, 'stats', recording));
         break;
       default:
-        file.open((source) => readRocprofCsv(source, format.slice(4) as CsvKind, recording));
+        table((source) => readRocprofCsv(source, format.slice(4) as CsvKind, recording));
     }
     if (used) recording.sources.push({ path: file.path, format: read });
   }
@@ -194,6 +200,16 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     });
   }
   return { recording, sqtt };
+}
+
+/** Reports a table whose last row has no line end: the copy of a file that ends early looks so, and no profiler writes it. */
+function reportOpenEnd(source: ByteSource, recording: Recording): void {
+  if (source.size === 0 || source.read(source.size - 1, 1)[0] === 0x0a) return;
+  recording.report(
+    'profile/open-end',
+    source.path,
+    'The last row has no line end, so the file may be cut: the row may lack digits, and rows after it may be missing. What is there is used.',
+  );
 }
 
 /** Names that profilers give to their tables. */
@@ -262,10 +278,18 @@ function isSame(a: DiskFile, b: DiskFile): boolean {
   );
 }
 
-/** The format of a file; a compressed one that is damaged is reported and left out. */
+/** The format of a file; a compressed one that is damaged, or text of another encoding, is reported and left out. */
 function formatOf(file: DiskFile, recording: Recording): FileFormat | undefined {
   try {
-    return detectFormat(file);
+    const isText = /\.(?:csv|json)(?:\.gz)?$/i.test(file.path);
+    const encoding = isText ? file.open((source) => wideEncoding(source.read(0, 4))) : undefined;
+    if (encoding === undefined) return detectFormat(file);
+    recording.report(
+      'profile/damaged-file',
+      file.path,
+      `The file is encoded in ${encoding}. It is left out. Convert it to UTF-8: iconv -f ${encoding} -t UTF-8 '${baseName(file.path)}' > FILE.`,
+    );
+    return undefined;
   } catch (error) {
     if (!(error instanceof WavesmithError) || error.code !== 'profile/bad-gzip') throw error;
     recording.report('profile/damaged-file', file.path, `${error.message} It is left out.`);
