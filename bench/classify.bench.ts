@@ -1,7 +1,7 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
-// `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three and
-// `--mixed` twenty more.
+// `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
+// `--mixed` twenty and `--routine` twenty-three more.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
 import { AssemblyError } from '../src/asm/index.ts';
@@ -14,6 +14,7 @@ import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
 import { LATER_KERNELS } from '../tests/limiters/later.ts';
 import { LIBRARY_KERNELS } from '../tests/limiters/library.ts';
 import { MIXED_KERNELS } from '../tests/limiters/mixed.ts';
+import { ROUTINE_KERNELS } from '../tests/limiters/routine.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
 import { whatIf } from '../tests/limiters/what-if.ts';
 import { WIDE_KERNELS } from '../tests/limiters/wide.ts';
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     wide: { type: 'boolean', default: false },
     library: { type: 'boolean', default: false },
     mixed: { type: 'boolean', default: false },
+    routine: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -42,6 +44,7 @@ const compiled = {
   'wide.c': values.wide && WIDE_KERNELS,
   'library.c': values.library && LIBRARY_KERNELS,
   'mixed.c': values.mixed && MIXED_KERNELS,
+  'routine.c': values.routine && ROUTINE_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;

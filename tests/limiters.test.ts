@@ -7,6 +7,7 @@ import { LIMITED_KERNELS } from './limiters/kernels.ts';
 import { LATER_KERNELS } from './limiters/later.ts';
 import { LIBRARY_KERNELS } from './limiters/library.ts';
 import { MIXED_KERNELS } from './limiters/mixed.ts';
+import { ROUTINE_KERNELS } from './limiters/routine.ts';
 import { UNSEEN_KERNELS } from './limiters/unseen.ts';
 import { WIDE_KERNELS } from './limiters/wide.ts';
 
@@ -48,6 +49,7 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     ['deinterleave', 'mixed.c', MIXED_KERNELS],
     ['hoarded', 'library.c', LIBRARY_KERNELS],
     ['maximum', 'library.c', LIBRARY_KERNELS],
+    ['btree', 'routine.c', ROUTINE_KERNELS],
   ] as const)('%s of %s', async (name, source, kernels) => {
     const [kernel] = kernels.filter((k) => k.name === name);
     const [first] = await classesOf(kernel, 'mi300x', compiledObject(source, 'gfx942'));
