@@ -253,7 +253,11 @@ describe.skipIf(native === undefined)('the socket', () => {
           .finish(),
       ),
       encodeMessage(MessageType.Load, 4n, new TextEncoder().encode('no code object')),
-      encodeMessage(MessageType.QueueCreate, 5n, new ByteWriter().u64(64).u64(64).u64(64).u32(64).u32(0).finish()),
+      encodeMessage(
+        MessageType.QueueCreate,
+        5n,
+        new ByteWriter().u64(64).u64(64).u64(64).u64(64).u32(64).u32(0).finish(),
+      ),
       encodeMessage(MessageType.Adopt, 6n, new ByteWriter().u64(0).u64(4096).finish()),
     ];
     const { types } = await talk(Buffer.concat([hello, ...requests]), 6);

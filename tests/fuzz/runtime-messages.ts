@@ -50,6 +50,7 @@ function seeds(): Uint8Array[] {
           .u64(ADDRESS)
           .u64(ADDRESS + 0x3000)
           .u64(ADDRESS + 0x3008)
+          .u64(ADDRESS + 0x3010)
           .u32(64)
           .u32(0),
       ),
