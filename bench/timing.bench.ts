@@ -97,6 +97,10 @@ const micro = [...(await mi300xRows()), ...matrixRows()];
 const pairs = await pairTimes('mi300x');
 const { rows: traces, unknown } = await traceRows(root);
 for (const name of unknown) missing.push(`${name}: the launch of the traced kernel is not known`);
+if (every === 1) {
+  const modelled = new Set(rows.map((r) => r.row.key));
+  for (const key of measured.keys()) if (!modelled.has(key)) missing.push(`${key}: measured, and no time here`);
+}
 const result = {
   micro,
   pairs,

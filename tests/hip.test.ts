@@ -194,6 +194,14 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     });
   }
 
+  test('small allocations lie as ROCm places them: what goes over the end of one runs, and --check names it', async () => {
+    for (const options of [[], ['--timing']]) {
+      expect((await execHip('gfx942', await usual('fault'), ['near'], options)).stdout).toBe('still here\n');
+    }
+    const { status, stderr } = await execHip('gfx942', await usual('fault'), ['near'], ['--check']);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('memory/out-of-bounds')]);
+  });
+
   test("a program without code for the device gets HIP's error, and is told what it carries", async () => {
     const path = await compileHip({
       sources: ['vector_add'],

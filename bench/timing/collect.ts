@@ -2,6 +2,7 @@
 // program's time can be modelled again with other numbers of the chip, without running it.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { deserialize, serialize } from 'node:v8';
 import type { Chip } from '../../src/device/sim/timing/chip.ts';
 import { FIELDS } from '../../src/device/sim/timing/chip-fields.ts';
@@ -104,8 +105,8 @@ function portable(recorded: RecordedLaunch): RecordedLaunch {
   };
 }
 
-/** Memory of the device: a host of 24 GB holds it beside what the program itself has. */
-const MEMORY_BYTES = 8 * 2 ** 30;
+/** Memory of the device, in bytes: the host holds what the program writes there beside the program's own copy of it. */
+const MEMORY_BYTES = 2 ** 30 * Math.min(16, Math.floor((totalmem() / 2 ** 30) * 0.7));
 
 /** Runs a program of the benchmark with one iteration behind the first. */
 export async function collect(

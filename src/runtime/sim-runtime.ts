@@ -229,10 +229,9 @@ export class SimRuntime implements RuntimeDevice {
     }
     return region.base;
   }
-  /** With a clock small allocations lie as on hardware: what lies beside them there is in the same caches, and programs that go over their end run. */
+  /** Small allocations lie as on hardware, where programs that go over their end run. What looks for such errors has them apart. */
   private get isPlacedAsOnHardware(): boolean {
-    const { timing, strict } = this.options;
-    return timing !== undefined && strict === undefined && this.fresh === undefined;
+    return this.options.strict === undefined && this.fresh === undefined;
   }
   private allocateSmall(bytes: number, alignment: number): number {
     const { memory } = this.device;
