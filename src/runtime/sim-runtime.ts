@@ -229,9 +229,10 @@ export class SimRuntime implements RuntimeDevice {
     }
     return region.base;
   }
-  /** Small allocations lie as on hardware, where programs that go over their end run. What looks for such errors has them apart. */
+  /** Small allocations lie as on hardware, where programs that go over their end run. What looks for such errors or records allocations has them apart. */
   private get isPlacedAsOnHardware(): boolean {
-    return this.options.strict === undefined && this.fresh === undefined;
+    const { strict, observe } = this.options;
+    return strict === undefined && observe === undefined && this.fresh === undefined;
   }
   private allocateSmall(bytes: number, alignment: number): number {
     const { memory } = this.device;
