@@ -163,6 +163,13 @@ describe('addresses of the caller’s choice', () => {
     }
   });
 
+  it('should hold allocations side by side, as captures of hardware have them', () => {
+    const memory = new DeviceMemory();
+    const first = gpuWindow.base + HEAP + 2 ** 20;
+    const [a, b] = [memory.allocAt(first, 100, 'a'), memory.allocAt(first + PAGE, 100, 'b')];
+    expect([b.base - a.base, memory.find(first + PAGE, 4)?.label]).toEqual([PAGE, 'b']);
+  });
+
   it('should show memory a second time', () => {
     const memory = new DeviceMemory();
     const region = memory.alloc(8192, 'x');
