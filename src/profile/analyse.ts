@@ -3,7 +3,7 @@
 import { isTargetName, targetInfo } from '../isa/index.ts';
 import { answerSection } from './analysis/answer.ts';
 import { classify } from './analysis/bottleneck.ts';
-import { counterTracks, type TrackedDispatch } from './analysis/counter-tracks.ts';
+import { CounterTracks } from './analysis/counter-tracks.ts';
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
 import { type MetricSum, MetricTable } from './analysis/metrics.ts';
@@ -62,14 +62,14 @@ export function analyseAll(
   recording: Recording,
   options: AnalyseOptions = {},
 ): { readonly document: ProfileDocument; readonly work: PackedWork | undefined } {
-  const { document, path } = analysis(recording, options);
-  return { document, work: packWork(recording, path) };
+  const { document, onPath } = analysis(recording, options);
+  return { document, work: packWork(recording, onPath) };
 }
 
 function analysis(
   recording: Recording,
   options: AnalyseOptions,
-): { readonly document: ProfileDocument; readonly path: CriticalPath | undefined } {
+): { readonly document: ProfileDocument; readonly onPath: Int32Array | undefined } {
   reportNoDispatches(recording);
   const table = new MetricTable(recording, options.arch);
   const domain = mainDomain(recording);
@@ -110,7 +110,8 @@ function analysis(
     copies: copyEntries(recording),
     allocations: [...recording.allocations].map(([operation, sum]) => ({ operation, ...sum })),
   };
-  return { document, path };
+  // Of the path's columns, which are as long as the recording, only this one is kept.
+  return { document, onPath: path?.path };
 }
 
 function findingEntry({ rule, severity, message, place, kernel, fix, count }: RecordingFinding): FindingEntry {
@@ -164,31 +165,30 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
   const streamOf = (id: number, process: number) => (id < 0 || id === none ? -1 : process * r.streams.size + id);
   const d = r.dispatches;
   const laneOf = dispatchLanes(r);
+  /** Groups by kernel and agent. */
+  const groups = new Map<number, number>();
+  const groupOf = (row: number): number => {
+    const key = d.kernel.get(row) * (r.agentKeys.size + 1) + d.agent.get(row);
+    let group = groups.get(key);
+    if (group === undefined) {
+      const symbol = r.kernels.get(d.kernel.get(row));
+      group = nodes.groupId({ kind: 'dispatch', symbol, agent: table.agentKeyOf(row) });
+      groups.set(key, group);
+    }
+    return group;
+  };
   for (let row = 0; row < d.length; row++) {
     if (d.timing.get(row) !== Timing.KNOWN || d.domain.get(row) !== domain) continue;
-    const lane = laneOf(row);
     streams[nodes.length] = streamOf(d.stream.get(row), d.process.get(row));
-    nodes.push({
-      kind: 'dispatch',
-      symbol: r.kernels.get(d.kernel.get(row)),
-      agent: table.agentKeyOf(row),
-      lane,
-      start: d.start.get(row),
-      end: d.end.get(row),
-    });
+    nodes.push(groupOf(row), nodes.lanes.id(laneOf(row)), d.start.get(row), d.end.get(row));
   }
   const c = r.copies;
   for (let row = 0; row < c.length; row++) {
     if (c.timing.get(row) !== Timing.KNOWN || c.domain.get(row) !== domain) continue;
-    const direction = r.directions.get(c.direction.get(row));
+    const symbol = r.directions.get(c.direction.get(row));
     streams[nodes.length] = streamOf(c.stream.get(row), c.process.get(row));
-    nodes.push({
-      kind: 'copy',
-      symbol: direction,
-      lane: copyLane(r, row),
-      start: c.start.get(row),
-      end: c.end.get(row),
-    });
+    const group = nodes.groupId({ kind: 'copy', symbol, agent: '' });
+    nodes.push(group, nodes.lanes.id(copyLane(r, row)), c.start.get(row), c.end.get(row));
   }
   return { work: nodes, streams };
 }
@@ -472,7 +472,7 @@ function dispatchSection(
   let first = Number.POSITIVE_INFINITY;
   for (let row = 0; row < total; row++) if (timing[row] === Timing.KNOWN) first = Math.min(first, d.start.get(row));
   const origin = firstStart(r, domain);
-  const tracked: TrackedDispatch[] = [];
+  const tracked = new CounterTracks();
   const shown = Array.from(rows, (row) => {
     const known1 = timing[row] === Timing.KNOWN;
     const why = unknown(TIMING_REASONS[timing[row]] ?? 'no timestamps');
@@ -482,7 +482,7 @@ function dispatchSection(
       sums.length > 0 ? kernelRoofline(sums, ceilings(agent, roofSources(r, options)), run !== undefined) : undefined;
     if (roofline !== undefined && known1 && d.domain.get(row) === domain) {
       const [start, end] = [d.start.get(row) - origin, d.end.get(row) - origin];
-      tracked.push({ start, end, roofline, sums });
+      tracked.add({ start, end, roofline, sums });
     }
     return {
       row,
@@ -505,16 +505,16 @@ function dispatchSection(
             },
     };
   });
-  return { total, timed, shown, tracks: counterTracks(tracked) };
+  return { total, timed, shown, tracks: tracked.tracks() };
 }
 
 /** The first start of timed work of a clock, from which the timeline counts. */
 function firstStart(r: Recording, domain: number): number {
   let first = Number.POSITIVE_INFINITY;
   for (const table of [r.dispatches, r.copies]) {
-    const [start, timing, domains] = [table.start.view(), table.timing.view(), table.domain.view()];
-    for (let row = 0; row < start.length; row++) {
-      if (timing[row] === Timing.KNOWN && domains[row] === domain && start[row] < first) first = start[row];
+    for (let row = 0; row < table.length; row++) {
+      if (table.timing.get(row) !== Timing.KNOWN || table.domain.get(row) !== domain) continue;
+      first = Math.min(first, table.start.get(row));
     }
   }
   return first;

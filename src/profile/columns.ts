@@ -2,15 +2,22 @@
 
 type Typed = Float64Array | Int32Array | Uint8Array;
 
-/** A growable column of numbers backed by one typed array. */
+/** From this many values on, an array grows to four times its length: pages of memory that nothing was written to cost nothing, copies do. */
+const LARGE = 1 << 16;
+
+/**
+ * A growable column of numbers. Of most recordings many columns hold one number throughout, or one that counts up: a column is two numbers as
+ * long as each value is the first one and as many steps as its index, then one typed array.
+ */
 export class Column<T extends Typed> {
-  private data: T;
+  private data: T | undefined;
+  private first = 0;
+  private step = 0;
   private used = 0;
   private readonly make: (n: number) => T;
 
   constructor(make: (n: number) => T) {
     this.make = make;
-    this.data = make(1024);
   }
 
   get length(): number {
@@ -18,28 +25,39 @@ export class Column<T extends Typed> {
   }
 
   push(value: number): number {
-    if (this.used === this.data.length) this.grow(this.used + 1);
-    this.data[this.used] = value;
+    if (this.data !== undefined) {
+      if (this.used === this.data.length) this.grow(this.data);
+      this.data[this.used] = value;
+      return this.used++;
+    }
+    if (this.used === 0) this.first = value;
+    else if (this.used === 1 && Number.isFinite(value - this.first)) this.step = value - this.first;
+    if (this.first + this.used * this.step === value) return this.used++;
+    this.unfold()[this.used] = value;
     return this.used++;
   }
 
-  private grow(needed: number): void {
-    const bigger = this.make(Math.max(needed, Math.ceil(this.data.length * 1.6)));
-    bigger.set(this.data);
+  /** The values so far in an array of their own, which has room for more. */
+  private unfold(): T {
+    const made = this.make(this.used < LARGE ? 1024 + 2 * this.used : 4 * this.used);
+    for (let i = 0; i < this.used; i++) made[i] = this.first + i * this.step;
+    this.data = made;
+    return made;
+  }
+
+  private grow(old: T): void {
+    const bigger = this.make(old.length * (old.length < LARGE ? 2 : 4));
+    bigger.set(old);
     this.data = bigger;
   }
 
   get(index: number): number {
-    return this.data[index];
-  }
-
-  set(index: number, value: number): void {
-    this.data[index] = value;
+    return this.data === undefined ? this.first + index * this.step : this.data[index];
   }
 
   /** A view of the used part; do not keep it across `push`. */
   view(): T {
-    return this.data.subarray(0, this.used) as T;
+    return (this.data ?? this.unfold()).subarray(0, this.used) as T;
   }
 }
 
@@ -74,37 +92,45 @@ export class StringTable {
   }
 }
 
-/** The first row of each id. Ids of a profiler count up, so most are kept in an array; those far beyond the others are in a map. */
+/**
+ * The first row of each id. Ids of a profiler count up with the rows, which takes no memory; of the others most are kept in an array, and those
+ * far beyond them in a map.
+ */
 export class RowsById {
-  private near = new Int32Array(1024).fill(-1);
+  /** Ids from `from` on are of rows from `base` on, `run` of them. */
+  private from = 0;
+  private base = 0;
+  private run = 0;
+  private near = new Int32Array(0);
   private readonly far = new Map<number, number>();
   private count = 0;
 
   /** The row that has the id already; when there is none, `row` is kept. */
   add(id: number, row: number): number | undefined {
+    const found = this.find(id);
+    if (found !== undefined) return found;
     this.count++;
-    if (id >= this.near.length && id < 4 * this.count + 1024) this.grow(id);
-    if (id >= 0 && id < this.near.length) {
-      const found = this.near[id];
-      if (found >= 0) return found;
-      const early = this.far.get(id);
-      if (early !== undefined) return early;
-      this.near[id] = row;
+    if (this.run === 0) [this.from, this.base] = [id, row];
+    if (id === this.from + this.run && row === this.base + this.run) {
+      this.run++;
       return undefined;
     }
-    const found = this.far.get(id);
-    if (found === undefined) this.far.set(id, row);
-    return found;
+    if (id >= this.near.length && id < 4 * this.count + 1024) this.grow(id);
+    if (id >= 0 && id < this.near.length) this.near[id] = row;
+    else this.far.set(id, row);
+    return undefined;
   }
 
   /** The row that has the id. */
   find(id: number): number | undefined {
+    const at = id - this.from;
+    if (at >= 0 && at < this.run) return Number.isInteger(at) ? this.base + at : this.far.get(id);
     const found = id >= 0 && id < this.near.length ? this.near[id] : -1;
     return found >= 0 ? found : this.far.get(id);
   }
 
   private grow(id: number): void {
-    const bigger = new Int32Array(Math.ceil((id + 1) * 1.5)).fill(-1);
+    const bigger = new Int32Array(Math.ceil((id + 1) * 1.5) + 1024).fill(-1);
     bigger.set(this.near);
     this.near = bigger;
   }

@@ -49,6 +49,29 @@ export interface LaunchConfig {
   readonly sgpr: number;
 }
 
+/** What many dispatches share: process, and ids of the recording's tables. */
+export interface Launch {
+  readonly process: number;
+  readonly kernel: number;
+  readonly agent: number;
+  readonly queue: number;
+  /** -1 where it is not recorded. */
+  readonly stream: number;
+  readonly config: number;
+}
+
+/** What a dispatch has of its own. */
+export interface DispatchRow {
+  readonly start: number;
+  readonly end: number;
+  /** One of `Timing`. */
+  readonly state: number;
+  readonly domain: number;
+  /** -1 where it is not recorded, like the next. */
+  readonly dispatchId: number;
+  readonly correlation: number;
+}
+
 /** Dispatches in reading order, one row each. */
 export class DispatchTable {
   readonly start = f64();
@@ -67,6 +90,22 @@ export class DispatchTable {
 
   get length(): number {
     return this.start.length;
+  }
+
+  /** Adds a dispatch; returns its row. */
+  add(launch: Launch, { start, end, state, domain, dispatchId, correlation }: DispatchRow): number {
+    this.end.push(end);
+    this.timing.push(state);
+    this.kernel.push(launch.kernel);
+    this.agent.push(launch.agent);
+    this.queue.push(launch.queue);
+    this.stream.push(launch.stream);
+    this.config.push(launch.config);
+    this.process.push(launch.process);
+    this.domain.push(domain);
+    this.dispatchId.push(dispatchId);
+    this.correlation.push(correlation);
+    return this.start.push(start);
   }
 }
 

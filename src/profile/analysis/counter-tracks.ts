@@ -1,5 +1,5 @@
 // Counters over time: what each dispatch reached, for tracks on the timeline. A value holds from its dispatch's start to its end.
-import { isKnown, known, type Measure } from '../measure.ts';
+import { isKnown, type Measure } from '../measure.ts';
 import type { MetricSum } from './metrics.ts';
 import type { KernelRoofline } from './roofline.ts';
 
@@ -49,14 +49,28 @@ const KINDS: readonly TrackKind[] = [
   metric('L2 hits', 'fraction', 'l2.hit'),
 ];
 
-/** The tracks of the dispatches; one that has no known value, or only zeros, is left out. */
-export function counterTracks(dispatches: readonly TrackedDispatch[]): CounterTrack[] {
-  const inOrder = [...dispatches].sort((a, b) => a.start - b.start);
-  return KINDS.flatMap(({ name, unit, value }) => {
-    const points = inOrder.flatMap((one) => {
-      const found = value(one) ?? known(0);
-      return isKnown(found) && value(one) !== undefined ? [[one.start, one.end, found.value] as const] : [];
+/** The tracks of dispatches, which are added in any order; what their counters say is not kept beyond the values. */
+export class CounterTracks {
+  private readonly added: { readonly start: number; readonly end: number; readonly values: (number | undefined)[] }[] =
+    [];
+
+  add(one: TrackedDispatch): void {
+    const values = KINDS.map(({ value }) => {
+      const found = value(one);
+      return found !== undefined && isKnown(found) ? found.value : undefined;
     });
-    return points.some(([, , height]) => height > 0) ? [{ name, unit, points }] : [];
-  });
+    this.added.push({ start: one.start, end: one.end, values });
+  }
+
+  /** The tracks; one that has no known value, or only zeros, is left out. */
+  tracks(): CounterTrack[] {
+    const inOrder = [...this.added].sort((a, b) => a.start - b.start);
+    return KINDS.flatMap(({ name, unit }, kind) => {
+      const points = inOrder.flatMap(({ start, end, values }) => {
+        const value = values[kind];
+        return value === undefined ? [] : [[start, end, value] as const];
+      });
+      return points.some(([, , height]) => height > 0) ? [{ name, unit, points }] : [];
+    });
+  }
 }

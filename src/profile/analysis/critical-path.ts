@@ -116,8 +116,8 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
   }
 
   // Dependents never start before their predecessors end or start (queue order), so start order is topological.
-  const position = new Int32Array(n);
-  for (let i = 0; i < n; i++) position[order[i]] = i;
+  const position = new Int32Array(recordedTo.size === 0 ? 0 : n);
+  for (let i = 0; i < position.length; i++) position[order[i]] = i;
   /** What one piece of work waited for: overwritten for each, as an array that is emptied loses its memory. */
   const before: number[] = [];
   const findBefore = (b: number): number => {
@@ -221,26 +221,18 @@ function spans(work: WorkTable, order: Int32Array) {
 type Sum = { -readonly [K in keyof SymbolShare]: SymbolShare[K] };
 
 function shares(work: WorkTable, path: Int32Array, slack: Float64Array, via: Int32Array): SymbolShare[] {
-  const sums = new Map<number, Sum>();
-  const sumOf = (i: number): Sum => {
-    const key = (work.symbol[i] * work.agents.size + work.agent[i]) * 2 + work.copy[i];
-    let sum = sums.get(key);
-    if (sum === undefined) {
-      sum = {
-        symbol: work.symbols.get(work.symbol[i]),
-        agent: work.agents.get(work.agent[i]),
-        kind: work.kindOf(i),
-        count: 0,
-        totalNs: 0,
-        criticalNs: 0,
-        onPath: 0,
-        minSlackNs: Number.POSITIVE_INFINITY,
-        gainIfTwiceAsFastNs: 0,
-      };
-      sums.set(key, sum);
-    }
-    return sum;
-  };
+  const sums: Sum[] = work.groups.map(({ kind, symbol, agent }) => ({
+    symbol,
+    agent,
+    kind,
+    count: 0,
+    totalNs: 0,
+    criticalNs: 0,
+    onPath: 0,
+    minSlackNs: Number.POSITIVE_INFINITY,
+    gainIfTwiceAsFastNs: 0,
+  }));
+  const sumOf = (i: number): Sum => sums[work.group[i]];
   for (let i = 0; i < work.length; i++) {
     const sum = sumOf(i);
     sum.count++;
@@ -257,5 +249,5 @@ function shares(work: WorkTable, path: Int32Array, slack: Float64Array, via: Int
     // Shortening every node of a symbol shortens no path by more than half of what that path spends in it.
     sum.gainIfTwiceAsFastNs += time / 2;
   }
-  return [...sums.values()].sort((a, b) => b.criticalNs - a.criticalNs || b.totalNs - a.totalNs);
+  return sums.sort((a, b) => b.criticalNs - a.criticalNs || b.totalNs - a.totalNs);
 }

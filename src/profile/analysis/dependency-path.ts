@@ -63,13 +63,8 @@ function placed(r: Recording): { nodes: WorkTable; busy: number } {
     const end = start + length;
     busy += length;
     queues.set(d.queue.get(row), { end: Math.max(queue.end, end), start });
-    nodes.push({
-      kind: 'dispatch',
-      symbol: r.kernels.get(d.kernel.get(row)),
-      lane: r.queues.get(d.queue.get(row)),
-      start,
-      end,
-    });
+    const group = nodes.groupId({ kind: 'dispatch', symbol: r.kernels.get(d.kernel.get(row)), agent: '' });
+    nodes.push(group, nodes.lanes.id(r.queues.get(d.queue.get(row))), start, end);
   }
   return { nodes, busy };
 }

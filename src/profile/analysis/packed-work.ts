@@ -1,6 +1,5 @@
 // All work of a recording in few bytes, for the page: its timeline shows every dispatch when one looks close enough, also of a million.
 import { type Recording, Timing } from '../recording.ts';
-import type { CriticalPath } from './critical-path.ts';
 import { inOrder } from './order.ts';
 import { copyLane, dispatchLanes, timedDomains } from './timeline.ts';
 
@@ -46,9 +45,9 @@ class Leb128 {
 
 /**
  * Packs the work of the recording's main clock; undefined where there is none, or too much. The nodes of the critical path are numbered as
- * they are read here: timed dispatches, then copies.
+ * they are read here: timed dispatches, then copies; `onPath` has the numbers of those on the path.
  */
-export function packWork(r: Recording, path: CriticalPath | undefined): PackedWork | undefined {
+export function packWork(r: Recording, onPath: Int32Array | undefined): PackedWork | undefined {
   const [domain] = timedDomains(r);
   if (domain === undefined) return undefined;
   const { dispatches: d, copies: c, callSpans: a } = r;
@@ -67,47 +66,48 @@ export function packWork(r: Recording, path: CriticalPath | undefined): PackedWo
   const [kernels, directions] = [r.kernels.size, r.directions.size];
   const most = d.length + c.length + a.length;
   if (most > MAX_PACKED) return undefined;
-  const [start, length] = [new Float64Array(most), new Float64Array(most)];
-  const [lane, symbol] = [new Int32Array(most), new Int32Array(most)];
+  /** Rows of dispatches, of copies, of calls; and where the first two end. */
+  const rows = new Int32Array(most);
   let count = 0;
-  const add = (from: number, to: number, own: number, name: number): void => {
-    start[count] = from;
-    length[count] = to - from;
-    lane[count] = own;
-    symbol[count++] = name;
-  };
   const laneOf = dispatchLanes(r);
-  for (let row = 0; row < d.length; row++) {
-    if (d.timing.get(row) !== Timing.KNOWN || d.domain.get(row) !== domain) continue;
-    add(d.start.get(row), d.end.get(row), laneId(laneOf(row), 'dispatch'), d.kernel.get(row));
-  }
-  for (let row = 0; row < c.length; row++) {
-    if (c.timing.get(row) !== Timing.KNOWN || c.domain.get(row) !== domain) continue;
-    add(c.start.get(row), c.end.get(row), laneId(copyLane(r, row), 'copy'), kernels + c.direction.get(row));
-  }
+  const isShown = (table: typeof d | typeof c, row: number): boolean =>
+    table.timing.get(row) === Timing.KNOWN && table.domain.get(row) === domain;
+  for (let row = 0; row < d.length; row++) if (isShown(d, row)) rows[count++] = row;
+  const dispatches = count;
+  for (let row = 0; row < c.length; row++) if (isShown(c, row)) rows[count++] = row;
+  const works = count;
+  for (let row = 0; row < a.length; row++) if (a.domain.get(row) === domain) rows[count++] = row;
+  const tableOf = (i: number) => (i < dispatches ? d : i < works ? c : a);
+  const start = (i: number): number => tableOf(i).start.get(rows[i]);
+  const lane = (i: number): number => {
+    if (i < dispatches) return laneId(laneOf(rows[i]), 'dispatch');
+    if (i < works) return laneId(copyLane(r, rows[i]), 'copy');
+    return laneId(r.callNames.get(a.lane.get(rows[i])), 'call');
+  };
+  const symbol = (i: number): number => {
+    if (i < dispatches) return d.kernel.get(rows[i]);
+    return i < works ? kernels + c.direction.get(rows[i]) : kernels + directions + a.name.get(rows[i]);
+  };
+  // Lanes are numbered as they come in the tables.
+  for (let i = 0; i < count; i++) lane(i);
   let first = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < count; i++) first = Math.min(first, start[i]);
-  for (let row = 0; row < a.length; row++) {
-    if (a.domain.get(row) !== domain) continue;
-    const own = laneId(r.callNames.get(a.lane.get(row)), 'call');
-    add(a.start.get(row), a.end.get(row), own, kernels + directions + a.name.get(row));
-  }
-  const critical = new Uint8Array(most);
-  path?.path.forEach((node) => {
+  for (let i = 0; i < works; i++) first = Math.min(first, start(i));
+  const critical = new Uint8Array(works);
+  onPath?.forEach((node) => {
     critical[node] = 1;
   });
-  const order = inOrder(count, (a, b) => start[a] - start[b] || a - b);
+  const order = inOrder(count, (a, b) => start(a) - start(b) || a - b);
   const data = new Leb128();
-  const origin = start[order[0]] - first;
-  let before = start[order[0]];
+  const origin = start(order[0]) - first;
+  let before = start(order[0]);
   for (let at = 0; at < count; at++) {
     const i = order[at];
-    const since = Math.max(0, Math.round(start[i] - before));
+    const since = Math.max(0, Math.round(start(i) - before));
     before += since;
-    data.push(lane[i]);
-    data.push(2 * symbol[i] + critical[i]);
+    data.push(lane(i));
+    data.push(2 * symbol(i) + (critical[i] ?? 0));
     data.push(since);
-    data.push(Math.round(length[i]));
+    data.push(Math.round(tableOf(i).end.get(rows[i]) - start(i)));
   }
   const symbols = [...r.kernels.values, ...r.directions.values, ...r.callNames.values];
   return { count, origin, lanes, symbols, omittedCalls: a.omitted, data: data.base64() };

@@ -14,10 +14,15 @@ const MAX_LANES = 64;
 export function timedDomains(r: Recording): number[] {
   const counts = new Map<number, number>();
   for (const table of [r.dispatches, r.copies]) {
-    const [timing, domain] = [table.timing.view(), table.domain.view()];
+    let [now, count] = [-1, 0];
     for (let row = 0; row < table.length; row++) {
-      if (timing[row] === Timing.KNOWN) counts.set(domain[row], (counts.get(domain[row]) ?? 0) + 1);
+      if (table.timing.get(row) !== Timing.KNOWN) continue;
+      const domain = table.domain.get(row);
+      if (domain !== now && count > 0) counts.set(now, (counts.get(now) ?? 0) + count);
+      count = domain === now ? count + 1 : 1;
+      now = domain;
     }
+    if (count > 0) counts.set(now, (counts.get(now) ?? 0) + count);
   }
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([domain]) => domain);
 }
@@ -111,21 +116,33 @@ function density(work: WorkTable): CriticalPathSection['density'] {
   }));
 }
 
-/** The `limit` indexes below `n` with the largest weights, ascending; ties go to the lower index. O(n log n), no comparator. */
+/** The `limit` indexes below `n` with the largest weights, ascending; ties go to the lower index. O(n log limit), memory O(limit). */
 export function largest(n: number, limit: number, weight: (index: number) => number): Int32Array {
   if (n <= limit) return Int32Array.from({ length: n }, (_, i) => i);
-  const weights = new Float64Array(n);
-  for (let i = 0; i < n; i++) weights[i] = weight(i);
-  const least = weights.slice().sort()[n - limit];
-  let above = 0;
-  for (let i = 0; i < n; i++) if (weights[i] > least) above++;
-  const chosen = new Int32Array(limit);
-  let used = 0;
-  let equal = limit - above;
-  for (let i = 0; i < n && used < limit; i++) {
-    if (weights[i] > least || (weights[i] === least && equal-- > 0)) chosen[used++] = i;
+  if (limit <= 0) return new Int32Array(0);
+  // A heap of those that are chosen so far, the first to go at its top: the lightest, of equal ones the last.
+  const [weights, chosen] = [new Float64Array(limit), new Int32Array(limit)];
+  const sink = (from: number, own: number, index: number, used: number): void => {
+    let at = from;
+    for (let below = 2 * at + 1; below < used; below = 2 * at + 1) {
+      const right = below + 1;
+      const takesRight =
+        right < used &&
+        (weights[right] < weights[below] || (weights[right] === weights[below] && chosen[right] > chosen[below]));
+      const next = takesRight ? right : below;
+      if (weights[next] > own || (weights[next] === own && chosen[next] < index)) break;
+      [weights[at], chosen[at]] = [weights[next], chosen[next]];
+      at = next;
+    }
+    [weights[at], chosen[at]] = [own, index];
+  };
+  for (let i = 0; i < limit; i++) [weights[i], chosen[i]] = [weight(i), i];
+  for (let at = (limit >> 1) - 1; at >= 0; at--) sink(at, weights[at], chosen[at], limit);
+  for (let i = limit; i < n; i++) {
+    const own = weight(i);
+    if (own > weights[0]) sink(0, own, i, limit);
   }
-  return chosen;
+  return chosen.sort();
 }
 
 /** Up to `limit` nodes of the DAG in start order, longest and critical ones first to be kept. */
@@ -139,8 +156,8 @@ export function timeline(work: WorkTable, path: CriticalPath, limit: number): Ti
   let first = Number.POSITIVE_INFINITY;
   for (let i = 0; i < work.length; i++) first = Math.min(first, work.start[i]);
   return Array.from(chosen, (i) => ({
-    symbol: work.symbols.get(work.symbol[i]),
-    kind: work.kindOf(i),
+    symbol: work.groupOf(i).symbol,
+    kind: work.groupOf(i).kind,
     lane: work.lanes.get(work.lane[i]),
     start: work.start[i] - first,
     duration: length(i),

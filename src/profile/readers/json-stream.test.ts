@@ -16,7 +16,7 @@ function sourceOf(bytes: Uint8Array, piece: number): ByteSource {
 function values(text: string, paths: readonly string[], piece = 1 << 20): unknown[] {
   const out: unknown[] = [];
   const bytes = new TextEncoder().encode(text);
-  streamJson(sourceOf(bytes, piece), paths, (path, value) => out.push([[...path], value]));
+  streamJson(sourceOf(bytes, piece), paths, (path, value) => out.push([[...path], structuredClone(value)]));
   return out;
 }
 
@@ -141,6 +141,35 @@ describe('streamJson', () => {
     const at = new TextEncoder().encode(text.slice(0, text.indexOf('{"x":?'))).length;
     expect(() => values(text, PATHS)).toThrow(
       expect.objectContaining({ code: 'profile/bad-json', position: expect.objectContaining({ byteOffset: at }) }),
+    );
+  });
+
+  test('property: records that are alike, nearly alike, and what only looks so', () => {
+    const number = fc.oneof(
+      { weight: 20, arbitrary: fc.oneof(fc.nat(9), fc.nat(), fc.maxSafeNat()).map(String) },
+      { weight: 1, arbitrary: fc.constantFrom('-5', '1.5', '2e3', 'null', '"7"', '"\\u00011"', '9007199254740993') },
+    );
+    const shapes: ((n: string[]) => string)[] = [
+      ([a, b, c]) => `{"time":${a},"id":{"handle":${b}},"sizes":[${c},1, ${a} ]}`,
+      ([a, b, c]) => `{"2":${a},"1":${b},"b":"5, 6","a":${c}}`,
+      ([a, b, c]) => `{"a":${a},"c":${b},"a":${c}}`,
+      ([a, b]) => `{"constructor":${a},"__proto__":1,"b":${b}}`,
+      ([a, b, c]) => `[${a},${b},[${c}],"é\\"1"]`,
+      ([a, b]) => `{"value":-3,"n":${a},"f":2.5,"m":${b}}`,
+    ];
+    const record = fc.tuple(fc.array(number, { minLength: 3, maxLength: 3 }), fc.nat(9));
+    const which = fc.nat(shapes.length - 1);
+    fc.assert(
+      fc.property(which, which, fc.array(record, { minLength: 2, maxLength: 20 }), (main, other, records) => {
+        const texts = records.map(([numbers, at]) => shapes[at === 0 ? other : main](numbers));
+        // What is parsed together ends with one of the first records.
+        const text = `{"a":["${'x'.repeat(65_480)}",${texts.join(' , ')}]}`;
+        const found = values(text, ['$.a.*']).map((one) => (one as unknown[])[1]);
+        const plain = JSON.stringify(found, (_key, value) => (typeof value === 'bigint' ? 'exact' : value));
+        const parsed = JSON.parse(text.replaceAll('9007199254740993', '"exact"')) as { readonly a: unknown };
+        expect(plain.slice(65_480)).toBe(JSON.stringify(parsed.a).slice(65_480));
+      }),
+      { numRuns: 500 },
     );
   });
 });

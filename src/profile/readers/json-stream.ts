@@ -2,6 +2,7 @@
 // Brackets and strings are followed in the bytes; what lies between them is parsed by JSON.parse, many values at once.
 import { WavesmithError } from '../../base/index.ts';
 import { type ByteSource, CHUNK } from '../source.ts';
+import { RecordShape } from './record-shape.ts';
 
 /** A JSON value read as data. */
 export type Json = unknown;
@@ -37,8 +38,8 @@ function member({ below }: Asked, key: string): Asked {
 
 /**
  * Reads a file and hands over every value at one of `paths` (`$.a.*.b`, `*` for any key) with the keys that lead to it, the first of
- * them the root's (undefined); the array of keys is used again. An array of which elements were handed over is empty when it is handed over
- * itself. Integers beyond 2^53 are bigint.
+ * them the root's (undefined). The array of keys is used again, and so are objects and lists that are elements of lists: take from them what is
+ * needed. An array of which elements were handed over is empty when it is handed over itself. Integers beyond 2^53 are bigint.
  * Damaged and truncated files are `profile/bad-json` at the byte where the damaged value starts.
  */
 export function streamJson(source: ByteSource, paths: readonly string[], onValue: OnValue): void {
@@ -151,20 +152,48 @@ class JsonReader {
     this.next();
     this.kept = this.at;
     const from = this.base + this.at;
+    let last = from;
     for (;;) {
       const start = this.next();
+      last = this.base + this.at;
       if (start === OPEN_LIST || start === OPEN_OBJECT) this.skipContainer(depth + 1);
       else this.skipScalar();
       if (this.next() !== COMMA || this.base + this.at - from >= BATCH_BYTES) break;
       this.at++;
     }
-    const values = this.parse(from, this.base + this.at);
+    const to = this.base + this.at;
+    const values = this.parse(from, to);
     if (!isWanted) return first + values.length;
     for (let i = 0; i < values.length; i++) {
       this.path[index] = first + i;
       this.onValue(this.path, values[i]);
     }
-    return first + values.length;
+    const count = first + values.length;
+    const final = values.at(-1);
+    if (this.bytes[this.at] !== COMMA || typeof final !== 'object' || final === null) return count;
+    return count + this.alike(this.bytes.subarray(last - this.base, to - this.base), index, count);
+  }
+
+  /** The elements behind a comma that are like the one with this text, as far as they are; how many. Ends where `elements` does. */
+  private alike(text: Uint8Array, index: number, first: number): number {
+    const shape = RecordShape.of(text);
+    if (shape === undefined) return 0;
+    const { bytes } = this;
+    const behindSpace = (from: number): number => {
+      let at = from;
+      while (bytes[at] <= SPACE) at++;
+      return at;
+    };
+    for (let count = 0; ; count++) {
+      const read: number = shape.read(bytes, behindSpace(this.at + 1));
+      const end = read < 0 ? bytes.length : behindSpace(read);
+      // Where a piece of the file ends, the others read on; what damages the list is theirs, too.
+      if (bytes[end] !== COMMA && bytes[end] !== CLOSE_LIST) return count;
+      this.kept = this.at = end;
+      this.path[index] = first + count;
+      this.onValue(this.path, shape.record);
+      if (bytes[end] !== COMMA) return count + 1;
+    }
   }
 
   /** Goes behind the container that starts here. */

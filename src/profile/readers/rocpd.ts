@@ -4,7 +4,7 @@
 import { WavesmithError } from '../../base/index.ts';
 import { RowsById } from '../columns.ts';
 import type { AgentFacts } from '../machines.ts';
-import { type Recording, Timing } from '../recording.ts';
+import { type Launch, type Recording, Timing } from '../recording.ts';
 import { baseName, dirName } from '../source.ts';
 import { addCall, processKey, reportTiming } from './rocprofv3-csv.ts';
 import { isCount, kernelName } from './values.ts';
@@ -98,16 +98,6 @@ const SHARED = [
   ...['pid', 'agent_id', 'kernel_id', 'queue_id', 'stream_id', 'private_segment_size', 'group_segment_size'],
   ...['workgroup_size_x', 'workgroup_size_y', 'workgroup_size_z', 'grid_size_x', 'grid_size_y', 'grid_size_z'],
 ];
-
-/** What dispatches share, as the table of dispatches has it. */
-interface Launch {
-  readonly process: number;
-  readonly kernel: number;
-  readonly agent: number;
-  readonly queue: number;
-  readonly stream: number;
-  readonly config: number;
-}
 
 class Reader {
   private readonly db: SqlDatabase;
@@ -290,18 +280,7 @@ class Reader {
         continue;
       }
       reportTiming(this.r, this.file, state, 'dispatches');
-      d.start.push(start);
-      d.end.push(end);
-      d.timing.push(state);
-      d.kernel.push(kernel);
-      d.agent.push(launch.agent);
-      d.queue.push(launch.queue);
-      d.stream.push(launch.stream);
-      d.config.push(launch.config);
-      d.process.push(process);
-      d.domain.push(this.domain);
-      const at = d.dispatchId.push(dispatchId);
-      d.correlation.push(-1);
+      const at = d.add(launch, { start, end, state, domain: this.domain, dispatchId, correlation: -1 });
       byEvent.add(event, at);
     }
     return byEvent;

@@ -1,7 +1,7 @@
 // rocprofv3 CSV files of every kind, columns resolved by name so that old and new versions read alike.
 // Source: rocprofiler-sdk source/lib/output/generateCSV.cpp; ROCm 6.2 files lack some columns.
 import type { AgentFacts } from '../machines.ts';
-import { type CallSummary, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
+import { type CallSummary, type Launch, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
 import { amount, count, isEmptyCell, kernelName, number } from './values.ts';
@@ -111,15 +111,6 @@ export function reportTiming(recording: Recording, file: string, state: number, 
   recording.report('profile/unusable-time', file, `Durations of ${what} are unknown: ${TIMING_REASONS[state]}.`);
 }
 
-function cachedId(cache: Map<string, number>, key: string, make: (key: string) => number): number {
-  let id = cache.get(key);
-  if (id === undefined) {
-    id = make(key);
-    cache.set(key, id);
-  }
-  return id;
-}
-
 function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
@@ -139,49 +130,40 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const machine = r.machines.ofFolder(folder);
   const domain = r.machineDomain(machine);
   const width = h.names.length;
-  const configIds = new Map<string, number>();
-  const queueIds = new Map<string, number>();
-  const nameIds = new Map<string, number>();
+  /** Columns in which few rows differ. */
+  const shared = [at.name, at.agent, at.queue, at.stream, at.pid, ...config].filter((index) => index >= 0);
+  const launches = new Map<string, Launch>();
   const d = r.dispatches;
-  let lastPid: string | undefined;
-  let process = 0;
   const firstRow = d.length;
   r.tracedFolders.add(folder);
+  const launchOf = (cells: string[]): Launch => {
+    const [wx, wy, wz, gx, gy, gz, lds, scratch, vgpr, agpr, sgpr] = config.map((index) => count(cells[index]));
+    const agent = r.machines.agentKey(machine, cells[at.agent] ?? '');
+    return {
+      process: r.processOrdinal(folder, processKey(file, at.pid < 0 ? '' : cells[at.pid])),
+      kernel: r.kernels.id(kernelName(cells[at.name])),
+      agent: r.agentKeys.id(agent),
+      queue: r.queues.id(`${agent} queue ${cells[at.queue] ?? '?'}`),
+      stream: at.stream < 0 ? -1 : r.streams.id(cells[at.stream]),
+      config: r.configId({ workgroup: [wx, wy, wz], grid: [gx, gy, gz], lds, scratch, vgpr, agpr, sgpr }),
+    };
+  };
   return (cells) => {
     if (cells.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     const { start, end, state } = r.clock.interval(cells[at.start], cells[at.end]);
-    const pid = at.pid < 0 ? '' : cells[at.pid];
-    if (pid !== lastPid) {
-      lastPid = pid;
-      process = r.processOrdinal(folder, processKey(file, pid));
+    let key = '';
+    for (const index of shared) key += `${cells[index]}\0`;
+    let launch = launches.get(key);
+    if (launch === undefined) {
+      launch = launchOf(cells);
+      launches.set(key, launch);
     }
-    const kernel = cachedId(nameIds, cells[at.name], (name) => r.kernels.id(kernelName(name)));
+    const { kernel, process } = launch;
     const dispatchId = count(cells[at.dispatch]);
     const before = r.tracedBefore({ domain, process, dispatchId, kernel, start, end, state }, firstRow, file);
     if (before !== undefined) return;
     reportTiming(r, file, state, 'dispatches');
-    let key = '';
-    for (const index of config) key += `${cells[index]},`;
-    let id = configIds.get(key);
-    if (id === undefined) {
-      const [wx, wy, wz, gx, gy, gz, lds, scratch, vgpr, agpr, sgpr] = config.map((index) => count(cells[index]));
-      id = r.configId({ workgroup: [wx, wy, wz], grid: [gx, gy, gz], lds, scratch, vgpr, agpr, sgpr });
-      configIds.set(key, id);
-    }
-    const agent = r.machines.agentKey(machine, cells[at.agent] ?? '');
-    d.start.push(start);
-    d.end.push(end);
-    d.timing.push(state);
-    const queue = cells[at.queue] ?? '?';
-    d.kernel.push(kernel);
-    d.agent.push(r.agentKeys.id(agent));
-    d.queue.push(cachedId(queueIds, `${agent}\0${queue}`, () => r.queues.id(`${agent} queue ${queue}`)));
-    d.stream.push(at.stream < 0 ? -1 : r.streams.id(cells[at.stream]));
-    d.config.push(id);
-    d.process.push(process);
-    d.domain.push(domain);
-    d.dispatchId.push(dispatchId);
-    d.correlation.push(count(cells[at.correlation]));
+    d.add(launch, { start, end, state, domain, dispatchId, correlation: count(cells[at.correlation]) });
   };
 }
 
@@ -233,15 +215,13 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
       r.serialised.add(domain);
       const { start, end, state } = r.clock.interval(cell(cells, at.start), cell(cells, at.end));
       reportTiming(r, file, state, 'dispatches');
-      row = d.start.push(start);
-      d.end.push(end);
-      d.timing.push(state);
-      d.kernel.push(kernel);
-      d.agent.push(r.agentKeys.id(agent));
-      d.queue.push(r.queues.id(`${agent} queue ${cells[at.queue] ?? '?'}`));
-      d.stream.push(-1);
-      d.config.push(
-        r.configId({
+      const launch = {
+        process,
+        kernel,
+        agent: r.agentKeys.id(agent),
+        queue: r.queues.id(`${agent} queue ${cells[at.queue] ?? '?'}`),
+        stream: -1,
+        config: r.configId({
           workgroup: [count(cells[at.workgroup]), -1, -1],
           grid: [count(cells[at.grid]), -1, -1],
           lds: count(cells[at.lds]),
@@ -250,11 +230,8 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
           agpr: count(cell(cells, at.agpr)),
           sgpr: count(cells[at.sgpr]),
         }),
-      );
-      d.process.push(process);
-      d.domain.push(domain);
-      d.dispatchId.push(dispatchId);
-      d.correlation.push(count(cells[at.correlation]));
+      };
+      row = d.add(launch, { start, end, state, domain, dispatchId, correlation: count(cells[at.correlation]) });
     }
     // rocprofv3 has added up the instances.
     if (value !== undefined) r.addCounter(cells[at.counter], row, value, file, 'sums');

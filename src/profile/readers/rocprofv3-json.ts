@@ -1,7 +1,7 @@
 // rocprofv3 JSON (`<pid>_results.json`), streamed record by record. Source: rocprofiler-sdk source/lib/output/generateJSON.cpp.
 import { RowsById } from '../columns.ts';
 import type { AgentFacts } from '../machines.ts';
-import { type Recording, Timing } from '../recording.ts';
+import { type Launch, type Recording, Timing } from '../recording.ts';
 import { type ByteSource, dirName } from '../source.ts';
 import { type Json, streamJson } from './json-stream.ts';
 import { addCall, addSample, processKey, reportTiming } from './rocprofv3-csv.ts';
@@ -39,18 +39,14 @@ function handle(value: Json): number | bigint {
   return typeof inner === 'bigint' ? inner : num(inner);
 }
 
-function dims(size: Json): [number, number, number] {
-  return [num(member(size, 'x')), num(member(size, 'y')), num(member(size, 'z'))];
-}
-
-/** What dispatches share, as the table of dispatches has it. */
-interface Launch {
+/** A launch, and what the file says of it. */
+interface KnownLaunch extends Launch {
+  /** Kernel, LDS, scratch, workgroup size, grid size. */
+  readonly parts: readonly number[];
+  readonly agentId: number | bigint;
+  readonly queueId: number | bigint;
+  readonly streamId: number | bigint;
   readonly isNamed: boolean;
-  readonly kernel: number;
-  readonly agent: number;
-  readonly queue: number;
-  readonly stream: number;
-  readonly config: number;
 }
 
 /** Whether a file starts like rocprofv3 JSON. */
@@ -87,7 +83,9 @@ class Reader {
   private placed: number | undefined;
   private instructions: readonly Json[] = [];
   private comments: readonly Json[] = [];
-  private readonly launches = new Map<string, Launch>();
+  /** By a number that follows from their parts. */
+  private readonly launches = new Map<number, KnownLaunch[]>();
+  private readonly launchParts: number[] = [];
   private process = 0;
   private unnamed = 0;
   private parts = 0;
@@ -204,42 +202,66 @@ class Reader {
     const { start, end, state } = this.times(record, 'dispatches');
     const launch = this.launch(info, handle(member(record, 'stream_id')));
     if (!launch.isNamed) this.unnamed++;
-    const row = d.start.push(start);
-    d.end.push(end);
-    d.timing.push(state);
-    d.kernel.push(launch.kernel);
-    d.agent.push(launch.agent);
-    d.queue.push(launch.queue);
-    d.stream.push(launch.stream);
-    d.config.push(launch.config);
-    d.process.push(this.process);
-    d.domain.push(this.r.machineDomain(this.machine));
-    d.dispatchId.push(num(member(info, 'dispatch_id')));
-    d.correlation.push(num(member(member(record, 'correlation_id'), 'internal')));
-    return row;
+    return d.add(launch, {
+      start,
+      end,
+      state,
+      domain: this.r.machineDomain(this.machine),
+      dispatchId: num(member(info, 'dispatch_id')),
+      correlation: num(member(member(record, 'correlation_id'), 'internal')),
+    });
   }
 
-  /** What dispatches share; most have it from one before. */
-  private launch(info: Json, stream: number | bigint): Launch {
-    const [workgroup, grid] = [dims(member(info, 'workgroup_size')), dims(member(info, 'grid_size'))];
-    const kernelId = num(member(info, 'kernel_id'));
-    const [agentId, queue] = [handle(member(info, 'agent_id')), handle(member(info, 'queue_id'))];
-    const lds = num(member(info, 'group_segment_size'));
-    const scratch = num(member(info, 'private_segment_size'));
-    const key = `${agentId},${queue},${stream},${kernelId},${workgroup},${grid},${lds},${scratch}`;
-    const found = this.launches.get(key);
-    if (found !== undefined) return found;
+  /** What dispatches share; most have it from one before, to which only numbers are compared. */
+  private launch(info: Json, stream: number | bigint): KnownLaunch {
+    const [size, items] = [member(info, 'workgroup_size'), member(info, 'grid_size')];
+    const parts = this.launchParts;
+    parts[0] = num(member(info, 'kernel_id'));
+    parts[1] = num(member(info, 'group_segment_size'));
+    parts[2] = num(member(info, 'private_segment_size'));
+    parts[3] = num(member(size, 'x'));
+    parts[4] = num(member(size, 'y'));
+    parts[5] = num(member(size, 'z'));
+    parts[6] = num(member(items, 'x'));
+    parts[7] = num(member(items, 'y'));
+    parts[8] = num(member(items, 'z'));
+    const [agent, queue] = [handle(member(info, 'agent_id')), handle(member(info, 'queue_id'))];
+    // Any number of the parts will do that few other launches have.
+    const key = parts[0] + 8191 * (parts[6] + 31 * (parts[7] + 31 * parts[8]));
+    const alike = this.launches.get(key);
+    for (const one of alike ?? []) {
+      const isSame = one.agentId === agent && one.queueId === queue && one.streamId === stream;
+      if (isSame && one.parts.every((part, i) => part === parts[i])) return one;
+    }
+    const made = this.newLaunch(parts.slice(), agent, queue, stream);
+    if (alike === undefined) this.launches.set(key, [made]);
+    else alike.push(made);
+    return made;
+  }
+
+  private newLaunch(
+    parts: readonly number[],
+    agentId: number | bigint,
+    queueId: number | bigint,
+    streamId: number | bigint,
+  ): KnownLaunch {
+    const [kernelId, lds, scratch, wx, wy, wz, gx, gy, gz] = parts;
     const agent = this.r.machines.agentKey(this.machine, this.agents.get(agentId) ?? `agent ${agentId}`);
     const symbol = this.symbols.get(kernelId);
-    const made: Launch = {
+    return {
+      parts,
+      agentId,
+      queueId,
+      streamId,
       isNamed: symbol !== undefined,
+      process: this.process,
       kernel: symbol?.kernel ?? this.r.kernels.id(`kernel ${kernelId}`),
       agent: this.r.agentKeys.id(agent),
-      queue: this.r.queues.id(`${agent} queue ${queue}`),
-      stream: stream < 0 ? -1 : this.r.streams.id(String(stream)),
+      queue: this.r.queues.id(`${agent} queue ${queueId}`),
+      stream: streamId < 0 ? -1 : this.r.streams.id(String(streamId)),
       config: this.r.configId({
-        workgroup,
-        grid,
+        workgroup: [wx, wy, wz],
+        grid: [gx, gy, gz],
         lds,
         scratch,
         vgpr: symbol?.vgpr ?? -1,
@@ -247,8 +269,6 @@ class Reader {
         sgpr: symbol?.sgpr ?? -1,
       }),
     };
-    this.launches.set(key, made);
-    return made;
   }
 
   private counterRecord(value: Json): void {
