@@ -228,24 +228,43 @@ bool PlaceOf(const hipPitchedPtr& memory, const hipPos& at, const hipExtent& ext
   return true;
 }
 
+// One side of a box as memory: an array's rows, or the pointer's. Without a pitch rows follow each other.
+hipError_t MemorySide(hipArray_t array, const hipExtent& texels, size_t width, hipPitchedPtr* memory, hipPos* at) {
+  if ((array != nullptr) == (memory->ptr != nullptr)) return hipErrorInvalidValue;
+  if (array != nullptr) return ResolveArray(array, texels, memory, at) ? hipSuccess : hipErrorInvalidValue;
+  if (memory->pitch == 0) memory->pitch = at->x + width;
+  return memory->pitch < width ? hipErrorInvalidPitchValue : hipSuccess;
+}
+
 // The copy that a box means; nothing to copy is an empty one.
 hipError_t Plan3D(const hipMemcpy3DParms* p, Copy* copy) {
   *copy = {};
   if (p == nullptr) return hipErrorInvalidValue;
-  if (p->srcArray != nullptr || p->dstArray != nullptr) return hipErrorNotSupported;
   if (!IsKind(p->kind)) return hipErrorInvalidMemcpyDirection;
-  const hipExtent e = p->extent;
+  hipExtent e = p->extent;
   if (e.width == 0 || e.height == 0 || e.depth == 0) return Done(hipSuccess);
-  if (p->dstPtr.ptr == nullptr || p->srcPtr.ptr == nullptr) return hipErrorInvalidValue;
+  // Where an array takes part the extent is in its texels.
+  const hipArray_t array = p->srcArray != nullptr ? p->srcArray : p->dstArray;
+  if (array != nullptr) {
+    const size_t texel = TexelBytes(array);
+    if (texel == 0) return hipErrorInvalidHandle;
+    if (p->srcArray != nullptr && p->dstArray != nullptr && TexelBytes(p->dstArray) != texel) {
+      return hipErrorInvalidValue;
+    }
+    const Size width = Size(e.width) * texel;
+    if (!width.ok()) return hipErrorInvalidValue;
+    e.width = width.value();
+  }
   hipPitchedPtr to_memory = p->dstPtr;
   hipPitchedPtr from_memory = p->srcPtr;
-  // Without a pitch rows follow each other.
-  if (to_memory.pitch == 0) to_memory.pitch = p->dstPos.x + e.width;
-  if (from_memory.pitch == 0) from_memory.pitch = p->srcPos.x + e.width;
-  if (to_memory.pitch < e.width || from_memory.pitch < e.width) return hipErrorInvalidPitchValue;
+  hipPos to_at = p->dstPos;
+  hipPos from_at = p->srcPos;
+  hipError_t error = MemorySide(p->dstArray, p->extent, e.width, &to_memory, &to_at);
+  if (error == hipSuccess) error = MemorySide(p->srcArray, p->extent, e.width, &from_memory, &from_at);
+  if (error != hipSuccess) return error;
   Place to{};
   Place from{};
-  if (!PlaceOf(to_memory, p->dstPos, e, &to) || !PlaceOf(from_memory, p->srcPos, e, &from)) return hipErrorInvalidValue;
+  if (!PlaceOf(to_memory, to_at, e, &to) || !PlaceOf(from_memory, from_at, e, &from)) return hipErrorInvalidValue;
   *copy = {to.first, from.first, e.width, e.height, e.depth, to_memory.pitch, from_memory.pitch, to.slice, from.slice};
   return Done(hipSuccess);
 }
@@ -266,6 +285,7 @@ hipError_t CheckCopy3D(const hipMemcpy3DParms* p) {
   Copy copy;
   return Plan3D(p, &copy);
 }
+hipError_t CopyBox(const hipMemcpy3DParms* p, hipStream_t stream, bool wait) { return Copy3D(p, stream, wait); }
 hipError_t CheckDirection(const void*, const void*, hipMemcpyKind kind) {
   return IsKind(kind) ? hipSuccess : hipErrorInvalidMemcpyDirection;
 }
@@ -288,7 +308,11 @@ namespace {
 hipError_t CopyParam2D(const hip_Memcpy2D* p, hipStream_t stream, bool wait) {
   if (p == nullptr) return hipErrorInvalidValue;
   const MemoryTypes types = MemoryTypesOfHip();
-  if (p->srcMemoryType == types.array || p->dstMemoryType == types.array) return hipErrorNotSupported;
+  if (p->srcMemoryType == types.array || p->dstMemoryType == types.array) {
+    hipMemcpy3DParms box;
+    const hipError_t error = ToBox(*p, &box);
+    return error == hipSuccess ? Copy3D(&box, stream, wait) : error;
+  }
   const void* const from = p->srcMemoryType == types.host ? p->srcHost : p->srcDevice;
   void* const to = p->dstMemoryType == types.host ? p->dstHost : p->dstDevice;
   if (from == nullptr || to == nullptr) return hipErrorInvalidValue;

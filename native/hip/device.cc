@@ -141,7 +141,6 @@ hipError_t Done(hipError_t error) {
 }
 
 int RememberNotSupported() { return Done(hipErrorNotSupported); }
-int RememberInvalidValue() { return Done(hipErrorInvalidValue); }
 
 Device* GetDevice(hipError_t* error) { return DeviceAt(current_device, error); }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hip/image/image.h"
 #include "hip/runtime.h"
 
 namespace wavesmith::hip {
@@ -20,6 +21,10 @@ constexpr int kHostRegisterSupported = hipDeviceAttributeMemoryPoolsSupported + 
 // Bits of hipMemAllocationHandleType: descriptors of files.
 constexpr int kPoolHandleTypes = hipDeviceAttributeMemoryPoolsSupported + 3;
 constexpr int kWallClockRate = hipDeviceAttributeFineGrainSupport + 1;
+
+// The least and most of what attributes say of images. Source: ROCR's image_manager_kv.cpp, GetImageInfoMaxDimension.
+constexpr int kMostTexels2D = static_cast<int>(kMostTexels);
+constexpr int kMostDepth = static_cast<int>(kMostLayers);
 
 // Numbers of a board. Source: AMD's product pages.
 struct Board {
@@ -92,7 +97,28 @@ struct PropertiesR0600 {
   int integrated;
   int can_map_host_memory;
   int compute_mode;
-  int texture_and_surface[39];  // maxTexture1D … maxSurfaceCubemapLayered
+  struct {
+    int texture_1d;
+    int texture_1d_mipmap;
+    int texture_1d_linear;
+    int texture_2d[2];
+    int texture_2d_mipmap[2];
+    int texture_2d_linear[3];
+    int texture_2d_gather[2];
+    int texture_3d[3];
+    int texture_3d_alternate[3];
+    int texture_cubemap;
+    int texture_1d_layered[2];
+    int texture_2d_layered[3];
+    int texture_cubemap_layered[2];
+    int surface_1d;
+    int surface_2d[2];
+    int surface_3d[3];
+    int surface_1d_layered[2];
+    int surface_2d_layered[3];
+    int surface_cubemap;
+    int surface_cubemap_layered[2];
+  } most;  // maxTexture1D … maxSurfaceCubemapLayered
   size_t surface_alignment;
   int concurrent_kernels;
   int ecc_enabled;
@@ -331,6 +357,22 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeTotalGlobalMem:
       *value = INT32_MAX;
       break;
+    case hipDeviceAttributeImageSupport:
+      *value = HasImages(*device) ? 1 : 0;
+      break;
+    case hipDeviceAttributeMaxTexture1DLinear:
+      *value = HasImages(*device) ? INT32_MAX : 0;
+      break;
+    case hipDeviceAttributeMaxTexture1DWidth:
+    case hipDeviceAttributeMaxTexture2DWidth:
+    case hipDeviceAttributeMaxTexture2DHeight:
+    case hipDeviceAttributeMaxTexture3DWidth:
+    case hipDeviceAttributeMaxTexture3DHeight:
+      *value = HasImages(*device) ? kMostTexels2D : 0;
+      break;
+    case hipDeviceAttributeMaxTexture3DDepth:
+      *value = HasImages(*device) ? kMostDepth : 0;
+      break;
     case hipDeviceAttributeTextureAlignment:
     case hipDeviceAttributeTexturePitchAlignment:
       *value = 256;
@@ -400,6 +442,13 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int number) {
   p->directManagedMemAccessFromHost = p->concurrentManagedAccess = 1;
   p->memPitch = INT32_MAX;
   p->textureAlignment = p->texturePitchAlignment = 256;
+  if (HasImages(*device)) {
+    p->maxTexture1DLinear = INT32_MAX;
+    p->maxTexture1D = kMostTexels2D;
+    std::fill_n(p->maxTexture2D, 2, kMostTexels2D);
+    std::fill_n(p->maxTexture3D, 2, kMostTexels2D);
+    p->maxTexture3D[2] = kMostDepth;
+  }
   return Done(hipSuccess);
 }
 
@@ -445,6 +494,19 @@ hipError_t hipGetDevicePropertiesR0600(void* properties, int number) {
   p->concurrent_managed_access = p->host_register_supported = p->memory_pools_supported = p->is_large_bar =
       p->ipc_event_supported = 1;
   p->memory_pool_supported_handle_types = 1;
+  if (HasImages(*device)) {
+    p->most.texture_1d_linear = p->most.texture_1d_mipmap = INT32_MAX;
+    p->most.texture_1d = p->most.surface_1d = kMostTexels2D;
+    for (int* const plane : {p->most.texture_2d, p->most.texture_3d, p->most.surface_2d, p->most.surface_3d}) {
+      std::fill_n(plane, 2, kMostTexels2D);
+    }
+    p->most.texture_3d[2] = p->most.surface_3d[2] = kMostDepth;
+    p->most.texture_1d_layered[0] = p->most.surface_1d_layered[0] = kMostTexels2D;
+    p->most.texture_1d_layered[1] = p->most.surface_1d_layered[1] = kMostDepth;
+    std::fill_n(p->most.texture_2d_layered, 2, kMostTexels2D);
+    std::fill_n(p->most.surface_2d_layered, 2, kMostTexels2D);
+    p->most.texture_2d_layered[2] = p->most.surface_2d_layered[2] = kMostDepth;
+  }
   p->clock_instruction_rate = 100'000;
   FillArch(&p->arch);
   return Done(hipSuccess);

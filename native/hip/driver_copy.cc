@@ -57,9 +57,16 @@ struct PeerCopy {
   hipExtent extent;
 };
 
-hipError_t Side(const DriverSide& side, const DriverCopy& copy, hipPitchedPtr* memory, hipPos* at) {
+hipError_t Side(const DriverSide& side, const DriverCopy& copy, hipArray_t* array, hipPitchedPtr* memory, hipPos* at) {
   const MemoryTypes types = MemoryTypesOfHip();
-  if (side.type == types.array) return hipErrorNotSupported;
+  if (side.type == types.array) {
+    *array = static_cast<hipArray_t>(side.array);
+    const size_t texel = TexelBytes(*array);
+    if (*array == nullptr) return hipErrorInvalidValue;
+    if (texel == 0) return hipErrorInvalidHandle;
+    *at = {side.x / texel, side.y, side.z};
+    return hipSuccess;
+  }
   // Unified memory has its own number in every version; it may be given as either side's pointer.
   void* const pointer = side.type == types.host ? side.host : side.device;
   if (pointer == nullptr) return hipErrorInvalidValue;
@@ -80,14 +87,20 @@ hipMemcpyKind KindOf(const DriverCopy& copy) {
 hipError_t ToBox(const DriverCopy* copy, hipMemcpy3DParms* box) {
   if (copy == nullptr) return hipErrorInvalidValue;
   *box = {};
-  hipError_t error = Side(copy->from, *copy, &box->srcPtr, &box->srcPos);
-  if (error == hipSuccess) error = Side(copy->to, *copy, &box->dstPtr, &box->dstPos);
-  box->extent = {copy->width, copy->height, copy->depth};
+  hipError_t error = Side(copy->from, *copy, &box->srcArray, &box->srcPtr, &box->srcPos);
+  if (error == hipSuccess) error = Side(copy->to, *copy, &box->dstArray, &box->dstPtr, &box->dstPos);
+  // Where an array takes part the extent is in its texels.
+  const hipArray_t array = box->srcArray != nullptr ? box->srcArray : box->dstArray;
+  const size_t texel = array == nullptr || error != hipSuccess ? 1 : TexelBytes(array);
+  box->extent = {copy->width / texel, copy->height, copy->depth};
   box->kind = KindOf(*copy);
   return error;
 }
-DriverSide SideOf(const hipPitchedPtr& memory, const hipPos& at, bool is_host) {
+DriverSide SideOf(hipArray_t array, const hipPitchedPtr& memory, const hipPos& at, bool is_host) {
   const MemoryTypes types = MemoryTypesOfHip();
+  if (array != nullptr) {
+    return {at.x * TexelBytes(array), at.y, at.z, 0, types.array, nullptr, nullptr, array, 0, 0};
+  }
   return {at.x,
           at.y,
           at.z,
@@ -102,9 +115,25 @@ DriverSide SideOf(const hipPitchedPtr& memory, const hipPos& at, bool is_host) {
 DriverCopy FromBox(const hipMemcpy3DParms& box) {
   const bool from_host = box.kind == hipMemcpyHostToDevice || box.kind == hipMemcpyHostToHost;
   const bool to_host = box.kind == hipMemcpyDeviceToHost || box.kind == hipMemcpyHostToHost;
-  return {SideOf(box.srcPtr, box.srcPos, from_host), SideOf(box.dstPtr, box.dstPos, to_host), box.extent.width,
-          box.extent.height, box.extent.depth};
+  const hipArray_t array = box.srcArray != nullptr ? box.srcArray : box.dstArray;
+  return {SideOf(box.srcArray, box.srcPtr, box.srcPos, from_host),
+          SideOf(box.dstArray, box.dstPtr, box.dstPos, to_host),
+          box.extent.width * (array == nullptr ? 1 : TexelBytes(array)), box.extent.height, box.extent.depth};
 }
+
+}  // namespace
+
+hipError_t ToBox(const hip_Memcpy2D& p, hipMemcpy3DParms* box) {
+  const DriverSide from{
+      p.srcXInBytes, p.srcY,     0,          0, static_cast<int>(p.srcMemoryType), const_cast<void*>(p.srcHost),
+      p.srcDevice,   p.srcArray, p.srcPitch, 0};
+  const DriverSide to{p.dstXInBytes, p.dstY,      0,          0,          static_cast<int>(p.dstMemoryType),
+                      p.dstHost,     p.dstDevice, p.dstArray, p.dstPitch, 0};
+  const DriverCopy copy{from, to, p.WidthInBytes, p.Height, 1};
+  return ToBox(&copy, box);
+}
+
+namespace {
 
 // Fills rows of a plane with elements of T, in stream order.
 template <typename T>
@@ -152,9 +181,10 @@ hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* copy) { return hipMemcpyP
 
 hipError_t hipMemcpy3DPeerAsync(const PeerCopy* copy, hipStream_t stream) {
   if (copy == nullptr) return Done(hipErrorInvalidValue);
-  if (copy->from_array != nullptr || copy->to_array != nullptr) return Done(hipErrorNotSupported);
   if (!IsDevice(copy->from_device) || !IsDevice(copy->to_device)) return Done(hipErrorInvalidDevice);
   hipMemcpy3DParms box{};
+  box.srcArray = static_cast<hipArray_t>(copy->from_array);
+  box.dstArray = static_cast<hipArray_t>(copy->to_array);
   box.srcPtr = copy->from;
   box.srcPos = copy->from_at;
   box.dstPtr = copy->to;

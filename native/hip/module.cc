@@ -320,8 +320,12 @@ void __hipRegisterManagedVar(void* handle, void** pointer, void* initial, const 
   }
 }
 
-void __hipRegisterSurface(void**, void*, char*, char*, int, int) {}
-void __hipRegisterTexture(void**, void*, char*, char*, int, int, int) {}
+void __hipRegisterSurface(void** handle, void* variable, char* host_name, char* device_name, int, int external) {
+  __hipRegisterVar(handle, variable, host_name, device_name, external, sizeof(hipSurfaceObject_t), 0, 0);
+}
+void __hipRegisterTexture(void** handle, void* variable, char* host_name, char* device_name, int, int, int external) {
+  __hipRegisterVar(handle, variable, host_name, device_name, external, sizeof(textureReference), 0, 0);
+}
 
 void __hipUnregisterFatBinary(void** handle) {
   if (handle == nullptr) return;

@@ -362,6 +362,10 @@ bool FindMemory(const void* pointer, MemoryInfo* info);
 // What copies ask of their arguments.
 hipError_t CheckDirection(const void* to, const void* from, hipMemcpyKind kind);
 hipError_t CheckCopy3D(const hipMemcpy3DParms* p);
+// Bytes of a texel of an array; 0 for a handle that is none.
+size_t TexelBytes(hipArray_const_t array);
+// A box of an array as rows of memory: `at` is in texels before and in bytes after. False when it is not within the array.
+bool ResolveArray(hipArray_const_t array, const hipExtent& extent, hipPitchedPtr* memory, hipPos* at);
 // Whether a range that begins in an allocation also ends in it. What is in none is the program's own memory.
 bool Fits(const void* pointer, Size size);
 

@@ -96,6 +96,10 @@ function dispatch(step: Step, operation: Operation): Outcome {
       return undefined;
     case 'structural':
       return stepStructural(step, operation);
+    case 'image':
+      throw new NotFollowed(
+        `'${step.instruction.row.mnemonic}' is not followed: where an image lies is in its descriptor`,
+      );
     case 'unreachable':
       throw new NotFollowed(`'${step.instruction.row.mnemonic}' is not followed: ${operation.reason}`);
   }

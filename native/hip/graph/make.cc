@@ -74,8 +74,8 @@ hipMemcpyKind DirectionOf(const MemcpyNode& n) {
   const bool box = n.form == MemcpyNode::Form::kBox;
   const hipMemcpyKind kind = box ? n.box.kind : n.kind;
   if (kind != hipMemcpyDefault) return kind;
-  const bool to = OnDevice(box ? n.box.dstPtr.ptr : n.to);
-  const bool from = OnDevice(box ? n.box.srcPtr.ptr : n.from);
+  const bool to = n.box.dstArray != nullptr || OnDevice(box ? n.box.dstPtr.ptr : n.to);
+  const bool from = n.box.srcArray != nullptr || OnDevice(box ? n.box.srcPtr.ptr : n.from);
   return from ? (to ? hipMemcpyDeviceToDevice : hipMemcpyDeviceToHost)
               : (to ? hipMemcpyHostToDevice : hipMemcpyHostToHost);
 }

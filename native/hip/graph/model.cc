@@ -177,7 +177,9 @@ NodeType TypeOf(const NodeParams& params) {
                [](const EventRecordNode&) { return NodeType::kEventRecord; },
                [](const EventWaitNode&) { return NodeType::kWaitEvent; },
                [](const AllocNode&) { return NodeType::kMemAlloc; }, [](const FreeNode&) { return NodeType::kMemFree; },
-               [](const BatchNode&) { return NodeType::kBatchMemOp; }, [](const WorkNode&) { return NodeType::kHost; }},
+               [](const BatchNode&) { return NodeType::kBatchMemOp; },
+               [](const SemaphoreNode& n) { return n.waits ? NodeType::kSemaphoreWait : NodeType::kSemaphoreSignal; },
+               [](const WorkNode&) { return NodeType::kHost; }},
       params);
 }
 
@@ -194,6 +196,7 @@ hipError_t RunNode(const Node& node, hipStream_t stream) {
                [](const AllocNode& n) { return UseGraphMemory(n.memory); },
                [&](const FreeNode& n) { return RunFree(n.pointer, stream); },
                [&](const BatchNode& n) { return RunBatch(n.operations, stream); },
+               [&](const SemaphoreNode& n) { return RunSemaphores(n, stream); },
                [&](const WorkNode& n) { return n.run(stream); }},
       node.params);
 }

@@ -88,12 +88,23 @@ struct BatchNode {
   unsigned flags = 0;
 };
 hipError_t RunBatch(const std::vector<BatchOperation>& operations, hipStream_t stream);
+// hipExternalSemaphoreSignalNodeParams and …WaitNodeParams.
+struct SemaphoreParams {
+  const hipExternalSemaphore_t* semaphores;
+  const void* params;
+  unsigned count;
+};
+struct SemaphoreNode {
+  SemaphoreParams params{};
+  bool waits = false;
+};
+hipError_t RunSemaphores(const SemaphoreNode& node, hipStream_t stream);
 // Work of a captured stream that no kind of node describes.
 struct WorkNode {
   std::function<hipError_t(hipStream_t)> run;
 };
 using NodeParams = std::variant<EmptyNode, KernelNode, MemcpyNode, MemsetNode, HostNode, ChildNode, EventRecordNode,
-                                EventWaitNode, AllocNode, FreeNode, BatchNode, WorkNode>;
+                                EventWaitNode, AllocNode, FreeNode, BatchNode, SemaphoreNode, WorkNode>;
 
 struct Node {
   Graph* graph = nullptr;
@@ -169,6 +180,9 @@ hipError_t MakeMemsetNode(const hipMemsetParams* params, MemsetNode* node);
 bool SameShape(const Graph& a, const Graph& b);
 // Work of the host in stream order. What HIP makes synchronous (`wait`) is done on return. In a capturing stream it becomes the node.
 hipError_t InStream(hipStream_t stream, bool wait, std::function<void()> work, NodeParams node);
+// A copy of a box, of arrays too (hipMemcpy3D).
+hipError_t ToBox(const hip_Memcpy2D& p, hipMemcpy3DParms* box);
+hipError_t CopyBox(const hipMemcpy3DParms* p, hipStream_t stream, bool wait);
 // A capturing stream's next node.
 hipError_t CaptureNode(hipStream_t stream, NodeParams params);
 hipError_t AddAllocNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies, size_t count,

@@ -15,6 +15,8 @@ enum class NodeType : int {
   kEmpty = 5,
   kWaitEvent = 6,
   kEventRecord = 7,
+  kSemaphoreSignal = 8,
+  kSemaphoreWait = 9,
   kMemAlloc = 10,
   kMemFree = 11,
   kBatchMemOp = 14,

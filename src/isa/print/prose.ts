@@ -228,6 +228,14 @@ export function proseOf(operation: string): string[] {
       const by = space === 'tbuffer' ? 'the format in the instruction' : "the descriptor's format";
       return [`${verb} ${components} component${components === 1 ? '' : 's'}, converted by ${by}.`];
     }
+    case 'image': {
+      const from = semantics.mip ? ' of a mipmap level' : '';
+      if (semantics.action === 'size') return ["Gives an image's width, height, depth or layers, and levels."];
+      if (semantics.action === 'sample') return ['Samples an image at coordinates, filtered as the sampler says.'];
+      return [
+        `${semantics.action === 'load' ? 'Loads' : 'Stores'} a texel${from} of an image, converted by its format.`,
+      ];
+    }
     case 'scaleConvert': {
       const { count, from, to, stochastic } = semantics;
       const how = stochastic ? ', rounded at random by a seed' : '';

@@ -90,6 +90,7 @@ export {
   type BranchOperation,
   type FormatOperation,
   type HighBits,
+  type ImageOperation,
   type LoadOperation,
   type MatrixOperation,
   type MatrixType,

@@ -289,22 +289,18 @@ for (const name of ['init', 'sema_v', 'sema_p', 'sema_br', 'sema_release_all']) 
   unreachable(`ds_gws_${name}`, GWS);
 }
 
-// Images exist on gfx90a's encoding only; CDNA has no texture samplers a compute kernel could describe.
-const IMAGES = 'image resources do not exist on CDNA compute queues';
-for (const op of [...GLOBAL_INTEGER, 'cmpswap']) unreachable(`image_atomic_${op}`, IMAGES);
-for (const op of [
-  'get_resinfo',
-  'load',
-  'load_mip',
-  'load_mip_pck',
-  'load_mip_pck_sgn',
-  'load_pck',
-  'load_pck_sgn',
-  'sample',
-  'store',
-  'store_mip',
-  'store_mip_pck',
-  'store_pck',
-]) {
-  unreachable(`image_${op}`, IMAGES);
+// Images: gfx90a has them, later chips do not.
+for (const [name, action] of [
+  ['image_load', 'load'],
+  ['image_store', 'store'],
+] as const) {
+  define(name, { kind: 'image', action, mip: false });
+  define(`${name}_mip`, { kind: 'image', action, mip: true });
+}
+define('image_sample', { kind: 'image', action: 'sample', mip: false });
+define('image_get_resinfo', { kind: 'image', action: 'size', mip: false });
+const PACKED_IMAGES = 'no compiler of HIP makes packed or atomic accesses to images';
+for (const op of [...GLOBAL_INTEGER, 'cmpswap']) unreachable(`image_atomic_${op}`, PACKED_IMAGES);
+for (const op of ['load_mip_pck', 'load_mip_pck_sgn', 'load_pck', 'load_pck_sgn', 'store_mip_pck', 'store_pck']) {
+  unreachable(`image_${op}`, PACKED_IMAGES);
 }

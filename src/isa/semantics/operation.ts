@@ -163,6 +163,14 @@ export interface FormatOperation {
   readonly d16: 'packed' | 'high' | undefined;
 }
 
+/** Access to an image through its descriptor; `sample` reads a sampler, too. */
+export interface ImageOperation {
+  readonly kind: 'image';
+  readonly action: 'load' | 'store' | 'sample' | 'size';
+  /** The coordinates end with a mipmap level. */
+  readonly mip: boolean;
+}
+
 /** Element types of matrix operations. */
 export type MatrixType = 'f64' | 'f32' | 'xf32' | 'f16' | 'bf16' | 'i8' | 'fp8' | 'bf8' | 'f8f6f4';
 
@@ -254,6 +262,7 @@ export type Operation =
   | StoreOperation
   | AtomicOperation
   | FormatOperation
+  | ImageOperation
   | MatrixOperation
   | ScaleConvertOperation
   | StructuralOperation

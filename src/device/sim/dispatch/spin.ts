@@ -61,7 +61,7 @@ function changesMemory({ row }: Instruction): boolean {
     op?.kind === 'store' ||
     op?.kind === 'matrix' ||
     (op?.kind === 'structural' && (op.name === 'barrier' || op.name === 'gridBarrier')) ||
-    (op?.kind === 'format' && row.flags.has('mayStore'))
+    ((op?.kind === 'format' || op?.kind === 'image') && row.flags.has('mayStore'))
   );
 }
 

@@ -3,9 +3,10 @@
 // Sources: AMD CDNA3 ISA, chapters "Vector Memory Buffer Instructions", "Flat Memory", "Data Share", "Scalar Memory".
 
 import { immediateOf, operandNamed } from '../../../isa/operand.ts';
-import type { AtomicOperation, Operation } from '../../../isa/semantics/index.ts';
+import type { AtomicOperation, ImageOperation, Operation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { AGPR_BASE, M0, type Wave } from '../state/wave.ts';
+import { bindTexels } from './images.ts';
 import { KernelStop } from './kernel-stop.ts';
 import { ATOMIC_WORDS, bindBuffer, bindScalarAddress, bindTarget, pairOffsets, type Target } from './memory-access.ts';
 import { registerOf } from './operands.ts';
@@ -109,6 +110,8 @@ function bindAccess(instruction: Instruction, op: Operation | undefined): Access
       return op.space.startsWith('scalar') ? scalarPlan(instruction, op) : atomicPlan(instruction, op);
     case 'format':
       return formatPlan(instruction, op);
+    case 'image':
+      return imagePlan(instruction, op);
     case 'structural':
       return structuralPlan(instruction, op.name, op.parameter, op.direction);
     default:
@@ -224,6 +227,28 @@ function formatPlan(instruction: Instruction, op: Extract<Operation, { kind: 'fo
     address: (w, lane, piece) => target.address(w, lane, 0, piece.bytes),
     ...NO_SPAN,
     ldsAddress: toLds ? (w, lane) => ((w.sgprs[M0] as number) >>> 0) + offset + 4 * lane : NO_LDS,
+  };
+}
+
+/** Texels by whole coordinates. What a filter reads is up to its weights: samples have no plan. */
+function imagePlan(instruction: Instruction, op: ImageOperation): AccessPlan | undefined {
+  if (op.action !== 'load' && op.action !== 'store') return undefined;
+  const texels = bindTexels(instruction, op);
+  let known: readonly AccessPiece[] = [];
+  return {
+    space: 'global',
+    kind: op.action,
+    isScalar: false,
+    toLds: false,
+    prepare: (w) => {
+      const bytes = texels.prepare(w);
+      // Texels and registers do not correspond byte by byte.
+      if (bytes !== known[0]?.bytes) known = [{ offset: 0, bytes, register: -1, half: undefined }];
+    },
+    pieces: () => known,
+    address: (w, lane) => texels.address(w, lane),
+    ...NO_SPAN,
+    ldsAddress: NO_LDS,
   };
 }
 

@@ -10,6 +10,7 @@ import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand, TargetName } from '../../../isa/types.ts';
 import type { Region } from '../state/region.ts';
 import { M0, type Wave } from '../state/wave.ts';
+import { bindImage } from './images.ts';
 import { KernelStop, notSimulated } from './kernel-stop.ts';
 import { bindMatrix, type MatrixMode } from './matrix.ts';
 import { bindAtomic, bindLoad, bindStore } from './memory-access.ts';
@@ -61,6 +62,8 @@ function bindOperation(instruction: Instruction, op: Operation, target: TargetNa
       return bindAtomic(instruction, op);
     case 'format':
       return bindFormat(instruction, op);
+    case 'image':
+      return bindImage(instruction, op);
     case 'matrix':
       return bindMatrix(instruction, op, target, mfma);
     case 'scaleConvert':

@@ -41,7 +41,8 @@ export interface Target {
   readonly laneOffsets?: number | undefined;
 }
 
-function forActiveLanes(w: Wave, f: (lane: number) => void): void {
+/** Calls a function for each active lane, in order. */
+export function forActiveLanes(w: Wave, f: (lane: number) => void): void {
   const low = w.sgprs[EXEC] as number;
   const high = w.sgprs[EXEC + 1] as number;
   for (let lane = 0; lane < LANES; lane++) {

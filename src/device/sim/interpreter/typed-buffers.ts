@@ -38,8 +38,13 @@ const FLOAT = 7;
 
 const signExtend = (raw: number, bits: number): number => (bits === 32 ? raw | 0 : (raw << (32 - bits)) >> (32 - bits));
 
+/** Component widths in bits of a data format, undefined when it has no type. */
+export const componentLayout = (dataFormat: number): readonly number[] | undefined => LAYOUTS[dataFormat];
+/** Whether components of a number format are integers. */
+export const isIntegerFormat = (format: number): boolean => format === UINT || format === SINT;
+
 /** Memory bits of a component to the 32-bit register value (f32 bits or an integer). */
-function fromMemory(raw: number, bits: number, format: number): number {
+export function fromMemory(raw: number, bits: number, format: number): number {
   const unsigned = bits === 32 ? raw >>> 0 : raw;
   const largest = 2 ** bits - 1;
   switch (format) {
@@ -66,7 +71,7 @@ function fromMemory(raw: number, bits: number, format: number): number {
 }
 
 /** The register value of a component to memory bits. */
-function toMemory(value: number, bits: number, format: number): number {
+export function toMemory(value: number, bits: number, format: number): number {
   const x = f32FromBits(value);
   const largest = 2 ** bits - 1;
   const limit = (v: number, low: number, high: number): number =>
@@ -107,7 +112,7 @@ export function formatLayout(
   op: FormatOperation,
   resource: BufferResource,
 ): readonly number[] | undefined {
-  return LAYOUTS[formatsOf(instruction, op, resource)[0]];
+  return componentLayout(formatsOf(instruction, op, resource)[0]);
 }
 
 /** Binds a typed buffer load or store. */
@@ -122,7 +127,7 @@ export function bindFormat(instruction: Instruction, op: FormatOperation): Step 
     target.prepare(w);
     const resource = target.resource();
     const [dataFormat, numberFormat] = formatsOf(instruction, op, resource);
-    const layout = LAYOUTS[dataFormat];
+    const layout = componentLayout(dataFormat);
     if (layout === undefined)
       throw new KernelStop('sim/unsupported-format', `Buffer data format ${dataFormat} is not typed.`);
     const bytes = layout.reduce((a, bits) => a + bits, 0) / 8;
@@ -162,7 +167,7 @@ function readComponents(
   format: number,
   resource: BufferResource,
 ): number[] {
-  const one = format === UINT || format === SINT ? 1 : 0x3f800000;
+  const one = isIntegerFormat(format) ? 1 : 0x3f800000;
   let position = 0;
   const stored = layout.map((bits) => {
     const value = address < 0 ? 0 : fromMemory(bitsAt(w, address, position, bits), bits, format);
@@ -181,7 +186,7 @@ const loadToLds: LaneAccess = (w, op, at, address, layout, format, resource) => 
 };
 
 const loadLane: LaneAccess = (w, op, at, address, layout, format, resource) => {
-  const integer = format === UINT || format === SINT;
+  const integer = isIntegerFormat(format);
   const values = readComponents(w, op, address, layout, format, resource);
   for (let n = 0; n < op.components; n++) {
     const value = values[n] as number;
@@ -199,7 +204,7 @@ const loadLane: LaneAccess = (w, op, at, address, layout, format, resource) => {
 
 const storeLane: LaneAccess = (w, op, at, address, layout, format) => {
   if (address < 0) return;
-  const integer = format === UINT || format === SINT;
+  const integer = isIntegerFormat(format);
   const component = (n: number): number => {
     if (n >= op.components) return 0;
     if (op.d16 === undefined) return w.vgprs[at + n * LANES] as number;

@@ -277,7 +277,8 @@ function definesByAccess(
   access: AccessPlan | undefined,
   writes: readonly VectorWrite[],
 ): boolean {
-  if (access === undefined || access.kind === 'store' || access.toLds || op?.kind === 'format') return false;
+  if (access === undefined || access.kind === 'store' || access.toLds) return false;
+  if (op?.kind === 'format' || op?.kind === 'image') return false;
   if (op?.kind === 'structural' && op.name !== 'addtid' && op.name !== 'condxchg') return false;
   return access.isScalar ? op?.kind === 'load' || op?.kind === 'atomic' : writes.length > 0;
 }
