@@ -18,6 +18,7 @@ import type { WasmFunction, WasmModule } from '../emit.ts';
 import { type MatrixFeatures, matrixFeatures } from '../features.ts';
 import { chainStep, emitChain } from './chain.ts';
 import { emitDouble, emitStageDouble } from './double.ts';
+import { emitNarrow } from './narrow.ts';
 import { emitPairwise, resultBytes } from './pairwise.ts';
 import { type Plan, planMatrix } from './plan.ts';
 import { emitReduce, emitScales, type ScaleRange, scaleRun } from './scales.ts';
@@ -27,6 +28,8 @@ import {
   EXPONENTS_B,
   emitLoop,
   INDICES,
+  LEAST_A,
+  LEAST_B,
   RAW_SCALES_A,
   RAW_SCALES_B,
   RESULT,
@@ -311,21 +314,24 @@ function emitTruncatingForm(f: WasmFunction, k: Constants, form: Form): void {
   f.get(k.word(0)).set(bad);
   const wide = formatA.bias === 127;
   const sides = [
-    { format: formatA, source: A, target: STAGED_A, exponents: EXPONENTS_A, pattern: 0 },
-    { format: formatB, source: B, target: STAGED_B, exponents: EXPONENTS_B, pattern: plan.pattern },
+    { format: formatA, source: A, target: STAGED_A, exponents: EXPONENTS_A, least: LEAST_A, width: op.m * op.blocks },
+    { format: formatB, source: B, target: STAGED_B, exponents: EXPONENTS_B, least: LEAST_B, width: op.n * op.blocks },
   ].map((side) => ({ ...side, range: { largest: f.local('v128'), smallest: f.local('v128') } }));
-  for (const { range, ...side } of sides) {
+  for (const [i, { range, least, width, ...side }] of sides.entries()) {
     if (wide) {
       f.get(k.word(0)).set(range.largest);
       f.get(k.word(0x7fff)).set(range.smallest);
     }
     emitStage(f, k, {
       ...side,
+      pattern: i === 1 ? plan.pattern : 0,
       count: perLane,
       scratch: SCRATCH,
       specials: bad,
       truncate: op.a === 'xf32',
+      byteExponents: !wide,
       ...(wide ? { range } : {}),
+      ...(plan.numerics === 'grouped' ? { least: { target: least, width } } : {}),
     });
   }
   const leave = (): void => {
@@ -377,7 +383,8 @@ function emitTruncatingForm(f: WasmFunction, k: Constants, form: Form): void {
       .op('i32.ge_s');
     leave();
   }
-  emitTruncating(f, k, plan, features, {
+  const emit = wide ? emitTruncating : emitNarrow;
+  emit(f, k, plan, features, {
     scratch: SCRATCH,
     c: { local: C, isConstant: form.constantC },
     bad,

@@ -7,18 +7,23 @@ export const ROW = 256;
 export const STAGED_A = 0;
 export const STAGED_B = 8192;
 export const RESULT = 16384;
-/** Exponents of staged elements, i16, 128 bytes an element. */
+/** Exponents of staged elements: i16, or i8 for formats whose exponents have at most 5 bits. */
 export const EXPONENTS_A = 24576;
 export const EXPONENTS_B = 26624;
+/** Bytes of the exponents of one element. */
 export const EXPONENT_ROW = 128;
+export const BYTE_EXPONENT_ROW = 64;
 /** Sparse indices, block scales as f32 (two runs), scales of all lanes when the operand is not a vector register. */
 export const INDICES = 28672;
 export const SCALES_A = 28928;
 export const SCALES_B = 29440;
 export const RAW_SCALES_A = 29952;
 export const RAW_SCALES_B = 30208;
+/** The least exponent of each row of A and each column of B, i8. */
+export const LEAST_A = 30464;
+export const LEAST_B = 30528;
 /** Bytes of the area. */
-export const SCRATCH_SIZE = 30464;
+export const SCRATCH_SIZE = 30592;
 
 /** Constants of a function, each a local set once at the start. */
 export class Constants {

@@ -2,7 +2,7 @@
 // exponent) in the scratch area, still ordered by lane. Sources: formats as in isa/semantics/formats.ts.
 import type { WasmFunction } from '../emit.ts';
 import type { FloatFormat } from './plan.ts';
-import { type Constants, EXPONENT_ROW, emitLoop, ROW } from './scratch.ts';
+import { BYTE_EXPONENT_ROW, type Constants, EXPONENT_ROW, emitLoop, ROW } from './scratch.ts';
 
 /** Exponent field of a zero, so far below any other that a product with it never counts. */
 export const ZERO_EXPONENT = -8192;
@@ -19,6 +19,10 @@ export interface StageOptions {
   readonly target: number;
   /** Offset of the exponents, when wanted. */
   readonly exponents?: number;
+  /** They are bytes: none is above 31. */
+  readonly byteExponents?: boolean;
+  /** Where the least exponent of the elements that are not zero goes, a byte a row or column; `width` of them. For byte exponents. */
+  readonly least?: { readonly target: number; readonly width: number };
   /** v128 local that collects, lane by lane, all ones where an element is infinite or NaN; such elements are then left unfinished. */
   readonly specials?: number;
   /** v128 locals of the largest and the smallest non-zero exponent field. */
@@ -153,6 +157,8 @@ export function emitStage(f: WasmFunction, k: Constants, o: StageOptions): void 
   const magnitude = f.local('v128');
   const field = f.local('v128');
   const firstField = f.local('v128');
+  const least = o.least === undefined ? [] : [f.local('v128'), f.local('v128')];
+  const noExponent = o.least === undefined ? zero : k.word(0x7fff);
   const at = f.local('i32');
   const from = f.local('i32');
   emitLoop(f, ROW, 16 * vectors, (counter) => {
@@ -167,6 +173,7 @@ export function emitStage(f: WasmFunction, k: Constants, o: StageOptions): void 
           .set(words[v * wordCount + w] as number);
       }
     }
+    for (const local of least) f.get(noExponent).set(local);
     for (let element = 0; element < count; element++) {
       for (let v = 0; v < vectors; v++) {
         emitDecode(f, k, o, words.slice(v * wordCount, (v + 1) * wordCount), element, value, magnitude);
@@ -198,16 +205,51 @@ export function emitStage(f: WasmFunction, k: Constants, o: StageOptions): void 
         }
         f.get(magnitude).get(zero).op('i32x4.eq').get(zeroExponent).op('v128.and').op('i32x4.add');
         f.set(v === 0 ? firstField : field);
+        const lowest = least[v];
+        // That of a zero is the largest of all unsigned numbers.
+        if (lowest !== undefined) {
+          f.get(v === 0 ? firstField : field)
+            .get(lowest)
+            .op('i32x4.min_u')
+            .set(lowest);
+        }
       }
       if (o.exponents === undefined) continue;
+      if (o.byteExponents === true) {
+        storeBytes(f, o.scratch, counter, firstField, field, o.exponents + element * BYTE_EXPONENT_ROW);
+        continue;
+      }
       f.get(o.scratch).get(counter).i32(1).op('i32.shr_u').op('i32.add');
       f.get(firstField).get(field).op('i16x8.narrow_i32x4_s');
       f.memory('v128.store', o.exponents + element * EXPONENT_ROW);
     }
+    if (o.least !== undefined) {
+      storeBytes(f, o.scratch, counter, least[0] as number, least[1] as number, o.least.target);
+    }
   });
-  for (const local of [...words, value, magnitude, field, firstField]) f.release('v128', local);
+  if (o.least !== undefined) reduceBytes(f, o.scratch, o.least);
+  for (const local of [...words, value, magnitude, field, firstField, ...least]) f.release('v128', local);
   f.release('i32', at);
   f.release('i32', from);
+}
+
+/** Stores eight i32 as bytes, saturated, at a quarter of the loop's counter. */
+function storeBytes(f: WasmFunction, scratch: number, counter: number, low: number, high: number, target: number): void {
+  f.get(scratch).get(counter).i32(2).op('i32.shr_u').op('i32.add');
+  f.get(low).get(high).op('i16x8.narrow_i32x4_s').get(low).op('i8x16.narrow_i16x8_s');
+  f.memoryLane('v128.store64_lane', 0, target);
+}
+
+/** The least byte of all lanes that hold elements of a row, `width` lanes apart. */
+function reduceBytes(f: WasmFunction, scratch: number, { target, width }: { target: number; width: number }): void {
+  for (let at = 0; at < width && width < 64; at += 16) {
+    f.get(scratch);
+    for (let lane = at; lane < 64; lane += width) {
+      f.get(scratch).memory('v128.load', target + lane);
+      if (lane > at) f.op('i8x16.min_s');
+    }
+    f.memory('v128.store', target + at);
+  }
 }
 
 /** Stages 8-bit integers as pairs of i16 (elements 0 and 2, 1 and 3 of each register), for i32x4.dot_i16x8_s. */
