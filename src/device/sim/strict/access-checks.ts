@@ -68,7 +68,7 @@ export class AccessChecks {
     this.reports = new AccessReports(reporter, regions);
     this.races = new GlobalRaces(reporter, regions, global);
     this.lds = new LdsChecks(reporter, this.reports);
-    this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg, this.races.isFollowed);
+    this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg);
   }
 
   /** What the last access of a workgroup acquires, done once its values have come back. */
@@ -329,7 +329,10 @@ export class AccessChecks {
       } else if (region !== this.regions.kernarg) {
         const of = this.global.of(region);
         this.races.touch(actor, piece, 0, of, offset, bytes, access.kind !== 'load');
-        if (access.kind === 'load' && !isAnyWritten(of, offset, bytes)) origin = 'global';
+        if (access.kind === 'load') {
+          this.races.scalarRead(actor, of, offset, bytes);
+          if (!isAnyWritten(of, offset, bytes)) origin = 'global';
+        }
         if (access.kind !== 'load') of.setWritten(offset, bytes, true);
       }
       if (access.kind === 'load' && piece.register >= 0) {

@@ -298,6 +298,7 @@ export class StrictChecker implements Monitor {
     if (plan.role.isBarrier) shadow.registers.passBarrier(pc);
     if (plan.outputModifier !== undefined) checks.checkModifier(w, pc, plan);
     if (plan.isWriteBack) shadow.writeBack();
+    if (plan.invalidatesScalars) shadow.invalidateScalars();
     if (plan.isInvalidate) this.now.global.synchronisation.invalidate(state.number);
     const { access } = plan;
     if (access === undefined) {

@@ -41,14 +41,12 @@ export class FastAccesses {
   private readonly memory: DeviceMemory;
   private readonly global: GlobalShadow;
   private readonly kernarg: Region | undefined;
-  private readonly followsRaces: boolean;
   private readonly addresses = new Float64Array(LANES);
 
-  constructor(memory: DeviceMemory, global: GlobalShadow, kernarg: Region | undefined, followsRaces: boolean) {
+  constructor(memory: DeviceMemory, global: GlobalShadow, kernarg: Region | undefined) {
     this.memory = memory;
     this.global = global;
     this.kernarg = kernarg;
-    this.followsRaces = followsRaces;
   }
 
   /** The bytes of LDS that are written when the access is all right and recorded, else undefined. */
@@ -65,7 +63,7 @@ export class FastAccesses {
     const known = registers.outstanding[1] as number;
     registers.outstanding[1] = 0;
     if (!isPlain(access)) return undefined;
-    if (isSynchronising && this.followsRaces) return undefined;
+    if (isSynchronising) return undefined;
     const low = w.sgprs[EXEC] as number;
     const high = w.sgprs[EXEC + 1] as number;
     if ((known & ACCESS_REGISTERS) === 0) {
@@ -135,8 +133,7 @@ export class FastAccesses {
   /** Consecutive dwords. */
   private one(of: RegionShadow, offset: number, bytes: number, isWrite: boolean, who: Toucher): boolean {
     if (!isWrite && !of.hasDwords(offset, bytes)) return false;
-    if (!this.followsRaces) this.global.open(of, offset);
-    else if (!this.global.accessDwords(of, offset, bytes, who, isWrite)) return false;
+    if (!this.global.accessDwords(of, offset, bytes, who, isWrite)) return false;
     if (isWrite) of.setDwords(offset, bytes);
     return true;
   }

@@ -1,10 +1,13 @@
 // Races in global memory: accesses of other workgroups, and of other wavefronts without a barrier, to the same bytes; data that was
 // handed over before it was known to be stored.
+import { immediateOf } from '../../../isa/operand.ts';
+import { targetInfo } from '../../../isa/table/targets.ts';
 import type { AccessPiece } from '../interpreter/access-plan.ts';
 import { LANES } from '../state/wave.ts';
 import type { Actor, DispatchRegions } from './access-reports.ts';
-import type { GlobalConflict, GlobalShadow, RegionShadow } from './global.ts';
-import { polls } from './polls.ts';
+import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow } from './global.ts';
+import { polls, precedesAtomic } from './polls.ts';
+import { groupOf, waveOf } from './race-page.ts';
 import type { Reporter } from './reporter.ts';
 import type { Acquisition } from './synchronisation.ts';
 
@@ -12,15 +15,12 @@ export class GlobalRaces {
   private readonly reporter: Reporter;
   private readonly regions: DispatchRegions;
   private readonly global: GlobalShadow;
-  /** More than one wavefront can touch the same bytes. */
-  readonly isFollowed: boolean;
   private acquisitions: Acquisition[] = [];
 
   constructor(reporter: Reporter, regions: DispatchRegions, global: GlobalShadow) {
     this.reporter = reporter;
     this.regions = regions;
     this.global = global;
-    this.isFollowed = regions.workgroups > 1 || regions.wavesPerGroup > 1;
   }
 
   /** What the last access acquires for its workgroup once its values have come back. */
@@ -43,16 +43,15 @@ export class GlobalRaces {
     bytes: number,
     isWrite: boolean,
   ): void {
-    if (!this.isFollowed) return;
     const { who, isSynchronising, access } = actor;
     this.synchronise(actor, of.region.base + offset, isWrite);
     for (let at = offset; at < offset + bytes; ) {
       const size = Math.min(4 - (at & 3), offset + bytes - at);
       const conflict = isWrite
-        ? this.global.write(of, at, size, who, isSynchronising, access.kind === 'atomic')
+        ? this.global.write(of, at, size, who, isSynchronising, access.kind === 'atomic', this.mayLookAhead)
         : isSynchronising
-          ? undefined
-          : this.global.read(of, at, size, who);
+          ? this.global.readPast(of, at, size, who)
+          : this.global.read(of, at, size, who, this.mayLookAhead);
       if (
         conflict !== undefined &&
         !(
@@ -68,15 +67,70 @@ export class GlobalRaces {
   }
 
   /** What an access of an address that workgroups share acquires and releases. */
-  private synchronise({ state, shadow, access, isSynchronising, pc }: Actor, address: number, isWrite: boolean): void {
+  private synchronise(
+    { w, state, shadow, access, isSynchronising, pc }: Actor,
+    address: number,
+    isWrite: boolean,
+  ): void {
     if (this.regions.workgroups < 2) return;
     const { synchronisation } = this.global;
     if (access.kind !== 'store') {
       const seen = synchronisation.seenAt(address);
       if (seen !== undefined) this.acquisitions.push(seen);
     }
-    if (isSynchronising && isWrite) synchronisation.release(state.number, address, shadow.handedOver(), pc);
+    if (isSynchronising && isWrite) {
+      const issued = shadow.queue.storesIssued;
+      synchronisation.release(state.number, address, shadow.handedOver(), { pc, wave: w.index, issued });
+    }
   }
+
+  /**
+   * A scalar load of bytes that the dispatch has written: the scalar cache does not see what vector instructions store. It must have been
+   * invalidated behind the wait for the store.
+   */
+  scalarRead(actor: Actor, of: RegionShadow, offset: number, bytes: number): void {
+    const { fresh } = actor.shadow;
+    for (let at = offset; at < offset + bytes; at += 4) {
+      const last = this.global.lastWrite(of, at, Math.min(4, offset + bytes - at));
+      if (last === undefined) continue;
+      const [workgroup, wave] = [groupOf(last.actor), waveOf(last.actor)];
+      if (last.isUpdate && this.mayLookAhead(actor.pc, workgroup === actor.state.number)) continue;
+      if (fresh !== undefined) {
+        const known = fresh[wave] as number;
+        if (workgroup !== actor.state.number || last.store < known || (last.isUpdate && last.store === known)) continue;
+      }
+      this.staleScalar(actor, of.region.base + at, workgroup, wave, last.pc);
+      return;
+    }
+  }
+
+  private staleScalar({ w, pc }: Actor, address: number, workgroup: number, wave: number, storePc: number): void {
+    const { reporter } = this;
+    reporter.report('races/unacquired', w, pc, () => {
+      const id = reporter.workgroupId(workgroup);
+      return {
+        space: 'global',
+        address,
+        allocation: reporter.near(address),
+        related: [reporter.other('stores the data', storePc, wave, id)],
+        message: `0x${address.toString(16)} was stored by workgroup ${id.join(',')} and is read here through the scalar cache, which may hold older bytes: stores do not change it, and nothing has invalidated it since the store was known to be complete.`,
+        advice: `Execute 's_dcache_inv' behind the wait for the store, or read the data with a vector load.`,
+      };
+    });
+  }
+
+  /**
+   * Whether a load may read what atomics are changing: an atomic can follow it, or it has the scope of the workgroup itself, for which
+   * gfx90a has loads like any other.
+   */
+  private readonly mayLookAhead: LooksAhead = (pc, isOwn) => {
+    const { loaded } = this.reporter.dispatch;
+    const at = loaded.region.base + pc;
+    if (pc < 0 || precedesAtomic(loaded, at)) return true;
+    const instruction = isOwn ? loaded.instructionAt(at) : undefined;
+    if (instruction === undefined) return false;
+    return !targetInfo(this.regions.target).scopedCachePolicy || immediateOf(instruction, 'cpol') !== 0;
+  };
 
   /** Whether a store leaves the bytes as they are: several workgroups may write the same value. */
   private isSame(
@@ -108,7 +162,7 @@ export class GlobalRaces {
     const { w, pc, state, isSynchronising } = actor;
     const { reporter } = this;
     const isOwn = conflict.workgroup === state.number;
-    if (isOwn && (state.usesAtomics || isSynchronising)) return;
+    if (isOwn && (state.usesAtomics || (isSynchronising && conflict.other === 'write'))) return;
     if (isOwn && (this.isPoll(pc) || this.isPoll(conflict.pc))) {
       state.usesAtomics = true;
       return;

@@ -33,6 +33,17 @@ export interface GlobalConflict {
   readonly order?: Exclude<Order, 'ordered' | 'unordered'> | undefined;
 }
 
+/** Whether a load at a place of the image may read what atomics of its own workgroup, or of others, are changing. */
+export type LooksAhead = (pc: number, isOwn: boolean) => boolean;
+
+/** Who has written last: the wavefront, where, the number of its stores before, and whether by an atomic. */
+export interface LastWrite {
+  readonly actor: number;
+  readonly pc: number;
+  readonly store: number;
+  readonly isUpdate: boolean;
+}
+
 /** The shadow of one allocation. */
 export class RegionShadow {
   readonly region: Region;
@@ -136,11 +147,6 @@ export class GlobalShadow {
     return page?.detailed;
   }
 
-  /** Whole dwords are accessed that only one wavefront can touch: compiled code may look at them from now on. */
-  open(shadow: RegionShadow, offset: number): void {
-    this.page(shadow, Math.floor(offset / 4));
-  }
-
   /**
    * Whole dwords are accessed; false at the first one whose records ask for a closer look, those before it being recorded.
    */
@@ -161,10 +167,16 @@ export class GlobalShadow {
   }
 
   /**
-   * Up to 4 bytes of one dword are read; the write that nothing orders before it, or undefined. What atomics update may be read: that
-   * is how compare-and-swap loops begin.
+   * Up to 4 bytes of one dword are read; the write that nothing orders before it, or undefined. What atomics update may be read at the
+   * places that `mayLookAhead` names: that is how compare-and-swap loops begin.
    */
-  read(shadow: RegionShadow, offset: number, bytes: number, who: Toucher): GlobalConflict | undefined {
+  read(
+    shadow: RegionShadow,
+    offset: number,
+    bytes: number,
+    who: Toucher,
+    mayLookAhead: LooksAhead,
+  ): GlobalConflict | undefined {
     const dword = Math.floor(offset / 4);
     const page = this.detailed(shadow, dword);
     if (page === undefined) return undefined;
@@ -177,8 +189,38 @@ export class GlobalShadow {
     page.reader[at] = who.actor;
     page.readerPc[at] = who.pc;
     page.readerEpoch[at] = who.epoch;
-    if ((touched & mask) === 0 || ((page.flags[at] as number) & UPDATE) !== 0) return undefined;
-    return this.againstWriter(page, at, who, true);
+    if ((touched & mask) === 0) return undefined;
+    const isUpdate = ((page.flags[at] as number) & UPDATE) !== 0;
+    const conflict = this.againstWriter(page, at, who, true);
+    if (conflict === undefined || !isUpdate) return conflict;
+    return mayLookAhead(who.pc, conflict.workgroup === groupOf(who.actor)) ? undefined : conflict;
+  }
+
+  /**
+   * Up to 4 bytes of one dword are read past the caches; the store of another workgroup that something has announced before it was
+   * complete, or undefined.
+   */
+  readPast(shadow: RegionShadow, offset: number, bytes: number, { actor }: Toucher): GlobalConflict | undefined {
+    const last = this.lastWrite(shadow, offset, bytes);
+    if (last === undefined || last.isUpdate || isSameGroup(last.actor, actor)) return undefined;
+    const [workgroup, wave] = [groupOf(last.actor), waveOf(last.actor)];
+    const address = shadow.region.base + offset;
+    const releasePc = this.synchronisation.announcedEarly(groupOf(actor), workgroup, wave, last.store, address);
+    if (releasePc === undefined) return undefined;
+    return { workgroup, wave, pc: last.pc, other: 'write', order: { releasePc, isComplete: false } };
+  }
+
+  /** The last write to any of up to 4 bytes of one dword. */
+  lastWrite(shadow: RegionShadow, offset: number, bytes: number): LastWrite | undefined {
+    const dword = Math.floor(offset / 4);
+    const page = this.detailed(shadow, dword);
+    if (page === undefined) return undefined;
+    const at = dword % PAGE;
+    const mask = ((1 << bytes) - 1) << (offset & 3);
+    const actor = page.writer[at] as number;
+    if (actor === 0 || ((page.bytes[at] as number) & mask) === 0) return undefined;
+    const isUpdate = ((page.flags[at] as number) & UPDATE) !== 0;
+    return { actor, pc: page.writerPc[at] as number, store: page.writerStore[at] as number, isUpdate };
   }
 
   /**
@@ -192,6 +234,7 @@ export class GlobalShadow {
     who: Toucher,
     isAtomic: boolean,
     isUpdate: boolean,
+    mayLookAhead: LooksAhead,
   ): GlobalConflict | undefined {
     const dword = Math.floor(offset / 4);
     const page = this.detailed(shadow, dword);
@@ -209,8 +252,12 @@ export class GlobalShadow {
     page.writerPc[at] = who.pc;
     page.writerEpoch[at] = who.epoch;
     page.writerStore[at] = who.store;
-    if (conflict !== undefined || isAtomic) return conflict;
-    return this.againstReaders(page, at, mask, who);
+    if (conflict !== undefined || (isAtomic && !isUpdate)) return conflict;
+    if (isUpdate && mayLookAhead(page.readerPc[at] as number, isSameGroup(page.reader[at] as number, who.actor))) {
+      return undefined;
+    }
+    const read = this.againstReaders(page, at, mask, who);
+    return isUpdate && read?.pc === -1 ? undefined : read;
   }
 
   /** The last write of a dword, when nothing orders it before an access. */

@@ -97,6 +97,8 @@ export interface StrictPlan {
   readonly isWriteBack: boolean;
   /** Invalidates the caches that other compute units do not see (buffer_inv). */
   readonly isInvalidate: boolean;
+  /** Invalidates the scalar cache. */
+  readonly invalidatesScalars: boolean;
 }
 
 const SPECIAL: Readonly<Record<string, SpecialCase>> = {
@@ -354,6 +356,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     outputModifier: modifiedType(instruction, op),
     isWriteBack: row.operation === 'buffer_wbl2' && reachesDevice(instruction),
     isInvalidate: /^buffer_(?:inv|wbinvl1(?:_vol)?)$/.test(row.operation) && reachesDevice(instruction),
+    invalidatesScalars: /^s_dcache_inv(?:_vol)?$/.test(row.operation),
   };
 }
 

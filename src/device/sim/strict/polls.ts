@@ -10,6 +10,7 @@ import { MAX_LOOP, shortLoop } from '../dispatch/spin.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 
 const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
+const knownUpdates = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownKernels = new WeakMap<LoadedCode, Map<number, boolean>>();
 
 function remembered(all: typeof knownPolls, loaded: LoadedCode, pc: number, find: () => boolean): boolean {
@@ -25,6 +26,17 @@ export function polls(loaded: LoadedCode, pc: number): boolean {
   return remembered(knownPolls, loaded, pc, () => {
     const instruction = loaded.instructionAt(pc);
     return instruction !== undefined && returnsValue(instruction) && isPoll(loaded, pc, instruction);
+  });
+}
+
+/** Whether an atomic on memory can be executed behind the instruction at an address. */
+export function precedesAtomic(loaded: LoadedCode, pc: number): boolean {
+  return remembered(knownUpdates, loaded, pc, () => {
+    for (const { instruction } of reachable(loaded, pc)) {
+      const op = semanticsOf(instruction.row.operation);
+      if (op?.kind === 'atomic' && op.space !== 'lds') return true;
+    }
+    return false;
   });
 }
 

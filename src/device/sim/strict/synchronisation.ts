@@ -22,6 +22,9 @@ interface Release extends HandedOver {
   /** Number among the releases of its address. */
   readonly number: number;
   readonly pc: number;
+  /** The wavefront, and the stores that it had issued before, complete or not. */
+  readonly wave: number;
+  readonly issued: number;
   /** What the workgroup itself had acquired: the first so many of its acquisitions. */
   readonly acquired: readonly Acquisition[];
   readonly acquiredCount: number;
@@ -67,7 +70,12 @@ export class Synchronisation {
   }
 
   /** A wavefront of a workgroup, which knows these stores to be complete, writes an address atomically or with device scope. */
-  release(group: number, address: number, { complete, written }: HandedOver, pc: number): void {
+  release(
+    group: number,
+    address: number,
+    { complete, written }: HandedOver,
+    { pc, wave, issued }: Pick<Release, 'pc' | 'wave' | 'issued'>,
+  ): void {
     let at = this.byAddress.get(address);
     if (at === undefined) {
       if (this.byAddress.size > MAX_ADDRESSES) return;
@@ -77,9 +85,10 @@ export class Synchronisation {
     const { acquired } = this.group(group);
     const mine = at.releases.get(group) ?? [];
     const last = mine[mine.length - 1];
-    if (last?.complete === complete && last.written === written && last.acquiredCount === acquired.length) return;
+    const isSame = last?.complete === complete && last.written === written && last.issued === issued;
+    if (isSame && last.acquiredCount === acquired.length) return;
     if (mine.length === 0) at.releases.set(group, mine);
-    mine.push({ number: at.count++, complete, written, pc, acquired, acquiredCount: acquired.length });
+    mine.push({ number: at.count++, complete, written, pc, wave, issued, acquired, acquiredCount: acquired.length });
   }
 
   /** What a read of an address would acquire now; it has it when the value has come back. */
@@ -124,6 +133,25 @@ export class Synchronisation {
     if (isRead && search(fresh) === 'ordered') return 'ordered';
     const order = search(acquired.length);
     return isRead && order === 'ordered' ? 'stale' : order;
+  }
+
+  /**
+   * The release of another workgroup's wavefront that a running workgroup has acquired at another address, and that was executed between
+   * a store of that wavefront to `address` and its completion: its place, or undefined. For reads past the caches, which may look at what
+   * is being changed as long as nothing has told them that it is there.
+   */
+  announcedEarly(group: number, other: number, wave: number, store: number, address: number): number | undefined {
+    const acquired = this.groups.get(group)?.acquired ?? [];
+    const here = this.byAddress.get(address);
+    let early: number | undefined;
+    for (let i = acquired.length - 1; i >= Math.max(0, acquired.length - MAX_STEPS); i--) {
+      const { at, count } = acquired[i] as Acquisition;
+      const release = at === here ? undefined : lastBefore(at.releases.get(other), count);
+      if (release === undefined) continue;
+      if (store < (release.complete[wave] as number)) return undefined;
+      if (release.wave === wave && store < release.issued) early = release.pc;
+    }
+    return early;
   }
 
   private search(

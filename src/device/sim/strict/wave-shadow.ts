@@ -30,6 +30,8 @@ export class WaveShadow {
   private written: CompleteStores | undefined;
   private issuedBefore = NO_STORES;
   private complete = NO_STORES;
+  /** Stores known to be complete when the scalar cache was last invalidated; undefined before that. */
+  fresh: CompleteStores | undefined;
 
   /** Of the registers' shadow in wasm memory. */
   readonly bytes: Uint8Array;
@@ -87,6 +89,7 @@ export class WaveShadow {
     this.known = NO_STORES;
     this.issuedBefore = NO_STORES;
     this.complete = NO_STORES;
+    this.fresh = undefined;
     this.interpreted = [];
     this.interpretedUntil = -1;
     for (const slot of scalars) this.registers.setScalar(slot, true);
@@ -105,6 +108,12 @@ export class WaveShadow {
       this.complete = complete;
     }
     return this.complete;
+  }
+
+  /** The scalar cache is invalidated. */
+  invalidateScalars(): void {
+    if (this.registers.logged > 0) this.takeLog();
+    this.fresh = this.completeStores();
   }
 
   /** What this wavefront can hand over to other workgroups. The same arrays as long as nothing has changed. */

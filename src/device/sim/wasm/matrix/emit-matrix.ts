@@ -383,13 +383,9 @@ function emitTruncatingForm(f: WasmFunction, k: Constants, form: Form): void {
       .op('i32.ge_s');
     leave();
   }
-  const emit = wide ? emitTruncating : emitNarrow;
-  emit(f, k, plan, features, {
-    scratch: SCRATCH,
-    c: { local: C, isConstant: form.constantC },
-    bad,
-    scaledBias,
-  });
+  const locals = { scratch: SCRATCH, c: { local: C, isConstant: form.constantC }, bad };
+  if (scaledBias === undefined) emitNarrow(f, k, plan, features, locals);
+  else emitTruncating(f, k, plan, features, locals, scaledBias);
   f.get(bad).op('v128.any_true');
   leave();
 }

@@ -18,12 +18,11 @@ import {
   EXPONENTS_B,
   LEAST_A,
   LEAST_B,
-  RESULT,
   STAGED_A,
   STAGED_B,
 } from './scratch.ts';
 import { emitLoadC, emitTiles, stagedOffset, type Tile } from './tile.ts';
-import type { TruncatingLocals } from './truncating.ts';
+import { storeRow, type TruncatingLocals } from './truncating.ts';
 
 /** Exponent fields below this are those of no product. */
 const LOWEST = -100;
@@ -113,7 +112,7 @@ class NarrowSums {
         if (grouped) this.groupedStep(tile, group);
         else this.plainStep(tile, group);
       }
-      this.store(tile);
+      storeRow(f, this.k, locals, tile, this.d);
     });
   }
 
@@ -315,19 +314,5 @@ class NarrowSums {
     const of = (rows: readonly number[][], v: number): number[] => rows.map((row) => row[v] as number);
     for (const [v, d] of this.d.entries()) this.accumulate(d, of(sums, v), of(fields, v));
     for (const local of [...fields.flat(), ...(sums[0] as number[])]) f.release('v128', local);
-  }
-
-  private store(tile: Tile): void {
-    const { f, k, locals } = this;
-    for (const [v, value] of this.d.entries()) {
-      // Infinities and NaNs, also those C came with.
-      f.get(value).get(k.word(0x7fffffff)).op('v128.and').get(k.word(0x7f7fffff)).op('i32x4.gt_s');
-      f.get(locals.bad).op('v128.or').set(locals.bad);
-      f.get(locals.scratch)
-        .get(tile.offset)
-        .op('i32.add')
-        .get(value)
-        .memory('v128.store', RESULT + 16 * v);
-    }
   }
 }

@@ -234,7 +234,14 @@ export function emitStage(f: WasmFunction, k: Constants, o: StageOptions): void 
 }
 
 /** Stores eight i32 as bytes, saturated, at a quarter of the loop's counter. */
-function storeBytes(f: WasmFunction, scratch: number, counter: number, low: number, high: number, target: number): void {
+function storeBytes(
+  f: WasmFunction,
+  scratch: number,
+  counter: number,
+  low: number,
+  high: number,
+  target: number,
+): void {
   f.get(scratch).get(counter).i32(2).op('i32.shr_u').op('i32.add');
   f.get(low).get(high).op('i16x8.narrow_i32x4_s').get(low).op('i8x16.narrow_i16x8_s');
   f.memoryLane('v128.store64_lane', 0, target);
