@@ -37,8 +37,7 @@ function largest(): string | undefined {
   return best?.path;
 }
 
-/** Run in a process of its own: the processor time of instrumenting a file as `wavesmith probe -o` does, ms. */
-/** Milliseconds of the call alone in this process, from a cache that has the result. */
+/** Run in a process of its own: milliseconds of the call alone, from a cache that has the result. */
 function timeCached(path: string, tool: string, folder: string): void {
   optimizeLess();
   const bytes = readFileSync(path);
@@ -50,11 +49,11 @@ function timeCached(path: string, tool: string, folder: string): void {
   console.log(JSON.stringify({ ms: performance.now() - before, placed }));
 }
 
-/** Milliseconds of `wavesmith probe --no-cache`, its start included. */
+/** Milliseconds of `wavesmith probe --no-cache` as users start it. */
 function timeAnew(path: string, tool: string, folder: string): number {
   const before = performance.now();
-  const command = [wavesmith, 'probe', '--tool', tool, path, '--no-cache', '-o', join(folder, 'out.co')];
-  const { status, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+  const command = ['probe', '--tool', tool, path, '--no-cache', '-o', join(folder, 'out.co')];
+  const { status, stderr } = spawnSync(wavesmith, command, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`wavesmith probe ended with ${status}: ${stderr}`);
   return performance.now() - before;
 }

@@ -10,6 +10,9 @@ export class OutOfRegisters extends Error {
   }
 }
 
+/** Thrown for most points at some attempt: made once each, for a stack trace takes longer than the attempt. */
+const NONE_LEFT = { s: new OutOfRegisters('s'), v: new OutOfRegisters('v') } as const;
+
 /** More than the number of the last register. */
 const REGISTERS = 512;
 
@@ -40,7 +43,7 @@ export class RegisterPool {
   one(): number {
     // Registers whose neighbour is gone first: pairs stay for those who need pairs.
     const found = this.free.find((n) => this.isFree[n ^ 1] === 0) ?? this.free[0];
-    if (found === undefined) throw new OutOfRegisters(this.kind);
+    if (found === undefined) throw NONE_LEFT[this.kind];
     this.take(found, 1);
     return found;
   }
@@ -57,7 +60,7 @@ export class RegisterPool {
       return true;
     };
     const first = this.free.find((n) => n % align === 0 && hasAll(n));
-    if (first === undefined) throw new OutOfRegisters(this.kind);
+    if (first === undefined) throw NONE_LEFT[this.kind];
     this.take(first, count);
     return first;
   }

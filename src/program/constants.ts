@@ -165,6 +165,27 @@ export function changesScalars({ instruction, effects }: CodeInstruction): boole
   return isAddress || scalar !== undefined || effects.defs.some(({ first }) => first < Slot.VGPR0);
 }
 
+/**
+ * The slot that `stepKnowledge` may know the value of behind an instruction, and the slots that it knows it from; undefined when it
+ * knows no result of such an instruction.
+ */
+export function computedFrom({
+  row,
+  operands,
+}: Instruction): { readonly slot: number; readonly from: readonly number[] } | undefined {
+  const { isAddress, scalar, vector, sources } = planOf(row);
+  if (!isAddress && scalar === undefined && vector === undefined) return undefined;
+  const out = row.operands[0]?.isOut ? operands[0] : undefined;
+  const slot = out?.kind === 'reg' ? slotsOf(out)?.first : undefined;
+  if (slot === undefined) return undefined;
+  const from = sources.slice(0, 2).flatMap((index) => {
+    const operand = operands[index];
+    const range = operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+    return range === undefined ? [] : [range.first];
+  });
+  return { slot, from: isAddress ? [] : from };
+}
+
 /** Changes `known` as the instruction changes the registers; of vector registers only with `hasVectors`. */
 export function stepKnowledge(code: CodeInstruction, known: Knowledge, hasVectors = false): void {
   const { instruction, effects, pc } = code;

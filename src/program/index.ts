@@ -2,7 +2,15 @@
 // for. The checker and everything that changes code work on this form.
 // Begin with types.ts (what a Program is), then lift.ts (how it is made), then dataflow.ts, the solver under every analysis.
 export { BlockQueue } from './block-queue.ts';
-export { isZero, joinKnowledge, type Knowledge, type KnownValue, stepKnowledge, valuesOf } from './constants.ts';
+export {
+  computedFrom,
+  isZero,
+  joinKnowledge,
+  type Knowledge,
+  type KnownValue,
+  stepKnowledge,
+  valuesOf,
+} from './constants.ts';
 export { type BackwardFlow, type ForwardFlow, solveBackward, solveForward } from './dataflow.ts';
 export { addSlots, type Effects, effectsOf, overlaps, slotSet } from './effects.ts';
 export { type ExecChange, execChange } from './exec.ts';

@@ -4,10 +4,17 @@ import type { Kernel } from '../../codeobject/index.ts';
 import { type Finding, finding, type RuleId, type Severity } from '../../finding/index.ts';
 import { operandNamed } from '../../isa/operand.ts';
 import type { Instruction } from '../../isa/types.ts';
-import { type BasicBlock, type CodeInstruction, type Knowledge, slotsOf, valuesOf } from '../../program/index.ts';
+import {
+  type BasicBlock,
+  type CodeInstruction,
+  type Knowledge,
+  type SlotRange,
+  slotsOf,
+  valuesOf,
+} from '../../program/index.ts';
 import { placeAt } from '../place.ts';
 import type { Rule } from '../types.ts';
-import { knowledgeAtBlocks, stepThroughValues } from '../values.ts';
+import { KnownValues } from '../values.ts';
 
 /** Everything that one kernel touches outside of what it has. */
 export const checkConstantBounds: Rule = (context) => {
@@ -21,12 +28,13 @@ export const checkConstantBounds: Rule = (context) => {
     row.flags.has('MTBUF');
   const wanted = blocks.filter((b) => program.instructions.slice(b.first, b.end).some(isLooked));
   if (wanted.length === 0) return [];
-  const inputs = knowledgeAtBlocks(program, subject);
+  const asked = wanted.flatMap((b) =>
+    program.instructions.slice(b.first, b.end).flatMap((code) => (isLooked(code) ? askedOf(code.instruction) : [])),
+  );
+  const values = new KnownValues(program, subject, asked);
   const found: Finding[] = [];
   for (const block of wanted) {
-    const input = inputs.get(block.index);
-    if (input === undefined) continue;
-    stepThroughValues(program, block, input, (code, known) => {
+    values.stepThrough(block, (code, known) => {
       const problem = isLooked(code) ? problemOf(code.instruction, known, segments) : undefined;
       if (problem === undefined) return;
       const { pc } = code;
@@ -35,6 +43,17 @@ export const checkConstantBounds: Rule = (context) => {
   }
   return found;
 };
+
+/** The slots whose values decide where an instruction goes. */
+function askedOf(instruction: Instruction): SlotRange[] {
+  const out: SlotRange[] = [];
+  for (const name of ['addr', 'sbase', 'soffset', 'srsrc']) {
+    const operand = operandNamed(instruction, name);
+    const range = operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+    if (range !== undefined) out.push({ first: range.first + (name === 'srsrc' ? NUM_RECORDS : 0), count: 1 });
+  }
+  return out;
+}
 
 interface Segments {
   /** Bytes that the kernel has; undefined when a launch decides, or the file does not say. */

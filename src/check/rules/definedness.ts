@@ -25,7 +25,7 @@ import {
 } from '../../program/index.ts';
 import { placeAt } from '../place.ts';
 import type { CheckContext, Rule } from '../types.ts';
-import { knowledgeAtBlocks, stepThroughValues } from '../values.ts';
+import { KnownValues } from '../values.ts';
 
 /** What has been written, as bit sets over slots: on some path, and on every path. */
 export interface Written {
@@ -67,7 +67,7 @@ function entryState({ kernel }: ProgramFunction): Written {
 export function writtenAtBlocks(program: Program, subject: ProgramFunction): Map<number, Written> {
   return solveForward<Written>(program, subject, {
     entry: () => entryState(subject),
-    copy: ({ some, every }) => ({ some: some.slice(), every: every.slice() }),
+    copy: copyOf,
     transfer: (block, state) => {
       for (let i = block.first; i < block.end; i++) write(state, program.instructions[i] as CodeInstruction);
       if (block.exit !== 'call') return;
@@ -152,21 +152,53 @@ function hasAll(set: Uint32Array, ranges: readonly SlotRange[]): boolean {
   return true;
 }
 
-/** Registers that are read although nothing on any path, or on some path, has written them. Each register is reported once. */
-export const checkDefinedness: Rule = ({ program, subject }: CheckContext) => {
-  if (subject.kernel?.descriptor === undefined) return [];
-  const inputs = writtenAtBlocks(program, subject);
-  const values = knowledgeAtBlocks(program, subject);
-  const findings: Finding[] = [];
-  const told = new Uint32Array(SLOT_WORDS);
+/** Whether everything that an instruction reads is written on every path. */
+const isDefined = ({ every }: Written, { effects: { uses, keeps } }: CodeInstruction): boolean =>
+  hasAll(every, uses) && hasAll(every, keeps);
+
+const copyOf = ({ some, every }: Written): Written => ({ some: some.slice(), every: every.slice() });
+
+/** The blocks with an instruction that reads what some path leaves unwritten. */
+function openBlocks(
+  program: Program,
+  subject: ProgramFunction,
+  inputs: ReadonlyMap<number, Written>,
+): (readonly [BasicBlock, Written])[] {
+  const out: (readonly [BasicBlock, Written])[] = [];
   for (const index of subject.blocks) {
     const input = inputs.get(index);
     if (input === undefined) continue;
-    const state = { some: input.some.slice(), every: input.every.slice() };
     const block = program.blocks[index] as BasicBlock;
-    stepThroughValues(program, block, values.get(index) ?? new Map(), (code, known) => {
-      const { uses, keeps } = code.effects;
-      if (hasAll(state.every, uses) && hasAll(state.every, keeps)) {
+    const state = copyOf(input);
+    for (let i = block.first; i < block.end; i++) {
+      const code = program.instructions[i] as CodeInstruction;
+      if (!isDefined(state, code)) {
+        out.push([block, input]);
+        break;
+      }
+      write(state, code);
+    }
+  }
+  return out;
+}
+
+/** Registers that are read although nothing on any path, or on some path, has written them. Each register is reported once. */
+export const checkDefinedness: Rule = ({ program, subject }: CheckContext) => {
+  if (subject.kernel?.descriptor === undefined) return [];
+  const open = openBlocks(program, subject, writtenAtBlocks(program, subject));
+  if (open.length === 0) return [];
+  const factors = open.flatMap(([{ first, end }]) =>
+    program.instructions
+      .slice(first, end)
+      .flatMap(({ instruction }) => (PRODUCT.test(instruction.row.operation) ? valueReads(instruction) : [])),
+  );
+  const values = new KnownValues(program, subject, factors);
+  const findings: Finding[] = [];
+  const told = new Uint32Array(SLOT_WORDS);
+  for (const [block, input] of open) {
+    const state = copyOf(input);
+    values.stepThrough(block, (code, known) => {
+      if (isDefined(state, code)) {
         write(state, code);
         return;
       }

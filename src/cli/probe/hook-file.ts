@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
 import { hookProbe, type ProbeDefinition, readHooks } from '../../instrument/index.ts';
 import { packageRoot } from '../../iree/index.ts';
@@ -10,13 +10,10 @@ import { requireLlvmTool, runTool } from '../../iree/tools.ts';
 import { TARGET_NAMES } from '../../isa/index.ts';
 import { readInput } from '../support.ts';
 
-/** Names of files with hooks. */
-export const HOOK_FILE = /\.(hip|cpp|cc|cxx|o)$/;
-
 /** The probe of a file. Errors: `probe/hook`, `probe/source` with what clang says. */
 export async function loadHooks(file: string): Promise<ProbeDefinition> {
   const bytes = readInput(file);
-  const name = basename(file).replace(HOOK_FILE, '');
+  const name = basename(file, extname(file));
   if (file.endsWith('.o')) return hookDefinition([bytes], file, name);
   const folder = mkdtempSync(join(tmpdir(), 'wavesmith-hook-'));
   try {

@@ -17,8 +17,9 @@ import {
   u64Table,
 } from '../../instrument/index.ts';
 import { readInput } from '../support.ts';
-import { HOOK_FILE, loadHooks } from './hook-file.ts';
 
+/** Names of files with hooks. */
+const HOOK_FILE = /\.(hip|cpp|cc|cxx|o)$/;
 /** What probes import, as a pattern. */
 const PACKAGE = /^wavesmith\/instrument$/;
 /** Where a bundled probe finds the package: modules of a bundle are not the modules of this process. */
@@ -33,7 +34,7 @@ export async function loadProbe(name: string): Promise<ProbeDefinition> {
     const shipped = TOOLS[name as keyof typeof TOOLS] as unknown as ProbeDefinition;
     return { ...shipped, source: `shipped ${name}` };
   }
-  if (HOOK_FILE.test(name)) return loadHooks(name);
+  if (HOOK_FILE.test(name)) return (await import('./hook-file.ts')).loadHooks(name);
   if (!/\.(ts|mts|js|mjs)$/.test(name)) {
     throw new WavesmithError('probe/unknown', `'${name}' is neither a shipped probe nor a .ts, .js or .hip file.`, {
       hint: `Shipped are ${Object.keys(TOOLS).join(', ')}.`,

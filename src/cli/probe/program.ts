@@ -7,24 +7,10 @@ import { probePage } from '../../report/index.ts';
 import { parseDispatchRange } from '../dispatch-range.ts';
 import { programDevice } from '../program-device.ts';
 import { printJson, writeOutput } from '../support.ts';
+import type { ProgramFlags } from './flags.ts';
 import { isComplete, pageCode, placementRecord, reportText } from './print.ts';
-import { type SamplingFlags, samplingOf } from './sampling.ts';
+import { samplingOf } from './sampling.ts';
 import { selfCheckProgram } from './self-check.ts';
-
-/** Flags of `wavesmith probe` that are about programs. */
-export interface ProgramFlags extends SamplingFlags {
-  readonly device: string;
-  readonly dispatch?: string;
-  readonly json?: boolean;
-  readonly listing?: boolean;
-  readonly requireAll?: boolean;
-  readonly growth: boolean;
-  readonly cache: boolean;
-  readonly export?: string;
-  readonly selfCheck?: boolean;
-  readonly html?: string;
-  readonly settings: Readonly<Record<string, string>>;
-}
 
 /** Runs a program with a probe. The exit code is the program's, or 1 when it ended well but something is missing and all was required. */
 export async function probeCommand(
