@@ -1,5 +1,5 @@
 // Probes: counts are those of the virtual GPU, results are those of the original, and mistakes of a probe are told at its own line.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -349,4 +349,40 @@ test('points that could not be placed make the numbers incomplete, and that is s
     '3 of 4 points placed',
     '  1 left out: no register is free',
   ]);
+});
+
+test('--kernel that fits nothing is an error, and a self-check names the instruction of the guilty point', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wavesmith-probe-'));
+  try {
+    const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'adding-a-probe.md'), 'utf8');
+    const [source, object, guilty] = ['double.s', 'double.co', 'guilty.ts'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(source, /```asm\n([\s\S]*?)```/.exec(page)?.[1] ?? '');
+    writeFileSync(
+      guilty,
+      `import { defineProbe, u64 } from 'wavesmith/instrument';
+export default defineProbe({ name: 'guilty', summary: 's', state: { n: u64() },
+  instrument({ program, at }) {
+    for (const one of program.instructions()) at.before(one, (p) => {
+      p.atomicAdd('n', 1);
+      if (one.text.startsWith('v_add_f32')) p.writeReg('v2', 7);
+    });
+  },
+  report: ({ state }) => ({ n: state.n.value }) });`,
+    );
+    expect((await wavesmith('asm', source, '-o', object)).code).toBe(0);
+    const run = ['--', 'run', object, '--kernel', 'double', '--grid', '1', '--block', '64', '--arg', 'f32[64]=random'];
+    const none = await wavesmith('probe', '--tool', 'instr-count', '--kernel', 'zzz', ...run);
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('It has: double.')]);
+    const output = join(folder, 'out.co');
+    const file = await wavesmith('probe', '--tool', 'instr-count', '--kernel', 'zzz', object, '-o', output);
+    expect([file.code, file.err, existsSync(output)]).toEqual([1, expect.stringContaining('probe/no-kernel'), false]);
+    const checked = await wavesmith('probe', '--tool', guilty, '--self-check', ...run);
+    expect([checked.code, checked.err]).toEqual([1, expect.stringContaining("'v_add_f32_e32 v2, v2, v2'")]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -96,7 +96,15 @@ export function readHooks(bytes: Uint8Array, file: string): HookFile {
   for (const symbol of elf.symbols) {
     const { section } = symbol;
     if (symbol.type !== STT_OBJECT || section === undefined || (section.flags & SHF_ALLOC) === 0n) continue;
-    if (section.type !== SHT_NOBITS) throw wrong(file, `the variable '${symbol.name}' does not begin as zeros`);
+    if (section.type !== SHT_NOBITS) {
+      const isOwn = !symbol.name.startsWith('.L');
+      throw wrong(
+        file,
+        isOwn
+          ? `the variable '${symbol.name}' does not begin as zeros`
+          : `they have text or a table of constants ('${symbol.name}')`,
+      );
+    }
     const bytesOf = Number(symbol.size);
     size = Math.ceil(size / 16) * 16;
     offsets.set(symbol.index, size);

@@ -52,8 +52,8 @@ export interface InstrumentOptions extends Sampling {
   readonly growth?: boolean | undefined;
   /** The probe's settings by name; the others are as it declares them. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
-  /** Points that may be placed, by their number; for bisecting. */
-  readonly only?: ((point: number) => boolean) | undefined;
+  /** Points that may be placed, by their number and their instruction's address; for bisecting. */
+  readonly only?: ((point: number, pc: number) => boolean) | undefined;
   /** Where results are kept by content; used for probes that say what their source is. */
   readonly cache?: ModuleCache | undefined;
 }
@@ -131,7 +131,7 @@ class Result<S extends StateShapes> {
     const groups = callGroups(program);
     const stays = unmovable(program, groups);
     const points = collectPoints(probe, view, this.settings, options, stays).filter(
-      (_, i) => options.only?.(i) ?? true,
+      ({ pc }, i) => options.only?.(i, pc) ?? true,
     );
     const placement = new Placement(program, states, options.growth !== false, points, readsOf(view, points));
     for (const group of groups) placement.place(group, points);

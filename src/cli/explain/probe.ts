@@ -42,6 +42,10 @@ export const PROBE_ERRORS: ErrorPages = {
     'A probe asks for the data of a memory access at a point where there is none, or before a load has brought it.',
     'Ask at vector memory and LDS instructions only, and of loads behind them: `at.after`.',
   ],
+  'probe/no-kernel': [
+    '`--kernel` of `wavesmith probe` fits none of the kernels, so nothing would be probed.',
+    'Mend the pattern; a plain part of the name is one. `wavesmith inspect FILE` lists the kernels.',
+  ],
   'probe/no-state': [
     'A probe adds to a counter, or appends to a list, that its `state` does not declare.',
     'Declare it in `state`, or mend the name.',

@@ -12,6 +12,7 @@ import { printJson, writeOutput } from '../support.ts';
 import type { ProbeFlags } from './flags.ts';
 import type { FolderCode } from './folder.ts';
 import { isComplete, placementRecord, placementText } from './print.ts';
+import { requireKernel } from './require-kernel.ts';
 import { samplingOf } from './sampling.ts';
 
 /** Rewrites a code object. Its memory is read by whoever loads it: the record says where it is. */
@@ -32,6 +33,7 @@ export async function probeFile(
     if (isHijackFolder(file)) return probeFolder(probe, file, folderCodes(file, output), kernel, options);
   }
   const codeObject = loadable(selectCodeObject(readCodeInput(file), file, { object: options.object }), file);
+  requireKernel(kernel, codeObject.kernels, file);
   const { record, lines, result } = rewritten(probe, codeObject, { file, output }, kernel, options);
   if (options.json === true) printJson(record);
   else process.stdout.write([...lines, ''].join('\n'));
@@ -46,9 +48,13 @@ function probeFolder(
   kernel: RegExp | undefined,
   options: ProbeFlags,
 ): number {
-  const all = codes.map((code) =>
-    rewritten(probe, loadable(selectCodeObject(code.bytes, code.file, {}), code.file), code, kernel, options),
+  const objects = codes.map((code) => loadable(selectCodeObject(code.bytes, code.file, {}), code.file));
+  requireKernel(
+    kernel,
+    objects.flatMap(({ kernels }) => kernels),
+    folder,
   );
+  const all = objects.map((object, i) => rewritten(probe, object, codes[i] as FolderCode, kernel, options));
   if (options.json === true) printJson({ tool: probe.name, folder, codeObjects: all.map(({ record }) => record) });
   else process.stdout.write(all.map(({ lines }) => [...lines, ''].join('\n')).join(''));
   return options.requireAll === true && all.some(({ result }) => result.rejected.length > 0) ? 1 : 0;

@@ -46,10 +46,23 @@ async function compiled(file: string, target: string, output: string): Promise<U
   ];
   const { status, stderr } = await runTool(requireLlvmTool('clang').path, args);
   if (status === 0) return readFileSync(output);
-  const [, line, column, message] = /:(\d+):(\d+): (?:fatal )?error: (.*)/.exec(stderr) ?? [];
-  throw new WavesmithError('probe/source', `The hooks cannot be compiled: ${message ?? stderr.trim()}.`, {
-    file,
-    line: line === undefined ? undefined : Number(line),
-    column: column === undefined ? undefined : Number(column),
-  });
+  const { message, line, column } = firstError(stderr, resolve(file));
+  throw new WavesmithError('probe/source', `The hooks cannot be compiled: ${message}.`, { file, line, column });
+}
+
+interface CompileError {
+  readonly message: string;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+}
+
+/** What clang says first; of an error in a header the place in the file that asked for it, where clang names one. */
+function firstError(stderr: string, file: string): CompileError {
+  const said = [...stderr.matchAll(/^(.*?):(\d+):(\d+): (?:fatal )?(error|note): (.*)$/gm)];
+  const at = said.findIndex(([, , , , kind]) => kind === 'error');
+  const message = said[at]?.[5] ?? stderr.trim();
+  const end = said.findIndex(([, , , , kind], i) => i > at && kind === 'error');
+  const own = said.slice(Math.max(0, at), end < 0 ? undefined : end).find(([, path]) => path === file);
+  const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+  return { message, line: number(own?.[2]), column: number(own?.[3]) };
 }

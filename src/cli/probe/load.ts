@@ -139,7 +139,7 @@ function placed(error: unknown, file: string): unknown {
   if (error instanceof WavesmithError) {
     return new WavesmithError(error.code, error.message, { ...place, hint: error.hint, cause: error });
   }
-  return new WavesmithError('probe/failed', `The probe's own code failed: ${error.message}.`, {
+  return new WavesmithError('probe/failed', `The probe's own code failed: ${error.message.replace(/\.$/, '')}.`, {
     ...place,
     cause: error,
   });

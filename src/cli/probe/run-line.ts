@@ -13,6 +13,7 @@ import { printJson, writeOutput } from '../support.ts';
 import type { ProbeFlags } from './flags.ts';
 import { isComplete, pageCode, placementRecord, reportText } from './print.ts';
 import { exportReport } from './program.ts';
+import { requireKernel } from './require-kernel.ts';
 import { samplingOf } from './sampling.ts';
 import { exactly, selfCheck } from './self-check.ts';
 
@@ -27,10 +28,9 @@ export async function probeRun(
   let report: Readonly<Record<string, unknown>> = {};
   const code = await runKernel([...line], {
     replace: (codeObject, one) => {
-      const isWanted = kernel === undefined || kernel.test(one);
-      const only = isWanted ? exactly(one) : /(?!)/;
+      requireKernel(kernel, [{ name: one }], codeObject.path.at(-1) ?? one);
       result = instrument(codeObject, probe, {
-        kernel: only,
+        kernel: exactly(one),
         growth: options.growth,
         settings: options.settings,
         ...samplingOf(options),

@@ -11,7 +11,7 @@ async function contentsOf(
   probe: ProbeDefinition,
   line: string[],
   kernel: RegExp | undefined,
-  only: ((point: number) => boolean) | undefined,
+  only: ((point: number, pc: number) => boolean) | undefined,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ readonly bytes: readonly Uint8Array[] | undefined; readonly result: Instrumented | undefined }> {
   let bytes: readonly Uint8Array[] | undefined;
@@ -59,9 +59,14 @@ export async function selfCheck(
     const part = await contentsOf(probe, args, kernel, (point) => point < middle, settings);
     return isSame(original.bytes, part.bytes);
   });
-  const guilty = await contentsOf(probe, args, kernel, (point) => point === good, settings);
+  let at: number | undefined;
+  const only = (point: number, pc: number): boolean => {
+    if (point === good) at = pc;
+    return point === good;
+  };
+  const guilty = await contentsOf(probe, args, kernel, only, settings);
   const isAlone = !isSame(original.bytes, guilty.bytes);
-  return guiltyPoint('The kernel', good, isAlone);
+  return guiltyPoint('The kernel', good, placeText(all.result, at), isAlone);
 }
 
 /** How many of the first points may be placed before the results change; all of `last` change them. */
@@ -75,11 +80,20 @@ async function lastGood(last: number, isGood: (count: number) => Promise<boolean
   return good;
 }
 
-function guiltyPoint(whose: string, point: number, isAlone: boolean): WavesmithError {
+/** ` at 0x1528, 'v_add_f32_e32 v2, v2, v2',`; nothing when the address is not known. */
+function placeText(result: Instrumented | undefined, pc: number | undefined): string {
+  if (pc === undefined) return '';
+  const text = result?.program.at(pc)?.text;
+  return ` at 0x${pc.toString(16)}${text === undefined ? '' : `, '${text}',`}`;
+}
+
+function guiltyPoint(whose: string, point: number, place: string, isAlone: boolean): WavesmithError {
   return new WavesmithError(
     'probe/self-check',
-    `${whose}'s results change with point ${point} of the probe${isAlone ? '' : ', together with those before it'}.`,
-    { hint: 'This is a defect of wavesmith, or of assembly text in the probe.' },
+    `${whose}'s results change with point ${point} of the probe${place}${isAlone ? '' : ' together with those before it'}.`,
+    {
+      hint: 'Either the probe changes what the kernel computes with, by writes or assembly text, or this is a defect of wavesmith.',
+    },
   );
 }
 
@@ -104,12 +118,17 @@ export async function selfCheckProgram(
   if (wrong === undefined) return { ...summary, verdict: undefined };
   const { instrumented } = codes.find(({ launches }) => launches.some((l) => l.kernel === wrong.kernel)) ?? {};
   const kernel = exactly(wrong.kernel);
-  const differs = async (only: (point: number) => boolean): Promise<boolean> =>
+  const differs = async (only: (point: number, pc: number) => boolean): Promise<boolean> =>
     (await probeProgram(probe, command, { ...checked, kernel, only })).comparisons.some(isDifferent);
   const last = (instrumented?.placed ?? 0) + (instrumented?.rejected.length ?? 0);
   const good = await lastGood(last, async (middle) => !(await differs((point) => point < middle)));
-  const isAlone = await differs((point) => point === good);
-  return { ...summary, verdict: guiltyPoint(`Kernel '${wrong.kernel}'`, good, isAlone) };
+  let at: number | undefined;
+  const isAlone = await differs((point, pc) => {
+    if (point === good) at = pc;
+    return point === good;
+  });
+  const place = placeText(instrumented, at);
+  return { ...summary, verdict: guiltyPoint(`Kernel '${wrong.kernel}'`, good, place, isAlone) };
 }
 
 function isDifferent({ places }: { readonly places: readonly { readonly comparison: Comparison }[] }): boolean {
