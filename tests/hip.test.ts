@@ -40,6 +40,7 @@ const CASES: readonly Case[] = [
   // The last error of HIP 7 is another than that of the versions before.
   { name: 'errors', library: 7, targets: ['gfx942'] },
   { name: 'events' },
+  { name: 'far_words', targets: ['gfx942'] },
   { name: 'fills' },
   { name: 'graphs' },
   { name: 'half', targets: ALL },

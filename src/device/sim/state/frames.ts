@@ -6,6 +6,8 @@
 // touches it before that is passed: a load finds a copy, and what a store leaves is copied when the thread looks up something else or ends its
 // turn. Nobody waits for such a store in between: workgroups that depend on each other run in one thread. Atomics need the memory itself.
 //
+// Words of a wavefront whose lanes each go elsewhere are moved in one call, between the registers and the file itself (`moveLanes`).
+//
 // A position may be shown anew by the next look-up: who gets an offset uses it before looking for another.
 import { type AddressTable, ENTRIES } from './address-table.ts';
 import { FRAME, PAGE } from './layout.ts';
@@ -31,6 +33,22 @@ export interface FrameArea {
   readonly bytes: number;
 }
 
+/** A load or store of words by the active lanes of a wavefront, each at an address of its own. Registers are indices of words in wasm memory. */
+export interface LaneAccess {
+  execLow: number;
+  execHigh: number;
+  /** Lane 0 of the address register; the high words are in the next one when it `isWide`. */
+  register: number;
+  isWide: boolean;
+  /** What is added to each lane's address, and its low word. */
+  constant: number;
+  constantLow: number;
+  /** Lane 0 of the first data register, and how many there are. */
+  data: number;
+  count: number;
+  isWrite: boolean;
+}
+
 /** A frame shows a page more than its own, so that no access ends outside of the frame in which it begins. */
 const SHOWN = FRAME + PAGE;
 
@@ -46,6 +64,8 @@ export const NAMED = 1;
 /** The longest access that is passed: one of a whole wavefront. */
 const PASSED_BYTES = 1024;
 const WORD = 4;
+const LANES = 64;
+const HIGH_WORD = 2 ** 32;
 
 interface Position {
   readonly at: number;
@@ -72,6 +92,11 @@ export class Frames {
   private misses = 0;
   private readonly missed = new Int32Array(NEAR_MISSES).fill(-1);
   private readonly chunks = new Map<number, ArrayBuffer>();
+  /** The same by chunk, as words. */
+  private readonly chunkWords: (Int32Array | undefined)[] = [];
+  /** Of the wavefront that is moved: places in the file, and their lanes. */
+  private readonly places = new Float64Array(LANES);
+  private readonly lanes = new Uint8Array(LANES);
   /** Where accesses are passed: a position that shows nothing. */
   private readonly passage: Position;
   private readonly passageBytes: Uint8Array;
@@ -141,6 +166,45 @@ export class Frames {
     return NAMED;
   }
 
+  /** Whether frames have to give way to new ones. */
+  get isFull(): boolean {
+    return this.free.length === 0;
+  }
+
+  /**
+   * Moves `count` words between registers and an allocation, for lanes that each have an address of their own. False, with nothing moved, when
+   * one of them does not lie in the allocation or is no multiple of 4.
+   */
+  moveLanes(region: Region, words: Int32Array, access: LaneAccess): boolean {
+    this.settle();
+    const { places, lanes } = this;
+    const { register, isWide, constant, data, count, isWrite } = access;
+    const last = region.size - WORD * count;
+    const from = constant - region.base;
+    let many = 0;
+    for (let lane = 0; lane < LANES; lane++) {
+      if (((lane < 32 ? access.execLow >>> lane : access.execHigh >>> (lane - 32)) & 1) === 0) continue;
+      const low = words[register + lane] as number;
+      const high = isWide ? (words[register + LANES + lane] as number) >>> 0 : 0;
+      const at = from + (low >>> 0) + high * HIGH_WORD;
+      if (!(at >= 0 && at <= last) || ((low + access.constantLow) & 3) !== 0) return false;
+      places[many] = region.offset + at;
+      lanes[many++] = lane;
+    }
+    for (let n = 0; n < many; n++) {
+      const place = places[n] as number;
+      const chunk = Math.floor(place / CHUNK);
+      const file = this.chunkWords[chunk] ?? this.wordsOf(chunk);
+      const at = (place - chunk * CHUNK) / WORD;
+      const to = data + (lanes[n] as number);
+      for (let word = 0; word < count; word++) {
+        if (isWrite) file[at + word] = words[to + word * LANES] as number;
+        else words[to + word * LANES] = file[at + word] as number;
+      }
+    }
+    return true;
+  }
+
   /** Puts what was written in passing where it belongs. */
   settle(): void {
     if (this.stored === 0) return;
@@ -187,14 +251,25 @@ export class Frames {
     const chunk = Math.floor((region.offset + address - region.base) / CHUNK);
     const known = this.aside.get(chunk);
     if (known?.region === region) return known.part;
+    const buffer = this.chunkOf(chunk);
+    const part = this.cut(region, buffer, chunk * CHUNK, buffer.byteLength, 0);
+    this.aside.set(chunk, { region, part });
+    return part;
+  }
+
+  private chunkOf(chunk: number): ArrayBuffer {
     let buffer = this.chunks.get(chunk);
     if (buffer === undefined) {
       buffer = this.view(chunk * CHUNK, Math.min(CHUNK + PAGE, this.fileBytes - chunk * CHUNK));
       this.chunks.set(chunk, buffer);
     }
-    const part = this.cut(region, buffer, chunk * CHUNK, buffer.byteLength, 0);
-    this.aside.set(chunk, { region, part });
-    return part;
+    return buffer;
+  }
+
+  private wordsOf(chunk: number): Int32Array {
+    const words = new Int32Array(this.chunkOf(chunk));
+    this.chunkWords[chunk] = words;
+    return words;
   }
 
   private position(frame: number): Position {

@@ -311,6 +311,58 @@ describe('memory beyond the window', () => {
     expect(device.locate(far.base + far.size, false, 4)).toBe(0);
   });
 
+  it('should move words of lanes that each go elsewhere, once frames are short', () => {
+    const { device, viewed } = makeDevice();
+    const far = device.allocData(40 * GIB + PAGE, 'far');
+    const words = new Int32Array(device.wasm.buffer);
+    const block = device.reserve(64 * 4 * 8, 'registers').byteOffset / 4;
+    const access = {
+      execLow: -1,
+      execHigh: 0x7fffffff,
+      register: block,
+      isWide: true,
+      constant: -8,
+      constantLow: -8,
+      data: block + 128,
+      count: 2,
+      isWrite: true,
+    };
+    const place = (lane: number): number => far.base + lane * 500 * 2 ** 20 + 4 * lane;
+    for (let lane = 0; lane < 64; lane++) {
+      const address = BigInt(place(lane)) + 8n;
+      words[block + lane] = Number(address & 0xffffffffn) | 0;
+      words[block + 64 + lane] = Number(address >> 32n);
+      words[block + 128 + lane] = lane + 1;
+      words[block + 192 + lane] = -lane;
+    }
+    expect(device.moveLanes(words, access)).toBe(false);
+    const positions = Math.floor((device.frameArea?.bytes ?? 0) / (FRAME + PAGE));
+    for (let n = 0; n < positions; n++) device.translate(far.base + n * FRAME, 4, false);
+    expect(device.moveLanes(words, access)).toBe(true);
+    expect(new Set(viewed).size).toBe(viewed.length);
+    const at = (lane: number): number[] =>
+      [0, 4].map((n) => {
+        const part = device.access(place(lane) + n, 4, false);
+        return part.view.getInt32(place(lane) + n - part.base, true);
+      });
+    expect([at(20), at(62)]).toEqual([
+      [21, -20],
+      [63, -62],
+    ]);
+    // Lane 63 is not active, and a load gives back what was written.
+    expect(at(63)).toEqual([0, 0]);
+    words.fill(7, block + 128, block + 256);
+    expect(device.moveLanes(words, { ...access, isWrite: false })).toBe(true);
+    expect([words[block + 128 + 9], words[block + 192 + 9], words[block + 128 + 63]]).toEqual([10, -9, 7]);
+    // One lane off its words, or beyond the allocation: nothing is moved.
+    words[block + 40] = (words[block + 40] as number) + 2;
+    expect(device.moveLanes(words, access)).toBe(false);
+    words[block + 40] = (words[block + 40] as number) - 2;
+    words[block + 64 + 40] = (words[block + 64 + 40] as number) + 40;
+    expect(device.moveLanes(words, access)).toBe(false);
+    expect(device.moveLanes(words, { ...access, execLow: 0, execHigh: 0 })).toBe(true);
+  });
+
   it('should copy what lies partly in a frame, up to the end of the allocation', () => {
     const { device } = makeDevice();
     const far = device.allocData(40 * GIB + 3 * PAGE, 'far');

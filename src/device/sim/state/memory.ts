@@ -3,7 +3,7 @@
 // fit into the window lies beyond it where the host provides that (frames.ts); its addresses go on where the window's end.
 import { WavesmithError } from '../../../base/index.ts';
 import { ADDRESS_TABLE_BYTES, AddressTable } from './address-table.ts';
-import { type BeyondWindow, type FrameArea, Frames, NAMED } from './frames.ts';
+import { type BeyondWindow, type FrameArea, Frames, type LaneAccess, NAMED } from './frames.ts';
 import { Heap } from './heap.ts';
 import {
   gpuWindow,
@@ -475,6 +475,23 @@ export class DeviceMemory {
     if (region.isBeyond) return this.framesOf(region).name(region, address, write, bytes);
     this.table.set(this.table.entryOf(address, write), region);
     return NAMED;
+  }
+
+  /**
+   * Does a load or store of lanes that each go elsewhere when it is beyond the window and frames are short; false, with nothing done, when not.
+   * `words` is wasm memory.
+   */
+  moveLanes(words: Int32Array, access: LaneAccess): boolean {
+    const { frames } = this;
+    if (frames === undefined || !frames.isFull) return false;
+    const { execLow, execHigh, register } = access;
+    if ((execLow | execHigh) === 0) return true;
+    const first = execLow !== 0 ? 31 - Math.clz32(execLow & -execLow) : 63 - Math.clz32(execHigh & -execHigh);
+    const high = access.isWide ? (words[register + 64 + first] as number) >>> 0 : 0;
+    const address = access.constant + ((words[register + first] as number) >>> 0) + high * 2 ** 32;
+    const region = this.find(address, 4);
+    if (region === undefined || !region.isBeyond || (access.isWrite && region.readOnlyRanges.length > 0)) return false;
+    return frames.moveLanes(region, words, access);
   }
 
   /** What compiled code has written where `locate` said is in memory, for every thread. */

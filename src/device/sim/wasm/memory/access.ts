@@ -69,6 +69,7 @@ function writeAccess(
       fn.get(exec).i64(-1n).op('i64.eq');
       code.if(() => full(done));
     }
+    bound.many?.(done);
     code.loop((again) => {
       code.block((next) => {
         fn.get(exec).op('i32.wrap_i64').i32(15).op('i32.and').tee(bits).op('i32.eqz');

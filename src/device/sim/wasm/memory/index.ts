@@ -17,7 +17,7 @@ import { type Addressing, addressingOf, ldsAddressing } from './addressing.ts';
 import { atomicTransfer, canCompile } from './atomic.ts';
 import { resumeIndex } from './frame.ts';
 import { emitLdsSpecial } from './lds-special.ts';
-import { locateImport, locateIndex } from './mapped.ts';
+import { locateImport, locateIndex, moveLanesImport, moveLanesIndex } from './mapped.ts';
 import { type MemoryContext, namedVector, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
 import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
@@ -32,6 +32,7 @@ export type { Frame, Transfer } from './transfer.ts';
 export function declareMemoryImports(module: WasmModule): void {
   resumeIndex(module);
   locateIndex(module);
+  moveLanesIndex(module);
 }
 
 /**
@@ -69,7 +70,11 @@ export function memoryImports(
   memory: DeviceMemory,
   inPlace: boolean,
 ): WebAssembly.ModuleImports {
-  return { resume: resumeImport(interpret, memory.wasm), locate: locateImport(memory, inPlace) };
+  return {
+    resume: resumeImport(interpret, memory.wasm),
+    locate: locateImport(memory, inPlace),
+    moveLanes: moveLanesImport(memory, inPlace),
+  };
 }
 
 function emitAccess(

@@ -7,6 +7,8 @@ import type { Frame, Transfer } from './transfer.ts';
 export interface BoundMode {
   /** All 64 lanes active: moves them and goes to `done`, or falls through. */
   full?: (done: Label) => void;
+  /** Any lanes, each somewhere else beyond the window: moves them and goes to `done`, or falls through. */
+  many?: (done: Label) => void;
   /** Four active lanes: moves them and goes to `next`, or falls through. */
   quad?: (next: Label) => void;
   /** One lane: moves it, or leaves by `resume`. */

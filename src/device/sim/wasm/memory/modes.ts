@@ -5,7 +5,7 @@
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../../apertures.ts';
 import { gpuWindow, LANES, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
 import type { Label } from './code.ts';
-import { locateFunction } from './mapped.ts';
+import { locateFunction, moveLanesIndex } from './mapped.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
 import { bindSwizzled, swizzledLane } from './scratch.ts';
 import type { Frame, Transfer } from './transfer.ts';
@@ -51,6 +51,41 @@ function moveWave(f: Frame, t: Transfer, a: number, one: boolean): void {
   else overQuads(f, a, 4 * t.bytes, () => t.contiguous(f, a));
 }
 
+/** 4 GiB pieces of the addresses behind the window's that its device's memory may take. */
+const BEYOND = 64;
+
+/** Has all lanes moved at once when they begin beyond the window: `high` leaves the high word of an address of theirs. */
+function moveBeyond(
+  f: Frame,
+  t: Transfer,
+  high: () => void,
+  place: { readonly register: number; readonly isWide: boolean; readonly constant: number },
+): Pick<BoundMode, 'many'> {
+  const { words } = t;
+  if (words === undefined || t.lanesOnly || t.isPair) return {};
+  const { code, module } = f;
+  const { fn } = code;
+  return {
+    many: (done) => {
+      high();
+      fn.i32(gpuWindow.high + 1)
+        .op('i32.sub')
+        .i32(BEYOND)
+        .op('i32.lt_u');
+      code.if(() => {
+        fn.get(f.wave)
+          .get(place.register)
+          .i32(place.isWide ? 1 : 0);
+        fn.get(place.constant).op('i32.wrap_i64').get(place.constant).i64(32n).op('i64.shr_s').op('i32.wrap_i64');
+        fn.get(f.data)
+          .i32(t.write ? -words : words)
+          .call(moveLanesIndex(module));
+        code.if(() => code.br(done));
+      });
+    },
+  };
+}
+
 /** 64-bit addresses in a register pair plus a constant: FLAT and GLOBAL without a scalar base. */
 export function wideMode(flat: boolean): Mode {
   return {
@@ -73,7 +108,11 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
     wholeWave(f, t, a, done, stride === 0);
   };
   const { broadcast } = t;
+  const high = (): void => {
+    fn.get(register).memory('i32.load', VGPR_BYTES);
+  };
   return {
+    ...moveBeyond(f, t, high, { register, isWide: true, constant: offset }),
     full: (done) =>
       byStride(
         f,
@@ -168,7 +207,11 @@ function bindScalarBase(f: Frame, t: Transfer, register: number, base: number): 
     fn.get(base).i64(32n).op('i64.shr_u').i64(BigInt(gpuWindow.high)).op('i64.eq');
   };
   fn.get(base).op('i32.wrap_i64').set(low);
+  const high = (): void => {
+    fn.get(base).i64(32n).op('i64.shr_u').op('i32.wrap_i64');
+  };
   return {
+    ...moveBeyond(f, t, high, { register, isWide: false, constant: base }),
     full: (done) => offsetWave(f, t, register, base, a, () => fn.i64(BigInt(2 ** 32 - 1)), done),
     quad: (next) => {
       inWindow();

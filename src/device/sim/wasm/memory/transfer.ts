@@ -37,6 +37,8 @@ export interface Transfer {
   readonly pieces: number;
   /** Atomics: strictly lane after lane, by `move` only. */
   readonly lanesOnly?: true;
+  /** Words that move between registers and memory as they are. */
+  readonly words?: number;
   /** Two elements; the first extra parameter is the distance of the second. */
   readonly isPair?: true;
   prologue(f: Frame): void;
@@ -105,6 +107,7 @@ export function loadRegisters(bytes: number, signed: boolean, half: Half): Trans
     ...(bytes < 4
       ? {}
       : {
+          words,
           broadcast: (f: Frame, a: number) => {
             for (let n = 0; n < words; n++) store(f, n, () => f.code.fn.get(a).memory('v128.load32_splat', 4 * n));
           },
@@ -251,6 +254,7 @@ export function storeRegisters(bytes: number, half: Half): Transfer {
     ...(bytes < 4
       ? {}
       : {
+          words,
           row: (f: Frame, n: number, a: number, offset: number) => {
             f.code.fn.get(a);
             load(f, n);
