@@ -10,7 +10,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const folders = ['addon', 'common', 'hip', 'hiprtc', 'hsa', 'launcher', 'tool'];
+const folders = ['addon', 'common', 'comgr', 'hip', 'hiprtc', 'hsa', 'launcher', 'tool'];
 const files = folders.flatMap((folder) =>
   readdirSync(join(root, 'native', folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(cc|h)$/.test(name))

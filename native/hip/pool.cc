@@ -135,8 +135,10 @@ hipError_t Allocate(const std::shared_ptr<Pool>& pool, void** pointer, size_t si
     if (best == pool->free.end() || block->size < best->size) best = block;
   }
   size_t reserved = size;
-  if (pool->most != 0 && pool->used + size > pool->most) return hipErrorOutOfMemory;
-  if (best != pool->free.end()) {
+  // As AMD's pools count: what a pool has had at most, and what has to be added to it. What was given back stays counted.
+  const bool is_new = best == pool->free.end();
+  if (is_new && pool->most != 0 && pool->reserved_high + size > pool->most) return hipErrorOutOfMemory;
+  if (!is_new) {
     *pointer = best->pointer;
     reserved = best->size;
     pool->free.erase(best);

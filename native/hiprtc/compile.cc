@@ -131,16 +131,20 @@ std::string HipRoot() {
 }
 }  // namespace
 
+std::vector<std::string> DeviceLibraryOptions() {
+  // Clang looks into HIP_DEVICE_LIB_PATH itself; a checkout has its own libraries beside native/build/lib.
+  const std::string libraries = OwnFolder() + "/../../../.wavesmith/hip-device-libs";
+  if (!Environment("HIP_DEVICE_LIB_PATH").empty() || !Exists(libraries)) return {};
+  return {"--rocm-device-lib-path=" + libraries};
+}
+
 std::vector<std::string> HipOptions() {
   std::vector<std::string> options{"-D__HIP_PLATFORM_AMD__", "-D__AMDGCN_WAVEFRONT_SIZE=64"};
   const std::string root = HipRoot();
   if (!root.empty()) options.push_back("--rocm-path=" + root);
   if (!root.empty() && root != "/usr") options.insert(options.end(), {"-isystem", root + "/include"});
-  // Clang looks into HIP_DEVICE_LIB_PATH itself; a checkout has its own libraries beside native/build/lib.
-  const std::string libraries = OwnFolder() + "/../../../.wavesmith/hip-device-libs";
-  if (Environment("HIP_DEVICE_LIB_PATH").empty() && Exists(libraries)) {
-    options.push_back("--rocm-device-lib-path=" + libraries);
-  }
+  const std::vector<std::string> libraries = DeviceLibraryOptions();
+  options.insert(options.end(), libraries.begin(), libraries.end());
   return options;
 }
 

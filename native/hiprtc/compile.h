@@ -26,6 +26,9 @@ bool ReadFile(const std::string& path, std::string* content);
 // Runs a program of LLVM 22 (`clang++`, `llvm-link`); what it prints is appended to `log`. False when it failed or is absent.
 bool RunTool(const std::string& tool, const std::vector<std::string>& arguments, std::string* log);
 
+// Options that make clang find the device libraries, where it does not find them itself.
+std::vector<std::string> DeviceLibraryOptions();
+
 // Options that make clang find HIP's headers and device libraries.
 std::vector<std::string> HipOptions();
 
