@@ -10,9 +10,16 @@ interface Operands {
   /** Dwords of a lane, in v[4:…]. VCC has every second lane. */
   readonly words: number;
   readonly input: Uint8Array;
+  /** Bytes of LDS. */
+  readonly lds?: number;
 }
 
-async function results(code: string, { words, input }: Operands, engine: 'compiled' | 'interpreter', target: Target) {
+async function results(
+  code: string,
+  { words, input, lds = 0 }: Operands,
+  engine: 'compiled' | 'interpreter',
+  target: Target,
+) {
   const text = `s_load_dwordx4 s[4:7], s[0:1], 0x0
 v_lshl_add_u32 v0, s2, 6, v0
 v_mul_u32_u24_e32 v1, ${4 * words}, v0
@@ -35,7 +42,8 @@ global_store_dwordx2 v12, v[2:3], s[6:7]`;
       [8, 'global_buffer'],
       [8, 'global_buffer'],
     ],
-    descriptor: { next_free_vgpr: 16, accum_offset: 16, system_sgpr_workgroup_id_x: 1 },
+    descriptor: { next_free_vgpr: 16, accum_offset: 16, system_sgpr_workgroup_id_x: 1, group_segment_fixed_size: lds },
+    metadata: { '.group_segment_fixed_size': lds },
   });
   const device = await createDevice('sim', { target });
   try {

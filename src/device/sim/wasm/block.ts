@@ -17,6 +17,7 @@ import { emitMatrixInstruction } from './matrix/emit-matrix.ts';
 import { emitCrossLane, emitMemory } from './memory/index.ts';
 import { Run, RunPools } from './run.ts';
 import { emitScalar, NoCode, pushCondition } from './scalar.ts';
+import { addScaleConvert } from './scale-convert.ts';
 import { addVector, closesRun, endsRun } from './vector.ts';
 import type { Block, Item } from './walk.ts';
 
@@ -133,6 +134,10 @@ export class BlockCode {
         run.setRegister(a, false);
         run.setRegister(b, false);
       });
+      return true;
+    }
+    if (operation?.kind === 'scaleConvert') {
+      addScaleConvert(this.openRun(), this.module, instruction, operation);
       return true;
     }
     if (operation?.kind !== 'vector') return false;

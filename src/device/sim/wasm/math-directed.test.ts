@@ -229,3 +229,25 @@ test('v_trig_preop_f64 of all segments and exponents', async () => {
   const operands = { words: 3, input: new Uint8Array(words.buffer) };
   await expectAgreement('v_trig_preop_f64 v[2:3], v[4:5], v6', operands);
 });
+
+test.each([0xc0, 0xd0, 0xe0, 0xf0])('atomics of f32 with denormals as in MODE %i', async (mode) => {
+  const words = new Uint32Array(2 * LANES);
+  const special = [0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x7f800000, 0x7fc00001, 0x3f800000];
+  for (let i = 0; i < words.length; i++) {
+    words[i] = i % 3 === 0 ? below(2 ** 24) + 2 ** 31 * below(2) : i % 3 === 1 ? pick(special) : below(2 ** 32);
+  }
+  const input = new Uint8Array(words.buffer);
+  for (const operation of ['global_atomic_add_f32 v2, v12, v5, s[6:7] sc0', 'ds_add_rtn_f32 v2, v13, v5']) {
+    const isLds = operation.startsWith('ds');
+    const code = `v_mbcnt_lo_u32_b32 v13, -1, 0
+v_mbcnt_hi_u32_b32 v13, -1, v13
+v_lshlrev_b32_e32 v13, 2, v13
+${isLds ? 'ds_write_b32 v13, v4' : 'global_store_dword v12, v4, s[6:7]'}
+s_waitcnt vmcnt(0) lgkmcnt(0)
+${operation}
+s_waitcnt vmcnt(0) lgkmcnt(0)
+${isLds ? 'ds_read_b32 v3, v13' : 'global_load_dword v3, v12, s[6:7]'}
+s_waitcnt vmcnt(0) lgkmcnt(0)`;
+    await expectAgreement(`${setMode(mode)}\n${code}`, { words: 2, input, lds: 256 });
+  }
+});

@@ -44,8 +44,21 @@ function ldexp16(fn: WasmFunction): void {
   keepSpecial(fn);
 }
 
-/** Two f64 and counts in the low two i32. Scaled in steps of which only the last can round. */
+/** Two f64 and counts in the low two i32. Counts of powers of two that an f64 can be are one product. */
 export function ldexp64(fn: WasmFunction): void {
+  fn.get(1);
+  word(fn, 1022);
+  fn.op('i32x4.add');
+  word(fn, 2046);
+  fn.op('i32x4.lt_u').lane('i64x2.extract_lane', 0).i64(-1n).op('i64.eq').if();
+  fn.get(0).get(1).op('i64x2.extend_low_i32x4_s');
+  power(fn);
+  fn.op('f64x2.mul').return().end();
+  scaleInSteps(fn);
+}
+
+/** Scales in steps of which only the last can round. */
+function scaleInSteps(fn: WasmFunction): void {
   const [y, n, low, high] = [fn.local('v128'), fn.local('v128'), fn.local('v128'), fn.local('v128')];
   const limit = 2200;
   const long = (value: number): void => void fn.v128(value, value >> 31, value, value >> 31);

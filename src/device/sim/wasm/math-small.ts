@@ -1,4 +1,4 @@
-// 8-bit floats as SIMD code: decoding to f32 and encoding with rounding to nearest even; stochastic rounding to them, f16 and bf16.
+// 8-bit and 4-bit floats as SIMD code: decoding to f32 and encoding with rounding to nearest even; stochastic rounding to them, f16 and bf16.
 // Counterparts: base/elements/formats.ts (decodeSmall, encodeSmall), interpreter/operators.ts (stochastic).
 import {
   BF8_FNUZ,
@@ -6,6 +6,7 @@ import {
   BF16,
   encodeSmall,
   F16,
+  FP4,
   FP8_FNUZ,
   FP8_OCP,
   largestOf,
@@ -16,11 +17,11 @@ import type { MathFunction } from './math-tools.ts';
 import { single, word } from './math-tools.ts';
 
 /** Bytes -> f32. Denormals are a fraction of the smallest normal number, which is then taken away. */
-function decode(fn: WasmFunction, code: number, { bias, fraction, specials }: SmallFormat): void {
+function decode(fn: WasmFunction, code: number, { bits, bias, fraction, specials }: SmallFormat): void {
   const m = fn.local('v128');
   const smallest = (128 - bias) << 23;
   fn.get(code);
-  word(fn, 0x7f);
+  word(fn, 2 ** (bits - 1) - 1);
   fn.op('v128.and')
     .i32(23 - fraction)
     .op('i32x4.shl')
@@ -41,10 +42,14 @@ function decode(fn: WasmFunction, code: number, { bias, fraction, specials }: Sm
   }
   fn.get(m);
   word(fn, 0x00800000);
-  fn.op('i32x4.lt_s').op('v128.bitselect').get(code).i32(24).op('i32x4.shl');
+  fn.op('i32x4.lt_s')
+    .op('v128.bitselect')
+    .get(code)
+    .i32(32 - bits)
+    .op('i32x4.shl');
   word(fn, -0x80000000);
   fn.op('v128.and').op('v128.or').set(m);
-  if (specials === 'ieee') {
+  if (specials === 'ieee' || specials === 'finite') {
     fn.get(m);
     return;
   }
@@ -58,13 +63,18 @@ function decode(fn: WasmFunction, code: number, { bias, fraction, specials }: Sm
 
 /** f32 -> bytes. */
 function encode(fn: WasmFunction, x: number, format: SmallFormat, saturate: boolean): void {
-  const { bias, fraction, specials } = format;
+  const { bits, bias, fraction, specials } = format;
   const dropped = 23 - fraction;
   const largest = encodeSmall(format, largestOf(format));
   const overflow = encodeSmall(format, Infinity, 0, saturate);
   const [a, r, sign] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
-  fn.get(x).op('f32x4.abs').set(a).get(x).i32(24).op('i32x4.shr_u');
-  word(fn, 0x80);
+  fn.get(x)
+    .op('f32x4.abs')
+    .set(a)
+    .get(x)
+    .i32(32 - bits)
+    .op('i32x4.shr_u');
+  word(fn, 2 ** (bits - 1));
   fn.op('v128.and').set(sign);
   // Normal: add half of the last place, ties by the kept bit, and rebias.
   fn.get(a).get(a).i32(dropped).op('i32x4.shr_u');
@@ -163,6 +173,7 @@ const FORMATS: Record<string, SmallFormat> = {
   'bf8.ocp': BF8_OCP,
   'fp8.fnuz': FP8_FNUZ,
   'bf8.fnuz': BF8_FNUZ,
+  'fp4.ocp': FP4,
 };
 
 const ofOne = (build: (fn: WasmFunction, x: number) => void): MathFunction => ({

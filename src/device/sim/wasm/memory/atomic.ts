@@ -17,16 +17,21 @@ export interface AtomicForm {
 
 /** Rounding and denormal bits of MODE a float update depends on, and the value the compiled form is right for. */
 const MODE_NEEDED: Partial<Record<AtomicOperation['type'], readonly [mask: number, value: number]>> = {
-  f32: [0x13, 0x10],
+  f32: [0x03, 0],
   f64: [0x4c, 0x40],
   f16x2: [0x4c, 0x40],
 };
+
+/** MODE reads denormals of f32 as they are. */
+const KEEPS_DENORMALS = 0x10;
 
 /** Locals of the update's inputs, as raw words: i32, or i64 for 64-bit types. */
 interface Inputs {
   readonly type: AtomicOperation['type'];
   readonly module: WasmModule;
   readonly values: readonly [memory: number, data: number, data2: number];
+  /** f32: a local (i32) that is not 0 where denormals are read as they are. */
+  readonly keeps: number | undefined;
 }
 
 /** Expression operators that are one wasm instruction. */
@@ -108,10 +113,23 @@ function push(fn: WasmFunction, e: Expr, inputs: Inputs): void {
   pushMinimum(fn, e, inputs);
 }
 
-function pushSource(fn: WasmFunction, e: Expr, { type, module, values }: Inputs): void {
-  fn.get(values[Number(e.value)] as number);
-  if (e.type === 'f32') fn.op('f32.reinterpret_i32');
-  else if (e.type === 'f64') fn.op('f64.reinterpret_i64');
+function pushSource(fn: WasmFunction, e: Expr, { type, module, values, keeps }: Inputs): void {
+  const value = values[Number(e.value)] as number;
+  fn.get(value);
+  if (e.type === 'f32') {
+    if (keeps !== undefined) {
+      fn.get(value)
+        .i32(-0x80000000)
+        .op('i32.and')
+        .get(value)
+        .i32(0x7f800000)
+        .op('i32.and')
+        .get(keeps)
+        .op('i32.or')
+        .select();
+    }
+    fn.op('f32.reinterpret_i32');
+  } else if (e.type === 'f64') fn.op('f64.reinterpret_i64');
   else if (e.type === 'f16' || e.type === 'bf16') {
     if (type === 'bf16x2') {
       if (e.part === 0) fn.i32(16).op('i32.shl');
@@ -194,6 +212,7 @@ export interface AtomicLocals {
   readonly data2: number;
   readonly next: number;
   readonly seen: number;
+  readonly keeps?: number | undefined;
 }
 
 /** Whether an atomic works on 64 bits. */
@@ -202,7 +221,7 @@ export const isWide = (op: AtomicOperation): boolean => op.type === 'i64' || op.
 /** Emits an atomic update of aligned device memory: one wasm instruction, or a compare-and-swap loop. */
 export function readModifyWrite(code: Code, module: WasmModule, op: AtomicOperation, words: AtomicLocals): void {
   const { fn } = code;
-  const { address, old, data, data2, next, seen } = words;
+  const { address, old, data, data2, next, seen, keeps } = words;
   const type = isWide(op) ? 'i64' : 'i32';
   const direct = directAtomic(op);
   if (direct === 'cmpxchg') {
@@ -216,7 +235,7 @@ export function readModifyWrite(code: Code, module: WasmModule, op: AtomicOperat
   fn.get(address).memory(`${type}.atomic.load`).set(seen);
   code.loop((again) => {
     fn.get(seen).set(old);
-    pushUpdate(fn, op, { type: op.type, module, values: [old, data, data2] });
+    pushUpdate(fn, op, { type: op.type, module, values: [old, data, data2], keeps });
     fn.set(next);
     fn.get(address).get(old).get(next).memory(`${type}.atomic.rmw.cmpxchg`).tee(seen);
     fn.get(old).op(`${type}.ne`);
@@ -230,6 +249,7 @@ export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicFo
   const type = wide ? 'i64' : 'i32';
   const bytes = wide ? 8 : 4;
   const values: number[] = [];
+  let keeps: number | undefined;
   /** Pushes a register's value of the current lane; the address is on the stack. */
   const pushRegister = (f: Frame, at: number): void => {
     const { fn } = f.code;
@@ -261,6 +281,10 @@ export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicFo
       for (let n = 0; n < 5; n++) values[n] = f.code.local(type);
       const needed = MODE_NEEDED[op.type];
       if (needed === undefined) return;
+      if (op.type === 'f32') {
+        keeps = f.code.local('i32');
+        f.code.fn.get(f.wave).memory('i32.load', WAVE_MODE).i32(KEEPS_DENORMALS).op('i32.and').set(keeps);
+      }
       f.code.fn.get(f.wave).memory('i32.load', WAVE_MODE).i32(needed[0]).op('i32.and').i32(needed[1]).op('i32.ne');
       f.code.if(() => f.resume());
     },
@@ -289,10 +313,10 @@ export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicFo
         fn.set(other);
       }
       const [data, data2] = op.data === 'compareThenNew' ? [other, first] : [first, other];
-      const words: AtomicLocals = { address: a, old, data, data2, next, seen };
+      const words: AtomicLocals = { address: a, old, data, data2, next, seen, keeps };
       if (form.shared) {
         fn.get(a).memory(`${type}.load`).set(old).get(a);
-        pushUpdate(fn, op, { type: op.type, module, values: [old, data, data2] });
+        pushUpdate(fn, op, { type: op.type, module, values: [old, data, data2], keeps });
         fn.memory(`${type}.store`);
       } else readModifyWrite(code, module, op, words);
     },
