@@ -21,7 +21,7 @@ import { addElsewhereOptions, type ElsewhereFlags, openElsewhere } from './optim
 import { addHipOptions, type HipFlags, optimizeHip } from './optimize/hip.ts';
 import { addModelOptions, atLeastOne, openModel, talkLines } from './optimize/model.ts';
 import { isHip } from './optimize/program-flags.ts';
-import { tunedYaml, tuneHip, tuneText } from './optimize/tune.ts';
+import { runTune, tunedYaml, tuneText } from './optimize/tune.ts';
 import { runKernel } from './run.ts';
 import { parseCount } from './run-common.ts';
 import { newCommand, parseArguments, printJson, writeOutput } from './support.ts';
@@ -60,7 +60,10 @@ export async function run(argv: string[]): Promise<number> {
       '-o, --output <file>',
       'write the best: a code object, text when the name ends with .s; a patch of a HIP source',
     )
-    .option('--tune <file>', 'search the configurations of a HIP project: parameters, flags, constraints (tune.yaml)')
+    .option(
+      '--tune <file>',
+      'search the configurations of a HIP project or an IREE model: parameters, flags, constraints',
+    )
     .option('--write', 'HIP project: change the source itself')
     .option('--budget <n>', 'candidates that may be looked at', '200')
     .option('--beam <n>', 'candidates that a round goes on with', '2')
@@ -142,14 +145,14 @@ const OUTPUT_VARIES = 'The program prints something else in every run: its outpu
 async function tuned(file: string, options: Options, signal: AbortSignal): Promise<number> {
   const onStep = stepLine();
   return await Ledger.during(options.ledger, async (ledger) => {
-    const found = await tuneHip(file, options, ledger, onStep, signal);
-    const { result, kernel, digest, tried, configuration, build, isExhaustive } = found;
+    const found = await runTune(file, options, ledger, onStep, signal);
+    const { result, kernel, digest, tried, configuration, recipe, isExhaustive } = found;
     const { code: _, ...rest } = result;
     onStep?.('');
     const isAccepted = result.evaluation?.verdict === 'accepted';
-    if (isAccepted && options.output !== undefined) writeOutput(options.output, tunedYaml(configuration, build));
+    if (isAccepted && options.output !== undefined) writeOutput(options.output, tunedYaml(found));
     if (options.json === true) {
-      printJson({ kernel, ...rest, configuration, build, tried, isExhaustive, ledger: digest });
+      printJson({ kernel, ...rest, configuration, ...recipe, tried, isExhaustive, ledger: digest });
     } else process.stdout.write(tuneText(found));
     return exitCode(result, undefined, signal);
   });

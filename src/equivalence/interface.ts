@@ -81,28 +81,33 @@ export function callDifference(a: Kernel, b: Kernel, info: TargetInfo): string |
 
 /**
  * The same for kernels that a compiler made of sources: it chooses the registers to start with, and which hidden arguments it asks for. `workgroup`: no
- * launch has more work-items in a workgroup.
+ * launch has more work-items in a workgroup. `block`: workgroups of the edited kernel are of that size, whatever the baseline's are.
  */
 export function rebuiltDifference(
   a: Kernel,
   b: Kernel,
   info: TargetInfo,
   workgroup = Number.POSITIVE_INFINITY,
+  block?: readonly number[],
 ): string | undefined {
   const [x, y] = [a.descriptor, b.descriptor];
   if (x === undefined || y === undefined) return 'a kernel has no descriptor';
   if (isExported(a) && !isExported(b)) return 'the loader does not find the edited kernel: its symbol is not exported';
-  const [most, fewer] = [largestWorkgroup(a, info), largestWorkgroup(b, info)];
+  const [most, fewer] = [
+    block === undefined ? largestWorkgroup(a, info) : block.reduce((x, y) => x * y, 1),
+    largestWorkgroup(b, info),
+  ];
   if (fewer < Math.min(most, workgroup))
     return `workgroups may have ${most} and only ${fewer} work-items with so many registers`;
-  const mode = modeDifference(x, y);
+  const mode = modeDifference(x, y) ?? exceptionDifference(x, y);
   if (mode !== undefined) return mode;
   const [was, is] = [a, b].map((k) => argumentShapes(k)) as [ArgumentShapes, ArgumentShapes];
   if (JSON.stringify(was.given) !== JSON.stringify(is.given)) return 'the metadata describe different arguments';
   const hidden = is.hidden.find((shape) => !was.hidden.includes(shape));
   if (hidden !== undefined)
     return `the edited kernel asks for a hidden argument that the baseline does not have, ${hidden}`;
-  if (JSON.stringify(a.metadata?.reqdWorkgroupSize) !== JSON.stringify(b.metadata?.reqdWorkgroupSize)) {
+  const required = block === undefined ? a.metadata?.reqdWorkgroupSize : b.metadata?.reqdWorkgroupSize && block;
+  if (JSON.stringify(required) !== JSON.stringify(b.metadata?.reqdWorkgroupSize)) {
     return 'the metadata require different workgroup sizes';
   }
   return undefined;
@@ -148,6 +153,13 @@ function descriptorDifference(x: KernelDescriptor, y: KernelDescriptor): string 
   if (mode !== undefined) return mode;
   if (y.kernargSize !== x.kernargSize) return `the kernarg segment has ${x.kernargSize} and ${y.kernargSize} bytes`;
   return undefined;
+}
+
+/** Which exceptions end a wavefront. */
+function exceptionDifference({ rsrc2: x }: KernelDescriptor, { rsrc2: y }: KernelDescriptor): string | undefined {
+  const names = (Object.keys(x) as (keyof typeof x)[]).filter((name) => name.startsWith('enableException'));
+  const name = names.find((n) => x[n] !== y[n]);
+  return name === undefined ? undefined : `descriptor field ${name} is ${x[name]} and ${y[name]}`;
 }
 
 /** How floating point begins, and whether workgroups are split. */

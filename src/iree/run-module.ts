@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Pattern, WavesmithError } from '../base/index.ts';
 import { readSignatures, readVmfb, type VmfbSignature } from '../codeobject/index.ts';
-import { readNpy } from '../device/npy.ts';
 import type { RunFinding } from '../device/sim/strict/findings.ts';
 import type { TargetName } from '../isa/types.ts';
 import {
@@ -18,7 +17,7 @@ import {
 import { readBaseline } from './build.ts';
 import { findEdits, type ModuleEdits, missedEdits, notLaunched, strictObjections } from './edits.ts';
 import { readFacts } from './facts.ts';
-import { readWhole, withTemporaryFolder } from './files.ts';
+import { withTemporaryFolder } from './files.ts';
 import { makeInputs } from './inputs.ts';
 import { readManifest } from './manifest.ts';
 import {
@@ -29,6 +28,7 @@ import {
   type StrayWrites,
   type WrittenAllocation,
 } from './module-memory.ts';
+import { type Output, outputFiles, readOutput } from './outputs.ts';
 import { parameterFlags } from './parameters.ts';
 import { type JudgeOptions, limitsOf, PATTERNS, readPair } from './run.ts';
 import { requireIreeTool, type ToolRun } from './tools.ts';
@@ -317,23 +317,6 @@ function strayReasons(name: string, { stray, first }: StrayWrites): string[] {
   ];
 }
 
-/** Types that IREE writes as .npy; others are kept as their bytes. */
-const NPY_BY_IREE: ReadonlySet<string> = new Set(['f16', 'f32', 'f64', 'i8', 'i16', 'i32', 'i64']);
-
-/** A result, with its type where the file says it. */
-interface Output {
-  readonly bytes: Uint8Array;
-  readonly elementType: string | undefined;
-  readonly shape: readonly number[] | undefined;
-}
-
-function readOutput(file: string): Output {
-  const content = readWhole(file, 'an output');
-  if (!file.endsWith('.npy')) return { bytes: content, elementType: undefined, shape: undefined };
-  const { type, shape, bytes } = readNpy(content, file);
-  return { bytes, elementType: type, shape };
-}
-
 interface Ran {
   readonly side: ModuleSide;
   /** Instructions of the longest dispatch. */
@@ -370,10 +353,7 @@ async function runSide(
   { one, flags, folder, target, options, pattern, isFirst }: RunPlan,
 ): Promise<Ran | { readonly failure: string }> {
   const stem = `${name}-${one.name.replace(/[^\w.$-]/g, '_')}`;
-  const files = one.outputs.map(({ elementType }, i) => {
-    const isNpy = elementType === undefined || NPY_BY_IREE.has(elementType);
-    return join((isFirst ? options.save : undefined) ?? folder, `${stem}-output${i}.${isNpy ? 'npy' : 'bin'}`);
-  });
+  const files = outputFiles(one, join((isFirst ? options.save : undefined) ?? folder, stem));
   const outputs = files.map((file) => `--output=@${file}`);
   const isStrict = isFirst && options.check === true;
   const fresh = { pattern, seed: options.seed, keepContents: one.outputs.length === 0 };

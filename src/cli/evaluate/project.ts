@@ -17,7 +17,7 @@ export async function evaluateProject(
 ): Promise<Evaluation> {
   const text = sourceText(join(flags.project, flags.source), candidate);
   const { signal } = new AbortController();
-  return await withWorkshop(flags, ledger, onStep, signal, false, async (workshop) => {
+  return await withWorkshop(flags, ledger, onStep, signal, async (workshop) => {
     const { code, evaluation } = await workshop.evaluate(text);
     ledger?.add(code, { change: `given as ${candidate}` }, evaluation);
     return evaluation;

@@ -55,8 +55,16 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
     'Give the address a user and a password, or say --allow-unprotected-queue in a network that you trust.',
   ],
   'tune/bad-space': [
-    'A tune.yaml lacks a command or a parameter, or a constraint or the first configuration makes no sense.',
+    'A tune.yaml lacks a command, a model or a parameter, or a constraint or the first configuration makes no sense.',
     'The message says where. docs/optimize.md, "Configurations", has an example.',
+  ],
+  'tune/compile': [
+    'The model of a tune.yaml does not compile before anything is changed: without the specification, and with the flags that hold no value.',
+    "Run iree-compile by itself with the flags that the hint has; 'wavesmith doctor' says which one is used.",
+  ],
+  'tune/bad-module': [
+    'The function of a model that is to be tuned cannot be run, dispatches nothing or too much, or it is not clear which one is meant.',
+    "The message has the words of iree-run-module. 'function:' names one, 'inputs:' gives what it takes, 'weights:' its parameter archives.",
   ],
   'evaluate/not-measured': [
     'Times were asked for of a device that has no clock, or on which one of the two kernels fails.',
@@ -89,6 +97,10 @@ export const OPTIMIZE_ERRORS: ErrorPages = {
   'optimize/build': [
     'The project does not build before anything was changed, or its compiler cannot preprocess the source.',
     'Run the command of --build in the folder of --project. The copy that is built lies elsewhere: absolute paths into the folder still lead to it.',
+  ],
+  'optimize/copy': [
+    'A HIP project is copied before it is built, and the copy cannot be made: the disk is full, or a file cannot be read.',
+    'Make room where temporary files are kept, or name another place with TMPDIR. The folder itself was not touched.',
   ],
   'optimize/configured': [
     'cmake or meson configured the project in its own folder, so every build of a copy would write into that folder.',

@@ -50,7 +50,7 @@ export async function optimizeHip(
     );
   }
   const model = await openModel(flags, ledger);
-  return await withWorkshop(flags, ledger, onStep, signal, false, async (workshop, project) => {
+  return await withWorkshop(flags, ledger, onStep, signal, async (workshop, project) => {
     const { contest } = workshop;
     const work = sha256(JSON.stringify([contest.evaluator.key, project.text()]));
     const talk = await (model as NonNullable<typeof model>).talk(workshop, { work, onTurn: onStep, signal });
@@ -73,7 +73,6 @@ export async function withWorkshop<T>(
   ledger: Ledger | undefined,
   onStep: ((text: string) => void) | undefined,
   signal: AbortSignal,
-  choosesBounds: boolean,
   work: (workshop: HipWorkshop, project: Project) => Promise<T>,
 ): Promise<T> {
   const { build, run, source } = commandsOf(flags);
@@ -90,10 +89,7 @@ export async function withWorkshop<T>(
   const wavesmith = [process.execPath, process.argv[1] as string];
   const project = Project.open({ folder, source, build, run, wavesmith, device: flags.device, timeout, signal });
   try {
-    return await work(
-      await HipWorkshop.open(project, { kernel, chip, class: asked, seed, ledger, onStep, choosesBounds }),
-      project,
-    );
+    return await work(await HipWorkshop.open(project, { kernel, chip, class: asked, seed, ledger, onStep }), project);
   } finally {
     project.close();
   }

@@ -50,12 +50,13 @@ export function newConstants(baseline: CodeObject, candidate: CodeObject, kernel
   return [...constantsOf(candidate, kernel)].filter((word) => word > 1 && !known.has(word)).slice(0, MOST);
 }
 
-/** Inputs with these constants. `instructions`: of the captured launch. */
+/** Inputs with these constants. `instructions`: of the captured launch; `ownsLaunch` as in `heldOutInputs`. */
 export function constantInputs(
   capture: Capture,
   seed: number,
   instructions: number,
   constants: readonly number[],
+  ownsLaunch = false,
 ): Input[] {
   const inputs: Input[] = [];
   const add = (name: string, parts: Partial<Input>): void => {
@@ -63,7 +64,7 @@ export function constantInputs(
     inputs.push({ name, capture, edits: [], request: {}, isStrict: false, growth: 1, patience, ...parts });
   };
   const areas = dataAreas(capture);
-  const scalars = scalarWords(capture).slice(0, MAX_SCALARS);
+  const scalars = ownsLaunch ? [] : scalarWords(capture).slice(0, MAX_SCALARS);
   for (const word of constants) {
     const text = wordText(word);
     const isInteger = !isPlausibleFloat(word);
@@ -90,7 +91,8 @@ export function constantInputs(
       ),
     );
     if (edits.length > 0) add(`${text} among the data`, { edits });
-    if (isInteger) for (const input of reaching(capture, seed, instructions, word)) add(input.name, input);
+    if (isInteger && !ownsLaunch)
+      for (const input of reaching(capture, seed, instructions, word)) add(input.name, input);
   }
   return inputs;
 }

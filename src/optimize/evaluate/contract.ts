@@ -4,10 +4,12 @@ import { type CodeObject, type ElfSymbol, formatProcessorAndFeatures, type Kerne
 import { proveKernel } from '../../equivalence/index.ts';
 import { callDifference, rebuiltDifference } from '../../equivalence/interface.ts';
 import { type TargetName, targetInfo } from '../../isa/index.ts';
+import type { OwnLaunch } from './launches.ts';
 
 /**
  * What breaks the contract, one sentence each. `dynamicLds`: bytes of the captured launch beyond the static size. `isRebuilt`: a compiler made
- * both of sources, so the registers that a kernel starts with and the hidden arguments that it asks for are the compiler's to choose.
+ * both of sources, so the registers that a kernel starts with and the hidden arguments that it asks for are the compiler's to choose. `launch`: how the
+ * candidate is launched, when that is not as the baseline is.
  */
 export function contractBreaks(
   baseline: CodeObject,
@@ -16,6 +18,7 @@ export function contractBreaks(
   dynamicLds: number,
   isRebuilt = false,
   workgroup?: number,
+  launch?: OwnLaunch,
 ): string[] {
   const [wanted, got] = [baseline, candidate].map((o) => formatProcessorAndFeatures(o.target));
   if (wanted !== got || baseline.target.xnack !== candidate.target.xnack) {
@@ -26,7 +29,7 @@ export function contractBreaks(
   if (baseline.version !== candidate.version) {
     breaks.push(`The code object has version ${candidate.version}, the baseline ${baseline.version}.`);
   }
-  breaks.push(...kernelBreaks(baseline, candidate, kernelName, dynamicLds, isRebuilt, workgroup));
+  breaks.push(...kernelBreaks(baseline, candidate, kernelName, dynamicLds, isRebuilt, workgroup, launch));
   if (breaks.length === 0) breaks.push(...otherKernels(baseline, candidate, kernelName));
   return [...breaks, ...fileBreaks(baseline, candidate, isRebuilt)];
 }
@@ -38,6 +41,7 @@ function kernelBreaks(
   dynamicLds: number,
   isRebuilt: boolean,
   workgroup: number | undefined,
+  launch: OwnLaunch | undefined,
 ): string[] {
   const [x, y] = [a, b].map((o) => o.kernels.find((k) => k.name === name));
   if (x === undefined) return [`The baseline has no kernel '${name}'.`];
@@ -45,7 +49,7 @@ function kernelBreaks(
   if (y.entry === undefined) return [`Kernel '${name}' has no code.`];
   const breaks: string[] = [];
   const info = targetInfo(b.target.processor as TargetName);
-  const difference = isRebuilt ? rebuiltDifference(x, y, info, workgroup) : callDifference(x, y, info);
+  const difference = isRebuilt ? rebuiltDifference(x, y, info, workgroup, launch?.block) : callDifference(x, y, info);
   if (difference !== undefined) breaks.push(`Kernel '${name}': ${difference}.`);
   const [p, q] = [x.descriptor?.rsrc1, y.descriptor?.rsrc1];
   for (const name of CONTROLS) {

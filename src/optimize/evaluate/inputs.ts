@@ -79,8 +79,8 @@ export function capturedInput(capture: Capture): Input {
 /** Instructions that a run like one of `instructions` may take before it is one without end. */
 export const patienceOf = (instructions: number): number => PATIENCE * instructions + LEAST_PATIENCE;
 
-/** All held-out inputs of a capture, the same for the same seed. `instructions`: of the captured launch. */
-export function heldOutInputs(capture: Capture, seed: number, instructions: number): Input[] {
+/** All held-out inputs of a capture, the same for the same seed. `instructions`: of the captured launch; `ownsLaunch`: its size is no input. */
+export function heldOutInputs(capture: Capture, seed: number, instructions: number, ownsLaunch = false): Input[] {
   const areas = dataAreas(capture);
   const patience = patienceOf(instructions);
   const inputs: Input[] = [];
@@ -103,6 +103,8 @@ export function heldOutInputs(capture: Capture, seed: number, instructions: numb
     const isStrict = instructions > LONG ? name === SHUFFLED : strict;
     if (edits.length > 0) add(name, { edits, isStrict });
   }
+  // Who chooses the launch chooses it by these.
+  if (ownsLaunch) return inputs;
   for (const [name, edits] of scalarChanges(capture)) add(name, { edits, isStrict: /less one|half/.test(name) });
   for (const [name, request, edits] of gridChanges(capture)) add(name, { request, edits });
   for (const [name, parts] of largerLaunches(capture, seed, instructions)) add(name, parts);

@@ -12,6 +12,7 @@ import { differenceOf, notPermuted } from './compare.ts';
 import { constantInputs, newConstants } from './constants.ts';
 import { contractBreaks } from './contract.ts';
 import { TIMED_INPUT } from './inputs.ts';
+import type { OwnLaunch } from './launches.ts';
 import { type Answer, consultBaseline, heldOutAnswer, isIntact, type Oracle } from './oracle.ts';
 import { LONG } from './part.ts';
 import { impossibility, physicsFloor } from './physics.ts';
@@ -39,6 +40,10 @@ export interface EvaluatorOptions {
   readonly isRebuilt?: boolean | undefined;
   /** Work-items that a workgroup of the program has at most: candidates may be bound to it. */
   readonly workgroup?: number | undefined;
+  /** Candidates are launched by hosts of their own: see `launchedAs`. */
+  readonly ownsLaunch?: boolean | undefined;
+  /** The launch that candidates get instead of the captured one. */
+  readonly launch?: OwnLaunch | undefined;
   /** Class `bounded`: terms of the longest sum behind one output (default 1). */
   readonly reductionLength?: number | undefined;
   readonly onStep?: ((text: string) => void) | undefined;
@@ -68,10 +73,20 @@ export interface Look {
 
 /** A hash of the options that change a verdict. */
 export function optionsHash(options: EvaluatorOptions): string {
-  const { chip, class: asked = 'bit', seed = 1, reductionLength = 1, isRebuilt = false, workgroup } = options;
+  const { chip, class: asked = 'bit', seed = 1, reductionLength = 1, isRebuilt = false } = options;
+  const { workgroup, ownsLaunch = false, launch } = options;
   const facts = [LADDER_VERSION, chip.name, Object.keys(FIELDS).map(chip.get), asked, seed, reductionLength];
   const rebuilt = workgroup === undefined ? ['rebuilt'] : ['rebuilt', workgroup];
-  return sha256(JSON.stringify(isRebuilt ? [...facts, ...rebuilt] : facts));
+  const own = ownsLaunch ? ['own launch', launch ?? null] : [];
+  return sha256(JSON.stringify(isRebuilt ? [...facts, ...rebuilt, ...own] : [...facts, ...own]));
+}
+
+/** What an evaluator finds out of the baseline when it is asked for. */
+interface Known {
+  readonly bounds: WeakMap<Answer, Promise<Bounds>>;
+  heldOutTime?: Promise<Outcome | undefined>;
+  /** Of the constants that were asked for last. */
+  constants?: { readonly key: string; readonly answers: Promise<readonly Answer[]> };
 }
 
 /** Judges candidates for one captured launch. */
@@ -79,27 +94,31 @@ export class Evaluator {
   readonly oracle: Oracle;
   readonly options: EvaluatorOptions;
   private readonly baseline: CodeObject;
-  private heldOutTime: Promise<Outcome | undefined> | undefined;
-  private readonly bounds = new WeakMap<Answer, Promise<Bounds>>();
-  /** Of the constants that were asked for last. */
-  private constantAnswers: { readonly key: string; readonly answers: Promise<readonly Answer[]> } | undefined;
+  private readonly known: Known;
 
-  private constructor(oracle: Oracle, options: EvaluatorOptions) {
+  private constructor(oracle: Oracle, options: EvaluatorOptions, known: Known = { bounds: new WeakMap() }) {
     this.oracle = oracle;
     this.options = options;
     this.baseline = oracle.statics.codeObject;
+    this.known = known;
   }
 
   /** Runs the baseline on all inputs. A baseline that fails is `evaluate/baseline`. */
   static async open(capture: Capture, options: EvaluatorOptions): Promise<Evaluator> {
-    const { chip, seed = 1, onStep } = options;
+    const { chip, seed = 1, ownsLaunch, onStep } = options;
     if (!capture.manifest.memory.hasResult) {
       throw new WavesmithError('evaluate/no-result', 'The capture holds no result to compare with.', {
         file: capture.path,
         hint: "'wavesmith capture slim' runs it and stores its result.",
       });
     }
-    return new Evaluator(await consultBaseline(capture, { seed, chip, onStep }), options);
+    return new Evaluator(await consultBaseline(capture, { seed, chip, ownsLaunch, onStep }), options);
+  }
+
+  /** The same judge for candidates that their host launches so. Opened with `ownsLaunch`. */
+  launchedAs(launch: OwnLaunch): Evaluator {
+    if (this.options.ownsLaunch !== true) throw new Error('the inputs of this evaluator change the size of the launch');
+    return new Evaluator(this.oracle, { ...this.options, launch }, this.known);
   }
 
   /** What verdicts of this evaluator depend on beside the candidate. */
@@ -178,18 +197,19 @@ export class Evaluator {
   answersFor(candidate: CodeObject): Promise<readonly Answer[]> {
     const constants = newConstants(this.baseline, candidate, this.oracle.kernel);
     const key = constants.join(' ');
-    if (this.constantAnswers?.key !== key) this.constantAnswers = { key, answers: this.answersWith(constants) };
-    return this.constantAnswers.answers;
+    const { known } = this;
+    if (known.constants?.key !== key) known.constants = { key, answers: this.answersWith(constants) };
+    return known.constants.answers;
   }
 
   private async answersWith(constants: readonly number[]): Promise<readonly Answer[]> {
     const { code, capture, timed, draw } = this.oracle;
-    const { seed = 1, onStep } = this.options;
+    const { seed = 1, ownsLaunch = false, onStep } = this.options;
     const answers: Answer[] = [];
     const { instructions } = timed;
-    for (const input of constantInputs(capture, seed, instructions, constants)) {
+    for (const input of constantInputs(capture, seed, instructions, constants, ownsLaunch)) {
       onStep?.(`the baseline on: ${input.name}`);
-      const answer = await heldOutAnswer(code, input, instructions, draw);
+      const answer = await heldOutAnswer(code, input, instructions, draw, ownsLaunch);
       if (typeof answer !== 'string') answers.push(answer);
     }
     return answers;
@@ -197,10 +217,10 @@ export class Evaluator {
 
   /** What floats that the baseline leaves may be: the baseline again, in f64. */
   boundsOf(answer: Answer): Promise<Bounds> {
-    let found = this.bounds.get(answer);
+    let found = this.known.bounds.get(answer);
     if (found === undefined) {
       found = this.runInF64(answer);
-      this.bounds.set(answer, found);
+      this.known.bounds.set(answer, found);
     }
     return found;
   }
@@ -220,8 +240,8 @@ export class Evaluator {
   /** The baseline, timed on an input that no proposer sees. */
   timedHeldOut(answer: Answer): Promise<Outcome | undefined> {
     const { chip } = this.options;
-    this.heldOutTime ??= runInput(answer.input, this.oracle.code, { chip });
-    return this.heldOutTime;
+    this.known.heldOutTime ??= runInput(answer.input, this.oracle.code, { chip });
+    return this.known.heldOutTime;
   }
 }
 
@@ -277,9 +297,17 @@ class Climb {
     let breaks: readonly string[];
     try {
       candidate = readCodeObject(code, ['candidate']);
-      const { isRebuilt, workgroup } = this.evaluator.options;
+      const { isRebuilt, workgroup, launch } = this.evaluator.options;
       const { dynamicLds } = capture.manifest.dispatch;
-      breaks = contractBreaks(statics.codeObject, candidate, kernel, dynamicLds, isRebuilt, workgroup);
+      breaks = contractBreaks(
+        statics.codeObject,
+        candidate,
+        kernel,
+        launch?.dynamicLds ?? dynamicLds,
+        isRebuilt,
+        workgroup,
+        launch,
+      );
     } catch (error) {
       if (!(error instanceof WavesmithError)) throw error;
       throw new Rejected('contract', [`The candidate cannot be read: ${error.message}`]);
@@ -293,12 +321,14 @@ class Climb {
     const { kernel, statics } = this.evaluator.oracle;
     const { objections, isProved, proof } = checkStatic(statics, candidate, kernel);
     if (objections.length > 0) throw new Rejected('static', objections.slice(0, MAX_EVIDENCE));
-    this.isProved = isProved;
+    // A proof is about the code of a workgroup, not about how many there are.
+    this.isProved = isProved && this.evaluator.options.launch === undefined;
     this.passed('static', ...proof);
   }
 
   private run(answer: Answer, how: RunHow): Promise<Outcome> {
-    return runInput(answer.input, this.code, { maxInstructions: answer.patience, only: answer.only, ...how });
+    const { launch } = this.evaluator.options;
+    return runInput(answer.input, this.code, { maxInstructions: answer.patience, only: answer.only, launch, ...how });
   }
 
   /** The captured launch, followed and strict. */

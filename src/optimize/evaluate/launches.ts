@@ -13,6 +13,21 @@ export interface ArgumentWord {
   readonly word: number;
 }
 
+/** How the host of a candidate launches it, in the place of the captured launch. */
+export interface OwnLaunch extends Required<Pick<DispatchRequest, 'grid' | 'block'>> {
+  /** Work-items; the last workgroups need not be full. */
+  readonly gridWorkItems: Triple;
+  /** Bytes of LDS beyond the static size. */
+  readonly dynamicLds: number;
+}
+
+/** How a capture was launched. */
+export function launchOf({ manifest: { dispatch } }: Capture): OwnLaunch {
+  const { gridWorkItems, block, dynamicLds } = dispatch;
+  const grid = gridWorkItems.map((n, d) => Math.ceil(n / (block[d] as number))) as [number, number, number];
+  return { grid, block, gridWorkItems, dynamicLds };
+}
+
 const MAX_SCALARS = 6;
 
 /** Explicit arguments passed by value, word by word. */

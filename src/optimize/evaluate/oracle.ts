@@ -56,6 +56,8 @@ export interface Oracle {
 export interface OracleOptions {
   readonly seed: number;
   readonly chip: Chip;
+  /** Candidates are launched by hosts of their own: inputs keep the size of the launch, and no launch is run in part. */
+  readonly ownsLaunch?: boolean | undefined;
   /** Told what is being done. */
   readonly onStep?: ((text: string) => void) | undefined;
 }
@@ -79,7 +81,10 @@ const LATE: readonly Schedule[] = [
 const ALL = [...PLAIN, ...LATE];
 
 /** Runs the baseline on everything. A baseline that fails on its own capture is `evaluate/baseline`. */
-export async function consultBaseline(given: Capture, { seed, chip, onStep }: OracleOptions): Promise<Oracle> {
+export async function consultBaseline(
+  given: Capture,
+  { seed, chip, ownsLaunch = false, onStep }: OracleOptions,
+): Promise<Oracle> {
   const capture = keepCapture(given);
   const { kernel } = capture.manifest.dispatch;
   const code = capture.codeObject();
@@ -89,7 +94,7 @@ export async function consultBaseline(given: Capture, { seed, chip, onStep }: Or
   const timed = await runInput(input, code, { chip });
   // Who knows the seed does not know the workgroups.
   const draw = (seed * 31 + Number.parseInt(capture.hash.slice(0, 8), 16)) >>> 0;
-  const wanted = partOf(workgroupsOf(input), timed.instructions, draw);
+  const wanted = ownsLaunch ? undefined : partOf(workgroupsOf(input), timed.instructions, draw);
   const inPart = wanted === undefined ? undefined : await runInput(input, code, { follow: true, only: wanted });
   // Workgroups that wait for others cannot be run without them.
   const only = inPart?.failure === undefined ? wanted : undefined;
@@ -106,11 +111,11 @@ export async function consultBaseline(given: Capture, { seed, chip, onStep }: Or
   const part = isWhole ? captured : await answerOf(code, input, followed, ALL.slice(1), only, true);
   const heldOut: Answer[] = [];
   const dropped: string[] = [];
-  for (const one of heldOutInputs(capture, seed, timed.instructions)) {
+  for (const one of heldOutInputs(capture, seed, timed.instructions, ownsLaunch)) {
     onStep?.(`the baseline on: ${one.name}`);
-    let answer = await heldOutAnswer(code, one, timed.instructions, draw);
+    let answer = await heldOutAnswer(code, one, timed.instructions, draw, ownsLaunch);
     if (typeof answer === 'string' && one.otherwise !== undefined)
-      answer = await heldOutAnswer(code, one.otherwise, timed.instructions, draw);
+      answer = await heldOutAnswer(code, one.otherwise, timed.instructions, draw, ownsLaunch);
     if (typeof answer === 'string') dropped.push(`${one.name}: ${answer}`);
     else heldOut.push(answer);
   }
@@ -122,15 +127,16 @@ export async function consultBaseline(given: Capture, { seed, chip, onStep }: Or
   return { ...oracle, hash: hashOf(oracle) };
 }
 
-/** The baseline on an input: in part when the launch is long, whole when it is the one that is timed. A sentence when the baseline fails. */
+/** The baseline on an input: in part when the launch is long, whole when it is the one that is timed or `isWhole`. A sentence when the baseline fails. */
 export async function heldOutAnswer(
   code: Uint8Array,
   input: Input,
   instructions: number,
   draw: number,
+  isWhole = false,
 ): Promise<Answer | string> {
   const { patience: maxInstructions } = input;
-  const wanted = partOf(workgroupsOf(input), instructions * input.growth, draw);
+  const wanted = isWhole ? undefined : partOf(workgroupsOf(input), instructions * input.growth, draw);
   const schedules = PLAIN.slice(1);
   if (wanted !== undefined && input.name !== TIMED_INPUT) {
     const outcome = await runInput(input, code, { maxInstructions, only: wanted });

@@ -16,6 +16,7 @@ import { placeText } from '../../snapshot/index.ts';
 import type { PlacedChunk } from '../../snapshot/placed-chunk.ts';
 import { runPlaced } from '../../snapshot/replay.ts';
 import type { Input } from './inputs.ts';
+import type { OwnLaunch } from './launches.ts';
 import { type MemoryEdit, placeName } from './place.ts';
 import { type EditedChunk, Stand, standFor } from './stand.ts';
 
@@ -34,6 +35,8 @@ export interface RunHow {
   readonly maxInstructions?: number | undefined;
   /** Only these workgroups, by their number in the grid. */
   readonly only?: readonly number[] | undefined;
+  /** Instead of the captured launch. */
+  readonly launch?: OwnLaunch | undefined;
 }
 
 export interface Outcome {
@@ -60,7 +63,17 @@ export const findingLine = (found: RunFinding): string =>
 
 /** Runs `code` on an input, from memory as that says. What the kernel does wrong is in the outcome. */
 export async function runInput(input: Input, code: Uint8Array, how: RunHow = {}): Promise<Outcome> {
-  const { follow = false, strict = false, order, lateLoads = false, inF64 = false, chip, maxInstructions, only } = how;
+  const {
+    follow = false,
+    strict = false,
+    order,
+    lateLoads = false,
+    inF64 = false,
+    chip,
+    maxInstructions,
+    only,
+    launch,
+  } = how;
   const stand = strict ? new Stand(input.capture, code, false) : standFor(input.capture, code);
   try {
     const { device, placed } = stand;
@@ -69,6 +82,7 @@ export async function runInput(input: Input, code: Uint8Array, how: RunHow = {})
     const reference = inF64 ? new FloatReference() : undefined;
     const fields: Partial<SimDispatchRequest> = {
       ...input.request,
+      ...launch,
       only,
       order,
       maxInstructions,

@@ -28,7 +28,11 @@ function spreadOf(a: LaunchTime, b: LaunchTime): number {
   // Every workgroup of a die was replayed on both sides.
   if (a.estimate.isWhole && b.estimate.isWhole) return 0;
   const [p, q] = [a.plan.groups, b.plan.groups];
-  const isPaired = p.length === q.length && p.every((group, i) => group === q[i]) && p.length > 1;
+  const isPaired =
+    String(a.launch.block) === String(b.launch.block) &&
+    p.length === q.length &&
+    p.every((group, i) => group === q[i]) &&
+    p.length > 1;
   if (!isPaired) return Math.hypot(timingReport(a).sampling, timingReport(b).sampling);
   const logs = p.map((_, i) => Math.log(durationOf(a, i) / durationOf(b, i)));
   const mean = logs.reduce((sum, x) => sum + x, 0) / logs.length;

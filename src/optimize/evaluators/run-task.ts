@@ -18,8 +18,8 @@ export class TaskRunner {
   }
 
   private evaluator(frame: TaskFrame): Promise<Evaluator> {
-    const { capture, class: asked, seed, reductionLength, chip, version } = frame;
-    const key = JSON.stringify([capture, asked, seed, reductionLength, chip, version]);
+    const { capture, class: asked, seed, reductionLength, isRebuilt, chip, version } = frame;
+    const key = JSON.stringify([capture, asked, seed, reductionLength, isRebuilt, chip, version]);
     const open = async (): Promise<Evaluator> => {
       const text = (blob: string): string => Buffer.from(this.blobs.get(blob)).toString();
       return await Evaluator.open(this.blobs.openCapture(capture), {
@@ -27,6 +27,7 @@ export class TaskRunner {
         class: asked,
         seed,
         reductionLength,
+        isRebuilt,
       });
     };
     const found = this.evaluators.get(key) ?? open();

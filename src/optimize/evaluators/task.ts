@@ -20,6 +20,8 @@ export interface TaskFrame {
   readonly class: EquivalenceClass;
   readonly seed: number;
   readonly reductionLength: number;
+  /** A compiler may have made the candidates: `EvaluatorOptions.isRebuilt`. */
+  readonly isRebuilt: boolean;
   /** A built-in chip by name, or the JSON of one. */
   readonly chip: { readonly name: string } | { readonly blob: string };
   readonly version: number;
@@ -48,6 +50,7 @@ export function frameOf(capture: string, options: EvaluatorOptions, chip?: strin
     class: options.class ?? 'bit',
     seed: options.seed ?? 1,
     reductionLength: options.reductionLength ?? 1,
+    isRebuilt: options.isRebuilt ?? false,
     chip: chip === undefined ? { name: options.chip.name } : { blob: chip },
     version: LADDER_VERSION,
   };
@@ -65,10 +68,11 @@ function ordered({
   class: asked,
   seed,
   reductionLength,
+  isRebuilt,
   chip,
   version,
 }: Task): unknown[] {
-  return [kind, candidate, under ?? null, capture, asked, seed, reductionLength, chip, version];
+  return [kind, candidate, under ?? null, capture, asked, seed, reductionLength, isRebuilt, chip, version];
 }
 
 const HASH = /^[0-9a-f]{64}$/;
@@ -84,6 +88,7 @@ export function readTask(value: unknown): Task | undefined {
     class: asked,
     seed,
     reductionLength,
+    isRebuilt,
     chip,
     version,
   } = value as Partial<Task>;
@@ -92,11 +97,13 @@ export function readTask(value: unknown): Task | undefined {
   if ((kind !== 'look' && kind !== 'climb' && kind !== 'measure') || !isHash(candidate) || !isHash(capture))
     return undefined;
   if (!CLASSES.some((c) => c === asked) || !isCount(seed) || !isCount(reductionLength)) return undefined;
+  if (typeof isRebuilt !== 'boolean') return undefined;
   if (under !== undefined && typeof under !== 'number') return undefined;
   if (version !== LADDER_VERSION || typeof chip !== 'object' || chip === null) return undefined;
   const isChip = 'blob' in chip ? isHash(chip.blob) : typeof chip.name === 'string' && chip.name.length < 64;
   if (!isChip) return undefined;
-  return { kind, candidate, under, capture, class: asked as EquivalenceClass, seed, reductionLength, chip, version };
+  const rest = { class: asked as EquivalenceClass, seed, reductionLength, isRebuilt, chip, version };
+  return { kind, candidate, under, capture, ...rest };
 }
 
 /** The chip of a task; `text` gives the content of a blob. */

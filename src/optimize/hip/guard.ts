@@ -1,6 +1,7 @@
 // What a change of a HIP source must leave as it was: the signature of the kernel as clang's AST has it, and everything that the host compiles, as
 // the preprocessor gives it. So a change is of kernels and device functions, and of nothing else.
-import type { CommandResult, CompilerCall } from './project.ts';
+import type { CommandResult } from '../command.ts';
+import type { CompilerCall } from './project.ts';
 
 /** What is compared of a source. */
 export interface SourceFacts {

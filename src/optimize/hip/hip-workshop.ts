@@ -5,6 +5,7 @@ import { WavesmithError } from '../../base/index.ts';
 import type { Chip } from '../../device/sim/timing/chip.ts';
 import { durationText, timedInstructions, timingReport, timingText } from '../../device/sim/timing/report.ts';
 import type { Capture } from '../../snapshot/index.ts';
+import { type CommandResult, tailOf } from '../command.ts';
 import { capturedInput } from '../evaluate/inputs.ts';
 import { Evaluator } from '../evaluate/ladder.ts';
 import { physicsFloor } from '../evaluate/physics.ts';
@@ -14,8 +15,9 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { annotatedText } from '../model/kernel-text.ts';
 import { type Judgement, type Proposal, patched, type Workshop, withEdits } from '../model/workshop.ts';
 import { Contest, verdictWords } from '../search/contest.ts';
+import type { Attempt } from '../tune/tune.ts';
 import { factsOf, guardBreak, type SourceFacts } from './guard.ts';
-import { type CommandResult, type CompilerCall, type Project, tailOf } from './project.ts';
+import type { CompilerCall, Project } from './project.ts';
 
 /** The first dispatches of a program, among which the kernel is chosen. */
 const DISPATCHES = 16;
@@ -47,8 +49,6 @@ export interface HipOptions {
   readonly class: EquivalenceClass;
   readonly seed: number;
   readonly ledger: Ledger | undefined;
-  /** Candidates may be bound to the workgroups of the captured launch. */
-  readonly choosesBounds?: boolean | undefined;
   readonly onStep?: ((text: string) => void) | undefined;
 }
 
@@ -131,8 +131,11 @@ export class HipWorkshop implements Workshop {
       });
     }
     const stdout = again.stdout === ran.stdout ? ran.stdout : undefined;
-    const { block } = capture.manifest.dispatch;
-    const workgroup = options.choosesBounds === true ? block.reduce((a, b) => a * b, 1) : undefined;
+    // Launch bounds are the source's to choose: the program launches no more, and its runs are compared.
+    const sizes = ran.captures.map(({ manifest: { dispatch } }) =>
+      dispatch.kernel === kernel ? dispatch.block.reduce((a, b) => a * b, 1) : 0,
+    );
+    const workgroup = Math.max(...sizes);
     const how = { chip, class: options.class, seed, onStep, isRebuilt: true, workgroup };
     const evaluator = await Evaluator.open(capture, how);
     const contest = await Contest.open(evaluator, ledger);
@@ -215,13 +218,8 @@ export class HipWorkshop implements Workshop {
     return { code: source, evaluation: evaluator.rejection(source, code.rung, [code.words]) };
   }
 
-  /** Builds the source as it is by another command; its machine code with its time, or why it is no candidate. The project stays as it was built last. */
-  async tryBuild(
-    command: string,
-  ): Promise<
-    | { readonly code: Uint8Array; readonly nanoseconds: number }
-    | { readonly nanoseconds: undefined; readonly words: string }
-  > {
+  /** Builds the source as it is by another command. The project stays as it was built last. */
+  async tryBuild(command: string): Promise<Attempt> {
     this.project.write(this.text);
     const built = await this.project.build(command);
     const call = built.status === 0 ? this.project.compilerCall() : undefined;
@@ -236,7 +234,7 @@ export class HipWorkshop implements Workshop {
     }
     const { nanoseconds, problem } = await this.contest.look(code);
     if (nanoseconds === undefined) return { nanoseconds, words: `Rejected at ${problem}` };
-    return { code, nanoseconds };
+    return { nanoseconds, climb: (offer) => this.contest.offer(code, offer) };
   }
 
   /** The machine code of the written source. `command`: what built it already. */

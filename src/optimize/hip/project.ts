@@ -1,24 +1,11 @@
 // Room `optimize/hip`: kernels in the sources of a HIP program. Begin with this file: a copy of the project, which is built and run; the user's own
 // folder is read and never written. Then guard.ts (what a change of the source must leave as it was) and hip-workshop.ts (the work of a model).
-import { spawn } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join, relative, resolve } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
-import { type Capture, openCapture } from '../../snapshot/index.ts';
+import { type CommandPlace, type CommandResult, type ProgramRun, recordProgram, runCommand } from '../command.ts';
+import { newScratch } from '../scratch.ts';
+import { copyTree } from './copy-tree.ts';
 
 export interface ProjectOptions {
   /** The folder that is copied. */
@@ -36,12 +23,6 @@ export interface ProjectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface CommandResult {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** How a compiler was called. */
 export interface CompilerCall {
   readonly folder: string;
@@ -49,21 +30,7 @@ export interface CompilerCall {
   readonly args: readonly string[];
 }
 
-/** What a run left. */
-export interface ProjectRun {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly captures: readonly Capture[];
-}
-
-const PREFIX = 'wavesmith-optimize-';
-const OWNER = 'owner';
 const COMPILERS = ['hipcc', 'amdclang++', 'clang++', 'clang++-22', 'clang', 'clang-22'];
-const MAX_BYTES = 2 ** 31;
-/** What cmake and meson leave in a folder that they configured. Its build files lead to that place by absolute paths. */
-const CONFIGURED = ['CMakeCache.txt', 'meson-private'];
-const TAIL = 4000;
 
 export class Project {
   readonly source: string;
@@ -88,39 +55,20 @@ export class Project {
     if (source.startsWith('..') || isAbsolute(source) || !existsSync(join(folder, source))) {
       throw new WavesmithError('io/read', `'${options.source}' is no file of '${folder}'.`, { file: options.source });
     }
-    removeLeftovers();
-    const scratch = mkdtempSync(join(tmpdir(), PREFIX));
-    writeFileSync(join(scratch, OWNER), String(process.pid));
+    const scratch = newScratch();
     const project = new Project(options, scratch, source);
-    let bytes = 0;
-    cpSync(folder, project.tree, {
-      recursive: true,
-      verbatimSymlinks: true,
-      mode: constants.COPYFILE_FICLONE,
-      filter: (path) => {
-        const found = statSync(path, { throwIfNoEntry: false });
-        if (found?.isDirectory() === true && CONFIGURED.some((name) => existsSync(join(path, name)))) {
-          project.leaveOut(relative(folder, path));
-          return false;
-        }
-        if (found?.isFile() === true) bytes += found.size;
-        if (bytes > MAX_BYTES) {
-          project.close();
-          throw new WavesmithError('optimize/too-large', `'${folder}' has more than 2 GiB.`, {
-            file: folder,
-            hint: 'Start in the folder of the program, or name it with --project.',
-          });
-        }
-        return found === undefined || found.isFile() || found.isDirectory();
-      },
-    });
+    try {
+      for (const built of copyTree(folder, project.tree)) project.leaveOut(built);
+    } catch (error) {
+      project.close();
+      throw error;
+    }
     project.makeShims();
     return project;
   }
 
   private leaveOut(built: string): void {
     if (built === '') {
-      this.close();
       throw new WavesmithError('optimize/configured', 'The project is configured in its own folder.', {
         file: this.options.folder,
         hint: 'A build of a copy would write there: configure in a folder of its own, and remove what was configured in place.',
@@ -156,26 +104,11 @@ export class Project {
   }
 
   /** Runs the program and records the first dispatches of kernels. */
-  async capture(kernel: string, dispatches: string): Promise<ProjectRun> {
+  capture(kernel: string, dispatches: string): Promise<ProgramRun> {
     const { wavesmith, device, run } = this.options;
-    const name = `run${this.runs++}`;
-    const flags = [
-      '--device',
-      device,
-      '--kernel',
-      kernel,
-      '--dispatch',
-      dispatches,
-      '-o',
-      join(this.scratch, `${name}.wscap`),
-    ];
-    const result = await this.command([...wavesmith, 'capture', ...flags, '--', 'sh', '-c', run]);
-    const number = (file: string): number => Number(/\.(\d+)\.wscap$/.exec(file)?.[1] ?? 0);
-    const captures = readdirSync(this.scratch)
-      .filter((file) => file.startsWith(`${name}.`) && file.endsWith('.wscap'))
-      .sort((a, b) => number(a) - number(b))
-      .map((file) => openCapture(join(this.scratch, file)));
-    return { ...result, captures };
+    const file = join(this.scratch, `run${this.runs++}.wscap`);
+    const program = ['sh', '-c', run];
+    return recordProgram({ wavesmith, device, program, file, dispatches, flags: ['--kernel', kernel] }, this.place());
   }
 
   /** How the source was compiled in the last build; undefined when no compiler was called by name. */
@@ -192,34 +125,18 @@ export class Project {
 
   /** Runs a command in the copy, to its end. */
   command(argv: readonly string[], folder = this.tree): Promise<CommandResult> {
+    return runCommand(argv, this.place(folder));
+  }
+
+  private place(folder = this.tree): CommandPlace {
     const { timeout, signal } = this.options;
-    const [program = '', ...args] = argv;
-    return new Promise((done, fail) => {
-      const child = spawn(program, args, {
-        cwd: folder,
-        env: { ...process.env, PATH: `${join(this.scratch, 'bin')}${delimiter}${process.env.PATH ?? ''}` },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-      });
-      // The whole group: a shell does not hand a signal on.
-      const end = (): void => {
-        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
-      };
-      const timer = setTimeout(end, timeout * 1000);
-      signal?.addEventListener('abort', end, { once: true });
-      const text = { stdout: '', stderr: '' };
-      for (const name of ['stdout', 'stderr'] as const) {
-        child[name].setEncoding('utf8').on('data', (chunk: string) => {
-          text[name] += chunk;
-        });
-      }
-      child.once('error', fail);
-      child.once('close', (status) => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', end);
-        done({ status, ...text });
-      });
-    });
+    const env = {
+      ...process.env,
+      // The copy of a worktree or submodule has the repository of the user, which no command shall write.
+      GIT_OPTIONAL_LOCKS: '0',
+      PATH: `${join(this.scratch, 'bin')}${delimiter}${process.env.PATH ?? ''}`,
+    };
+    return { folder, timeout, env, signal };
   }
 
   /** Compilers that say how they are called, in the place of those that the build would find. */
@@ -235,9 +152,6 @@ export class Project {
   }
 }
 
-/** The end of what a command said. */
-export const tailOf = ({ stdout, stderr }: CommandResult): string => `${stdout}${stderr}`.trim().slice(-TAIL);
-
 function onPath(name: string): string | undefined {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const path = join(folder, name);
@@ -249,13 +163,4 @@ function onPath(name: string): string | undefined {
     }
   }
   return undefined;
-}
-
-function removeLeftovers(): void {
-  for (const name of readdirSync(tmpdir()).filter((n) => n.startsWith(PREFIX))) {
-    const owner = join(tmpdir(), name, OWNER);
-    if (!existsSync(owner)) continue;
-    const pid = Number(readFileSync(owner, 'utf8'));
-    if (pid > 0 && !existsSync(`/proc/${pid}`)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
-  }
 }

@@ -3,7 +3,7 @@
 // npm has no kept library for it (looked for in November 2026): what there is searches grids or was left years ago.
 import { randomNumbers } from '../../base/index.ts';
 import type { Configuration, Value } from './configuration.ts';
-import { configurationText, isAllowed, type Space } from './space.ts';
+import { type Choices, configurationText, isAllowed } from './space.ts';
 
 /** A configuration with its cost; Infinity for one that is wrong. */
 export interface Observation {
@@ -26,12 +26,12 @@ const NEIGHBOUR = 0.4;
 const MAX_DRAWS = 2000;
 
 export class Sampler {
-  private readonly space: Space;
+  private readonly space: Choices;
   private readonly random: () => number;
   private readonly seen = new Set<string>();
   readonly observations: Observation[] = [];
 
-  constructor(space: Space, seed: number) {
+  constructor(space: Choices, seed: number) {
     this.space = space;
     this.random = randomNumbers(seed);
   }

@@ -4,7 +4,7 @@ import { randomNumbers } from '../../base/index.ts';
 import type { Configuration } from './configuration.ts';
 import { parseConstraint } from './constraint.ts';
 import { Sampler } from './sampler.ts';
-import { allOf, buildOf, readSpace } from './space.ts';
+import { allOf, readSpace, withValues } from './space.ts';
 
 const TEXT = `
 source: k.hip
@@ -21,7 +21,9 @@ describe('a space', () => {
   test('is read, and its build command has the values', () => {
     const space = readSpace(TEXT, 'tune.yaml');
     expect(space.first).toEqual({ tile: 16, flags: '' });
-    expect(buildOf(space, { tile: 64, flags: '-O2' })).toBe('make k FLAGS="-DTILE=64 -O2"');
+    expect(space.kind === 'hip' && withValues(space.build, { tile: 64, flags: '-O2' })).toBe(
+      'make k FLAGS="-DTILE=64 -O2"',
+    );
     expect(allOf(space, 100)).toHaveLength(7);
     expect(allOf(space, 6)).toBeUndefined();
   });

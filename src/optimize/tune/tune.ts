@@ -1,9 +1,34 @@
 // The search for a configuration. Each round asks for some configurations and builds, runs and times all of them; the best third climbs the ladder
-// (successive halving: the dear judgement is for the few). Nothing is kept that the ladder rejects.
-import type { HipWorkshop } from '../hip/hip-workshop.ts';
+// (successive halving: the dear judgement is for the few), and more only until one is kept. Nothing is kept that the ladder rejects.
+import type { Offer } from '../search/contest.ts';
 import type { Configuration } from './configuration.ts';
 import { Sampler } from './sampler.ts';
-import { allOf, buildOf, configurationText, type Space } from './space.ts';
+import { allOf, type Choices, configurationText } from './space.ts';
+
+/** What is configured. */
+export interface Tunable {
+  /** The configuration that it has now; undefined when it has none of these. */
+  readonly start: Configuration | undefined;
+  /** Modelled nanoseconds as it is now. */
+  readonly before: number;
+  /** Builds, runs and times a configuration. */
+  attempt(configuration: Configuration): Promise<Attempt>;
+}
+
+/** What became of an offer. */
+interface Offered {
+  readonly isKept: boolean;
+  readonly words: string;
+}
+
+/** A configuration with its time, or why it is no candidate. */
+export type Attempt =
+  | {
+      readonly nanoseconds: number;
+      /** Lets it climb the ladder, for the place of the best. */
+      readonly climb: (offer: Offer) => Promise<Offered>;
+    }
+  | { readonly nanoseconds: undefined; readonly words: string };
 
 export interface TuneOptions {
   /** Configurations that may be built. */
@@ -14,9 +39,8 @@ export interface TuneOptions {
 }
 
 export interface TuneResult {
-  /** The best that was accepted, or the first. */
-  readonly configuration: Configuration;
-  readonly build: string;
+  /** The best that was kept, or what it had before. */
+  readonly configuration: Configuration | undefined;
   readonly tried: readonly Trial[];
   /** Every allowed configuration was tried. */
   readonly isExhaustive: boolean;
@@ -24,7 +48,8 @@ export interface TuneResult {
 
 /** A configuration that was built. */
 export interface Trial {
-  readonly configuration: Configuration;
+  /** Undefined: as it is now, which is none of them. */
+  readonly configuration: Configuration | undefined;
   /** Modelled time of the captured launch; undefined when it is no candidate. */
   readonly nanoseconds: number | undefined;
   /** What the judge says. */
@@ -38,17 +63,19 @@ const isStopped = (signal: AbortSignal | undefined): boolean => signal?.aborted 
 const ROUND = 6;
 const CLIMBING = 1 / 3;
 
-/** Searches. The workshop's project was built with the first configuration. */
-export async function tune(space: Space, workshop: HipWorkshop, options: TuneOptions): Promise<TuneResult> {
+/** Searches. */
+export async function tune(space: Choices, tunable: Tunable, options: TuneOptions): Promise<TuneResult> {
   const { budget, seed, onStep, signal } = options;
-  const all = allOf(space, budget + 1);
+  const { start, before: nanoseconds } = tunable;
+  const all = allOf(space, start === undefined ? budget : budget + 1);
   const sampler = new Sampler(space, seed);
-  const rest = all?.filter((c) => configurationText(c) !== configurationText(space.first));
-  const first = sampler.next() as Configuration;
-  const { nanoseconds: before } = workshop.contest.best;
-  const tried: Trial[] = [{ configuration: first, nanoseconds: before, words: 'the program as it is', isKept: true }];
-  sampler.observe({ configuration: first, cost: before });
-  let best = first;
+  const rest = all?.filter((c) => start === undefined || configurationText(c) !== configurationText(start));
+  const tried: Trial[] = [{ configuration: start, nanoseconds, words: 'as it is', isKept: true }];
+  if (start !== undefined) {
+    sampler.next();
+    sampler.observe({ configuration: start, cost: nanoseconds });
+  }
+  let best = start;
   while (tried.length <= budget && !isStopped(signal)) {
     const asked: Configuration[] = [];
     while (asked.length < Math.min(ROUND, budget + 1 - tried.length)) {
@@ -57,29 +84,34 @@ export async function tune(space: Space, workshop: HipWorkshop, options: TuneOpt
       asked.push(next);
     }
     if (asked.length === 0) break;
-    const timed: { readonly configuration: Configuration; readonly code: Uint8Array; readonly nanoseconds: number }[] =
-      [];
+    const timed: {
+      readonly configuration: Configuration;
+      readonly attempt: Attempt & { readonly nanoseconds: number };
+    }[] = [];
     for (const configuration of asked) {
       if (isStopped(signal)) break;
       onStep?.(`${tried.length + timed.length} of ${budget}: ${configurationText(configuration)}`);
-      const looked = await workshop.tryBuild(buildOf(space, configuration));
-      const { nanoseconds } = looked;
-      sampler.observe({ configuration, cost: nanoseconds ?? Number.POSITIVE_INFINITY });
-      if (nanoseconds === undefined) tried.push({ configuration, nanoseconds, words: looked.words, isKept: false });
-      else timed.push({ configuration, code: looked.code, nanoseconds });
+      const attempt = await tunable.attempt(configuration);
+      const { nanoseconds: time } = attempt;
+      sampler.observe({ configuration, cost: time ?? Number.POSITIVE_INFINITY });
+      if (attempt.nanoseconds === undefined)
+        tried.push({ configuration, nanoseconds: time, words: attempt.words, isKept: false });
+      else timed.push({ configuration, attempt });
     }
-    timed.sort((a, b) => a.nanoseconds - b.nanoseconds);
+    timed.sort((a, b) => a.attempt.nanoseconds - b.attempt.nanoseconds);
     const climbing = Math.ceil(timed.length * CLIMBING);
-    for (const [i, { configuration, code, nanoseconds }] of timed.entries()) {
+    let isAnyKept = false;
+    for (const [i, { configuration, attempt }] of timed.entries()) {
       const text = configurationText(configuration);
       const offer = { moves: [], reason: text, change: `configuration: ${text}`, diff: '' };
-      const { isKept, words } =
-        i < climbing && !isStopped(signal)
-          ? await workshop.contest.offer(code, offer)
+      const offered: Offered =
+        (i < climbing || !isAnyKept) && !isStopped(signal)
+          ? await attempt.climb(offer)
           : { isKept: false, words: 'Not among the fastest third of its round.' };
-      if (isKept) best = configuration;
-      tried.push({ configuration, nanoseconds, words, isKept });
+      if (offered.isKept) best = configuration;
+      isAnyKept ||= offered.isKept;
+      tried.push({ configuration, nanoseconds: attempt.nanoseconds, ...offered });
     }
   }
-  return { configuration: best, build: buildOf(space, best), tried, isExhaustive: rest?.length === 0 };
+  return { configuration: best, tried, isExhaustive: rest?.length === 0 };
 }

@@ -47,6 +47,7 @@ export function evaluatorsContract(name: string, adapter: Adapter): void {
       class: 'bit',
       seed: 1,
       reductionLength: 1,
+      isRebuilt: false,
       chip: { name: 'mi300x' },
       version: LADDER_VERSION,
     });
