@@ -2,7 +2,18 @@
 import type { Expr } from '../../../isa/semantics/index.ts';
 import { type Context, compileNumber, compileTest, type NumberFunction } from '../interpreter/evaluate.ts';
 import type { LaneEnv } from '../state/lane-env.ts';
-import { errorOf, type FloatType, given, mapped, negated, product, type Real, rounded, sum } from './real.ts';
+import {
+  errorOf,
+  type FloatType,
+  given,
+  isPossible,
+  mapped,
+  negated,
+  product,
+  type Real,
+  rounded,
+  sum,
+} from './real.ts';
 
 /** What is known of an element of a source; undefined when it is as it is. */
 export type Sources = (source: number, part: number) => Real | undefined;
@@ -47,6 +58,7 @@ export function compileReal(e: Expr, context: Context): RealFunction {
     const [a, b] = [compileReal(yes, context), compileReal(no, context)];
     return (env, sources) => (test(env) ? a : b)(env, sources);
   }
+  if (name === 'from_bits') return oneOfBits(type, e.args[0] as Expr, actual, asIs, context);
   const args = e.args.map((x) => compileReal(x, context));
   const numbers = e.args.map((x) => (x.type === 'i64' || x.type === 'bool' ? undefined : compileNumber(x, context)));
   const [a, b, c] = args as [RealFunction, RealFunction, RealFunction];
@@ -92,11 +104,14 @@ export function compileReal(e: Expr, context: Context): RealFunction {
     case 'minimum':
     case 'maximum':
       return chosen(actual, numbers[0] as NumberFunction, a, b, asIs);
-    // The quotient that the refined reciprocal came to.
+    // The quotient that the refined reciprocal came to: that of the operands, when it can be it.
     case 'div_fixup':
       return (env, sources) => {
         const [q, x] = [a(env, sources), actual(env)];
-        return q === undefined || !Number.isFinite(x) || x === 0 ? asIs(env, sources) : withSign(q, x);
+        if (q === undefined || !Number.isFinite(x) || x === 0) return asIs(env, sources);
+        const [below, above] = [b(env, sources), c(env, sources)];
+        const near = below === undefined || above === undefined ? undefined : quotient(above, below, type);
+        return near !== undefined && isPossible(x, near) ? near : withSign(q, x);
       };
     case 'ldexp':
     case 'div_scale':
@@ -137,6 +152,34 @@ function chosen(
   };
 }
 
+/** One of the numbers whose bits an expression chooses among, as operations do that keep the bits of NaNs: the one that the registers show. */
+function oneOfBits(
+  type: FloatType,
+  bits: Expr,
+  actual: NumberFunction,
+  asIs: RealFunction,
+  context: Context,
+): RealFunction {
+  const choices = numbersIn(type, bits).map((e) => ({ is: compileNumber(e, context), real: compileReal(e, context) }));
+  if (choices.length === 0) return asIs;
+  return (env, sources) => {
+    const shown = actual(env);
+    const found = choices.find(({ is }) => Object.is(is(env), shown));
+    return found?.real(env, sources) ?? asIs(env, sources);
+  };
+}
+
+/** The numbers whose bits an expression has, and those of sources. */
+function numbersIn(type: FloatType, e: Expr): Expr[] {
+  if (e.type === 'bool') return [];
+  if (e.op.endsWith('.bits')) {
+    const [number] = e.args as [Expr];
+    return number.type === type ? [number] : [];
+  }
+  if (e.op === 'source') return [{ ...e, type }];
+  return e.args.flatMap((one) => numbersIn(type, one));
+}
+
 /** A number times a power of two that the registers show. */
 function scaledAs(actual: NumberFunction, from: NumberFunction, a: RealFunction, asIs: RealFunction): RealFunction {
   return (env, sources) => {
@@ -152,6 +195,13 @@ function scaledBy(x: Real, factor: number): Real {
   const by = Math.abs(factor);
   const inherited = x.inherited * by;
   return { ...x, value: x.value * factor, inherited, magnitude: x.magnitude * by, roundings: x.roundings + 1 };
+}
+
+/** A quotient as hardware gives it, after one step of refinement at least. */
+function quotient(above: Real, below: Real, type: FloatType): Real {
+  const value = above.value / below.value;
+  const inherited = (errorOf(above) + Math.abs(value) * errorOf(below)) / Math.abs(below.value);
+  return rounded(value, inherited, type, HARDWARE_ROUNDINGS);
 }
 
 const withSign = (a: Real, like: number): Real => (a.value < 0 === like < 0 ? a : negated(a));
