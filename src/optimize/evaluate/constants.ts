@@ -70,9 +70,9 @@ export function constantInputs(
     const isInteger = !isPlausibleFloat(word);
     for (const argument of scalars) {
       const { name, at, word: captured } = argument;
-      // Itself, the next one, and what makes it the sum of two arguments.
+      // Itself, a neighbour, and what makes it the sum of two arguments.
       const sums = scalars.filter((s) => s !== argument && s.word < word).map((s) => word - s.word);
-      for (const value of new Set(isInteger ? [word, (word + 1) >>> 0, ...sums] : [word])) {
+      for (const value of new Set(isInteger ? [word, (word + 1) >>> 0, ...sums] : [word, (word ^ 1) >>> 0])) {
         if (value === captured) continue;
         const by = Math.ceil(value / Math.max(1, captured));
         const isCount = isInteger && captured > 1 && !isPlausibleFloat(captured);

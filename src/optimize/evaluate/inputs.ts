@@ -235,7 +235,7 @@ function* scalarChanges(capture: Capture): Generator<[string, MemoryEdit[]]> {
   const edit = (at: number, word: number): MemoryEdit[] => [argumentEdit(capture, at, word)];
   for (const { name, at, word } of scalarWords(capture)) {
     if (isPlausibleFloat(word) && word !== 0) {
-      for (const other of [(word ^ 0x8000_0000) >>> 0, word ^ 0x0012_3456, ...SCALAR_EDGES]) {
+      for (const other of [(word ^ 0x8000_0000) >>> 0, (word ^ 1) >>> 0, (word ^ 0x0012_3456) >>> 0, ...SCALAR_EDGES]) {
         yield [`argument ${name} is ${wordText(other)}`, edit(at, other)];
       }
       continue;
