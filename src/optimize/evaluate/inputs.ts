@@ -163,6 +163,22 @@ const edges: Change = ({ words, kind }, random) => {
   return words.map((word, i) => (i === 0 ? DENORMALS[kind] : undefined) ?? (random() < EDGE_SHARE ? any() : word));
 };
 
+/** Powers of two by which floats grow: an exponential of one of 8 is past the largest f32 then, and sums of them are not. */
+const LARGER = { float: 7, halves: 3 } as const;
+
+/** Floats that are larger, all alike: what takes no care of their size overflows. */
+const larger: Change = ({ words, kind }) => {
+  if (kind === 'float') return words.map((word) => grownField(word, 23, 0xff, LARGER.float));
+  if (kind !== 'halves') return undefined;
+  return words.map((word) => grownField(grownField(word, 10, 0x1f, LARGER.halves), 26, 0x1f, LARGER.halves));
+};
+
+/** A word with an exponent that is so much greater, where the number is normal and stays so. */
+function grownField(word: number, shift: number, mask: number, by: number): number {
+  const exponent = (word >>> shift) & mask;
+  return exponent === 0 || exponent + by >= mask ? word : (word + by * 2 ** shift) >>> 0;
+}
+
 const zeros: Change = ({ words }, random) => words.map((word) => (random() < ZERO_SHARE ? 0 : word));
 
 const wide: Change = ({ words, kind }, random) =>
@@ -181,6 +197,7 @@ const DATA: readonly (readonly [string, Change, boolean])[] = [
   ['zeros among the data', zeros, false],
   ['zeros, denormals, infinities and NaNs among the data', edges, false],
   ['other zeros, denormals, infinities and NaNs among the data', edges, false],
+  ['larger numbers', larger, false],
   ['all data zero', ({ words }) => new Uint32Array(words.length), false],
   ['integers of all sizes', wide, false],
 ];
