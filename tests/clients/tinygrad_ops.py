@@ -53,7 +53,7 @@ for shape in [(45, 65)]:
 
 x3 = numbers(7, 33, 19)
 for name in ["sum", "mean", "max", "min", "std", "var", "logsumexp"]:
-    for axis in [None, 0, 1, -1] if name == "logsumexp" else [None, 0, 1, (0, 2), -1]:
+    for axis in [None, 1] if name == "logsumexp" else [None, (0, 2)]:
         case(f"{name} axis {axis}", lambda x, f=name, a=axis: getattr(x, f)(axis=a), x3, gradient=name not in ("max", "min"))
 case("prod", lambda x: x.prod(axis=1), numbers(6, 9))
 for name in ["softmax", "log_softmax", "cumsum", "cumprod", "cummax"]:
@@ -108,9 +108,9 @@ case("masked_fill", lambda x: x.masked_fill(x > 0.5, -3.0), numbers(17, 23))
 case("clip", lambda x: x.clip(-0.5, 1.1), numbers(17, 23))
 case("cross entropy", lambda x, y: x.sparse_categorical_crossentropy(y), numbers(32, 10), integers(32, low=0, high=10), gradient=False)
 case("linspace arange eye", lambda x: x[:10, :10] + Tensor.arange(10, device=x.device) + Tensor.eye(10, device=x.device), m)
-for a in ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "half", "float", "double", "bool"]:
-    for b in ["int8", "uint16", "int64", "half", "double"]:
-        case(f"cast {a} to {b}", lambda x, a=a, b=b: x.abs().cast(getattr(dtypes, a)).cast(getattr(dtypes, b)), numbers(100, low=0, high=100), gradient=False)
+kinds = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "half", "float", "double", "bool"]
+for a, b in zip(kinds, kinds[4:] + kinds[:4]):
+    case(f"cast {a} to {b}", lambda x, a=a, b=b: x.abs().cast(getattr(dtypes, a)).cast(getattr(dtypes, b)), numbers(100, low=0, high=100), gradient=False)
 case("double arithmetic", lambda x: (x.cast(dtypes.double).exp() / 3).sin(), numbers(64), gradient=False)
 case("int64 arithmetic", lambda x: x.cast(dtypes.int64) * 1234567891011 // 977, integers(64, low=1), gradient=False)
 
@@ -166,6 +166,8 @@ def main():
         except Exception as error:  # one case's error is that case's failure
             is_right, message = False, f"{type(error).__name__}: {str(error)[:200]}"
         passed, failed = passed + is_right, failed + (not is_right)
+        if passed % 50 == 0:
+            print(f"{passed} passed, {time.monotonic() - started:.0f} s", flush=True)
         if not is_right:
             print(f"{name}: {message}", flush=True)
     if not wanted or "train" in wanted:
