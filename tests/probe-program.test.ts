@@ -126,6 +126,13 @@ describe.skipIf(!hasHip)('a counted program', { timeout: 120_000 }, () => {
     expect((await wavesmith('probe', ...args.slice(0, 4), '--dispatch', 'some', '--', program)).code).toBe(2);
   });
 
+  it('lets a program end whose main thread has waited: what is probed last is told by exit handlers', async () => {
+    const program = await compileHip({ sources: ['graphs'], targets: ['gfx942'] });
+    const { status, complete, codeObjects, printed } = await probe('--tool', 'instr-count', '--', program);
+    expect({ status, complete }, printed).toEqual({ status: 0, complete: true });
+    expect(codeObjects.flatMap(({ launches }) => launches).length).toBeGreaterThan(1);
+  });
+
   it('leaves nothing behind when the tool itself is killed', async () => {
     const program = await compileHip({ sources: ['tools'], targets: ['gfx942'] });
     const folder = mkdtempSync(join(tmpdir(), 'wavesmith-killed-'));

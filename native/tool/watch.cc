@@ -32,6 +32,8 @@ struct Watch {
 struct State {
   std::mutex mutex;
   std::map<uint64_t, Watch> watches;  // by code
+  // What is in memory now, a chunk at a time. Used when the process exits, where a thread's own variables are gone already.
+  std::vector<uint8_t> now;
   bool started = false;
 };
 State& state() {
@@ -39,8 +41,9 @@ State& state() {
   return *s;
 }
 
+// The caller holds the mutex.
 void TellChanges(uint64_t code, Watch& watch) {
-  static thread_local std::vector<uint8_t> now;
+  std::vector<uint8_t>& now = state().now;
   now.resize(kChunkBytes);
   for (uint64_t offset = 0; offset < watch.told.size(); offset += kChunkBytes) {
     const size_t size = std::min<uint64_t>(kChunkBytes, watch.told.size() - offset);
