@@ -1,7 +1,7 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
 // `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
-// `--mixed` twenty and `--routine` twenty-three more.
+// `--mixed` twenty, `--routine` twenty-three and `--fields` twenty-one more.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
 import { AssemblyError } from '../src/asm/index.ts';
@@ -9,6 +9,7 @@ import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
 import { BOTTLENECKS } from '../src/profile/index.ts';
 import { classesOf, limiterOn } from '../tests/limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from '../tests/limiters/compiled.ts';
+import { FIELD_KERNELS } from '../tests/limiters/fields.ts';
 import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
 import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
 import { LATER_KERNELS } from '../tests/limiters/later.ts';
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     library: { type: 'boolean', default: false },
     mixed: { type: 'boolean', default: false },
     routine: { type: 'boolean', default: false },
+    fields: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -45,6 +47,7 @@ const compiled = {
   'library.c': values.library && LIBRARY_KERNELS,
   'mixed.c': values.mixed && MIXED_KERNELS,
   'routine.c': values.routine && ROUTINE_KERNELS,
+  'fields.c': values.fields && FIELD_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;

@@ -163,7 +163,7 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
   beforeAll(async () => {
     page = await Page.start(chromium ?? '');
     await page.open(pathToFileURL(file).href, "document.documentElement.dataset.ready === 'true'");
-  });
+  }, 60_000);
   afterAll(() => page?.close());
 
   const keep = (name: string, png: Buffer) => {
@@ -210,6 +210,9 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
       );
     expect(await pieces()).toBe(-1);
     expect(await count('#timeline svg .density')).toBeGreaterThan(0);
+    // One dispatch after the other: from far, too, the critical path reaches to the end.
+    const widths = '[...document.querySelectorAll("#timeline svg .edge-critical")].map((edge) => edge.getBBox().width)';
+    expect(Math.max(...((await page.evaluate(widths)) as number[]))).toBeGreaterThan(800);
     const look = () => page.evaluate("document.querySelector('#timeline').scrollIntoView()");
     await look();
     keep('timeline-far', await page.screenshot());
@@ -433,7 +436,9 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
       writeRocprofCsv(folder, calls);
       return analyse(loadProfile([folder]).recording);
     });
-    const slower = { ...after, kernels: after.kernels.filter((kernel) => !kernel.name.includes('reduce')) };
+    const machines = ['AMD Instinct MI210 (gfx90a, 104 CUs)'];
+    const answer = { ...after.answer, machines };
+    const slower = { ...after, answer, kernels: after.kernels.filter((kernel) => !kernel.name.includes('reduce')) };
     const html = join(temporary, 'compared.html');
     writeFileSync(html, comparisonPage(diffProfiles(before, slower), ['before', EVIL[0]]));
     await page.open(pathToFileURL(html).href, "document.documentElement.dataset.ready === 'true'");
@@ -444,6 +449,8 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     const sizes = changes.map((text) => Number.parseFloat(text.replace(/^[+−]/, '')));
     expect(sizes).toEqual([...sizes].sort((x, y) => y - x));
     expect(await text('#changes tbody tr')).toContain('only before');
+    expect(await text('#head')).toContain(`on ${machines[0]}.`);
+    expect(await text('#head')).toContain('The GPUs differ');
     expect(await page.evaluate('window.pwned')).toBeUndefined();
     for (const scheme of ['light', 'dark']) {
       await page.evaluate(`document.documentElement.dataset.theme = '${scheme}'`);

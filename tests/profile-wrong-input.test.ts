@@ -37,6 +37,54 @@ const MI300_TOO = '3,3,"GPU",304,4,8,32,2100,"gfx942","AMD Instinct MI300X"\n';
 const MI200 = '2,2,"GPU",104,4,1,32,1700,"gfx90a","AMD Instinct MI250X"\n';
 const [TRACE_HEADER = '', FIRST_ROW = ''] = kernelTraceCsv(1).split('\n');
 
+describe('times of a run', () => {
+  const of = (hours: number): ProfileDocument => {
+    const path = folder();
+    const [header, first, ...rows] = kernelTraceCsv(6).trimEnd().split('\n');
+    const later = (row: string) =>
+      row.replace(/155\d{13}/g, (time) => String(BigInt(time) + BigInt(hours) * 3_600_000_000_000n));
+    writeFileSync(join(path, '1_agent_info.csv'), AGENT_HEADER + MI300);
+    writeFileSync(join(path, '1_kernel_trace.csv'), `${[header, first, ...rows.map(later)].join('\n')}\n`);
+    return read(path);
+  };
+
+  it('hours apart are a finding, and take idle time and launching with them', () => {
+    const document = of(30);
+    expect(codes(document)).toEqual(['profile/work-apart']);
+    expect(document.findings[0].message).toContain('30.0 hours');
+    expect(document.answer.idleNs).toEqual({ unknown: expect.stringContaining('hours apart') });
+    expect(document.kernels.flatMap(({ bottleneck }) => bottleneck.classes.map((c) => c.class))).not.toContain(
+      'launch',
+    );
+  });
+
+  it('together are none', () => {
+    expect(codes(of(0))).toEqual([]);
+  });
+});
+
+describe('an architecture that is given', () => {
+  const trace = (agent: string): string => {
+    const path = folder();
+    writeFileSync(join(path, '1_kernel_trace.csv'), kernelTraceCsv(6));
+    if (agent !== '') writeFileSync(join(path, '1_agent_info.csv'), AGENT_HEADER + agent);
+    return path;
+  };
+  const archs = (path: string, arch: string) => {
+    const document = analyse(loadProfile([path]).recording, { arch });
+    return [[...new Set(document.kernels.map((kernel) => kernel.arch))], codes(document)];
+  };
+
+  it('is that of a recording which does not tell', () => {
+    expect(archs(trace(''), 'gfx950')).toEqual([['gfx950'], []]);
+  });
+
+  it('is not used, and said, where the recording tells another', () => {
+    expect(archs(trace(MI300), 'gfx942')).toEqual([['gfx942'], []]);
+    expect(archs(trace(MI300), 'gfx950')).toEqual([['gfx942'], ['profile/agent-conflict']]);
+  });
+});
+
 describe('tables of a run as people leave them', () => {
   const write = (name: string, more: (path: string, trace: string) => void): ProfileDocument => {
     const path = folder();

@@ -335,7 +335,13 @@ function parseProfile(path: string): ProfileDocument | undefined {
 }
 
 function diffText(diff: ProfileDiff): string {
+  const [before, after] = diff.machines.map((names) => names.map(clean).join(', '));
   const out = [
+    ...(before === after
+      ? []
+      : [
+          `A ran on ${before || 'an unknown GPU'}, B on ${after || 'an unknown GPU'}: times differ without any change of the program`,
+        ]),
     `GPU work ${show(diff.totalNs[0], ms)} -> ${show(diff.totalNs[1], ms)} (x${show(diff.totalRatio, (v) => v.toFixed(3))}), ` +
       `critical path ${show(diff.criticalNs[0], ms)} -> ${show(diff.criticalNs[1], ms)}`,
   ];

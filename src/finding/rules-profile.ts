@@ -171,6 +171,12 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Record the trace again without counters, which change or remove times.',
   },
+  'profile/work-apart': {
+    severity: 'warning',
+    title: 'Work lies hours apart, as that of several runs does',
+    source: SOURCES.rocprofv3,
+    advice: 'Give the files of one run. If they are, look at each part of the timeline by itself.',
+  },
   'sim/modelled': {
     severity: 'note',
     title: 'Times and rates of a simulated program are modelled; their error is that of the class of the kernel',

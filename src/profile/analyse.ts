@@ -50,6 +50,9 @@ const MAX_SAMPLES = 2000;
 /** Waves whose instructions are listed one by one, and how many of each. */
 const EXECUTED_WAVES = 16;
 const EXECUTED = 1000;
+/** A GPU that a program leaves alone for an hour is more likely one of several runs. */
+const APART_NS = 3600e9;
+const APART = 'work lies hours apart, as that of several runs does';
 const SERIALISED = 'collecting counters puts gaps between dispatches';
 
 /** Analyses a recording. */
@@ -75,11 +78,12 @@ function analysis(
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
   const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;
+  const noGap = whyNoGap(recording, path, domain);
   const features = recording.traces.map(traceFeatures);
-  const kernels = kernelEntries(recording, table, path, features, options, domain);
+  const kernels = kernelEntries(recording, table, path, features, options, noGap);
   const dispatches = dispatchSection(recording, table, kernels, options, domain);
   const criticalSection = pathSection(recording, work, path);
-  const gapNs = recording.serialised.has(domain) ? unknown(SERIALISED) : criticalSection.gapNs;
+  const gapNs = noGap === undefined ? criticalSection.gapNs : unknown(noGap);
   const document: ProfileDocument = {
     schema: PROFILE_SCHEMA,
     version: PROFILE_VERSION,
@@ -112,6 +116,19 @@ function analysis(
   };
   // Of the path's columns, which are as long as the recording, only this one is kept.
   return { document, onPath: path?.path };
+}
+
+/** Why time without work says nothing of the program; undefined where it does. Work that lies hours apart is reported. */
+function whyNoGap(r: Recording, path: CriticalPath | undefined, domain: number): string | undefined {
+  if (path !== undefined && path.longestGapNs >= APART_NS) {
+    r.report(
+      'profile/work-apart',
+      r.sources[0]?.path ?? '',
+      `Nothing ran for ${(path.longestGapNs / 3600e9).toFixed(1)} hours at a stretch, and all work takes ${(path.busyNs / 1e9).toPrecision(3)} s: the inputs may be of several runs. Span and idle time say nothing then.`,
+    );
+    return APART;
+  }
+  return r.serialised.has(domain) ? SERIALISED : undefined;
 }
 
 function findingEntry({ rule, severity, message, place, kernel, fix, count }: RecordingFinding): FindingEntry {
@@ -271,13 +288,13 @@ function kernelEntries(
   path: CriticalPath | undefined,
   features: readonly TraceFeatures[],
   options: AnalyseOptions,
-  domain: number,
+  noGap: string | undefined,
 ): KernelEntry[] {
   const gapShare: Measure =
     path === undefined || path.spanNs === 0
       ? unknown('no work has known times')
-      : r.serialised.has(domain)
-        ? unknown(SERIALISED)
+      : noGap !== undefined
+        ? unknown(noGap)
         : known(path.gapNs / path.spanNs);
   const noPath = unknown('no dispatch of this kernel has known times');
   const entries: KernelEntry[] = [];

@@ -37,14 +37,14 @@ code{font-family:ui-monospace,monospace;font-size:13px}
 svg text{fill:var(--fg);font:12px system-ui,sans-serif}svg .axis{font-size:13px}
 svg .grid{stroke:var(--line);stroke-width:1}
 svg .roof{stroke-width:2.5;fill:none}svg .roof.rate{stroke:var(--dim);stroke-width:2}
-svg .roof-label{font-size:11.5px;fill:var(--fg)}
+svg .roof-label{font-size:11.5px;fill:var(--fg);paint-order:stroke;stroke:var(--panel);stroke-width:4px;stroke-linejoin:round}
 svg .dot{stroke:var(--bg);stroke-width:1.5;cursor:pointer;fill-opacity:.85}svg .dot:focus{stroke:var(--fg);stroke-width:3;outline:none}
 .level-0{--c:var(--l0)}.level-1{--c:var(--l1)}.level-2{--c:var(--l2)}.level-3{--c:var(--l3)}.level-4{--c:var(--crit)}
 svg .roof[class*=level-]{stroke:var(--c)}svg .dot[class*=level-]{fill:var(--c)}.swatch{background:var(--c)}
 .legend{display:flex;gap:18px;list-style:none;margin:6px 0 0;padding:0 0 0 78px}
 .swatch{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px}
 .timeline:focus-visible{outline-offset:-2px}
-svg .density{fill:var(--work);fill-opacity:.55}svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .call{fill:var(--idle)}svg .track{fill:var(--exec)}svg .track-top{font-size:11px}tr.selected{outline:2px solid var(--crit);outline-offset:-2px}svg .faster{fill:var(--exec)}svg .slower{fill:var(--stall)}svg .arrow{fill:none;stroke:var(--crit);stroke-width:1.2}svg .critical{stroke:var(--crit);stroke-width:2}
+svg .density{fill:var(--work);fill-opacity:.55}svg .edge-critical{fill:none;stroke:var(--crit);stroke-width:2}svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .call{fill:var(--idle)}svg .track{fill:var(--exec)}svg .track-top{font-size:11px}tr.selected{outline:2px solid var(--crit);outline-offset:-2px}svg .faster{fill:var(--exec)}svg .slower{fill:var(--stall)}svg .arrow{fill:none;stroke:var(--crit);stroke-width:1.2}svg .critical{stroke:var(--crit);stroke-width:2}
 svg .bar-label{pointer-events:none}
 .key{padding:1px 8px;border-radius:4px;font-size:13px}.critical-key{border:2px solid var(--crit)}.dispatch-key{background:var(--work)}.copy-key{background:var(--copy)}.call-key{background:var(--idle)}.track-key{background:var(--exec)}
 .state-idle{fill:var(--idle);background:var(--idle)}.state-exec{fill:var(--exec);background:var(--exec)}.state-wait{fill:var(--wait);background:var(--wait)}.state-stall{fill:var(--stall);background:var(--stall)}.state-empty{fill:none}

@@ -16,8 +16,11 @@ const RESOURCES: Readonly<Record<string, readonly (readonly [RegExp, (value: num
   'memory-bandwidth': [
     [/^(hbm|mall)\.(read|write)Gbps$|^l2\.(channelRate|writeRate)$|^vl1d\.(fill|rate|tags)$/, twice],
   ],
-  'memory-latency': [[/^(hbm|mall|l2|vl1d|sl1d)\.latency$|^l2\.storeAck$|^tlb\.miss$/, half]],
-  compute: [[/^class\..*\.issue$/, atLeastOne]],
+  'memory-latency': [[/^(hbm|mall|l2|vl1d|sl1d)\.latency$|^l2\.storeAck$|^tlb\.(miss|refill)$/, half]],
+  compute: [
+    [/^class\..*\.issue$/, atLeastOne],
+    [/^matrix\.pass$/, half],
+  ],
   lds: [
     [/^lds\.rate$/, twice],
     [/^lds\.(extraPass|latency)$/, half],
@@ -38,19 +41,23 @@ function changed(name: string, resource: string): Chip {
   return makeChip({ ...file, numbers });
 }
 
-/** The share of the kernel's time that goes away when a resource costs half, by limiter; most first. */
+/** The share of the kernel's time that goes away when a resource costs half, by limiter; most first. Of occupancy it is what a workgroup takes less when there are twice as many. */
 export async function whatIf(
   kernel: LimitedKernel | CompiledKernel,
   chip: string,
   compiled?: Uint8Array,
 ): Promise<readonly (readonly [limiter: string, gain: number])[]> {
-  const time = async (on: Chip): Promise<number> => {
-    const total = (await limiterProfileOn(kernel, on, compiled)).kernels[0]?.totalNs;
-    if (total === undefined || !isKnown(total)) throw new Error(`${kernel.name} has no modelled time`);
-    return total.value;
+  const time = async (on: Chip, launched = kernel): Promise<number> => {
+    // From the first start to the last end: what lies between launches is theirs.
+    const { spanNs } = (await limiterProfileOn(launched, on, compiled)).criticalPath;
+    if (!isKnown(spanNs)) throw new Error(`${kernel.name} has no modelled time`);
+    return spanNs.value;
   };
   const base = await time(makeChip(chipFile(chip)));
   const gains: (readonly [string, number])[] = [];
+  // Waves are too few where twice as many workgroups do not take twice as long.
+  const larger = { ...kernel, groups: 2 * kernel.groups, bytes: 2 * kernel.bytes };
+  gains.push(['under-occupied', 1 - (await time(makeChip(chipFile(chip)), larger)) / (2 * base)]);
   for (const name of Object.keys(RESOURCES)) gains.push([name, 1 - (await time(changed(chip, name))) / base]);
   return gains.sort((a, b) => b[1] - a[1]);
 }

@@ -73,6 +73,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
   });
   const valuBusy = when('cycles in which VALU issues', 'issue.valu', 0.6);
   const mfmaBusy = when('cycles in which the matrix units are busy', 'mfma.busy', 0.6);
+  const ldsBusy = when('cycles in which LDS works', 'lds.busy', 0.6);
   const computeShare: Condition = {
     metric: 'share of the compute peak',
     value: input.roofline.computeOfPeak,
@@ -252,7 +253,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: queues.formula,
       source: 'gpu-benches and mt4g: latencies of L1, L2 and memory (src/profile/analysis/queues.ts)',
       saves: (times) => 1 - 1 / times,
-      refutes: [computeShare, valuBusy, mfmaBusy, when('cycles in which LDS works', 'lds.busy', 0.6), ...atomics],
+      refutes: [computeShare, valuBusy, mfmaBusy, ldsBusy, ...atomics],
     },
     {
       class: 'memory-bandwidth',
@@ -333,8 +334,8 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: formula('waves.resident'),
       source: source('waves.resident'),
       saves: (share) => 1 - share,
-      // Waves that wait for each other's atomics are not helped by more of them.
-      refutes: [...busy, computeShare, ...atomics, ...launches],
+      // Waves that wait for each other's atomics, or for an LDS that works all the time, are not helped by more of them.
+      refutes: [...busy, ldsBusy, computeShare, ...atomics, ...launches],
       causes: [{ class: 'instruction-fetch', condition: fetching }],
     },
     {
@@ -375,7 +376,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: empty.formula,
       source: MODEL,
       saves: (groups) => 1 - groups,
-      refutes: [...busy, computeShare, ...atomics, ...launches],
+      refutes: [...busy, ldsBusy, computeShare, ...atomics, ...launches],
     },
     {
       class: 'under-occupied',
@@ -476,7 +477,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       refutes: [
         bandwidth('HBM', 0.9),
         when('active lanes per VALU instruction', 'lanes.active', 32, 'at most'),
-        when('cycles in which LDS works', 'lds.busy', 0.6),
+        ldsBusy,
       ],
     },
     {

@@ -39,6 +39,8 @@ export interface CriticalPath {
   readonly busyNs: number;
   /** Time when nothing ran. */
   readonly gapNs: number;
+  /** The longest time at a stretch when nothing ran. */
+  readonly longestGapNs: number;
   /** Time in which at least two pieces of work overlapped. */
   readonly overlapNs: number;
   readonly path: Int32Array;
@@ -192,11 +194,15 @@ function spans(work: WorkTable, order: Int32Array) {
   let spanEnd = Number.NEGATIVE_INFINITY;
   let busyNs = 0;
   let gapNs = 0;
+  let longestGapNs = 0;
   for (let at = 0; at < order.length; at++) {
     const start = work.start[order[at]];
     const end = work.end[order[at]];
     busyNs += end - start;
-    if (spanEnd !== Number.NEGATIVE_INFINITY && start > spanEnd) gapNs += start - spanEnd;
+    if (spanEnd !== Number.NEGATIVE_INFINITY && start > spanEnd) {
+      gapNs += start - spanEnd;
+      longestGapNs = Math.max(longestGapNs, start - spanEnd);
+    }
     spanEnd = Math.max(spanEnd, end);
   }
   const spanNs = order.length === 0 ? 0 : spanEnd - work.start[order[0]];
@@ -215,7 +221,7 @@ function spans(work: WorkTable, order: Int32Array) {
     }
     one = Math.max(one, end);
   }
-  return { spanNs, busyNs, gapNs, overlapNs };
+  return { spanNs, busyNs, gapNs, longestGapNs, overlapNs };
 }
 
 type Sum = { -readonly [K in keyof SymbolShare]: SymbolShare[K] };

@@ -19,6 +19,8 @@ export interface KernelChange {
 }
 
 export interface ProfileDiff {
+  /** The GPUs of A and of B; times of different ones differ without any change of the program. */
+  readonly machines: readonly [readonly string[], readonly string[]];
   readonly totalNs: readonly [Measure, Measure];
   readonly totalRatio: Measure;
   readonly criticalNs: readonly [Measure, Measure];
@@ -41,11 +43,19 @@ export function diffProfiles(a: ProfileDocument, b: ProfileDocument): ProfileDif
   const weight = (c: KernelChange) => (isKnown(c.changeNs) ? Math.abs(c.changeNs.value) : -1);
   const total: [Measure, Measure] = [a.criticalPath.busyNs, b.criticalPath.busyNs];
   return {
+    machines: [machinesOf(a), machinesOf(b)],
     totalNs: total,
     totalRatio: ratio(total[1], total[0], 'the work of A'),
     criticalNs: [a.criticalPath.lengthNs, b.criticalPath.lengthNs],
     kernels: kernels.sort((x, y) => weight(y) - weight(x) || (x.name < y.name ? -1 : 1)),
   };
+}
+
+/** Its GPUs; documents before version 1.2 name them by their agents. */
+function machinesOf(document: ProfileDocument): readonly string[] {
+  const ofAgents = () =>
+    document.agents.flatMap(({ name, arch }) => (arch === null ? [] : [`${name ?? arch} (${arch})`]));
+  return (document as Partial<ProfileDocument>).answer?.machines ?? ofAgents();
 }
 
 /** The time of a kernel, none where the profile has no such kernel. */

@@ -40,13 +40,20 @@ export function commonCover(sums: readonly MetricSum[]): Uint8Array {
   return first.covered.map((one, i) => (one === 1 && rest.every((sum) => sum.covered[i] === 1) ? 1 : 0));
 }
 
-/** The agent a dispatch ran on: by key, by number, or the only GPU there is. */
-export function resolveAgent(recording: Recording, key: string, archOverride?: string): Agent | undefined {
+/** The agent a dispatch ran on: by key, by number, or the only GPU there is. Its architecture is `archElse` where none was recorded. */
+export function resolveAgent(recording: Recording, key: string, archElse?: string): Agent | undefined {
   const gpus = [...recording.agents.values()].filter((agent) => agent.isGpu);
   const found = recording.agents.get(key) ?? recording.agents.get(`Agent ${key}`);
   const agent = found?.isGpu ? found : gpus.length === 1 ? gpus[0] : undefined;
-  if (archOverride === undefined) return agent;
-  return agent === undefined ? { ...recording.agent(key), arch: archOverride } : { ...agent, arch: archOverride };
+  if (archElse === undefined) return agent;
+  if (agent?.arch !== undefined && agent.arch !== archElse) {
+    recording.report(
+      'profile/agent-conflict',
+      recording.sources[0]?.path ?? '',
+      `${agent.key} is ${agent.arch} as it was recorded, not ${archElse}: the architecture that was given is not used for it.`,
+    );
+  }
+  return { ...(agent ?? recording.agent(key)), arch: agent?.arch ?? archElse };
 }
 
 /**
@@ -66,9 +73,9 @@ export class MetricTable {
   private readonly agents: (Agent | undefined)[];
   private readonly compiled = new Map<string, CompiledMetric[]>();
 
-  constructor(recording: Recording, archOverride?: string) {
+  constructor(recording: Recording, archElse?: string) {
     this.recording = recording;
-    this.agents = recording.agentKeys.values.map((key) => resolveAgent(recording, key, archOverride));
+    this.agents = recording.agentKeys.values.map((key) => resolveAgent(recording, key, archElse));
   }
 
   /** The agent of a dispatch row. */

@@ -36,18 +36,19 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
   const absent = recorded.flatMap(([name, value]) => (value === null ? [name] : []));
   if (absent.length > 0) facts.append(ui.el('dt', {}, 'Not recorded'), ui.el('dd', {}, absent.join(', ')));
   section.append(facts);
+  const isOneGpu = new Set(data.kernels.map((kernel) => kernel.agent)).size === 1;
   const shares = answer.kernels.filter((kernel) => kernel.share.value !== undefined);
   if (shares.length > 0) {
     section.append(
       ui.table(
         'Where the time went',
-        ['Kernel', 'Time', 'Share of all kernels', 'Limited by', 'GPU'],
+        ['Kernel', 'Time', 'Share of all kernels', 'Limited by', ...(isOneGpu ? [] : ['GPU'])],
         shares.map((kernel) => [
           link(kernel.id, kernel.name),
           ui.measure(kernel.totalNs, ui.ns),
           ui.measure(kernel.share, ui.percent),
           data.kernels.find(({ id }) => id === kernel.id)?.bottleneck.classes[0]?.class ?? 'no class has evidence',
-          kernel.agent,
+          ...(isOneGpu ? [] : [kernel.agent]),
         ]),
         [1, 2],
       ),
@@ -65,20 +66,24 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
   const bounds = data.kernels
     .filter((kernel) => (kernel.roofline.leastNs.value ?? 0) > 0)
     .sort((a, b) => (b.roofline.leastNs.value ?? 0) - (a.roofline.leastNs.value ?? 0));
+  const why = data.kernels.find((kernel) => kernel.totalNs.unknown !== undefined)?.totalNs.unknown;
+  if (shares.length === 0 && why !== undefined && !data.simulated) {
+    section.append(ui.el('p', {}, `How long the kernels took is unknown: ${why}.`));
+  }
   if (shares.length === 0 && bounds.length > 0) {
     section.append(
       ui.table(
         'Where time must go: lower bounds from the roofs, no times',
-        ['Kernel', 'GPU', 'At least', 'Roof'],
+        ['Kernel', 'At least', 'Roof', ...(isOneGpu ? [] : ['GPU'])],
         bounds
           .slice(0, 5)
           .map((kernel) => [
             link(kernel.id, kernel.name),
-            kernel.agent,
             ui.measure(kernel.roofline.leastNs, ui.ns),
             kernel.roofline.leastBy ?? '',
+            ...(isOneGpu ? [] : [kernel.agent]),
           ]),
-        [2],
+        [1],
       ),
     );
   }

@@ -5,6 +5,7 @@ import type { Ui } from './ui.ts';
 /** What the page shows of `ProfileDiff`. */
 export interface ComparisonData {
   readonly names: readonly [string, string];
+  readonly machines: readonly [readonly string[], readonly string[]];
   readonly totalNs: readonly [PageMeasure, PageMeasure];
   readonly criticalNs: readonly [PageMeasure, PageMeasure];
   readonly kernels: readonly {
@@ -135,10 +136,20 @@ export function startComparison(parts: {
 }): void {
   const data = JSON.parse(document.getElementById('data')?.textContent ?? '{}') as ComparisonData;
   const ui = parts.createUi();
+  const on = (machines: readonly string[]) => (machines.length === 0 ? '' : ` on ${machines.join(', ')}`);
+  const [before, after] = data.machines;
+  const isOther = before.length > 0 && after.length > 0 && before.join() !== after.join();
   document
     .getElementById('head')
     ?.append(
-      ui.el('p', {}, `Before: ${data.names[0]}. After: ${data.names[1]}.`),
+      ui.el(
+        'p',
+        {},
+        `Before: ${data.names[0]}${on(data.machines[0])}. After: ${data.names[1]}${on(data.machines[1])}.`,
+      ),
+      ...(isOther
+        ? [ui.el('p', { class: 'simulated' }, 'The GPUs differ, so times differ without any change of the program.')]
+        : []),
       ui.el(
         'nav',
         { 'aria-label': 'Sections' },

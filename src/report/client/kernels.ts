@@ -35,6 +35,7 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
     sum('Bytes asked for', (k) => [metric(k, 'bytes.requested.read'), metric(k, 'bytes.requested.write')]),
     sum('FLOPs', (k) => [k.roofline.flops]),
   ];
+  const isOneGpu = new Set(data.kernels.map((kernel) => kernel.agent)).size === 1;
   const all: readonly Column[] = [
     {
       name: 'Kernel',
@@ -95,7 +96,9 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
       cell: (k) => ui.measure(k.roofline.leastNs, ui.ns),
       numeric: true,
     },
-    { name: 'GPU', key: (k) => k.agent, cell: (k) => k.agent, numeric: false },
+    ...(isOneGpu
+      ? []
+      : [{ name: 'GPU', key: (k: PageKernel) => k.agent, cell: (k: PageKernel) => k.agent, numeric: false }]),
   ];
   // What is unknown for all kernels does not lead.
   const isBare = (column: Column) =>

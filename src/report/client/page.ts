@@ -81,7 +81,7 @@ export function startPage(parts: Parts): void {
       ui.el(
         'p',
         {},
-        `Dispatches: ${data.dispatches.total}, kernels: ${data.kernels.length}${agents.length > 0 ? `, on ${agents.join(', ')}` : ''}.`,
+        `Dispatches: ${ui.count(data.dispatches.total)}, kernels: ${ui.count(data.kernels.length)}${agents.length > 0 ? `, on ${agents.join(', ')}` : ''}.`,
       ),
       ...(data.simulated
         ? [

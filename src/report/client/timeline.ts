@@ -39,7 +39,7 @@ export function timelineView(
       ui.el(
         'p',
         { class: 'note' },
-        `${path.edges.queueOrder} edges from queue order, ${path.edges.recorded} recorded, ${path.edges.inferred} inferred from timestamps.`,
+        `${ui.count(path.edges.queueOrder)} edges from queue order, ${ui.count(path.edges.recorded)} recorded, ${ui.count(path.edges.inferred)} inferred from timestamps.`,
       ),
     );
   } else {
@@ -71,7 +71,7 @@ export function timelineView(
         { class: 'note' },
         all === undefined
           ? `Drawn one by one: the critical path and the longest work, ${items.length} of ${nodes}. The shade behind shows how busy each lane is with all of it.`
-          : `From far, the shade shows how busy each lane is, and the critical path and the longest work stand before it. Closer, each of the ${nodes} pieces of work is drawn.`,
+          : `From far, the shade shows how busy each lane is, and how much of that is on the critical path. Closer, each of the ${ui.count(nodes)} pieces of work is drawn.`,
       ),
     );
   }
@@ -113,7 +113,15 @@ export function timelineView(
     // All work, drawn one by one or not, as the height of its share of time.
     const near = store?.within(from, from + width, MOST);
     if (near === undefined) {
-      const shade = (lane: string, busy: ArrayLike<number>, full: number, first: number, each: number) => {
+      // Of the critical path only the upper edge is drawn: where it lies on that of all work, all work is critical.
+      const shade = (
+        lane: string,
+        busy: ArrayLike<number>,
+        full: number,
+        first: number,
+        each: number,
+        isEdge = false,
+      ) => {
         const row = lanes.indexOf(lane);
         if (row < 0) return;
         let shape = '';
@@ -123,19 +131,28 @@ export function timelineView(
           const left = Math.max(L, px(start));
           const right = Math.min(W - 8, px(start + each));
           const high = (ROW - 8) * Math.min(1, busy[i] / full);
-          shape += `M${left.toFixed(2)} ${row * ROW + ROW - 4}v${(-high).toFixed(2)}H${right.toFixed(2)}v${high.toFixed(2)}Z`;
+          const [x, y] = [left.toFixed(2), row * ROW + ROW - 4];
+          shape += isEdge
+            ? `M${x} ${(y - high).toFixed(2)}H${right.toFixed(2)}`
+            : `M${x} ${y}v${(-high).toFixed(2)}H${right.toFixed(2)}v${high.toFixed(2)}Z`;
         }
-        root.append(ui.svg('path', { d: shape, class: 'density' }));
+        if (shape !== '') root.append(ui.svg('path', { d: shape, class: isEdge ? 'edge-critical' : 'density' }));
       };
       if (store !== undefined) {
         const pieces = W - L - 8;
         for (const [lane, busy] of store.busy(from, from + width, pieces)) shade(lane, busy, 1, from, width / pieces);
+        for (const [lane, busy] of store.busy(from, from + width, pieces, true)) {
+          shade(lane, busy, 1, from, width / pieces, true);
+        }
       } else if (work === null) {
         for (const { lane, busy } of path.density) shade(lane, busy, 255, 0, last / busy.length);
       }
     }
     const places = new Map<number, readonly [number, number, number]>();
-    for (const one of near ?? items) {
+    // Where shares of all work are drawn, only what is wide enough to be seen stands before them: the others are in the shares.
+    const seen = (one: { readonly duration: number }) =>
+      store === undefined || (one.duration / width) * (W - L - 8) >= 1;
+    for (const one of near ?? items.filter(seen)) {
       const item = listed.get(keyOf(one.lane, one.start));
       const lane = lanes.indexOf(one.lane);
       if (lane < 0 || one.start + one.duration < from || one.start > from + width) continue;

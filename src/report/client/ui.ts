@@ -8,6 +8,8 @@ export interface Ui {
   el(tag: string, attributes?: Record<string, string | ((event: Event) => void)>, ...children: Child[]): HTMLElement;
   svg(tag: string, attributes?: Record<string, string | number>, ...children: Child[]): SVGElement;
   num(value: number): string;
+  /** All digits of a count, in groups. */
+  count(value: number): string;
   ns(value: number): string;
   percent(value: number): string;
   bytes(value: number): string;
@@ -78,7 +80,10 @@ export function createUi(): Ui {
       }
       return Number.isInteger(value) ? String(value) : value.toPrecision(4);
     },
+    count: (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ','),
     ns(value) {
+      if (Math.abs(value) >= 86_400e9) return `${(value / 86_400e9).toFixed(2)} days`;
+      if (Math.abs(value) >= 3600e9) return `${(value / 3600e9).toFixed(2)} h`;
       if (Math.abs(value) >= 1e9) return `${(value / 1e9).toFixed(3)} s`;
       if (Math.abs(value) >= 1e6) return `${(value / 1e6).toFixed(3)} ms`;
       if (Math.abs(value) >= 1e3) return `${(value / 1e3).toFixed(2)} µs`;

@@ -19,8 +19,8 @@ export interface WorkStore {
   span(): readonly [number, number];
   /** The work of a window, undefined when it is more than `most` pieces. */
   within(from: number, to: number, most: number): WorkItem[] | undefined;
-  /** The busy share of each piece of a window, by lane. */
-  busy(from: number, to: number, pieces: number): Map<string, Float64Array>;
+  /** The busy share of each piece of a window, by lane, of all work or of what is on the critical path. */
+  busy(from: number, to: number, pieces: number, onlyCritical?: boolean): Map<string, Float64Array>;
 }
 
 /** Opens the packed work of a page, whose columns are in an element of their own; undefined when the page has none. */
@@ -108,11 +108,12 @@ export function openWork(packed: PageData['work']): WorkStore | undefined {
       }
       return found;
     },
-    busy(from, to, pieces) {
+    busy(from, to, pieces, onlyCritical = false) {
       const all = columns();
       const each = (to - from) / pieces;
       const shares = packed.lanes.map(() => new Float64Array(pieces));
       for (let i = firstOf(all, from); i < count && all.start[i] <= to; i++) {
+        if (onlyCritical && (all.symbol[i] & 1) === 0) continue;
         const begin = Math.max(0, (all.start[i] - from) / each);
         const end = Math.min(pieces, (all.start[i] + all.duration[i] - from) / each);
         const share = shares[all.lane[i]];

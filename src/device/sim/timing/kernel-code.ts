@@ -122,7 +122,7 @@ export function codeInstruction(
   let latency = interval;
   if (field !== undefined) ({ issue, latency } = chip.latencyClass(field));
   else if (unit === 'matrix') {
-    issue = 4 * matrixPasses(instruction, chip.get('matrix.f64Passes'));
+    issue = chip.get('matrix.pass') * matrixPasses(instruction, chip.get('matrix.f64Passes'));
     latency = issue + MATRIX_TAIL;
   }
   return {

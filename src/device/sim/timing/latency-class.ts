@@ -78,7 +78,7 @@ export function latencyClassOf(row: InstructionRow): LatencyClass {
 
 const isNarrow = (format: number): boolean => format >= 2;
 
-/** Passes of 4 cycles that a matrix instruction takes; `f64Passes` are those of 16x16x4 f64, which differ between chips. */
+/** Passes that a matrix instruction takes; `f64Passes` are those of 16x16x4 f64, which differ between chips. */
 export function matrixPasses(instruction: Instruction, f64Passes: number): number {
   const { row } = instruction;
   const op = semanticsOf(row.operation) as MatrixOperation;

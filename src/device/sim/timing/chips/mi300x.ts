@@ -34,6 +34,7 @@ export const MI300X: ChipFile = {
     'l1i.bytes': [65536, WHITE_PAPER],
     'l1i.line': [128, WHITE_PAPER],
     'l1i.miss': [710, `${FIRST}: the first wave issues 770 cycles after its start`],
+    'matrix.pass': [4, 'CDNA3 ISA manual, 7.5: a pass is 4 cycles'],
     'matrix.f64Passes': [8, 'LLVM 22 SISchedule.td'],
     'lds.latency': [52, 'pyhip mem_latency.md (MI308X), mt4g (MI300X)'],
     'lds.wideBanks': [32, 'amd-shark-ai lds_summary.md, gfx942'],
