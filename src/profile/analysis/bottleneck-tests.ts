@@ -363,7 +363,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         isRequired: true,
         why: 'neither SQ_WAIT_ANY nor a thread trace tells whether waves wait',
       },
-      refutes: [...busy, computeShare, ...atomics, ...launches, ...tooSmall],
+      refutes: [...busy, ldsBusy, computeShare, ...atomics, ...launches, ...tooSmall],
       causes: [{ class: 'instruction-fetch', condition: fetching }],
     },
     {
