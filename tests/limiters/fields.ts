@@ -1,6 +1,6 @@
 // Twenty-one kernels of several fields (fields.c), whose limiters are those that `npm run bench classify -- --fields --what-if` shows. A
 // resource of the chip is the limit where the kernel gains a quarter or more when it costs half: then half of the time goes to it. Where none
-// is, it is what gains most, twice as many workgroups among them. No class was seen before the labels were there.
+// is, it is what gains most, twice as many workgroups among them. That rule was chosen after the classes on MI300X had been seen.
 import { type CompiledKernel, limited, MB } from './compiled.ts';
 
 const noise = (words: Int32Array): void => {
