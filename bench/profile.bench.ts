@@ -22,7 +22,7 @@ if (mode === 'report') {
     '-o',
     out,
     '--arch',
-    'gfx942',
+    'gfx950',
     ...(exporter === undefined ? [] : [exporter, join(out, 'export.json')]),
   ]);
   const ms = performance.now() - started;

@@ -50,7 +50,7 @@ const fileWith = (name: string, content: string | Uint8Array): string => {
 function outcome(path: string): ProfileDocument | string {
   try {
     const { recording } = loadProfile([path]);
-    const document = analyse(recording, { arch: 'gfx942' });
+    const document = analyse(recording, { arch: 'gfx950' });
     for (const _ of perfettoTrace(recording)) {
     }
     for (const _ of speedscopeFile(recording, 'x')) {
