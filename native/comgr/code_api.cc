@@ -27,9 +27,10 @@ Registry<const ElfSymbol>& Symbols() {
   return symbols;
 }
 
-bool IsCode(const std::shared_ptr<Data>& data) {
-  return data != nullptr && data->bytes &&
-         (data->kind == DataKind::kRelocatable || data->kind == DataKind::kExecutable);
+// The bytes of an object that holds code; null for another one.
+const std::string* CodeOf(const std::shared_ptr<Data>& data) {
+  const bool is_code = data != nullptr && (data->kind == DataKind::kRelocatable || data->kind == DataKind::kExecutable);
+  return is_code && data->bytes.has_value() ? &data->bytes.value() : nullptr;
 }
 
 int TypeOf(const ElfSymbol& symbol) {
@@ -62,16 +63,18 @@ struct CodeObjectInfo {
 
 WAVESMITH_COMGR Status amd_comgr_get_data_isa_name(Handle data, size_t* size, char* name) {
   const auto found = FindData(data);
-  if (!IsCode(found)) return Status::kInvalidArgument;
-  const auto elf = Elf::Read(*found->bytes);
+  const std::string* const code = CodeOf(found);
+  if (code == nullptr) return Status::kInvalidArgument;
+  const auto elf = Elf::Read(*code);
   const std::string isa = elf ? IsaNameOfFlags(elf->flags()) : "";
   return isa.empty() ? Status::kError : Answer(WithEnd(isa), size, name);
 }
 
 WAVESMITH_COMGR Status amd_comgr_iterate_symbols(Handle data, Status (*callback)(Handle, void*), void* context) {
   const auto found = FindData(data);
-  if (!IsCode(found) || callback == nullptr) return Status::kInvalidArgument;
-  const auto elf = Elf::Read(*found->bytes);
+  const std::string* const code = CodeOf(found);
+  if (code == nullptr || callback == nullptr) return Status::kInvalidArgument;
+  const auto elf = Elf::Read(*code);
   if (!elf) return Status::kError;
   for (const ElfSymbol& symbol : elf->Symbols()) {
     const Handle handle = Symbols().Add(std::make_shared<const ElfSymbol>(symbol));
@@ -84,8 +87,9 @@ WAVESMITH_COMGR Status amd_comgr_iterate_symbols(Handle data, Status (*callback)
 // The interface has no way to give the symbol back: its handle stays.
 WAVESMITH_COMGR Status amd_comgr_symbol_lookup(Handle data, const char* name, Handle* symbol) {
   const auto found = FindData(data);
-  if (!IsCode(found) || name == nullptr || symbol == nullptr) return Status::kInvalidArgument;
-  const auto elf = Elf::Read(*found->bytes);
+  const std::string* const code = CodeOf(found);
+  if (code == nullptr || name == nullptr || symbol == nullptr) return Status::kInvalidArgument;
+  const auto elf = Elf::Read(*code);
   if (!elf) return Status::kError;
   const std::vector<ElfSymbol> all = elf->Symbols();
   const auto wanted = std::find_if(all.begin(), all.end(), [&](const ElfSymbol& s) { return s.name == name; });
@@ -176,7 +180,8 @@ WAVESMITH_COMGR Status amd_comgr_lookup_code_object(Handle data, CodeObjectInfo*
   bool is_compressed = false;
   if (const auto elf = Elf::Read(*found->bytes)) {
     const std::string isa = IsaNameOfFlags(elf->flags());
-    if (!isa.empty()) entries.push_back({ReadIsaName(isa)->TargetId(), image, found->bytes->size()});
+    const auto named = ReadIsaName(isa);
+    if (named) entries.push_back({named->TargetId(), image, found->bytes->size()});
   } else if (!wavesmith::hip::ReadBundle(image, found->bytes->size(), &entries, &is_compressed)) {
     return Status::kError;
   }

@@ -61,8 +61,12 @@ const std::vector<std::string>& IsaNames() {
 }
 
 Node IsaMetadata(const std::string& text, const IsaName& name) {
-  const Isa& isa = *std::find_if(std::begin(kIsas), std::end(kIsas),
-                                 [&](const Isa& candidate) { return name.processor == candidate.processor; });
+  // A name that was read is of one of them.
+  const Isa* of = std::begin(kIsas);
+  for (const Isa& candidate : kIsas) {
+    if (name.processor == candidate.processor) of = &candidate;
+  }
+  const Isa& isa = *of;
   Node features = Node::Map();
   for (const char* const feature : {"sramecc", "xnack"}) {
     const auto stated = std::find_if(name.features.begin(), name.features.end(),

@@ -23,7 +23,7 @@ Node ReadValue(MessagePack& m, int depth) {
       for (uint64_t n = m.Map(); n > 0 && m.ok(); n--) {
         Node key = ReadValue(m, depth + 1);
         Node value = ReadValue(m, depth + 1);
-        node.map.emplace_back(std::move(key), std::move(value));
+        node.map.push_back({std::move(key), std::move(value)});
       }
       return node;
     case MessagePack::Kind::kArray:
@@ -61,7 +61,7 @@ Node Node::Map() {
   node.kind = Kind::kMap;
   return node;
 }
-void Node::Put(const std::string& key, Node value) { map.emplace_back(Text(key), std::move(value)); }
+void Node::Put(const std::string& key, Node value) { map.push_back({Text(key), std::move(value)}); }
 
 bool ReadNode(const std::string& bytes, Node* root) {
   MessagePack m(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());

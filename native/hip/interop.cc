@@ -1,7 +1,6 @@
 // Memory, semaphores and graphics of other drivers. Memory comes by a descriptor of this device's memory. Semaphores cannot be imported on
 // Linux, by AMD's runtime neither, and no OpenGL context belongs to a virtual GPU: what needs one gives what AMD's runtime gives without one.
 // Source: hipamd/src/hip_memory.cpp, hip_gl.cpp and rocclr/device/rocm/rocdevice.cpp of ROCm/clr.
-#include <algorithm>
 
 #include "hip/graph/model.h"
 
@@ -27,7 +26,8 @@ hipError_t CheckSemaphores(const void* handles, const void* params, unsigned cou
 // A resource of graphics cannot be registered, so that no handle is one.
 hipError_t CheckResources(int count, const void* const* resources) {
   if (count <= 0 || resources == nullptr) return hipErrorInvalidValue;
-  const bool given = std::all_of(resources, resources + count, [](const void* r) { return r != nullptr; });
+  bool given = true;
+  for (int n = 0; n < count; n++) given = given && resources[n] != nullptr;
   return given ? hipErrorInvalidHandle : hipErrorInvalidValue;
 }
 

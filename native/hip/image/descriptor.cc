@@ -79,7 +79,7 @@ void WriteNames(const TexelFormat& texel, size_t width, uint32_t* words) {
 
 }  // namespace
 
-size_t TexelFormat::Bytes() const { return BitsOf(format) / 8 * channels; }
+size_t TexelFormat::Bytes() const { return size_t{BitsOf(format) / 8} * channels; }
 bool TexelFormat::IsInteger32() const {
   return format == HIP_AD_FORMAT_SIGNED_INT32 || format == HIP_AD_FORMAT_UNSIGNED_INT32;
 }
