@@ -29,11 +29,13 @@ function valuesOf(include: string, headers: readonly string[], names: readonly s
       encoding: 'utf8',
       maxBuffer: 1 << 28,
     });
-  // Names that are not declared are named by the compiler.
+  // Names that are not declared, or that are several functions, are named by the compiler.
   const asked = names.map((n) => `static const long long v_${n.replace(/\W/g, '_')} = (long long)(${n});`).join('\n');
   const first = run(asked, '-fsyntax-only', '-ferror-limit=0', '-w');
   const absent = new Set(
-    [...first.stderr.matchAll(/use of undeclared identifier '(\w+)'/g)].map((m) => m[1] as string),
+    [...first.stderr.matchAll(/(?:use of undeclared identifier|address of overloaded function) '(\w+)'/g)].map(
+      (m) => m[1] as string,
+    ),
   );
   const known = names.filter((n) => !absent.has(n));
   const lines = known.map((n) => `extern "C" const long long v_${n} = (long long)(${n});`).join('\n');

@@ -111,7 +111,7 @@ describe.skipIf(!hasHip)('a counted program', { timeout: 120_000 }, () => {
       const bad = await wavesmith('probe', '--tool', file, '--kernel', 'step', '--self-check', '--', program, 'plain');
       expect(bad.code).toBe(1);
       expect(bad.err).toMatch(
-        /error\[probe\/self-check\]: Kernel '_Z4stepPfi''s results change with point 3 of the probe\./,
+        /error\[probe\/self-check\]: Kernel '_Z4stepPfi''s results change with point 3 of the probe at 0x[0-9a-f]+ \(global_store_dword .*\)\./,
       );
     } finally {
       rmSync(folder, { recursive: true, force: true });

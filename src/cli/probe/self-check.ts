@@ -80,11 +80,11 @@ async function lastGood(last: number, isGood: (count: number) => Promise<boolean
   return good;
 }
 
-/** ` at 0x1528, 'v_add_f32_e32 v2, v2, v2',`; nothing when the address is not known. */
+/** ` at 0x1528 (v_add_f32_e32 v2, v2, v2)`; nothing when the address is not known. */
 function placeText(result: Instrumented | undefined, pc: number | undefined): string {
   if (pc === undefined) return '';
   const text = result?.program.at(pc)?.text;
-  return ` at 0x${pc.toString(16)}${text === undefined ? '' : `, '${text}',`}`;
+  return ` at 0x${pc.toString(16)}${text === undefined ? '' : ` (${text})`}`;
 }
 
 function guiltyPoint(whose: string, point: number, place: string, isAlone: boolean): WavesmithError {

@@ -86,9 +86,11 @@ export class GlobalRaces {
 
   /**
    * A scalar load of bytes that the dispatch has written: the scalar cache does not see what vector instructions store. It must have been
-   * invalidated behind the wait for the store.
+   * invalidated behind the wait for the store. A load with `glc` asks past the cache: AITER's split-K kernels wait for each other in loops of
+   * it, which would not end otherwise.
    */
   scalarRead(actor: Actor, of: RegionShadow, offset: number, bytes: number): void {
+    if (actor.plan.cachePolicy !== 0) return;
     const { fresh } = actor.shadow;
     for (let at = offset; at < offset + bytes; at += 4) {
       const last = this.global.lastWrite(of, at, Math.min(4, offset + bytes - at));
