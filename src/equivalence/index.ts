@@ -6,6 +6,7 @@
 export { DEFAULT_LIMITS, type Limits, processorTime } from './budget.ts';
 export type { Counterexample, CounterexampleOptions, NamedPlan } from './counterexample.ts';
 export { type DecideOptions, type Decision, decideKernel } from './decide.ts';
+export { isIdenticalKernel } from './identity.ts';
 export {
   type LaunchFacts,
   type Proof,

@@ -1,11 +1,11 @@
-import { kernelCode } from '../check/code.ts';
 import type { CodeObject, Kernel, KernelDescriptor } from '../codeobject/index.ts';
 import { initialMode } from '../device/sim/dispatch/wave-start.ts';
 import { targetInfo } from '../isa/index.ts';
-import { type CodeInstruction, PRELOAD_STUB, type Program, Slot } from '../program/index.ts';
+import { PRELOAD_STUB, type Program, Slot } from '../program/index.ts';
 import { Budget, DEFAULT_LIMITS, LimitReached, type Limits, type Places } from './budget.ts';
+import { isIdenticalKernel } from './identity.ts';
 import { idleSkips } from './idle.ts';
-import { dataShift, hasSameCodeSections, hasSameTables, hasTables, isDataAddress, isSameBytes } from './image.ts';
+import { dataShift, hasSameTables, hasTables, isDataAddress } from './image.ts';
 import { hasSameAllocation, interfaceDifference } from './interface.ts';
 import { AccessPairs, orderDifference } from './ordering.ts';
 import { codePlaces } from './places.ts';
@@ -172,10 +172,10 @@ function* proof(
     return stop(`the files are code objects of version ${baseline.version} and ${edited.version}`);
   const difference = interfaceDifference(a.kernel, b.kernel, targetInfo(a.target));
   if (difference !== undefined) return stop(difference);
-  const shift = dataShift(baseline, edited);
-  if (options.ignoreIdentity !== true && shift === 0n && isSameKernel(a, b)) {
+  if (options.ignoreIdentity !== true && isIdenticalKernel(baseline, edited, a.kernel, b.kernel)) {
     return finish({ verdict: 'proved', isIdentical: true });
   }
+  const shift = dataShift(baseline, edited);
   const worse = compareFindings(a, b);
   if (worse.finding !== undefined)
     return stop(`the checker objects: ${worse.finding.message.replace(/\.$/, '')}`, [
@@ -302,31 +302,6 @@ const isOldInterface = ({ version }: CodeObject): boolean => version !== undefin
 function placeOf(program: Program, pc: number | undefined): ProofPlace | undefined {
   return pc === undefined ? undefined : { pc, instruction: program.text(pc) };
 }
-
-/** The same bytes at the same place, and nothing that the kernel could find elsewhere has changed. */
-function isSameKernel(a: Subject, b: Subject): boolean {
-  const [x, y] = [a, b].map(({ codeObject, kernel }) => kernelCode(codeObject, kernel));
-  const isAlone = a.program.functions.length === 1 && !a.program.instructions.some(readsProgramCounter);
-  return (
-    x !== undefined &&
-    y !== undefined &&
-    a.kernel.entry === b.kernel.entry &&
-    isSameBytes(x, y) &&
-    asText(a.kernel.descriptor) === asText(b.kernel.descriptor) &&
-    asText(a.kernel.metadata) === asText(b.kernel.metadata) &&
-    (isAlone || hasSameCodeSections(a.codeObject, b.codeObject))
-  );
-}
-
-/** A value with the maps and wide numbers in it, to compare. */
-const asText = (value: unknown): string =>
-  JSON.stringify(value, (_key, part: unknown) => {
-    if (part instanceof Map) return [...part];
-    return typeof part === 'bigint' ? `${part}n` : part;
-  });
-
-const readsProgramCounter = ({ instruction }: CodeInstruction): boolean =>
-  /^s_(?:getpc|swappc|call|setpc)/.test(instruction.row.operation);
 
 /** Where the kernels are entered: addresses of both. */
 function entryPairs(a: Subject, b: Subject): (readonly [number, number])[] {

@@ -1,7 +1,7 @@
 // Rung 1: to the host the candidate is the baseline. Same target, arguments, initial registers, kernels, variables; nothing that runs
 // beside the kernel; LDS and registers that the hardware has.
 import { type CodeObject, type ElfSymbol, formatProcessorAndFeatures, type Kernel } from '../../codeobject/index.ts';
-import { proveKernel } from '../../equivalence/index.ts';
+import { isIdenticalKernel, proveKernel } from '../../equivalence/index.ts';
 import { callDifference, rebuiltDifference } from '../../equivalence/interface.ts';
 import { type TargetName, targetInfo } from '../../isa/index.ts';
 import type { OwnLaunch } from './launches.ts';
@@ -92,10 +92,12 @@ const textOf = (value: unknown): string | undefined => (value === undefined ? un
 /** Kernels that the capture says nothing about must be what they were. */
 function otherKernels(a: CodeObject, b: CodeObject, name: string): string[] {
   const breaks: string[] = [];
-  for (const { name: other } of a.kernels) {
+  for (const before of a.kernels) {
+    const { name: other } = before;
     if (other === name) continue;
-    if (!b.kernels.some((k) => k.name === other)) breaks.push(`The candidate has no kernel '${other}'.`);
-    else {
+    const after = b.kernels.find((k) => k.name === other);
+    if (after === undefined) breaks.push(`The candidate has no kernel '${other}'.`);
+    else if (!isIdenticalKernel(a, b, before, after)) {
       const { verdict, reason } = proveKernel(a, b, other, {
         limits: { milliseconds: Number.POSITIVE_INFINITY, megabytes: 120 },
       });
