@@ -9,6 +9,7 @@ import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
 import { BOTTLENECKS } from '../src/profile/index.ts';
 import { classesOf, limiterOn } from '../tests/limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from '../tests/limiters/compiled.ts';
+import { CRAFT_KERNELS } from '../tests/limiters/crafts.ts';
 import { FIELD_KERNELS } from '../tests/limiters/fields.ts';
 import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
 import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
@@ -17,7 +18,7 @@ import { LIBRARY_KERNELS } from '../tests/limiters/library.ts';
 import { MIXED_KERNELS } from '../tests/limiters/mixed.ts';
 import { ROUTINE_KERNELS } from '../tests/limiters/routine.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
-import { whatIf } from '../tests/limiters/what-if.ts';
+import { limiterOf, whatIf } from '../tests/limiters/what-if.ts';
 import { WIDE_KERNELS } from '../tests/limiters/wide.ts';
 
 const { values } = parseArgs({
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     mixed: { type: 'boolean', default: false },
     routine: { type: 'boolean', default: false },
     fields: { type: 'boolean', default: false },
+    crafts: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -48,6 +50,7 @@ const compiled = {
   'mixed.c': values.mixed && MIXED_KERNELS,
   'routine.c': values.routine && ROUTINE_KERNELS,
   'fields.c': values.fields && FIELD_KERNELS,
+  'crafts.c': values.crafts && CRAFT_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;
@@ -60,8 +63,13 @@ let absent = 0;
 for (const kernel of kernels) {
   if (values['what-if']) {
     const gains = await whatIf(kernel, values.chip, object);
-    const text = gains.map(([name, gain]) => `${name} ${(100 * gain).toFixed(1)}%`).join(', ');
-    console.log(`${kernel.name.padEnd(20)} ${limiterOn(kernel, values.chip).padEnd(18)} ${text}`);
+    const sorted = Object.entries(gains.of).sort((a, b) => b[1] - a[1]);
+    const text = sorted
+      .flatMap(([name, gain]) => (gain < 0.01 ? [] : `${name} ${(100 * gain).toFixed(1)}%`))
+      .join(', ');
+    const [limiter, found] = [limiterOn(kernel, values.chip), limiterOf(gains)];
+    const mark = limiter === found ? 'agrees ' : 'differs';
+    console.log(`${mark} ${kernel.name.padEnd(20)} ${limiter.padEnd(18)} ${text}`);
     continue;
   }
   const limiter = limiterOn(kernel, values.chip);

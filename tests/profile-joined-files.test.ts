@@ -133,6 +133,59 @@ describe('a dispatch that ran on another GPU in a later pass', () => {
   });
 });
 
+describe('rows of a workload folder', () => {
+  const rows = (numbers: readonly number[], counter: string, gpu = (_: number) => 0) =>
+    [
+      `Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Kernel_Name,Start_Timestamp,End_Timestamp,${counter}`,
+      ...numbers.map(
+        (n, at) =>
+          `${n},${gpu(at)},1024,256,0,0,8,0,16,k,${1000 * n + 5000},${1000 * n + 5500},${Array(counter.split(',').length).fill(10 ** n)}`,
+      ),
+    ].join('\n');
+  /** What the second file says of the dispatches of the first one. */
+  const matched = (numbers: readonly number[]) => {
+    const folder = join(temporary, `r${folders++}`);
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'pmc_perf.csv'), rows([0, 1, 2], 'SQ_WAVES'));
+    writeFileSync(join(folder, 'SQ_LEVEL_WAVES.csv'), rows(numbers, 'SQ_BUSY_CYCLES'));
+    const { counters } = loadProfile([folder]).recording;
+    return [...(counters.column('SQ_LEVEL_WAVES:SQ_BUSY_CYCLES')?.sum.subarray(0, 3) ?? [])];
+  };
+  const missing = (d: ProfileDocument) => d.findings.filter(({ code }) => code === 'profile/missing-rows');
+  const folder = (numbers: readonly number[]) =>
+    read({ 'pmc_perf.csv': rows([0, 1, 2], 'SQ_WAVES'), 'SQ_LEVEL_WAVES.csv': rows(numbers, 'SQ_BUSY_CYCLES') });
+
+  test('are matched by their numbers where one is missing, and it is said', () => {
+    expect(matched([0, 1, 2])).toEqual([1, 10, 100]);
+    expect(missing(folder([0, 1, 2]))).toEqual([]);
+    expect(matched([0, 2])).toEqual([1, Number.NaN, 100]);
+    expect(missing(folder([0, 2]))).toHaveLength(1);
+    // The first one: whether this file counts from 1 is not certain.
+    expect(missing(folder([1, 2]))).toHaveLength(1);
+    // Files that count from 1 have as many rows.
+    expect(matched([1, 2, 3])).toEqual([10, 100, 1000]);
+    expect(missing(folder([1, 2, 3]))).toEqual([]);
+    expect(codes(folder([2, 1, 0]))).toContain('profile/bad-row');
+  });
+
+  test('of GPUs with numbers of their own are counted', () => {
+    const two = read({ 'pmc_perf.csv': rows([0, 1, 0, 1], 'SQ_WAVES', (at) => at >> 1) });
+    expect(two.dispatches.total).toBe(4);
+    expect(two.kernels.map((k) => k.counters.SQ_WAVES?.sum)).toEqual([11, 11]);
+    expect(missing(two)).toEqual([]);
+  });
+
+  test('a column twice counts once, and another value in it is said', () => {
+    const twice = rows([0, 1], 'SQ_WAVES,SQ_WAVES');
+    const sum = (text: string) => read({ 'pmc_perf.csv': text });
+    expect(sum(twice).kernels[0].counters.SQ_WAVES?.sum).toBe(11);
+    expect(codes(sum(twice))).not.toContain('profile/counter-conflict');
+    const other = sum(twice.replace('10,10', '10,30'));
+    expect(other.kernels[0].counters.SQ_WAVES?.sum).toBe(11);
+    expect(codes(other)).toContain('profile/counter-conflict');
+  });
+});
+
 test('two folders of one name are two runs of their machines', () => {
   const [a, b] = ['A', 'B'].map((name) => join(temporary, name, 'run'));
   for (const path of [a, b]) writeRocprofCsv(path, 3);

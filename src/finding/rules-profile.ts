@@ -115,6 +115,13 @@ export const PROFILE_RULES = {
     advice:
       'Profile again with every counter for the same dispatches, or read the ratios as those of the dispatches that have all their terms.',
   },
+  'profile/missing-rows': {
+    severity: 'warning',
+    title:
+      'A file of a workload folder has no rows for some of the dispatches; rows are matched by the dispatch numbers that are there',
+    source: SOURCES.rocprofCompute,
+    advice: 'Profile again, or read totals as those of the dispatches that are there.',
+  },
   'profile/damaged-file': {
     severity: 'warning',
     title: 'A file is cut off, damaged, without its columns or not in UTF-8; it is left out',

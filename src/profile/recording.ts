@@ -374,6 +374,8 @@ export class Recording {
   readonly sources: { readonly path: string; readonly format: string }[] = [];
   readonly findings: RecordingFinding[] = [];
   readonly agents = new Map<string, Agent>();
+  /** Of the first wide file of each workload folder: the number of its first dispatch, and its rows. */
+  readonly wideFiles = new Map<string, { readonly first: number; readonly rows: number }>();
   readonly kernels = new StringTable();
   readonly agentKeys = new StringTable();
   readonly queues = new StringTable();

@@ -1,6 +1,8 @@
 // Runs a kernel of kernels.ts on the virtual GPU under counters and clock, and says what the profile takes for its limiter.
 import { readCodeObject } from '../../src/codeobject/index.ts';
 import type { Monitor } from '../../src/device/index.ts';
+import type { SimKernel } from '../../src/device/sim/module.ts';
+import type { SimDispatchRequest, SimDispatchResult } from '../../src/device/sim/options.ts';
 import { SimDevice } from '../../src/device/sim/sim-device.ts';
 import type { Chip } from '../../src/device/sim/timing/chip.ts';
 import { chipNamed } from '../../src/device/sim/timing/chips/index.ts';
@@ -22,9 +24,19 @@ interface Placed {
   readonly lds: number;
 }
 
-/** The profile of a kernel under the clock of a chip. */
-async function profileOf({ object, kernel, launch, lds }: Placed, chip: Chip): Promise<ProfileDocument> {
-  const { target } = chip;
+interface Dispatched {
+  readonly code: SimKernel;
+  readonly packet: Parameters<RuntimeProfiler['record']>[1];
+  readonly run: (more: Partial<SimDispatchRequest>) => Promise<SimDispatchResult>;
+}
+
+/** Runs the launches of a kernel on a device of its own: `each` gets the kernel and what dispatches it, for every launch. */
+async function withLaunches(
+  { object, kernel, launch, lds }: Placed,
+  target: Chip['target'],
+  timing: TimingModel,
+  each: (dispatched: Dispatched) => Promise<void>,
+): Promise<void> {
   const device = new SimDevice(target, {});
   const { groups, threads, launches = 1, bytes, fill } = launch;
   try {
@@ -35,9 +47,6 @@ async function profileOf({ object, kernel, launch, lds }: Placed, chip: Chip): P
       device.write(buffer, new Uint8Array(words.buffer));
     }
     const code = device.load(object).kernel(kernel);
-    const timing = new TimingModel(chip, { keepsWaves: true });
-    const clock = new ModelClock(chip);
-    const profiler = new RuntimeProfiler();
     const packet = {
       address: 0,
       workgroupSize: [threads, 1, 1],
@@ -52,19 +61,29 @@ async function profileOf({ object, kernel, launch, lds }: Placed, chip: Chip): P
     } as const;
     const request = { kernel: code, grid: [groups, 1, 1], block: [threads, 1, 1], args: [buffer], timing } as const;
     for (let n = 0; n < launches; n++) {
-      await profiler.record(code, packet, async (monitors: readonly Monitor[]) => {
-        const result = await device.dispatch({ ...request, monitors });
-        const { nanoseconds = 0, dirtyBytes = 0 } = result.timing ?? {};
-        return { result, times: clock.kernel(nanoseconds, dirtyBytes) };
-      });
+      await each({ code, packet, run: (more) => device.dispatch({ ...request, ...more }) });
     }
-    const { name, computeUnits } = virtualBoard(target, chip);
-    const { dispatches, failures } = profiler;
-    const facts = { program: kernel, target, device: name, computeUnits, chip: profiledChip(chip) };
-    return analyse(recordSimulated({ ...facts, dispatches, failures }));
   } finally {
     device.close();
   }
+}
+
+/** The profile of a kernel under the clock of a chip. */
+async function profileOf(placed: Placed, chip: Chip): Promise<ProfileDocument> {
+  const { target } = chip;
+  const clock = new ModelClock(chip);
+  const profiler = new RuntimeProfiler();
+  await withLaunches(placed, target, new TimingModel(chip, { keepsWaves: true }), async ({ code, packet, run }) => {
+    await profiler.record(code, packet, async (monitors: readonly Monitor[]) => {
+      const result = await run({ monitors });
+      const { nanoseconds = 0, dirtyBytes = 0 } = result.timing ?? {};
+      return { result, times: clock.kernel(nanoseconds, dirtyBytes) };
+    });
+  });
+  const { name, computeUnits } = virtualBoard(target, chip);
+  const { dispatches, failures } = profiler;
+  const facts = { program: placed.kernel, target, device: name, computeUnits, chip: profiledChip(chip) };
+  return analyse(recordSimulated({ ...facts, dispatches, failures }));
 }
 
 function assembled(kernel: LimitedKernel, target: string): Placed {
@@ -104,11 +123,27 @@ export async function limiterProfileOn(
   chip: Chip,
   compiled?: Uint8Array,
 ): Promise<ProfileDocument> {
-  if ('code' in kernel) return profileOf(assembled(kernel, chip.target), chip);
+  return await profileOf(placedOn(kernel, chip, compiled), chip);
+}
+
+/** Runs the launches of a kernel under a timing model, sampled workgroups only: for what the model says, not for what is in memory. */
+export async function timeLaunches(
+  kernel: LimitedKernel | CompiledKernel,
+  timing: TimingModel,
+  compiled?: Uint8Array,
+): Promise<void> {
+  const { chip } = timing;
+  await withLaunches(placedOn(kernel, chip, compiled), chip.target, timing, async ({ run }) => {
+    await run({ sampleOnly: true });
+  });
+}
+
+function placedOn(kernel: LimitedKernel | CompiledKernel, chip: Chip, compiled?: Uint8Array): Placed {
+  if ('code' in kernel) return assembled(kernel, chip.target);
   if (compiled === undefined) throw new Error('compiled.c was not compiled');
   const lds = readCodeObject(compiled).kernels.find(({ name }) => name === kernel.name)?.descriptor
     ?.groupSegmentFixedSize;
-  return profileOf({ object: compiled, kernel: kernel.name, launch: kernel, lds: lds ?? 0 }, chip);
+  return { object: compiled, kernel: kernel.name, launch: kernel, lds: lds ?? 0 };
 }
 
 /** The classes of the kernel, the most likely one first. */

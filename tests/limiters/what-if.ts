@@ -1,63 +1,174 @@
-// What a kernel gains when one resource of the chip costs half: the check that a kernel has the limiter it was written to have.
+// What a kernel gains where one resource of the chip is free, and where twice as many waves are beside each other: the check that a kernel has
+// the limiter it was written to have (docs/profile.md, "What a class means"). The launch is recorded once for each changed chip and replayed
+// on it; nothing but the sampled workgroups is run.
 import type { Chip, ChipNumbers } from '../../src/device/sim/timing/chip.ts';
 import { makeChip } from '../../src/device/sim/timing/chip.ts';
+import { FIELDS, type FieldRule } from '../../src/device/sim/timing/chip-fields.ts';
 import { chipFile } from '../../src/device/sim/timing/chips/index.ts';
-import { isKnown } from '../../src/profile/measure.ts';
-import { limiterProfileOn } from './classify.ts';
+import {
+  type LaunchTime,
+  type RecordedLaunch,
+  type ReplayedLaunch,
+  type TimedLaunch,
+  TimingModel,
+} from '../../src/device/sim/timing/model.ts';
+import type { BottleneckClass } from '../../src/profile/analysis/bottleneck-types.ts';
+import { ModelClock } from '../../src/runtime/model-clock.ts';
+import { timeLaunches } from './classify.ts';
 import type { CompiledKernel } from './compiled.ts';
 import type { LimitedKernel } from './kernels.ts';
 
-const twice = (value: number): number => 2 * value;
-const half = (value: number): number => value / 2;
-const atLeastOne = (value: number): number => Math.max(1, value / 2);
+/** Free is a sixteenth of the cost, or what the chip's field can be at least: no field can be nothing. */
+const FREE = 16;
+const faster = (value: number): number => value * FREE;
+const cheaper = (value: number): number => value / FREE;
+/** Instructions that are recorded of a launch: a third of what the model takes otherwise, because each launch is recorded eleven times. */
+const BUDGET = { budget: 20_000 };
+type Change = readonly (readonly [RegExp, (value: number) => number])[];
+
+/** Code that is in the caches before anyone asks for it. */
+const FETCHED: Change = [
+  [/^l1i\.miss$/, cheaper],
+  [/^l1i\.bytes$/, faster],
+];
 
 /** Fields of a chip that belong to a limiter, and how each changes. */
-const RESOURCES: Readonly<Record<string, readonly (readonly [RegExp, (value: number) => number])[]>> = {
+const RESOURCES = {
   'memory-bandwidth': [
-    [/^(hbm|mall)\.(read|write)Gbps$|^l2\.(channelRate|writeRate)$|^vl1d\.(fill|rate|tags)$/, twice],
+    [/^(hbm|mall)\.(read|write)Gbps$|^l2\.(channelRate|writeRate)$|^vl1d\.(fill|rate|tags)$/, faster],
   ],
-  'memory-latency': [[/^(hbm|mall|l2|vl1d|sl1d)\.latency$|^l2\.storeAck$|^tlb\.(miss|refill)$/, half]],
+  'memory-latency': [
+    [/^(hbm|mall|l2|vl1d|sl1d)\.latency$|^sl1d\.missExtra$|^l2\.(storeAck|foreignAck)$|^tlb\.(miss|refill)$/, cheaper],
+  ],
   compute: [
-    [/^class\..*\.issue$/, atLeastOne],
-    [/^matrix\.pass$/, half],
+    [/^class\.(?!salu|branch).*\.issue$/, cheaper],
+    [/^matrix\.pass$/, cheaper],
   ],
+  scalar: [[/^class\.(salu|branch)\.issue$/, cheaper]],
   lds: [
-    [/^lds\.rate$/, twice],
-    [/^lds\.(extraPass|latency)$/, half],
+    [/^lds\.rate$/, faster],
+    [/^lds\.(extraPass|latency)$/, cheaper],
   ],
-  atomics: [[/^l2\.atomicInterval$/, half]],
-  'instruction-fetch': [[/^l1i\.miss$/, half]],
-  launch: [[/^launch\.|^dispatch\./, half]],
-};
+  atomics: [[/^l2\.atomicInterval$/, cheaper]],
+  'instruction-fetch': FETCHED,
+  launch: [[/^launch\.|^dispatch\./, cheaper]],
+} satisfies Partial<Record<BottleneckClass, Change>>;
 
-function changed(name: string, resource: string): Chip {
+/** What a kernel gains, by limiter: a share of its time. */
+export interface Gains {
+  readonly of: Readonly<Partial<Record<BottleneckClass, number>>>;
+  /** Registers or LDS let no more waves on a compute unit than a quarter of its slots, or whole workgroups are too few for half of the units. */
+  readonly areKeptOut: boolean;
+}
+
+const isField = (name: string): name is keyof typeof FIELDS & string => Object.hasOwn(FIELDS, name);
+
+function within(value: number, rule: FieldRule): number {
+  const whole = rule.whole === true ? Math.round(value) : value;
+  return Math.min(rule.max, Math.max(rule.min, whole));
+}
+
+function changed(name: string, change: Change): Chip {
   const file = chipFile(name);
   const numbers: ChipNumbers = Object.fromEntries(
     Object.entries(file.numbers).map(([field, [value, source]]) => {
-      const change = RESOURCES[resource]?.find(([pattern]) => pattern.test(field))?.[1];
-      return [field, [change === undefined ? value : change(value), source]];
+      const by = change.find(([pattern]) => pattern.test(field))?.[1];
+      const rule = isField(field) ? FIELDS[field] : undefined;
+      return [field, [by === undefined || rule === undefined ? value : within(by(value), rule), source]];
     }),
   );
   return makeChip({ ...file, numbers });
 }
 
-/** The share of the kernel's time that goes away when a resource costs half, by limiter; most first. Of occupancy it is what a workgroup takes less when there are twice as many. */
+/** A model that times each launch on other chips, too, and keeps their clocks. */
+class Comparison extends TimingModel {
+  /** From the first start to the last end, in ticks, of the chip itself and of the others. */
+  readonly spans: number[];
+  /** Cycles of waves in all, and those at barriers. */
+  waves = 0;
+  atBarriers = 0;
+  areKeptOut = false;
+  private readonly models: readonly TimingModel[];
+  private readonly clocks: readonly ModelClock[];
+  private readonly starts: bigint[] = [];
+  private recordings: readonly RecordedLaunch[] = [];
+  private replays: readonly ReplayedLaunch[] = [];
+
+  constructor(chip: Chip, others: readonly TimingModel[]) {
+    super(chip, BUDGET);
+    this.models = others;
+    this.clocks = [this, ...others].map((model) => new ModelClock(model.chip));
+    this.spans = this.clocks.map(() => 0);
+  }
+
+  override record(job: TimedLaunch): RecordedLaunch {
+    this.recordings = this.models.map((model) => model.record(job));
+    return super.record(job);
+  }
+
+  override replay(recorded: RecordedLaunch): ReplayedLaunch {
+    this.replays = this.recordings.map((other, n) => (this.models[n] as TimingModel).replay(other));
+    const replayed = super.replay(recorded);
+    const { spread, launch } = recorded;
+    const slots = this.chip.get('wavesPerSimd') * this.chip.get('simdsPerCu');
+    const units = this.chip.get('xccs') * this.chip.get('cusPerXcc');
+    const isSmall = launch.wavesPerGroup > 1 && launch.workgroups <= units / 2;
+    this.areKeptOut ||= isSmall || spread.resident * launch.wavesPerGroup <= slots / 4;
+    this.waves += replayed.replay.sums.waveCycles;
+    for (const { stalls } of replayed.replay.instructions) this.atBarriers += stalls.barrier;
+    return replayed;
+  }
+
+  override time(replayed: ReplayedLaunch, instructions: number, waited = 0): LaunchTime {
+    const time = super.time(replayed, instructions, waited);
+    const all = [time, ...this.replays.map((r, n) => (this.models[n] as TimingModel).time(r, instructions, waited))];
+    all.forEach(({ nanoseconds, dirtyBytes }, n) => {
+      const { start, end } = (this.clocks[n] as ModelClock).kernel(nanoseconds, dirtyBytes);
+      this.starts[n] ??= start;
+      this.spans[n] = Number(end - (this.starts[n] as bigint));
+    });
+    return time;
+  }
+}
+
+/**
+ * The share of a kernel's time that goes away where a resource is free; of `under-occupied`, what a workgroup takes less where there are twice
+ * as many of them and registers and LDS let twice as many be beside each other, up to the wave slots; of `barrier`, the share of wave time
+ * spent at barriers, which evenly spread work would not.
+ */
 export async function whatIf(
   kernel: LimitedKernel | CompiledKernel,
-  chip: string,
+  chipName: string,
   compiled?: Uint8Array,
-): Promise<readonly (readonly [limiter: string, gain: number])[]> {
-  const time = async (on: Chip, launched = kernel): Promise<number> => {
-    // From the first start to the last end: what lies between launches is theirs.
-    const { spanNs } = (await limiterProfileOn(launched, on, compiled)).criticalPath;
-    if (!isKnown(spanNs)) throw new Error(`${kernel.name} has no modelled time`);
-    return spanNs.value;
-  };
-  const base = await time(makeChip(chipFile(chip)));
-  const gains: (readonly [string, number])[] = [];
-  // Waves are too few where twice as many workgroups do not take twice as long.
-  const larger = { ...kernel, groups: 2 * kernel.groups, bytes: 2 * kernel.bytes };
-  gains.push(['under-occupied', 1 - (await time(makeChip(chipFile(chip)), larger)) / (2 * base)]);
-  for (const name of Object.keys(RESOURCES)) gains.push([name, 1 - (await time(changed(chip, name))) / base]);
-  return gains.sort((a, b) => b[1] - a[1]);
+): Promise<Gains> {
+  const chip = makeChip(chipFile(chipName));
+  const names = Object.keys(RESOURCES) as (keyof typeof RESOURCES)[];
+  const others = names.map((name) => new TimingModel(changed(chipName, RESOURCES[name]), BUDGET));
+  // An instruction that its cache has lost comes from L2: what latency is worth beyond that is told with all code in the caches.
+  const both = new TimingModel(changed(chipName, [...RESOURCES['memory-latency'], ...FETCHED]), BUDGET);
+  const compared = new Comparison(chip, [...others, both]);
+  await timeLaunches(kernel, compared, compiled);
+  const [base, ...spans] = compared.spans as [number, ...number[]];
+  const gains: Partial<Record<BottleneckClass, number>> = {};
+  names.forEach((name, n) => {
+    gains[name] = 1 - (spans[n] as number) / base;
+  });
+  const [fetched, beyond] = [spans[names.indexOf('instruction-fetch')] as number, spans.at(-1) as number];
+  gains['memory-latency'] = Math.min(gains['memory-latency'] ?? 0, (fetched - beyond) / base);
+  gains.barrier = compared.atBarriers / Math.max(1, compared.waves);
+  const crowd = new Comparison(chip, [new TimingModel(chip, { ...BUDGET, residency: 2 })]);
+  await timeLaunches({ ...kernel, groups: 2 * kernel.groups, bytes: 2 * kernel.bytes }, crowd, compiled);
+  gains['under-occupied'] = 1 - (crowd.spans[1] as number) / (2 * base);
+  return { of: gains, areKeptOut: compared.areKeptOut };
+}
+
+/** From here on twice as many waves are worth enough to be the class of a kernel that waits for memory; as much as two thirds of all they can be. */
+const WORTH = 1 / 3;
+
+/** What the gains say that limits the kernel: docs/profile.md, "What a class means". */
+export function limiterOf({ of, areKeptOut }: Gains): BottleneckClass {
+  const [first] = (Object.entries(of) as [BottleneckClass, number][]).sort((a, b) => b[1] - a[1]);
+  if (first === undefined) throw new Error('nothing was tried');
+  const isHidden = first[0] === 'memory-latency' && areKeptOut && (of['under-occupied'] ?? 0) >= WORTH;
+  return isHidden ? 'under-occupied' : first[0];
 }

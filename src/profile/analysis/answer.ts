@@ -13,7 +13,7 @@ const LEAST_SHARE = 0.05;
 const ADVICE: Readonly<Record<BottleneckClass, string>> = {
   'memory-bandwidth': 'Move fewer bytes in {}: fuse it with its neighbours, use smaller types, or keep data in LDS',
   'memory-latency': 'Keep more loads in flight in {}: issue them earlier, unroll its loop, or let more waves run',
-  'under-occupied': 'Let more waves run in {}: use fewer registers or less LDS, or launch more workgroups',
+  'under-occupied': 'Let more waves run in {}: launch more workgroups, and such that take equally long',
   divergence: 'Keep the lanes of a wave together in {}: sort its work, or replace branches by selects',
   compute: 'Compute less in {}: use matrix instructions, packed instructions or smaller types',
   lds: 'Remove the LDS bank conflicts of {}: pad or swizzle the rows',
@@ -23,6 +23,17 @@ const ADVICE: Readonly<Record<BottleneckClass, string>> = {
   launch: 'Launch fewer and larger kernels in the place of {}: fuse it, or use a graph',
   atomics: 'Use fewer atomics in {}: reduce within the workgroup first',
 };
+
+/** The advice for a kernel that few waves run of because few fit; which of the two keeps them out is its occupancy's limiter. */
+const CROWDED = 'Let more waves run in {}: use fewer registers or less LDS';
+/** Share of the wave slots up to which registers and LDS are what keeps waves out. */
+const FEW_FIT = 0.5;
+
+function adviceFor(kernel: KernelEntry, found: BottleneckClass): string {
+  const fits = numberOf(kernel.occupancy.share);
+  const isCrowded = found === 'under-occupied' && fits !== undefined && fits <= FEW_FIT;
+  return (isCrowded ? CROWDED : ADVICE[found]).replace('{}', kernel.name);
+}
 
 /** The first section of the document. `gapNs` says how long nothing ran, unknown where the profiler made the gaps. */
 export function answerSection(
@@ -105,7 +116,7 @@ function changes(
     const share = numberOf(kernel.share) ?? (kernel.counters.SQ_INSTS?.sum ?? 0) / most;
     add(
       {
-        title: ADVICE[found.class].replace('{}', kernel.name),
+        title: adviceFor(kernel, found.class),
         kernel: kernel.id,
         worthNs,
         confidence: found.confidence,

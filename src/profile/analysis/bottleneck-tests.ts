@@ -25,6 +25,8 @@ const NEARLY_ALL = 0.75;
 const SHORT_NS = 10_000;
 /** Idle share from which on launching limits them: the start and the end of a short kernel are the launch's, too. */
 const MOSTLY_IDLE = 0.4;
+/** Up to here the GPU is active without waves most of the time. */
+const MOSTLY_AROUND = 0.5;
 const IDLE = 'time without work / span, for kernels of at most 10 µs';
 
 /** Of a kernel that mostly stores: its bytes over what stores can have. */
@@ -162,7 +164,9 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       : [];
   // Waves that end sooner than the next ones start: neither memory nor more waves help.
   const dispatching = when('waves that start per cycle of an XCC', 'dispatch.waves', 0.6);
-  const launches = [...idleGpu, dispatching].filter((condition) => isKnown(condition.value));
+  // Around the waves of a short kernel the GPU is active without them, and means over that time say nothing of the waves.
+  const around = when('cycles in which shader engines have waves', 'sq.busy', MOSTLY_AROUND, 'at most');
+  const launches = [...idleGpu, dispatching, around].filter((condition) => isKnown(condition.value));
   // SQ_WAIT_ANY counts every wait; a trace tells them apart.
   const tracedMemory = waitShare(input, 'memory');
   const elsewhere: Condition[] = isKnown(tracedMemory)

@@ -14,6 +14,8 @@ export interface MetricFormula {
   /** A counter that proves the value to be zero when it is zero itself (no MFMA at all: no MFMA FLOPs of any type). */
   readonly zeroWhen?: string;
   readonly source: string;
+  /** False where it is read if it was collected, and not worth a pass of its own. */
+  readonly isAsked?: false;
 }
 
 const ROOFLINE = 'rocprofiler-compute src/utils/roofline_calc.py calc_ai';
@@ -231,6 +233,15 @@ const COMMON: readonly MetricFormula[] = [
     formula: CU_CYCLES,
     over: 'SQC_ICACHE_MISSES',
     source: 'rocprofiler-compute 1300_instruction_cache.yaml',
+  },
+  {
+    id: 'sq.busy',
+    label: 'Cycles in which shader engines have waves',
+    unit: 'fraction',
+    formula: 'SQ_BUSY_CYCLES',
+    over: 'SQ_CYCLES',
+    source: 'counter_defs.yaml (SQ_BUSY_CYCLES, SQ_CYCLES): both are summed over the shader engines',
+    isAsked: false,
   },
   {
     id: 'waves.resident',
@@ -534,6 +545,7 @@ const DERIVED_FROM: Readonly<Record<string, readonly string[]>> = {
 export function counterPasses(arch: string): string[][] {
   const asked = new Map<string, readonly string[]>();
   for (const metric of METRICS[arch] ?? []) {
+    if (metric.isAsked === false) continue;
     for (const name of countersOf(metric)) {
       // A name with a colon is of a file of rocprof-compute: rocprofv3 has no such counter.
       if (name.startsWith('$') || name.includes(':')) continue;

@@ -255,8 +255,75 @@ function addChannels(r: Recording, file: string, name: string, row: number, of: 
 
 /** Reads one wide file: pmc_perf*.csv, timestamps.csv or an SQ level file. Rows of all files match by position. */
 export function readWide(source: ByteSource, recording: Recording): void {
-  const rows = readCsv(source, (header) => wideHandler(header, source.path, recording));
+  let numbers: RowNumbers | undefined;
+  const rows = readCsv(source, (header) => {
+    numbers = new RowNumbers(header);
+    return wideHandler(header, source.path, recording, numbers);
+  });
   if (rows === 0) reportEmpty(recording, source.path);
+  numbers?.report(recording, source.path, recording.wideFiles);
+}
+
+/**
+ * Which dispatch of its run a row of a wide file tells, counted from 0: by its number, where the numbers of rows grow, counted from the first of
+ * the file; files of one run begin with 0 or 1. Where GPUs or processes have numbers of their own, rows are counted.
+ */
+class RowNumbers {
+  private readonly at: number;
+  private readonly owner: readonly number[];
+  private first = 0;
+  private last = -1;
+  private rows = 0;
+  /** GPU and process of the last row. */
+  private before = '';
+  private areCounted: boolean;
+  private readonly name: string;
+
+  constructor(h: Header) {
+    this.at = h.at('Dispatch_ID', 'Index');
+    this.owner = [h.at('GPU_ID'), h.at('PID')];
+    this.areCounted = this.at < 0;
+    this.name = h.names[this.at] ?? '';
+  }
+
+  /** Undefined for a row whose number does not grow. */
+  next(cells: readonly string[]): number | undefined {
+    const id = count(cells[this.at]);
+    const owner = this.owner.map((at) => cells[at] ?? '').join();
+    if (!this.areCounted && (id < 0 || id <= this.last)) {
+      if (id < 0 || owner === this.before) return undefined;
+      this.areCounted = true;
+    }
+    this.before = owner;
+    if (this.rows === 0) this.first = id;
+    this.last = id;
+    const row = this.rows++;
+    return this.areCounted ? row : id - this.first;
+  }
+
+  /** Says what the numbers of a file that has been read show: dispatches without a row, and numbers that other files do not have. */
+  report(r: Recording, file: string, others: Map<string, { readonly first: number; readonly rows: number }>): void {
+    const { areCounted, first, last, rows, name } = this;
+    if (areCounted || rows === 0) return;
+    const missing = last - first + 1 - rows;
+    if (missing > 0) {
+      r.report(
+        'profile/missing-rows',
+        file,
+        `${name} goes from ${first} to ${last}, and ${missing} of these have no row here.`,
+      );
+    }
+    const folder = agentKey(file);
+    const before = others.get(folder);
+    if (before === undefined) others.set(folder, { first, rows });
+    else if (before.first !== first && before.rows !== rows) {
+      r.report(
+        'profile/missing-rows',
+        file,
+        `It has ${rows} rows from ${name} ${first} on, and another file of its folder ${before.rows} from ${before.first} on: which of them are of one dispatch is not certain.`,
+      );
+    }
+  }
 }
 
 /** Whether a row tells a dispatch that a row before it told: one id, process, kernel and time, or, in files without times, the same cells. */
@@ -273,7 +340,7 @@ function repeatedRows(h: Header): (cells: string[]) => boolean {
   };
 }
 
-function wideHandler(h: Header, file: string, r: Recording): RowHandler {
+function wideHandler(h: Header, file: string, r: Recording, numbers: RowNumbers): RowHandler {
   const prefix = passPrefix(file);
   const scalars: { index: number; name: string }[] = [];
   const channels = new Map<string, number[]>();
@@ -287,15 +354,16 @@ function wideHandler(h: Header, file: string, r: Recording): RowHandler {
   });
   const dispatchRow = dispatchRows(h, file, r);
   const isRepeated = repeatedRows(h);
-  let position = 0;
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     if (isRepeated(cells)) return r.reportTwice(file, 'Dispatches');
-    const row = dispatchRow(cells, position++);
+    const position = numbers.next(cells);
+    if (position === undefined) return badRow(r, file, 'its dispatch number is not larger than the one before');
+    const row = dispatchRow(cells, position);
     if (row === undefined) return;
     for (const { index, name } of scalars) {
       const value = counterCell(r, file, name, cells[index]);
-      if (value !== undefined) r.addCounter(name, row, value, file, 'instances');
+      if (value !== undefined) r.addCounter(name, row, value, file, 'sums');
     }
     for (const [name, indexes] of channels) {
       const values = indexes.map((index) => counterCell(r, file, name, cells[index]) ?? Number.NaN);

@@ -42,15 +42,15 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
     section.append(
       ui.table(
         'Where the time went',
-        ['Kernel', 'Time', 'Share of all kernels', 'Limited by', ...(isOneGpu ? [] : ['GPU'])],
+        ['Kernel', 'Time', 'Limited by', 'Share of all kernels', ...(isOneGpu ? [] : ['GPU'])],
         shares.map((kernel) => [
           link(kernel.id, kernel.name),
           ui.measure(kernel.totalNs, ui.ns),
-          ui.measure(kernel.share, ui.percent),
           data.kernels.find(({ id }) => id === kernel.id)?.bottleneck.classes[0]?.class ?? 'no class has evidence',
+          ui.measure(kernel.share, ui.percent),
           ...(isOneGpu ? [] : [kernel.agent]),
         ]),
-        [1, 2],
+        [1, 3],
       ),
     );
     if (answer.idleNs.value !== undefined && answer.spanNs.value !== undefined) {

@@ -250,7 +250,11 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
   };
   choice.addEventListener('change', () => draw(Number((choice as HTMLSelectElement).value)));
   each.addEventListener('change', () => draw(Number((choice as HTMLSelectElement).value)));
-  draw(0);
+  // What was measured on the machine goes before what its clocks allow.
+  const measured = sets.findIndex((set) => set.kind === 'measured' && set.bandwidths.length > 0);
+  const chosen = Math.max(0, measured);
+  (choice as HTMLSelectElement).value = String(chosen);
+  draw(chosen);
   if (hidden.length > 0) {
     const reason = (kernel: (typeof hidden)[number]) => {
       const r = kernel.roofline;

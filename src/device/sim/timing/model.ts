@@ -111,6 +111,8 @@ export class TimingModel {
 
   private readonly keepsWaves: boolean;
   private readonly knowsPages: boolean;
+  /** `residency` of the constructor. */
+  private readonly occupancy: number;
   /** Pages that launches have used. */
   private readonly known = new Set<number>();
   /** Cycles that launches have taken so far, with the gaps between them. */
@@ -118,12 +120,14 @@ export class TimingModel {
 
   /**
    * `keepsWaves`: what each replayed wave did is a part of every launch's time. `knowsPages`: all addresses have been translated before, as
-   * in the middle of a program.
+   * in the middle of a program. `residency`: so many times as many workgroups are on a compute unit as registers and LDS allow, as long as
+   * there are wave slots: what a kernel would gain that needed less of them.
    */
-  constructor(chip: Chip, { budget = BUDGET, keepsWaves = false, knowsPages = false } = {}) {
+  constructor(chip: Chip, { budget = BUDGET, keepsWaves = false, knowsPages = false, residency = 1 } = {}) {
     this.chip = chip;
     this.keepsWaves = keepsWaves;
     this.knowsPages = knowsPages;
+    this.occupancy = residency;
     this.budget = budget;
     this.residency = new Residency(chip.get('mall.bytes'), chip.get('mall.loss'));
     this.l2 = new L2Residency(chip);
@@ -138,7 +142,7 @@ export class TimingModel {
       code = new KernelCode(chip, loaded);
       this.codes.set(loaded, code);
     }
-    const spread = spreadOf(chip, launch);
+    const spread = spreadOf(chip, launch, this.occupancy);
     const isWarm = this.launches.has(launch.entry);
     const dies = chip.get('xccs');
     const recorder = new Recorder({ ...job, code });

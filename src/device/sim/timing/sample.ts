@@ -30,7 +30,8 @@ export interface Spread {
   readonly occupancyLimit: readonly string[];
 }
 
-export function spreadOf(chip: Chip, launch: Launch): Spread {
+/** How a launch spreads over the chip; `residency` times as many workgroups are beside each other as registers and LDS allow, if there are wave slots. */
+export function spreadOf(chip: Chip, launch: Launch, residency = 1): Spread {
   const registers = descriptorRegisters(launch.descriptor);
   const fits = occupancy(
     {
@@ -53,7 +54,8 @@ export function spreadOf(chip: Chip, launch: Launch): Spread {
     );
   }
   const slots = Math.min(fits.byVgprs, fits.bySgprs, chip.get('wavesPerSimd')) * simds;
-  const resident = Math.max(1, Math.min(fits.workgroupsPerCu, Math.floor(slots / launch.wavesPerGroup)));
+  const allowed = Math.max(1, Math.min(fits.workgroupsPerCu, Math.floor(slots / launch.wavesPerGroup)));
+  const resident = Math.min(residency * allowed, Math.floor(held / launch.wavesPerGroup));
   const groupsOfDie = Math.ceil(launch.workgroups / dies);
   const unitsOfDie = Math.min(units, groupsOfDie);
   return {
