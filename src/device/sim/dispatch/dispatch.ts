@@ -231,6 +231,7 @@ class CrewShare {
   private readonly launch: Launch;
   private readonly workers: number;
   private running: Promise<DoneMessage>[] = [];
+  private progress: SharedProgress | undefined;
   done: readonly DoneMessage[] = [];
 
   constructor(device: DispatchDevice, loaded: LoadedCode, launch: Launch, workers: number) {
@@ -252,6 +253,7 @@ class CrewShare {
     if (local.isAborted || local.failed === 0 || isOrderVisible(loaded, launch.entry)) return undefined;
     const shared = new SharedProgress(memory.wasm.buffer, launch.workgroups);
     shared.takeOver(local);
+    this.progress = shared;
     this.running = crew.run(launch, loaded, places, count);
     return shared;
   }
@@ -268,6 +270,7 @@ class CrewShare {
       if (lost !== undefined) throw lost.reason;
     } finally {
       clearInterval(timer);
+      this.progress?.end();
     }
   }
 }

@@ -1,6 +1,13 @@
 // How far a dispatch has come, shared by everything that runs its workgroups: in one thread, or in several through the control words
 // of the device's memory.
-import { CONTROL_ABORT, CONTROL_CLOCK, CONTROL_DONE, CONTROL_FAILED, CONTROL_NEXT } from '../state/layout.ts';
+import {
+  CONTROL_ABORT,
+  CONTROL_CLOCK,
+  CONTROL_DONE,
+  CONTROL_FAILED,
+  CONTROL_NEXT,
+  CONTROL_SHARED,
+} from '../state/layout.ts';
 
 export interface Progress {
   /** The number of the next workgroup to run, or -1. */
@@ -102,7 +109,7 @@ export class SharedProgress implements Progress {
 
   constructor(buffer: ArrayBufferLike, workgroups: number) {
     this.total = workgroups;
-    this.words = new Int32Array(buffer, 0, CONTROL_CLOCK / 4 + 16);
+    this.words = new Int32Array(buffer, 0, CONTROL_SHARED / 4 + 1);
     this.clock = new BigInt64Array(buffer, CONTROL_CLOCK, 1);
   }
   /** Goes on from the progress of one thread; while nothing else runs. */
@@ -112,6 +119,11 @@ export class SharedProgress implements Progress {
     Atomics.store(this.words, CONTROL_DONE / 4, from.done);
     Atomics.store(this.words, CONTROL_FAILED / 4, NONE);
     Atomics.store(this.clock, 0, BigInt(from.instructions));
+    Atomics.store(this.words, CONTROL_SHARED / 4, 1);
+  }
+  /** Nothing else runs any more. */
+  end(): void {
+    Atomics.store(this.words, CONTROL_SHARED / 4, 0);
   }
   take(): number {
     if (Atomics.load(this.words, CONTROL_NEXT / 4) >= this.total) return -1;

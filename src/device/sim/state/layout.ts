@@ -52,6 +52,8 @@ export const CONTROL_FAILED = CONTROL + 128;
 export const CONTROL_DONE = CONTROL + 192;
 /** Executed instructions of all threads, 64 bits. */
 export const CONTROL_CLOCK = CONTROL + 256;
+/** Not zero while a dispatch runs in several threads: another one may be at the memory of an atomic. */
+export const CONTROL_SHARED = CONTROL + 320;
 
 /** f64[32]: v_trig_preop_f64 of numbers below 2^55 by segment; zeros are not known yet. */
 export const TRIG_TABLE = CONTROL + 4096;

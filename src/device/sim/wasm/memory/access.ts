@@ -64,7 +64,7 @@ function writeAccess(
     mode.parameters.map((_, i) => 3 + t.parameters + i),
   );
   code.block((done) => {
-    const { full, quad: four } = t.lanesOnly ? { full: undefined, quad: undefined } : bound;
+    const { full, quad: four } = bound;
     if (full !== undefined) {
       fn.get(exec).i64(-1n).op('i64.eq');
       code.if(() => full(done));

@@ -1,16 +1,20 @@
-// Atomics: read-modify-write of a lane's element in device memory (wasm atomic instructions) or LDS (plain: one worker runs a
-// workgroup), lane after lane. The update is the operation's expression. Source: AMD CDNA3 ISA, atomic operations of DS and VMEM.
+// Atomics: read-modify-write of a lane's element. Where no one else can be at the memory (LDS, and device memory that one thread
+// works on) that is a load, the update and a store, of four lanes at once when their elements follow each other; elsewhere wasm's
+// atomic instructions, lane after lane. Source: AMD CDNA3 ISA, atomic operations of DS and VMEM.
 import type { AtomicOperation, Expr } from '../../../../isa/semantics/index.ts';
-import { VGPR_BYTES, WAVE_MODE } from '../../state/layout.ts';
-import type { ValType, WasmFunction, WasmModule } from '../emit.ts';
+import { CONTROL_SHARED, VGPR_BYTES, WAVE_MODE } from '../../state/layout.ts';
+import type { WasmFunction, WasmModule } from '../emit.ts';
+import { pushUpdate } from './atomic-update.ts';
+import { hasVectorForm, pushVectorUpdate } from './atomic-vector.ts';
 import type { Code } from './code.ts';
-import { decodeHalf, encodeHalf } from './half.ts';
 import type { Frame, Transfer } from './transfer.ts';
 
 /** Whether the old value is written to a register, and where memory is. */
 export interface AtomicForm {
   readonly returns: boolean;
   readonly shared: boolean;
+  /** Its scope is the system: the program beside the GPU may be at the memory, too. */
+  readonly system: boolean;
   /** The second datum is in registers of its own (DS), after the first (compare-and-swap of VMEM), or there is none. */
   readonly second: 'none' | 'following' | 'separate';
 }
@@ -24,166 +28,6 @@ const MODE_NEEDED: Partial<Record<AtomicOperation['type'], readonly [mask: numbe
 
 /** MODE reads denormals of f32 as they are. */
 const KEEPS_DENORMALS = 0x10;
-
-/** Locals of the update's inputs, as raw words: i32, or i64 for 64-bit types. */
-interface Inputs {
-  readonly type: AtomicOperation['type'];
-  readonly module: WasmModule;
-  readonly values: readonly [memory: number, data: number, data2: number];
-  /** f32: a local (i32) that is not 0 where denormals are read as they are. */
-  readonly keeps: number | undefined;
-}
-
-/** Expression operators that are one wasm instruction. */
-const DIRECT = new Set(
-  ['i32', 'i64'].flatMap((t) => ['add', 'sub', 'and', 'or', 'xor', 'eq', 'ne', 'lt_s', 'lt_u'].map((o) => `${t}.${o}`)),
-);
-const FLOATS = new Set(['f32.add', 'f64.add', 'f32.eq', 'f64.eq']);
-const MINIMA = /^([if])(32|64)\.(min|max)(_s|_u)?$/;
-
-/** Whether every operator of an update can be compiled. */
-export function canCompile(e: Expr): boolean {
-  const known =
-    e.op === 'source' ||
-    e.op === 'const' ||
-    DIRECT.has(e.op) ||
-    FLOATS.has(e.op) ||
-    MINIMA.test(e.op) ||
-    /^(i32|i64)\.not$/.test(e.op) ||
-    /^bool\.(or|and|not)$/.test(e.op) ||
-    e.op === 'f16.add' ||
-    e.op === 'bf16.add' ||
-    e.op.endsWith('.select');
-  return known && e.args.every(canCompile);
-}
-
-/** How a value type is held in wasm. */
-function held(type: Expr['type']): ValType {
-  if (type === 'bool') return 'i32';
-  return type === 'f16' || type === 'bf16' ? 'f32' : type;
-}
-
-/** Pushes the value of an update expression. */
-function push(fn: WasmFunction, e: Expr, inputs: Inputs): void {
-  const arguments_ = (): void => {
-    for (const a of e.args) push(fn, a, inputs);
-  };
-  if (e.op === 'source') {
-    pushSource(fn, e, inputs);
-    return;
-  }
-  if (e.op === 'const') {
-    if (e.type === 'i64') fn.i64(BigInt(e.value));
-    else fn.i32(Number(e.value));
-    return;
-  }
-  if (DIRECT.has(e.op) || FLOATS.has(e.op)) {
-    arguments_();
-    fn.op(e.op);
-    return;
-  }
-  if (e.op === 'f16.add' || e.op === 'bf16.add') {
-    // Exact but for one rounding to f32, which is harmless before the rounding to 11 or 8 bits (24 >= 2·11 + 2).
-    arguments_();
-    fn.op('f32.add');
-    return;
-  }
-  if (e.op.endsWith('.select')) {
-    const [condition, yes, no] = e.args as [Expr, Expr, Expr];
-    push(fn, yes, inputs);
-    push(fn, no, inputs);
-    push(fn, condition, inputs);
-    fn.select();
-    return;
-  }
-  if (e.op.endsWith('.not')) {
-    // leS and relatives are `TYPE.not` of a comparison.
-    arguments_();
-    const [argument] = e.args as [Expr];
-    if (argument.type === 'bool') fn.op('i32.eqz');
-    else if (argument.type === 'i64') fn.i64(-1n).op('i64.xor');
-    else fn.i32(-1).op('i32.xor');
-    return;
-  }
-  if (e.op.startsWith('bool.')) {
-    arguments_();
-    fn.op(`i32.${e.op.slice(5)}`);
-    return;
-  }
-  pushMinimum(fn, e, inputs);
-}
-
-function pushSource(fn: WasmFunction, e: Expr, { type, module, values, keeps }: Inputs): void {
-  const value = values[Number(e.value)] as number;
-  fn.get(value);
-  if (e.type === 'f32') {
-    if (keeps !== undefined) {
-      fn.get(value)
-        .i32(-0x80000000)
-        .op('i32.and')
-        .get(value)
-        .i32(0x7f800000)
-        .op('i32.and')
-        .get(keeps)
-        .op('i32.or')
-        .select();
-    }
-    fn.op('f32.reinterpret_i32');
-  } else if (e.type === 'f64') fn.op('f64.reinterpret_i64');
-  else if (e.type === 'f16' || e.type === 'bf16') {
-    if (type === 'bf16x2') {
-      if (e.part === 0) fn.i32(16).op('i32.shl');
-      else fn.i32(-65536).op('i32.and');
-      fn.op('f32.reinterpret_i32');
-    } else {
-      if (e.part === 1) fn.i32(16).op('i32.shr_u');
-      else fn.i32(0xffff).op('i32.and');
-      fn.call(decodeHalf(module));
-    }
-  }
-}
-
-/** Integer minima and maxima; float ones where a NaN loses. */
-function pushMinimum(fn: WasmFunction, e: Expr, inputs: Inputs): void {
-  const match = MINIMA.exec(e.op);
-  if (match === null) throw new Error(`no compiled form of ${e.op}`);
-  const type = held(e.type);
-  const [x, y] = [fn.local(type), fn.local(type)];
-  push(fn, e.args[0] as Expr, inputs);
-  fn.set(x);
-  push(fn, e.args[1] as Expr, inputs);
-  fn.set(y);
-  if (match[1] === 'i') {
-    fn.get(x).get(y).get(x).get(y);
-    fn.op(`${type}.${match[3] === 'min' ? 'lt' : 'gt'}${match[4]}`).select();
-  } else {
-    fn.get(y).get(x).get(y).op(`${type}.${match[3]}`).get(x);
-    fn.get(y).get(y).op(`${type}.eq`).select();
-    fn.get(x).get(x).op(`${type}.eq`).op('i32.eqz').select();
-  }
-  fn.release(type, x);
-  fn.release(type, y);
-}
-
-/** Pushes the new raw memory word, floats with the canonical NaN. */
-function pushUpdate(fn: WasmFunction, op: AtomicOperation, inputs: Inputs): void {
-  const [first, second] = op.update as [Expr, Expr | undefined];
-  push(fn, first, inputs);
-  if (op.type === 'f32') {
-    const value = fn.local('f32');
-    fn.tee(value).op('i32.reinterpret_f32').i32(0x7fc00000).get(value).get(value).op('f32.eq').select();
-    fn.release('f32', value);
-  } else if (op.type === 'f64') {
-    const value = fn.local('f64');
-    fn.tee(value).op('i64.reinterpret_f64').i64(0x7ff8000000000000n).get(value).get(value).op('f64.eq').select();
-    fn.release('f64', value);
-  } else if (second !== undefined) {
-    const encode = encodeHalf(inputs.module, op.type === 'bf16x2');
-    fn.call(encode);
-    push(fn, second, inputs);
-    fn.call(encode).i32(16).op('i32.shl').op('i32.or');
-  }
-}
 
 const isSource = (e: Expr | undefined, index: number): boolean => e?.op === 'source' && e.value === index;
 
@@ -243,102 +87,240 @@ export function readModifyWrite(code: Code, module: WasmModule, op: AtomicOperat
   });
 }
 
+/** What code of one atomic works with, beside the frame. */
+interface AtomicCode {
+  readonly op: AtomicOperation;
+  readonly form: AtomicForm;
+  /** Words: what memory held, the data, what it will hold. i32 or i64. */
+  readonly values: number[];
+  /** The same for four lanes, v128: of 64 bits, lanes 0 and 1 first, then lanes 2 and 3. */
+  readonly vectors: number[];
+  /** f32: a local (i32) that is not 0 where denormals are read as they are, and one (v128) with the bits they lose. */
+  keeps: number | undefined;
+  flushed: number | undefined;
+  /** A local (i32): not 0 when no one else can be at the memory. Undefined: no one ever can. */
+  alone: number | undefined;
+}
+
 /** The transfer of an atomic. Extra parameters: the destination and the second datum's register, as places in the wave block. */
 export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicForm): Transfer {
-  const wide = isWide(op);
-  const type = wide ? 'i64' : 'i32';
-  const bytes = wide ? 8 : 4;
-  const values: number[] = [];
-  let keeps: number | undefined;
-  /** Pushes a register's value of the current lane; the address is on the stack. */
-  const pushRegister = (f: Frame, at: number): void => {
-    const { fn } = f.code;
-    if (!wide) {
-      fn.memory('i32.load', at);
-      return;
-    }
-    const address = f.code.local('i32');
-    fn.tee(address).memory('i64.load32_u', at);
-    fn.get(address)
-      .memory('i64.load32_u', at + VGPR_BYTES)
-      .i64(32n)
-      .op('i64.shl')
-      .op('i64.or');
-    fn.release('i32', address);
-  };
-  const laneOf = (f: Frame, register: number): void => {
-    f.code.fn.get(f.wave).get(register).op('i32.add').get(f.at).op('i32.add');
+  const bytes = isWide(op) ? 8 : 4;
+  const c: AtomicCode = {
+    op,
+    form,
+    values: [],
+    vectors: [],
+    keeps: undefined,
+    flushed: undefined,
+    alone: undefined,
   };
   return {
-    key: `${name}${form.returns ? '.rtn' : ''}`,
+    key: `${name}${form.returns ? '.rtn' : ''}${form.system ? '.system' : ''}`,
     bytes,
     write: true,
     parameters: 2,
     piece: bytes,
     pieces: 1,
-    lanesOnly: true,
-    prologue: (f) => {
-      for (let n = 0; n < 5; n++) values[n] = f.code.local(type);
-      const needed = MODE_NEEDED[op.type];
-      if (needed === undefined) return;
-      if (op.type === 'f32') {
-        keeps = f.code.local('i32');
-        f.code.fn.get(f.wave).memory('i32.load', WAVE_MODE).i32(KEEPS_DENORMALS).op('i32.and').set(keeps);
-      }
-      f.code.fn.get(f.wave).memory('i32.load', WAVE_MODE).i32(needed[0]).op('i32.and').i32(needed[1]).op('i32.ne');
-      f.code.if(() => f.resume());
+    isAtomic: {
+      admits: (f, addresses) => {
+        const { fn } = f.code;
+        // LDS takes any address.
+        if (c.alone === undefined) fn.i32(1);
+        else {
+          addresses.forEach((a, n) => {
+            fn.get(a);
+            if (n > 0) fn.op('i32.or');
+          });
+          fn.i32(bytes - 1)
+            .op('i32.and')
+            .op('i32.eqz')
+            .get(c.alone)
+            .op('i32.and');
+        }
+      },
     },
-    contiguous: () => {},
-    scattered: () => {},
-    move: (f, _n, a) => {
-      const { code, module } = f;
-      const { fn } = code;
-      const [old, first, other, next, seen] = values as [number, number, number, number, number];
-      if (!form.shared) {
-        fn.get(a)
-          .i32(bytes - 1)
-          .op('i32.and');
-        code.if(() => f.resume());
-      }
-      fn.get(f.laneWord);
-      pushRegister(f, 0);
-      fn.set(first);
-      if (form.second === 'following') {
-        fn.get(f.laneWord);
-        pushRegister(f, bytes * (VGPR_BYTES / 4));
-        fn.set(other);
-      } else if (form.second === 'separate') {
-        laneOf(f, f.extra[1] as number);
-        pushRegister(f, 0);
-        fn.set(other);
-      }
-      const [data, data2] = op.data === 'compareThenNew' ? [other, first] : [first, other];
-      const words: AtomicLocals = { address: a, old, data, data2, next, seen, keeps };
-      if (form.shared) {
-        fn.get(a).memory(`${type}.load`).set(old).get(a);
-        pushUpdate(fn, op, { type: op.type, module, values: [old, data, data2], keeps });
-        fn.memory(`${type}.store`);
-      } else readModifyWrite(code, module, op, words);
+    prologue: (f) => prepare(f, c),
+    contiguous: (f, a) => {
+      if (op.update.every(hasVectorForm)) vectorUpdate(f, c, a);
+      else oneByOne(f, c, (fn, lane) => fn.get(a).i32(lane * bytes).op('i32.add'));
     },
+    scattered: (f, addresses) => oneByOne(f, c, (fn, lane) => fn.get(addresses[lane] as number)),
+    move: (f, _n, a) => moveLane(f, c, a),
     skip: (f) => {
-      if (wide) f.code.fn.i64(0n);
+      if (isWide(op)) f.code.fn.i64(0n);
       else f.code.fn.i32(0);
-      f.code.fn.set(values[0] as number);
+      f.code.fn.set(c.values[0] as number);
     },
-    commit: (f) => {
-      if (!form.returns) return;
-      const { fn } = f.code;
-      const [old] = values as [number];
-      const [destination] = f.extra as [number];
-      laneOf(f, destination);
-      fn.get(old);
-      if (!wide) {
-        fn.memory('i32.store');
-        return;
-      }
-      fn.memory('i64.store32');
-      laneOf(f, destination);
-      fn.get(old).i64(32n).op('i64.shr_u').memory('i64.store32', VGPR_BYTES);
-    },
+    commit: (f) => putOld(f, c, 0),
   };
+}
+
+function prepare(f: Frame, c: AtomicCode): void {
+  const { code } = f;
+  const { fn } = code;
+  const { op, form } = c;
+  for (let n = 0; n < 5; n++) c.values[n] = code.local(isWide(op) ? 'i64' : 'i32');
+  for (let n = 0; n < (isWide(op) ? 6 : 3); n++) c.vectors[n] = code.local('v128');
+  if (!form.shared) {
+    c.alone = code.local('i32');
+    if (!form.system) fn.i32(0).memory('i32.load', CONTROL_SHARED).op('i32.eqz').set(c.alone);
+  }
+  const needed = MODE_NEEDED[op.type];
+  if (needed === undefined) return;
+  if (op.type === 'f32') {
+    c.keeps = code.local('i32');
+    c.flushed = code.local('v128');
+    fn.get(f.wave).memory('i32.load', WAVE_MODE).i32(KEEPS_DENORMALS).op('i32.and').set(c.keeps);
+    fn.v128(0, 0, 0, 0).v128(0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff).get(c.keeps).select().set(c.flushed);
+  }
+  fn.get(f.wave).memory('i32.load', WAVE_MODE).i32(needed[0]).op('i32.and').i32(needed[1]).op('i32.ne');
+  code.if(() => f.resume());
+}
+
+/** Distance of the second datum from the first where it is in the registers that follow. */
+const followingAt = (op: AtomicOperation): number => (isWide(op) ? 2 : 1) * VGPR_BYTES;
+
+/** Pushes the address of a lane's word of a register that an extra parameter names. */
+function registerOf(f: Frame, register: number): void {
+  f.code.fn.get(f.wave).get(register).op('i32.add').get(f.at).op('i32.add');
+}
+
+/** Sets a word to a lane's value of a register: `at` pushes the address of its first lane, the lane is `lane` further on. */
+function takeWord(f: Frame, c: AtomicCode, to: number, at: () => void, lane: number): void {
+  const { fn } = f.code;
+  at();
+  if (!isWide(c.op)) {
+    fn.memory('i32.load', 4 * lane).set(to);
+    return;
+  }
+  fn.memory('i64.load32_u', 4 * lane);
+  at();
+  fn.memory('i64.load32_u', VGPR_BYTES + 4 * lane)
+    .i64(32n)
+    .op('i64.shl')
+    .op('i64.or')
+    .set(to);
+}
+
+/** Sets the data of the lane `lane` further on; the locals of data and second datum as the update takes them. */
+function takeData(f: Frame, c: AtomicCode, lane: number): readonly [data: number, data2: number] {
+  const { fn } = f.code;
+  const { op, form } = c;
+  const [, first, other] = c.values as [number, number, number];
+  takeWord(f, c, first, () => fn.get(f.laneWord), lane);
+  if (form.second === 'following') takeWord(f, c, other, () => fn.get(f.laneWord).i32(followingAt(op)).op('i32.add'), lane);
+  else if (form.second === 'separate') takeWord(f, c, other, () => registerOf(f, f.extra[1] as number), lane);
+  return op.data === 'compareThenNew' ? [other, first] : [first, other];
+}
+
+/** One lane at `a`, where no one else can be. */
+function plainUpdate(f: Frame, c: AtomicCode, a: () => void, [data, data2]: readonly [number, number]): void {
+  const { fn } = f.code;
+  const type = isWide(c.op) ? 'i64' : 'i32';
+  const [old] = c.values as [number];
+  a();
+  fn.memory(`${type}.load`).set(old);
+  a();
+  pushUpdate(fn, c.op, { type: c.op.type, module: f.module, values: [old, data, data2], keeps: c.keeps });
+  fn.memory(`${type}.store`);
+}
+
+/** One lane, anywhere. */
+function moveLane(f: Frame, c: AtomicCode, a: number): void {
+  const { code, module } = f;
+  const { fn } = code;
+  const { op, form, keeps, alone } = c;
+  if (!form.shared) {
+    fn.get(a)
+      .i32((isWide(op) ? 8 : 4) - 1)
+      .op('i32.and');
+    code.if(() => f.resume());
+  }
+  const [old, , , next, seen] = c.values as [number, number, number, number, number];
+  const data = takeData(f, c, 0);
+  const plain = (): void => plainUpdate(f, c, () => fn.get(a), data);
+  if (alone === undefined) {
+    plain();
+    return;
+  }
+  fn.get(alone);
+  code.if(plain, () =>
+    readModifyWrite(code, module, op, { address: a, old, data: data[0], data2: data[1], next, seen, keeps }),
+  );
+}
+
+/** Four lanes, one after the other: two may have one element. */
+function oneByOne(f: Frame, c: AtomicCode, address: (fn: WasmFunction, lane: number) => void): void {
+  for (let lane = 0; lane < 4; lane++) {
+    const data = takeData(f, c, lane);
+    plainUpdate(f, c, () => address(f.code.fn, lane), data);
+    putOld(f, c, lane);
+  }
+}
+
+/** Writes what memory held to the destination of the lane `lane` further on. */
+function putOld(f: Frame, c: AtomicCode, lane: number): void {
+  if (!c.form.returns) return;
+  const { fn } = f.code;
+  const [old] = c.values as [number];
+  const [destination] = f.extra as [number];
+  registerOf(f, destination);
+  fn.get(old);
+  if (!isWide(c.op)) {
+    fn.memory('i32.store', 4 * lane);
+    return;
+  }
+  fn.memory('i64.store32', 4 * lane);
+  registerOf(f, destination);
+  fn.get(old)
+    .i64(32n)
+    .op('i64.shr_u')
+    .memory('i64.store32', VGPR_BYTES + 4 * lane);
+}
+
+/** Four lanes whose elements follow each other from `a`. */
+function vectorUpdate(f: Frame, c: AtomicCode, a: number): void {
+  const { fn } = f.code;
+  const { op, form, flushed } = c;
+  const halves = isWide(op) ? 2 : 1;
+  /** Sets vectors `n`, … to four lanes of a register. */
+  const take = (n: number, at: () => void): void => {
+    at();
+    fn.memory('v128.load');
+    if (halves === 1) {
+      fn.set(c.vectors[n] as number);
+      return;
+    }
+    const [low, high] = [c.vectors[n], c.vectors[n + 1]] as [number, number];
+    fn.set(low);
+    at();
+    fn.memory('v128.load', VGPR_BYTES).set(high);
+    fn.get(low).get(high).shuffle32(0, 4, 1, 5).get(low).get(high).shuffle32(2, 6, 3, 7).set(high).set(low);
+  };
+  const [first, other] = [halves, 2 * halves];
+  take(first, () => fn.get(f.laneWord));
+  if (form.second === 'following') take(other, () => fn.get(f.laneWord).i32(followingAt(op)).op('i32.add'));
+  else if (form.second === 'separate') take(other, () => registerOf(f, f.extra[1] as number));
+  const [data, data2] = op.data === 'compareThenNew' ? [other, first] : [first, other];
+  for (let half = 0; half < halves; half++) {
+    const values = [half, data + half, data2 + half].map((n) => c.vectors[n]) as [number, number, number];
+    fn.get(a)
+      .memory('v128.load', 16 * half)
+      .set(values[0]);
+    fn.get(a);
+    pushVectorUpdate(fn, op, { type: op.type, values, flushed });
+    fn.memory('v128.store', 16 * half);
+  }
+  if (!form.returns) return;
+  const [low, high] = c.vectors as [number, number];
+  const [destination] = f.extra as [number];
+  registerOf(f, destination);
+  fn.get(low);
+  if (halves === 1) {
+    fn.memory('v128.store');
+    return;
+  }
+  fn.get(high).shuffle32(0, 2, 4, 6).memory('v128.store');
+  registerOf(f, destination);
+  fn.get(low).get(high).shuffle32(1, 3, 5, 7).memory('v128.store', VGPR_BYTES);
 }

@@ -85,7 +85,7 @@ function liveOffset(f: Frame, t: Transfer, address: number, a: number, bytes: nu
     fn.get(f.wave)
       .get(address)
       .i32(bytes)
-      .call(locateFunction(module, t.write, t.lanesOnly))
+      .call(locateFunction(module, t.write, t.isAtomic !== undefined))
       .tee(a)
       .op('i32.eqz');
     code.if(() => f.resume());
@@ -201,7 +201,7 @@ function bindBuffer(
           code.br(done);
         });
       });
-      if (idxen || t.bytes < 4) return;
+      if (idxen || t.bytes < 4 || t.isAtomic) return;
       if (offen) fn.get(offsets).i32(0).call(progressionFunction(module, false)).get(offsets).memory('i32.load');
       else fn.i32(1).i32(0);
       swizzledOffset();
@@ -235,7 +235,7 @@ function bindBuffer(
           },
         );
       });
-      if (idxen) return;
+      if (idxen || t.isAtomic) return;
       if (offen) {
         fn.get(offsets).get(f.at).op('i32.add').memory('v128.load').tee(q.low).lane('i32x4.extract_lane', 0);
         swizzledOffset();
@@ -262,7 +262,7 @@ function bindBuffer(
             code.br(moved);
           });
         });
-        if (!idxen && !t.lanesOnly) {
+        if (!idxen && t.isAtomic === undefined) {
           if (offen) fn.get(offsets).get(f.at).op('i32.add').memory('i32.load');
           else fn.i32(0);
           swizzledOffset();

@@ -14,7 +14,8 @@ import { EXEC } from '../../state/wave.ts';
 import type { WasmModule } from '../emit.ts';
 import { accessFunction, lookFunction } from './access.ts';
 import { type Addressing, addressingOf, ldsAddressing } from './addressing.ts';
-import { atomicTransfer, canCompile } from './atomic.ts';
+import { atomicTransfer } from './atomic.ts';
+import { canCompile } from './atomic-update.ts';
 import { resumeIndex } from './frame.ts';
 import { emitLdsSpecial } from './lds-special.ts';
 import { locateImport, locateIndex, moveLanesImport, moveLanesIndex } from './mapped.ts';
@@ -167,6 +168,9 @@ function emitStore(context: MemoryContext, module: WasmModule, instruction: Inst
   return emitAccess(context, module, addressing, storeRegisters(op.bytes, op.half), data);
 }
 
+/** Bit of the cache policy that makes an atomic's scope the system: sc1, or scc of gfx90a. */
+const SYSTEM_SCOPE = 16;
+
 function emitAtomic(
   context: MemoryContext,
   module: WasmModule,
@@ -186,6 +190,7 @@ function emitAtomic(
   const t = atomicTransfer(op, atomicName(instruction), {
     returns: destination !== undefined,
     shared: op.space === 'lds',
+    system: (immediateOf(instruction, 'cpol') & SYSTEM_SCOPE) !== 0,
     second: separate ? 'separate' : op.data === 'newThenCompare' ? 'following' : 'none',
   });
   return emitAccess(context, module, addressing, t, data, [destination ?? 0, second ?? 0]);

@@ -12,6 +12,7 @@ import type { Frame, Transfer } from './transfer.ts';
 import {
   adjacent,
   checkPage,
+  ifAdmitted,
   moveLane,
   offsetWaveFunction,
   overQuads,
@@ -39,8 +40,10 @@ function byStride(f: Frame, register: number, bytes: number, ascending: () => vo
 function wholeWave(f: Frame, t: Transfer, a: number, done: Label, one: boolean): void {
   const { code } = f;
   code.if(() => {
-    moveWave(f, t, a, one);
-    code.br(done);
+    ifAdmitted(f, t, [a], () => {
+      moveWave(f, t, a, one);
+      code.br(done);
+    });
   });
 }
 
@@ -62,7 +65,7 @@ function moveBeyond(
   place: { readonly register: number; readonly isWide: boolean; readonly constant: number },
 ): Pick<BoundMode, 'many'> {
   const { words } = t;
-  if (words === undefined || t.lanesOnly || t.isPair) return {};
+  if (words === undefined || t.isAtomic || t.isPair) return {};
   const { code, module } = f;
   const { fn } = code;
   return {
@@ -104,7 +107,7 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
   const q = quadLocals(code);
   const whole = (stride: number, done: Label): void => {
     fn.get(f.wave).get(register).get(offset).i32(stride).i32(spanned(t, stride));
-    fn.call(wideWaveFunction(module, t.write)).tee(a);
+    fn.call(wideWaveFunction(module, t)).tee(a);
     wholeWave(f, t, a, done, stride === 0);
   };
   const { broadcast } = t;
@@ -169,7 +172,7 @@ function windowLane(f: Frame, t: Transfer, address: number, a: number, flat: boo
       });
       fn.get(high).i32(PRIVATE_APERTURE_HIGH).op('i32.eq');
       code.if(() => {
-        if (!t.lanesOnly) {
+        if (t.isAtomic === undefined) {
           const scratch = bindSwizzled(f, t);
           fn.get(a).set(scratch.offset);
           scratch.inRange();
@@ -181,7 +184,7 @@ function windowLane(f: Frame, t: Transfer, address: number, a: number, flat: boo
     fn.get(f.wave)
       .get(address)
       .i32(t.bytes)
-      .call(locateFunction(module, t.write, t.lanesOnly))
+      .call(locateFunction(module, t.write, t.isAtomic !== undefined))
       .tee(a);
     code.if(move);
     f.resume();
@@ -246,7 +249,7 @@ export function offsetWave(
   const whole = (stride: number): void => {
     fn.get(f.wave).get(register).get(base);
     limit();
-    fn.i32(stride).i32(spanned(t, stride)).call(offsetWaveFunction(module, t.write)).tee(a);
+    fn.i32(stride).i32(spanned(t, stride)).call(offsetWaveFunction(module, t)).tee(a);
     wholeWave(f, t, a, done, stride === 0);
   };
   const same = t.broadcast === undefined ? undefined : () => whole(0);

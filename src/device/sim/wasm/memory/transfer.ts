@@ -35,8 +35,11 @@ export interface Transfer {
   /** Bytes of one piece (a dword, or the whole narrower element) and how many there are. */
   readonly piece: number;
   readonly pieces: number;
-  /** Atomics: strictly lane after lane, by `move` only. */
-  readonly lanesOnly?: true;
+  /** An atomic: its memory is where it is, and lanes of scratch are its own. */
+  readonly isAtomic?: {
+    /** Leaves 1 when lanes whose elements begin at these addresses can be moved at once. */
+    admits(f: Frame, addresses: readonly number[]): void;
+  };
   /** Words that move between registers and memory as they are. */
   readonly words?: number;
   /** Two elements; the first extra parameter is the distance of the second. */

@@ -71,11 +71,15 @@ export function progressionFunction(module: WasmModule, wide: boolean): WasmFunc
   });
 }
 
+/** What the helpers of a kind of access are called. */
+const accessName = (write: boolean, isAtomic: Transfer['isAtomic']): string =>
+  isAtomic === undefined ? (write ? 'store' : 'load') : 'atomic';
+
 /** (wave, address, bytes) -> offset in wasm memory of that many live bytes of one allocation, at most a page, or 0. */
-function liveFunction(module: WasmModule, write: boolean): WasmFunction {
+function liveFunction(module: WasmModule, { write, isAtomic }: Transfer): WasmFunction {
   const span = spanFunction(module, write);
-  const locate = locateFunction(module, write);
-  return module.helper(`memory.live.${write ? 'store' : 'load'}`, ['i32', 'i64', 'i32'], ['i32'], (fn) => {
+  const locate = locateFunction(module, write, isAtomic !== undefined);
+  return module.helper(`memory.live.${accessName(write, isAtomic)}`, ['i32', 'i64', 'i32'], ['i32'], (fn) => {
     const [wave, address, bytes] = [0, 1, 2] as const;
     const low = fn.local('i32');
     fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(gpuWindow.high)).op('i64.eq');
@@ -91,11 +95,11 @@ function liveFunction(module: WasmModule, write: boolean): WasmFunction {
  * (wave, register, constant, stride, bytes) -> offset in wasm memory of `bytes` live bytes from lane 0's address on, when the lanes' 64-bit
  * addresses are `stride` apart; else 0. The constant is added to them.
  */
-export function wideWaveFunction(module: WasmModule, write: boolean): WasmFunction {
+export function wideWaveFunction(module: WasmModule, t: Transfer): WasmFunction {
   const progression = progressionFunction(module, true);
-  const live = liveFunction(module, write);
+  const live = liveFunction(module, t);
   return module.helper(
-    `memory.wave.wide.${write ? 'store' : 'load'}`,
+    `memory.wave.wide.${accessName(t.write, t.isAtomic)}`,
     ['i32', 'i32', 'i64', 'i32', 'i32'],
     ['i32'],
     (fn) => {
@@ -125,11 +129,11 @@ export function wideWaveFunction(module: WasmModule, write: boolean): WasmFuncti
 /**
  * (wave, register, base, limit, stride, bytes) -> the same for lanes at a base plus 32-bit offsets, when the last offset is at most `limit`.
  */
-export function offsetWaveFunction(module: WasmModule, write: boolean): WasmFunction {
+export function offsetWaveFunction(module: WasmModule, t: Transfer): WasmFunction {
   const progression = progressionFunction(module, false);
-  const live = liveFunction(module, write);
+  const live = liveFunction(module, t);
   const types = ['i32', 'i32', 'i64', 'i64', 'i32', 'i32'] as const;
-  return module.helper(`memory.wave.offset.${write ? 'store' : 'load'}`, types, ['i32'], (fn) => {
+  return module.helper(`memory.wave.offset.${accessName(t.write, t.isAtomic)}`, types, ['i32'], (fn) => {
     const [wave, register, base, limit, stride, bytes] = [0, 1, 2, 3, 4, 5] as const;
     const first = fn.local('i64');
     fn.get(register).get(stride).call(progression);
@@ -177,6 +181,16 @@ export function adjacent(fn: WasmFunction, low: number, first: number, bytes: nu
   fn.op('i32x4.add').op('i32x4.eq').op('i32x4.all_true');
 }
 
+/** Runs `move` when the lanes whose elements begin at the addresses in these locals can be moved at once. */
+export function ifAdmitted(f: Frame, t: Transfer, addresses: readonly number[], move: () => void): void {
+  if (t.isAtomic === undefined) {
+    move();
+    return;
+  }
+  t.isAtomic.admits(f, addresses);
+  f.code.if(move);
+}
+
 /** Four lanes at the window offsets in `low`: moves them and goes to `next`, or falls through when one is not live. */
 export function windowQuad(f: Frame, t: Transfer, q: QuadLocals, next: Label): void {
   const { code } = f;
@@ -187,8 +201,10 @@ export function windowQuad(f: Frame, t: Transfer, q: QuadLocals, next: Label): v
   code.if(() => {
     checkPage(fn, first, 4 * t.bytes, t.write);
     code.if(() => {
-      t.contiguous(f, first);
-      code.br(next);
+      ifAdmitted(f, t, [first], () => {
+        t.contiguous(f, first);
+        code.br(next);
+      });
     });
   });
   for (let i = 1; i < 4; i++)
@@ -200,8 +216,10 @@ export function windowQuad(f: Frame, t: Transfer, q: QuadLocals, next: Label): v
     if (i > 0) fn.op('i32.and');
   });
   code.if(() => {
-    t.scattered(f, q.addresses);
-    code.br(next);
+    ifAdmitted(f, t, q.addresses, () => {
+      t.scattered(f, q.addresses);
+      code.br(next);
+    });
   });
 }
 
