@@ -55,6 +55,12 @@ function isCandidate(row: InstructionRow): boolean {
   );
 }
 
+/** Operations that change what vector instructions after them do. */
+function isState(row: InstructionRow): boolean {
+  const op = semanticsOf(row.operation);
+  return op?.kind === 'structural' && /^(setGprIndex(On|Off|Mode)?|setVskip)$/.test(op.name);
+}
+
 /** Memory instructions that a sequence may have: global, buffer, flat, LDS and scalar; not scratch, not loads into LDS. */
 function isMemory(row: InstructionRow): boolean {
   const op = semanticsOf(row.operation);
@@ -156,6 +162,9 @@ const SPECIAL_SOURCES = [
 function fieldValue(row: InstructionRow, name: string, width: number, random: Random): number {
   const known = isMemory(row) ? memoryField(row, name, width, random) : undefined;
   if (known !== undefined) return known;
+  // Small indices and bits, so that most registers are there.
+  if (isState(row) && /^src[01]$/.test(name) && width === 8)
+    return random.chance(0.8) ? 128 + random.below(6) : random.below(SCALARS);
   if (name === 'simm16') {
     // Hardware registers: mostly MODE and STATUS.
     if (/^s_[gs]etreg/.test(row.operation) && random.chance(0.9)) return 1 + random.below(2) + (random.word() & 0xffc0);
@@ -277,6 +286,8 @@ export interface CaseOptions {
   readonly branches?: boolean | undefined;
   /** Half of the instructions access memory. */
   readonly memory?: boolean | undefined;
+  /** A quarter of the instructions are s_set_gpr_idx and s_setvskip. */
+  readonly states?: boolean | undefined;
 }
 
 const BRANCHES = [0xbf840000, 0xbf850000, 0xbf860000, 0xbf870000, 0xbf880000, 0xbf890000];
@@ -307,11 +318,13 @@ export function engineCase(target: TargetName, seed: number, options: CaseOption
     rowsOf(target, kind).filter((row) => options.only === undefined || options.only.test(row.mnemonic));
   const rows = chosen(isCandidate);
   const memoryRows = options.memory === true ? chosen(isMemory) : [];
+  const stateRows = options.states === true ? chosen(isState) : [];
   const length = options.length ?? 1 + random.below(24);
   const parts: (readonly number[])[] = [];
   const text: string[] = [];
   while (text.length < length) {
-    const from = rows.length === 0 || (memoryRows.length > 0 && random.chance(0.5)) ? memoryRows : rows;
+    const isFromMemory = rows.length === 0 || (memoryRows.length > 0 && random.chance(0.5));
+    const from = stateRows.length > 0 && random.chance(0.25) ? stateRows : isFromMemory ? memoryRows : rows;
     const made = randomWords(target, random.pick(from), random);
     if (made === undefined) continue;
     parts.push(made.words);

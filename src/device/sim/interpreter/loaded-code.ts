@@ -78,16 +78,28 @@ function bindOperation(instruction: Instruction, op: Operation, target: TargetNa
 /** Instruction classes that vector skip mode passes over. */
 const VECTOR_CLASSES = ['VALU', 'DS', 'FLAT', 'MUBUF', 'MTBUF', 'MIMG', 'EXP'];
 
+/** Whether vector skip mode passes over an instruction. */
+export function isSkippable({ row }: Instruction): boolean {
+  return VECTOR_CLASSES.some((name) => row.flags.has(name));
+}
+
+/** Whether s_set_gpr_idx moves the registers of an instruction. */
+export function isIndexable({ row }: Instruction, op: Operation | undefined): boolean {
+  return row.flags.has('VALU') && (op?.kind === 'vector' || op?.kind === 'structural');
+}
+
+/** Operands that s_set_gpr_idx may move, by their bit in M0[15:12]. */
+export const INDEXED_OPERANDS: readonly string[] = ['src0', 'src1', 'src2', 'vdst'];
+
 /** The executable form of one instruction; what it cannot do becomes a step that throws a typed stop. */
 export function bindInstruction(instruction: Instruction, target: TargetName, mfma: MatrixMode = 'exact'): Step {
-  const { flags, operation } = instruction.row;
-  const op = semanticsOf(operation);
+  const op = semanticsOf(instruction.row.operation);
   const step = bindPlain(instruction, op, target, mfma);
-  if (!VECTOR_CLASSES.some((name) => flags.has(name))) return step;
-  const indexable = flags.has('VALU') && (op?.kind === 'vector' || op?.kind === 'structural');
+  if (!isSkippable(instruction)) return step;
+  const indexable = isIndexable(instruction, op);
   return (w) => {
     if (w.vskip) return;
-    if (indexable && w.gprIndexing) indexedStep(w, instruction, op, target, mfma)(w);
+    if (indexable && op !== undefined && w.gprIndexing) indexedStep(w, instruction, op, target, mfma)(w);
     else step(w);
   };
 }
@@ -116,10 +128,9 @@ function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: T
   const m0 = w.sgprs[M0] as number;
   const offset = m0 & 0xff;
   const flags = (m0 >> 12) & 15;
-  const FLAG_OF: Record<string, number> = { src0: 1, src1: 2, src2: 4, vdst: 8 };
   const operands = instruction.operands.map((operand, i): Operand => {
-    const flag = FLAG_OF[instruction.row.operands[i]?.name ?? ''] ?? 0;
-    if (operand.kind !== 'reg' || operand.file !== 'v' || (flags & flag) === 0) return operand;
+    const bit = INDEXED_OPERANDS.indexOf(instruction.row.operands[i]?.name ?? '');
+    if (operand.kind !== 'reg' || operand.file !== 'v' || bit < 0 || ((flags >> bit) & 1) === 0) return operand;
     const moved = vgpr(operand.index + offset, operand.dwords);
     if (moved === undefined) {
       throw new KernelStop('sim/register-range', `GPR indexing reaches v${operand.index + offset}, beyond v255.`);

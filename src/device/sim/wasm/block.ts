@@ -6,20 +6,25 @@ import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
+import { isIndexable, isSkippable } from '../interpreter/loaded-code.ts';
 import { isVector } from '../interpreter/operands.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { type FunctionContext, interpretIndex, registerNumber } from './context.ts';
 import { emitControl } from './control.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import type { Instrument } from './instrument.ts';
+import { addIndexedLane } from './indexed.ts';
 import { laneMode } from './lane-mode.ts';
 import { emitMatrixInstruction } from './matrix/emit-matrix.ts';
 import { emitCrossLane, emitMemory } from './memory/index.ts';
 import { Run, RunPools } from './run.ts';
 import { emitScalar, NoCode, pushCondition } from './scalar.ts';
 import { addScaleConvert } from './scale-convert.ts';
-import { addVector, closesRun, endsRun } from './vector.ts';
-import type { Block, Item } from './walk.ts';
+import { addIndexedVector, addVector, closesRun, endsRun } from './vector.ts';
+import { type Block, INDEXES_REGISTERS, type Item, SKIPS_VECTORS } from './walk.ts';
+
+/** Operations after which vector instructions do something else. */
+const STATES: ReadonlySet<string> = new Set(['setGprIndexOn', 'setGprIndexOff', 'setVskip']);
 
 /** Instructions of one loop over the chunks. */
 const RUN_LIMIT = 120;
@@ -93,8 +98,10 @@ export class BlockCode {
 
   private item(item: Item, block: Block, position: number): void {
     const { operation, instruction } = item;
+    if ((block.mode & SKIPS_VECTORS) !== 0 && isSkippable(instruction)) return;
+    const isIndexed = (block.mode & INDEXES_REGISTERS) !== 0 && isIndexable(instruction, operation);
     try {
-      if (this.inRun(item, block.mode)) return;
+      if (isIndexed ? this.indexed(item, block.mode) : this.inRun(item, block.mode)) return;
     } catch (error) {
       if (!(error instanceof NoCode)) throw error;
     }
@@ -103,7 +110,7 @@ export class BlockCode {
     const { fn } = this;
     const mark = fn.size;
     try {
-      if (this.compiled(item)) return;
+      if (!isIndexed && this.compiled(item)) return;
     } catch (error) {
       if (!(error instanceof NoCode)) throw error;
     }
@@ -143,6 +150,22 @@ export class BlockCode {
     if (operation?.kind !== 'vector') return false;
     this.addVector(instruction, operation, mode);
     return true;
+  }
+
+  /** Writes an instruction whose vector registers s_set_gpr_idx moves; true when that is done. */
+  private indexed(item: Item, mode: number): boolean {
+    const { instruction, operation } = item;
+    const { fn, module, wave, pools } = this;
+    this.flush();
+    const context = this.context(item);
+    const otherwise = (): void => void fn.get(wave).i32(item.pc).call(interpretIndex(module));
+    if (operation?.kind === 'vector') {
+      const facts = laneMode(mode, targetInfo(this.target).ocpFloat8);
+      addIndexedVector(context, pools, instruction, operation, facts, otherwise);
+      return true;
+    }
+    const isLane = operation?.kind === 'structural' && /^(read|write)lane$/.test(operation.name);
+    return isLane && addIndexedLane(context, module, instruction, operation, otherwise);
   }
 
   private openRun(): Run {
@@ -186,6 +209,8 @@ export class BlockCode {
           case 'barrier':
             return true;
         }
+        // Code with an instrument leaves these states to the interpreter.
+        if (this.instrument !== undefined && STATES.has(operation.name)) return false;
         return (
           emitControl(context, instruction, operation.name, () => {
             fn.get(wave).i32(item.pc).call(interpretIndex(module));

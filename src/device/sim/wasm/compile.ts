@@ -3,7 +3,7 @@
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
-import { AT_BARRIER, ENDED, gpuWindow, WAVE_PC, WAVE_STATE } from '../state/layout.ts';
+import { AT_BARRIER, ENDED, FLAG_VSKIP, gpuWindow, WAVE_FLAGS, WAVE_PC, WAVE_STATE } from '../state/layout.ts';
 import type { ModuleCache } from '../state/module-cache.ts';
 import { BlockCode, clockIndex } from './block.ts';
 import { declareImports } from './context.ts';
@@ -72,7 +72,8 @@ function partition(blocks: readonly Block[]): Block[][] {
  * last call.
  */
 export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions): CompiledCode {
-  const blocks = reachableBlocks(options.target, bytes, entry, options.known, options.limit, options.decode);
+  const { target, known, limit, decode, instrument } = options;
+  const blocks = reachableBlocks(target, bytes, entry, known, limit, decode, instrument === undefined);
   const { cache } = options;
   if (cache === undefined || options.instrument !== undefined) return write(blocks, options);
   const key = moduleKey(optionsText(options), bytes, blocks);
@@ -264,6 +265,12 @@ class GroupWriter {
         this.jump(ending.otherwise, n, depth);
         return;
       }
+      case 'skip':
+        fn.get(0).memory('i32.load', WAVE_FLAGS).i32(FLAG_VSKIP).op('i32.and').if();
+        this.jump(ending.skipped, n, depth + 1);
+        fn.end();
+        this.jump(ending.executed, n, depth);
+        return;
       case 'end':
         fn.get(0).i32(ENDED).memory('i32.store', WAVE_STATE);
         this.leave((b.items.at(-1)?.pc ?? b.pc) + (b.items.at(-1)?.instruction.size ?? 0), LEFT);

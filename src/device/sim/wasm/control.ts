@@ -1,12 +1,21 @@
-// Program counter and hardware registers as WebAssembly: s_getpc, s_setpc, s_swappc, s_call, s_getreg, s_setreg. The interpreter's
+// Program counter, hardware registers and the wave's states as WebAssembly: s_getpc, s_setpc, s_swappc, s_call, s_getreg, s_setreg,
+// s_set_gpr_idx, s_setvskip. The interpreter's
 // counterpart is interpreter/structural.ts. Source: AMD CDNA3 ISA, "SOP1", "SOPK"; LLVM AMDGPUUsage (hwreg ids).
 
-import { requireOperand } from '../../../isa/operand.ts';
+import { immediateOf, requireOperand } from '../../../isa/operand.ts';
 import type { StructuralOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { registerOf } from '../interpreter/operands.ts';
-import { WAVE_CODE_BASE, WAVE_MODE, WAVE_PC, WAVE_SCC } from '../state/layout.ts';
-import { EXEC } from '../state/wave.ts';
+import {
+  FLAG_GPR_INDEXING,
+  FLAG_VSKIP,
+  WAVE_CODE_BASE,
+  WAVE_FLAGS,
+  WAVE_MODE,
+  WAVE_PC,
+  WAVE_SCC,
+} from '../state/layout.ts';
+import { EXEC, M0 } from '../state/wave.ts';
 import type { FunctionContext } from './context.ts';
 import { pushScalarOperand } from './scalar.ts';
 import { hardwareField, modeChange } from './walk.ts';
@@ -40,6 +49,26 @@ export function emitControl(
       return getRegister(context, instruction);
     case 'setreg':
       return setMode(context, instruction);
+    case 'setGprIndexOn':
+      setIndex(context, instruction, 0xf0ff);
+      setFlag(context, FLAG_GPR_INDEXING, () => void context.fn.i32(1));
+      return true;
+    case 'setGprIndexOff':
+      setFlag(context, FLAG_GPR_INDEXING, () => void context.fn.i32(0));
+      return true;
+    case 'setGprIndexMode':
+      setIndex(context, instruction, 0xf000);
+      return true;
+    case 'setGprIndex':
+      setIndex(context, instruction, 0xff);
+      return true;
+    case 'setVskip':
+      setFlag(context, FLAG_VSKIP, () => {
+        pushScalarOperand(context, requireOperand(instruction, 'src0'), 'i32', 0);
+        pushScalarOperand(context, requireOperand(instruction, 'src1'), 'i32', 0);
+        context.fn.op('i32.shr_u').i32(1).op('i32.and');
+      });
+      return true;
     default:
       return false;
   }
@@ -101,6 +130,35 @@ function getRegister({ fn, wave }: FunctionContext, instruction: Instruction): b
   if (size < 32) fn.i32((1 << size) - 1).op('i32.and');
   fn.memory('i32.store', 4 * registerOf(instruction, 'sdst').encoding);
   return true;
+}
+
+/** Writes index (M0[7:0]) and operands (M0[15:12]) of GPR indexing: the bits of `mask`. */
+function setIndex(context: FunctionContext, instruction: Instruction, mask: number): void {
+  const { fn, wave } = context;
+  fn.get(wave);
+  if ((mask & 0xff) === 0) fn.i32(0);
+  else {
+    pushScalarOperand(context, requireOperand(instruction, 'src0'), 'i32', 0);
+    fn.i32(0xff).op('i32.and');
+  }
+  if ((mask & 0xf000) !== 0) {
+    const operands = immediateOf(instruction, (mask & 0xff) === 0 ? 'simm16' : 'src1') & 15;
+    fn.i32(operands << 12).op('i32.or');
+  }
+  fn.get(wave)
+    .memory('i32.load', 4 * M0)
+    .i32(~mask)
+    .op('i32.and')
+    .op('i32.or');
+  fn.memory('i32.store', 4 * M0);
+}
+
+/** Sets a flag of the wave to the 0 or 1 that `push` leaves. */
+function setFlag({ fn, wave }: FunctionContext, flag: number, push: () => void): void {
+  fn.get(wave);
+  push();
+  fn.i32(Math.log2(flag)).op('i32.shl');
+  fn.get(wave).memory('i32.load', WAVE_FLAGS).i32(~flag).op('i32.and').op('i32.or').memory('i32.store', WAVE_FLAGS);
 }
 
 /** A change of MODE. With a value that is not known the next block is found by the engine. */

@@ -14,7 +14,7 @@ import { type CompiledCode, compile, LATE } from './compile.ts';
 import type { Instrument } from './instrument.ts';
 import { fmaExactly, trigPreopImport } from './math-exact.ts';
 import { memoryImports } from './memory/index.ts';
-import { keyOf, MODE_MASK, type Place } from './walk.ts';
+import { INDEXES_REGISTERS, keyOf, MODE_MASK, type Place, SKIPS_VECTORS } from './walk.ts';
 
 /** What compiled code is made for. */
 export interface CompileJob {
@@ -194,10 +194,17 @@ class CompiledUnits {
   }
 }
 
+/** The mode of the place where a wave is. */
+function placeMode(w: Wave): number {
+  return (w.mode & MODE_MASK) | (w.gprIndexing ? INDEXES_REGISTERS : 0) | (w.vskip ? SKIPS_VECTORS : 0);
+}
+
 /** Vector registers of each file that compiled code or `known` names. */
 function namedRegisters(code: CompiledCode, known: readonly [number, number]): readonly [number, number] {
   let [vgprs, agprs] = known;
-  for (const { items } of code.blocks) {
+  for (const { items, mode } of code.blocks) {
+    // Any register, by M0.
+    if ((mode & INDEXES_REGISTERS) !== 0) return [AGPR_BASE, AGPR_BASE];
     for (const { instruction } of items) {
       for (const operand of instruction.operands) {
         if (operand.kind !== 'reg') continue;
@@ -264,7 +271,7 @@ export class CompiledEngine implements Engine {
 
   prepare(w: Wave): void {
     const pc = w.pc - this.loaded.region.base;
-    const entry = this.compiled.isLeftOut(pc) ? undefined : this.compiled.entry({ pc, mode: w.mode & MODE_MASK });
+    const entry = this.compiled.isLeftOut(pc) ? undefined : this.compiled.entry({ pc, mode: placeMode(w) });
     // V8 compiles at the first call; one without a budget runs nothing.
     if (entry !== undefined && !entry.empty) entry.unit.exports.run(w.pointer, entry.block, 0);
   }
@@ -277,8 +284,10 @@ export class CompiledEngine implements Engine {
     this.instrument?.enter(w);
     while (executed < limit && w.isRunning) {
       const pc = w.pc - base;
-      const regular = pc >= 0 && pc < loaded.region.size && !w.gprIndexing && !w.vskip && !compiled.isLeftOut(pc);
-      const entry = regular ? compiled.entry({ pc, mode: w.mode & MODE_MASK }) : undefined;
+      const mode = placeMode(w);
+      const isFollowed = mode === (mode & MODE_MASK) || this.instrument === undefined;
+      const regular = pc >= 0 && pc < loaded.region.size && isFollowed && !compiled.isLeftOut(pc);
+      const entry = regular ? compiled.entry({ pc, mode }) : undefined;
       if (entry === undefined || entry.empty) {
         const bound = loaded.at(base + pc);
         if (bound.landsLate && !(isTurnStart && executed === 0)) return true;
@@ -338,7 +347,7 @@ export class CompiledEngine implements Engine {
   private undo({ code }: Unit, w: Wave): number {
     const { pc } = this.compiled;
     if (pc < 0) return 0;
-    const mode = w.mode & MODE_MASK;
+    const mode = placeMode(w);
     for (const block of code.blocks) {
       if (block.mode !== mode) continue;
       const at = block.items.findIndex((item) => item.pc === pc);

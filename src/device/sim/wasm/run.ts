@@ -119,10 +119,10 @@ export class Run implements LaneTarget {
     }
   }
 
-  /** Writes an instruction from a template into the loop's body. */
-  addFrom(template: Template, instruction: Instruction): void {
+  /** Writes an instruction from a template into the loop's body; `target` says where its registers are. */
+  addFrom(template: Template, instruction: Instruction, target: LaneTarget = this): void {
     this.prologue = this.fn.redirect(this.body);
-    replay(template, this, instruction);
+    replay(template, target, instruction);
     this.fn.redirect(this.prologue);
     this.prologue = undefined;
     this.length++;

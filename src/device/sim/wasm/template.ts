@@ -65,7 +65,7 @@ export interface Template {
 }
 
 // While a template is written, operand k is the vector registers from VECTOR_STRIDE × k, or the scalar ones from SCALAR_STRIDE × k.
-const VECTOR_STRIDE = 16;
+export const VECTOR_STRIDE = 16;
 const SCALAR_STRIDE = 8;
 /** Operands that may be registers; scalar registers from the end of their places on are what the operation names itself (VCC). */
 const MAX_REGISTERS = 13;
@@ -174,7 +174,8 @@ function formOf(operand: Operand): string {
   }
 }
 
-function placeholder(operand: Operand, k: number): Operand {
+/** An operand's registers by the numbers they have while a template is written. */
+export function placeholder(operand: Operand, k: number): Operand {
   if (operand.kind !== 'reg') return operand;
   if (isVector(operand)) return { ...operand, file: 'v', index: VECTOR_STRIDE * k, encoding: 256 + VECTOR_STRIDE * k };
   if (scalarRegister(operand) === undefined) return operand;

@@ -7,9 +7,10 @@ import { isFloatType, isVector, OP_SEL_1, opSelOf, registerOf, sdwaField } from 
 import { resultsOf } from '../interpreter/vector.ts';
 import { WAVE_TEMPORARY } from '../state/layout.ts';
 import { EXEC, VCC } from '../state/wave.ts';
-import { registerAt, registerNumber } from './context.ts';
+import { type FunctionContext, registerAt, registerNumber } from './context.ts';
 import type { WasmModule } from './emit.ts';
 import { decodeHalf, encodeHalf } from './half.ts';
+import { addIndexed, pushOffsets, releaseOffsets } from './indexed.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { LaneCode, splat4 } from './lanes.ts';
 import { canonicalDouble } from './lanes-float.ts';
@@ -18,7 +19,7 @@ import { ROUNDING_NAMES } from './math-tools.ts';
 import { dppSource } from './memory/index.ts';
 import { bindLaneOperand, type LaneOperand } from './operand-lanes.ts';
 import { flushDenormals } from './rounding.ts';
-import { canonical, type Run } from './run.ts';
+import { canonical, Run, type RunPools } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
 import { type LaneTarget, templateFor } from './template.ts';
 
@@ -93,7 +94,16 @@ export function addVector(
     run.add(() => new VectorInstruction(run, run, module, instruction, op, mode, carry, targets).write());
     return;
   }
-  const template = templateFor(instruction, mode, module, (target, form) =>
+  run.addFrom(vectorTemplate(module, instruction, op, mode), instruction);
+}
+
+function vectorTemplate(
+  module: WasmModule,
+  instruction: Instruction,
+  op: VectorOperation,
+  mode: LaneMode,
+): ReturnType<typeof templateFor> {
+  return templateFor(instruction, mode, module, (target, form) =>
     new VectorInstruction(
       target,
       undefined,
@@ -105,7 +115,33 @@ export function addVector(
       maskTargets(form, op),
     ).write(),
   );
-  run.addFrom(template, instruction);
+}
+
+/**
+ * Writes an instruction under s_set_gpr_idx, where no run is open; `otherwise` writes what happens when it reaches beyond the registers.
+ * Throws NoCode, with nothing written, when it cannot be compiled.
+ */
+export function addIndexedVector(
+  context: FunctionContext,
+  pools: RunPools,
+  instruction: Instruction,
+  op: VectorOperation,
+  mode: LaneMode,
+  otherwise: () => void,
+): void {
+  const { fn, module, wave } = context;
+  if (hasDpp(instruction) || [carrySource(instruction, op), ...maskTargets(instruction, op)].some((n) => n !== undefined && n > EXEC))
+    throw new NoCode('indexed operands');
+  const template = vectorTemplate(module, instruction, op, mode);
+  const offsets = pushOffsets(context, instruction);
+  fn.if();
+  otherwise();
+  fn.else();
+  const run = new Run(fn, wave, pools);
+  addIndexed(run, template, instruction, offsets);
+  run.flush();
+  fn.end();
+  releaseOffsets(fn, offsets);
 }
 
 class VectorInstruction {

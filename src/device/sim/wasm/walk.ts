@@ -2,16 +2,21 @@
 // What cannot be known (indirect jumps, MODE from a register, code outside the image) ends a block; the engine goes on from there.
 
 import { decoderFor } from '../../../isa/index.ts';
-import { hasOperand, immediateOf } from '../../../isa/operand.ts';
+import { hasOperand, immediateOf, requireOperand } from '../../../isa/operand.ts';
 import { type Operation, type StructuralOperation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { loadsIntoLds } from '../interpreter/loaded-code.ts';
+import { constantOf } from './scalar.ts';
 
 /** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, IEEE, saturating conversions. */
 export const MODE_MASK = 0x8003ff;
 /** Instructions of one block. */
 export const BLOCK_LIMIT = 200;
 const HW_MODE = 1;
+/** What else than MODE changes what code does, in bits of a place's mode that MODE_MASK leaves free: s_set_gpr_idx is on; s_setvskip is. */
+export const INDEXES_REGISTERS = 1 << 10;
+export const SKIPS_VECTORS = 1 << 11;
+const STATE_MASK = INDEXES_REGISTERS | SKIPS_VECTORS;
 
 /** A decoded instruction at its byte offset in the image. */
 export interface Item {
@@ -24,6 +29,8 @@ export interface Item {
 export type Ending =
   | { readonly kind: 'goto'; readonly to: Place }
   | { readonly kind: 'branch'; readonly item: Item; readonly taken: Place; readonly otherwise: Place }
+  /** The last item has decided whether vector instructions are passed over from here on. */
+  | { readonly kind: 'skip'; readonly skipped: Place; readonly executed: Place }
   /** `s_endpgm` and the like, `s_barrier`: the last item of the block; the engine looks at the state. */
   | { readonly kind: 'end' }
   | { readonly kind: 'barrier'; readonly next: number }
@@ -32,7 +39,7 @@ export type Ending =
   /** The code goes on outside the module, or not at all. */
   | { readonly kind: 'leave'; readonly pc: number };
 
-/** A program counter (byte offset) and the MODE bits there. */
+/** A program counter (byte offset), and there the bits of MODE, INDEXES_REGISTERS and SKIPS_VECTORS. */
 export interface Place {
   readonly pc: number;
   readonly mode: number;
@@ -46,15 +53,13 @@ export interface Block extends Place {
 }
 
 export function keyOf({ pc, mode }: Place): number {
-  return (mode & MODE_MASK) * 2 ** 28 + pc;
+  return (mode & (MODE_MASK | STATE_MASK)) * 2 ** 28 + pc;
 }
 
 const DYNAMIC = new Set<StructuralOperation['name']>([
   'gridBarrier',
   'setpc',
   'swappc',
-  'setGprIndexOn',
-  'setVskip',
   'sendmsg',
   'sethalt',
   'trap',
@@ -79,7 +84,13 @@ export function modeChange(instruction: Instruction): { readonly mask: number; r
 function modeAfter(instruction: Instruction, mode: number): number | undefined {
   const { mask, value } = modeChange(instruction);
   if (mask === 0) return mode;
-  return value === undefined ? undefined : (value | (mode & ~mask)) & MODE_MASK;
+  return value === undefined ? undefined : ((value | (mode & ~mask)) & MODE_MASK) | (mode & STATE_MASK);
+}
+
+/** Whether an s_setvskip makes vector instructions be passed over, when it is known. */
+function skipSet(instruction: Instruction): boolean | undefined {
+  const [word, bit] = ['src0', 'src1'].map((name) => constantOf(requireOperand(instruction, name), 'i32'));
+  return word === undefined || bit === undefined ? undefined : ((word >> (bit & 31n)) & 1n) !== 0n;
 }
 
 const branchDistance = (instruction: Instruction): number => ((immediateOf(instruction, 'simm16') << 16) >> 16) * 4;
@@ -95,11 +106,18 @@ class Walker {
   private readonly bytes: Uint8Array;
   private readonly limit: number;
   private readonly decode: (at: number) => Instruction | undefined;
+  private readonly followsStates: boolean;
   readonly steps = new Map<number, Step>();
   readonly leaders = new Map<number, Place>();
   private readonly pending: Place[] = [];
 
-  constructor(bytes: Uint8Array, limit: number, decode: (at: number) => Instruction | undefined) {
+  constructor(
+    bytes: Uint8Array,
+    limit: number,
+    decode: (at: number) => Instruction | undefined,
+    followsStates: boolean,
+  ) {
+    this.followsStates = followsStates;
     this.limit = limit;
     this.bytes = bytes;
     this.decode = decode;
@@ -163,8 +181,24 @@ class Walker {
       if (mode === undefined) return { kind: 'dynamic' };
       return mode === next.mode ? undefined : { kind: 'goto', to: this.lead({ pc: next.pc, mode }) };
     }
+    if (name === 'setGprIndexOn' || name === 'setGprIndexOff' || name === 'setVskip') {
+      return this.stateEnding(instruction, name, next);
+    }
     if (name === 'swappc') this.lead(next);
     return DYNAMIC.has(name) ? { kind: 'dynamic' } : undefined;
+  }
+
+  /** How s_set_gpr_idx_on and _off and s_setvskip end a block. Code with an instrument leaves these states to the interpreter. */
+  private stateEnding(instruction: Instruction, name: StructuralOperation['name'], next: Place): Ending | undefined {
+    if (!this.followsStates) return name === 'setGprIndexOff' ? undefined : { kind: 'dynamic' };
+    const [bit, value] =
+      name === 'setVskip'
+        ? ([SKIPS_VECTORS, skipSet(instruction)] as const)
+        : ([INDEXES_REGISTERS, name === 'setGprIndexOn'] as const);
+    const [on, off] = [next.mode | bit, next.mode & ~bit].map((mode): Place => ({ pc: next.pc, mode })) as [Place, Place];
+    if (value === undefined) return { kind: 'skip', skipped: this.lead(on), executed: this.lead(off) };
+    const to = value ? on : off;
+    return to.mode === next.mode ? undefined : { kind: 'goto', to: this.lead(to) };
   }
 
   block(start: Place): Block {
@@ -192,7 +226,7 @@ class Walker {
 
 /**
  * Blocks reachable from `entry`, in address order, the entry's first; at most about `limit` instructions, the rest is compiled when it
- * is reached. `known`: code that other modules hold already.
+ * is reached. `known`: code that other modules hold already; `followsStates`: code under s_set_gpr_idx and s_setvskip is reached, too.
  */
 export function reachableBlocks(
   target: TargetName,
@@ -201,8 +235,9 @@ export function reachableBlocks(
   known: (place: Place) => boolean = () => false,
   limit = 6000,
   decode: (pc: number) => Instruction | undefined = (pc) => decoderFor(target).decode(bytes, pc),
+  followsStates = true,
 ): Block[] {
-  const walker = new Walker(bytes, limit, decode);
+  const walker = new Walker(bytes, limit, decode, followsStates);
   walker.walk(entry, known);
   const blocks = new Map<number, Block>();
   const pending: Place[] = [entry];

@@ -13,7 +13,10 @@ import { EXEC_AT } from './frame.ts';
 import { forQuads, maskOfQuad } from './masks.ts';
 import { isPlainScalar, type MemoryContext, namedVector, pushScalar, vectorAt } from './operand.ts';
 
-export type CrossLaneContext = Omit<MemoryContext, 'pc'>;
+export interface CrossLaneContext extends Omit<MemoryContext, 'pc'> {
+  /** Local: the wave block, or what the places of v_readlane's and v_writelane's vector register count from. */
+  readonly vectors?: number;
+}
 
 /** Pushes the vector of four lanes that `sources` name among the 64 in 16 locals; -1 is zero. */
 function pushPicked(fn: WasmFunction, quads: readonly number[], sources: readonly number[]): void {
@@ -243,7 +246,11 @@ function swapRowsFunction(module: WasmModule, width: number): WasmFunction {
 }
 
 /** Emits the read or write of one lane by the scalar unit. */
-function emitScalarLane({ fn, wave }: CrossLaneContext, instruction: Instruction, op: StructuralOperation): boolean {
+function emitScalarLane(
+  { fn, wave, vectors = wave }: CrossLaneContext,
+  instruction: Instruction,
+  op: StructuralOperation,
+): boolean {
   const source = operandNamed(instruction, 'src0');
   const target = operandNamed(instruction, 'vdst');
   const select = op.name === 'readfirstlane' ? undefined : operandNamed(instruction, 'src1');
@@ -260,7 +267,7 @@ function emitScalarLane({ fn, wave }: CrossLaneContext, instruction: Instruction
   if (op.name === 'writelane') {
     const to = vectorAt(target);
     if (to === undefined || from !== undefined || !isPlainScalar(source)) return false;
-    fn.get(wave);
+    fn.get(vectors);
     pushLane();
     fn.op('i32.add');
     pushScalar(context, source);
@@ -271,7 +278,7 @@ function emitScalarLane({ fn, wave }: CrossLaneContext, instruction: Instruction
   fn.get(wave);
   if (from === undefined) pushScalar(context, source);
   else {
-    fn.get(wave);
+    fn.get(vectors);
     pushLane();
     fn.op('i32.add').memory('i32.load', from);
   }

@@ -14,6 +14,7 @@ import { DEFAULT_MODE, parse } from '../../../../../tests/support/one-instructio
 import { printInstruction, tableFor } from '../../../../isa/index.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction, InstructionRow, TargetName } from '../../../../isa/types.ts';
+import { CONTROL_SHARED } from '../../state/layout.ts';
 import { EXEC, FLAT_SCRATCH, LANES, M0 } from '../../state/wave.ts';
 
 const CROSSING = new Set(['readfirstlane', 'readlane', 'writelane', 'permlaneSwap', 'permute', 'bpermute', 'swizzle']);
@@ -58,10 +59,13 @@ function differences(
     list.map((s) => s.instruction),
   );
   const found: string[] = [];
+  const shared = new Int32Array(m.w.memory.wasm.buffer, CONTROL_SHARED, 1);
   list.forEach(({ instruction }, n) => {
     if (!compiled.covered[n]) return;
     for (let k = 0; k < cases; k++) {
       const state = randomize(m, instruction, random);
+      // As when other threads work on the memory: atomics take the host's.
+      shared[0] = random.below(2);
       const difference = compareOnce(m, compiled, n);
       if (difference === undefined) continue;
       found.push(`${printInstruction(m.target, instruction).trim()} (${state}): ${difference}`);
