@@ -128,6 +128,7 @@ export function small(
     return;
   }
   for (const argument of e.args) code.push(argument);
-  callMath(code, `${name}.${format}`);
+  const isTruncated = directed && code.mode.round64 === 3 && (name === 'add' || name === 'sub');
+  callMath(code, `${name}.${format}${isTruncated ? '.zero' : ''}`);
   if (e.type === 'f16') round(fn);
 }

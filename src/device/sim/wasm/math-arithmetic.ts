@@ -65,8 +65,13 @@ function sum(fn: WasmFunction, promote: Promote, negated: boolean, finish: Finis
   );
 }
 
-/** a ± b of f16 as f32, rounded to odd: what the sum has lost is an f32. */
-function sumOfHalves(fn: WasmFunction, [a, given]: readonly number[], isDifference: boolean): void {
+/** a ± b of f16 as f32, rounded to odd, or towards zero: what the sum has lost is an f32. */
+function sumOfHalves(
+  fn: WasmFunction,
+  [a, given]: readonly number[],
+  isDifference: boolean,
+  finish: (fn: WasmFunction, sum: number) => void = makeOdd,
+): void {
   const [b, s, t] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
   fn.get(given as number);
   if (isDifference) fn.op('f32x4.neg');
@@ -86,8 +91,18 @@ function sumOfHalves(fn: WasmFunction, [a, given]: readonly number[], isDifferen
     .get(t)
     .op('f32x4.sub')
     .op('f32x4.add');
-  makeOdd(fn, s);
+  finish(fn, s);
   for (const local of [b, s, t]) fn.release('v128', local);
+}
+
+/** Pushes the f32 sum in a local rounded towards zero: the error is on the stack. */
+function towardsZero(fn: WasmFunction, sum: number): void {
+  const error = fn.local('v128');
+  fn.set(error).get(sum);
+  // One step back where the error is not zero, nor a NaN, and has the other sign.
+  fn.get(error).get(sum).op('v128.xor').i32(31).op('i32x4.shr_s');
+  fn.get(error).op('f32x4.abs').v128(0, 0, 0, 0).op('f32x4.gt').op('v128.and').op('i32x4.add');
+  fn.release('v128', error);
 }
 
 /** The fraction, made in f64, is below 1; what would round to 1 becomes the largest f32 below. */
@@ -121,6 +136,16 @@ export const ARITHMETIC: Record<string, MathFunction> = {
   ...operator('sub', 2, (fn, promote, _half, finish) => sum(fn, promote, true, finish)),
   'add.f16': { parameters: 2, inline: true, build: (fn, _module, places) => sumOfHalves(fn, places, false) },
   'sub.f16': { parameters: 2, inline: true, build: (fn, _module, places) => sumOfHalves(fn, places, true) },
+  'add.f16.zero': {
+    parameters: 2,
+    inline: true,
+    build: (fn, _module, places) => sumOfHalves(fn, places, false, towardsZero),
+  },
+  'sub.f16.zero': {
+    parameters: 2,
+    inline: true,
+    build: (fn, _module, places) => sumOfHalves(fn, places, true, towardsZero),
+  },
   ...operator('mul', 2, product),
   ...operator('fma', 3, (fn, promote, _half, finish) => fma(fn, promote, finish)),
   ...operator('fma_scaled', 4, fmaScaled),

@@ -133,7 +133,7 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
 /** x · 2^n: what is lost shows when the result is scaled back. */
 function ldexp(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   const w = new Steps(fn);
-  const nearest = module.helper('math.ldexp.f64', ['v128', 'v128'], ['v128'], ldexp64);
+  const nearest = module.helper('math.ldexp.f64', ['v128', 'v128'], ['v128'], (f) => ldexp64(f, module, [0, 1]));
   const result = w.keep(() => void fn.get(0).get(1).call(nearest));
   const back = w.keep(() => {
     fn.get(1).v128(2200, 2200, 2200, 2200).op('i32x4.min_s').v128(-2200, -2200, -2200, -2200).op('i32x4.max_s');

@@ -1,5 +1,5 @@
 // ldexp, frexp and the class number as SIMD code. Counterparts: interpreter/operators.ts (scaleBy, frexpMantissa, classOf).
-import type { WasmFunction } from './emit.ts';
+import type { WasmFunction, WasmModule } from './emit.ts';
 import type { MathFunction } from './math-tools.ts';
 import { allRoundings, double, eachHalf, type Finish, single, word } from './math-tools.ts';
 
@@ -45,16 +45,22 @@ function ldexp16(fn: WasmFunction): void {
 }
 
 /** Two f64 and counts in the low two i32. Counts of powers of two that an f64 can be are one product. */
-export function ldexp64(fn: WasmFunction): void {
-  fn.get(1);
+export function ldexp64(fn: WasmFunction, module: WasmModule, [x, count]: readonly number[]): void {
+  const steps = module.helper('math.ldexp.f64.steps', ['v128', 'v128'], ['v128'], scaleInSteps);
+  fn.get(count as number);
   word(fn, 1022);
   fn.op('i32x4.add');
   word(fn, 2046);
-  fn.op('i32x4.lt_u').lane('i64x2.extract_lane', 0).i64(-1n).op('i64.eq').if();
-  fn.get(0).get(1).op('i64x2.extend_low_i32x4_s');
+  fn.op('i32x4.lt_u').lane('i64x2.extract_lane', 0).i64(-1n).op('i64.eq').if('v128');
+  fn.get(x as number)
+    .get(count as number)
+    .op('i64x2.extend_low_i32x4_s');
   power(fn);
-  fn.op('f64x2.mul').return().end();
-  scaleInSteps(fn);
+  fn.op('f64x2.mul').else();
+  fn.get(x as number)
+    .get(count as number)
+    .call(steps)
+    .end();
 }
 
 /** Scales in steps of which only the last can round. */
@@ -215,7 +221,7 @@ const exponent64 = (fn: WasmFunction): void => exponent(fn, 0);
 export const EXPONENT: Record<string, MathFunction> = {
   ...allRoundings('ldexp', 2, ldexp32),
   'ldexp.f16': { parameters: 2, build: ldexp16 },
-  'ldexp.f64': { parameters: 2, build: ldexp64 },
+  'ldexp.f64': { parameters: 2, inline: true, build: ldexp64 },
   'frexp_mant.f32': { parameters: 1, build: mantissas },
   'frexp_mant.f16': { parameters: 1, build: mantissas },
   'frexp_mant.f64': { parameters: 1, build: mantissa64 },

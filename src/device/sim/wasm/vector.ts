@@ -10,6 +10,7 @@ import { EXEC, VCC } from '../state/wave.ts';
 import { type FunctionContext, registerAt, registerNumber } from './context.ts';
 import type { WasmModule } from './emit.ts';
 import { decodeHalf, encodeHalf } from './half.ts';
+import { hasHighWordForm, pushByHighWords } from './high-words.ts';
 import { addIndexed, pushOffsets, releaseOffsets } from './indexed.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { LaneCode, splat4 } from './lanes.ts';
@@ -248,7 +249,10 @@ class VectorInstruction {
     const base = registerNumber(registerOf(this.instruction, 'vdst'));
     const [first, second] = results as [Expr, Expr?];
     if (first.type === 'i64' || first.type === 'f64') {
-      this.pushDouble(first);
+      const { operation } = this.instruction.row;
+      if (this.omod === 0 && !this.clamp && hasHighWordForm(operation, this.mode))
+        pushByHighWords(this.code, operation, op, () => this.pushDouble(first));
+      else this.pushDouble(first);
       return [base, base + 1].map((register) => ({ register, payload: false }));
     }
     if (type === 'f32x2' || type === 'i32x2' || type === 'i128') {
