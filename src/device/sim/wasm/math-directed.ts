@@ -9,7 +9,7 @@ import { exactFmaIndex } from './math-exact.ts';
 import { ldexp64 } from './math-exponent.ts';
 import { Steps } from './math-steps.ts';
 import { double, type MathFunction, ROUNDING_NAMES } from './math-tools.ts';
-import { type Directed, signZeroDown, stepDouble } from './rounding.ts';
+import { type Directed, pushSigns, signZeroDown, stepDouble } from './rounding.ts';
 
 /** Pushes the host's exact results for both lanes; `scale` is an i32 vector in a local, or none. */
 function pushExact(fn: WasmFunction, module: WasmModule, rounding: Rounding, scale: number | undefined): void {
@@ -130,6 +130,39 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   fn.set(result).end().get(result);
 }
 
+/**
+ * The same towards zero in line, where the product is far from the ends of the range and the addend is not too large; else `fma` is called.
+ */
+function fmaTowardsZero(fn: WasmFunction, module: WasmModule, [a, b, c]: readonly number[]): void {
+  const general = module.helper('math.fma.f64.zero', ['v128', 'v128', 'v128'], ['v128'], (f) => fma(f, module, 3));
+  const [x, y, z] = [a, b, c] as [number, number, number];
+  if (!matrixFeatures().fused) {
+    fn.get(x).get(y).get(z).call(general);
+    return;
+  }
+  const w = new Steps(fn);
+  const p = w.result(x, y, 'mul');
+  // The high words of 2^-900, and of 2^1000 where nothing overflows; the low words are always inside.
+  const [least, most] = [(1023 - 900) << 20, (1023 + 1000) << 20];
+  fn.get(p).v128(0, 0x7fffffff, 0, 0x7fffffff).op('v128.and').v128(0, least, 0, least).op('i32x4.sub');
+  fn.v128(1, most - least, 1, most - least).op('i32x4.ge_u');
+  fn.get(z).v128(0, 0x7fffffff, 0, 0x7fffffff).op('v128.and').v128(0, most, 0, most).op('i32x4.gt_s').op('v128.or');
+  fn.op('v128.any_true').if('v128').get(x).get(y).get(z).call(general).else();
+  const result = w.madd(x, y, z);
+  const minus = w.keep(() => void fn.get(p).op('f64x2.neg'));
+  const [sum, rest] = twoSum(w, z, w.madd(x, y, minus));
+  const [top, middle] = twoSum(w, p, sum);
+  const error = w.keep(() => {
+    w.with(top, result, 'sub');
+    fn.get(middle).op('f64x2.add').get(rest).op('f64x2.add');
+  });
+  fn.get(result).get(error).get(result).op('v128.xor');
+  pushSigns(fn);
+  w.with(error, { f64: 0 }, 'ne');
+  fn.op('v128.and').op('i64x2.add').end();
+  w.release();
+}
+
 /** x · 2^n: what is lost shows when the result is scaled back. */
 function ldexp(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   const w = new Steps(fn);
@@ -164,6 +197,7 @@ export const DIRECTED_DOUBLE: Record<string, MathFunction> = {
   ...inEachDirection('sub', 2, (fn, _module, rounding) => add(fn, rounding, true)),
   ...inEachDirection('mul', 2, (fn, _module, rounding) => multiply(fn, rounding)),
   ...inEachDirection('fma', 3, fma),
+  'fma.f64.zero': { parameters: 3, inline: true, build: fmaTowardsZero },
   ...inEachDirection('fma_scaled', 4, (fn, module, rounding) => pushExact(fn, module, rounding, 3)),
   ...inEachDirection('ldexp', 2, ldexp),
   // Where the host has no fused multiply-add.

@@ -6,14 +6,22 @@ const SIGNS: [number, number, number, number] = [0, -0x80000000, 0, -0x80000000]
 
 export class Steps {
   readonly fn: WasmFunction;
+  private readonly locals: number[] = [];
 
   constructor(fn: WasmFunction) {
     this.fn = fn;
   }
 
+  /** Gives the locals of all steps back. */
+  release(): void {
+    for (const local of this.locals) this.fn.release('v128', local);
+    this.locals.length = 0;
+  }
+
   /** A local with the result of `push`. */
   keep(push: () => void): number {
     const local = this.fn.local('v128');
+    this.locals.push(local);
     push();
     this.fn.set(local);
     return local;

@@ -65,22 +65,28 @@ export function stepHalf(fn: WasmFunction, rounding: Directed, bits: number, dec
   fn.release('v128', wrong);
 }
 
+/** The signs of the two 64-bit lanes on the stack as masks. Shifting words is an instruction of the host, shifting 64 bits is not. */
+export function pushSigns(fn: WasmFunction): void {
+  const x = fn.local('v128');
+  fn.tee(x).get(x).shuffle32(1, 1, 3, 3).i32(31).op('i32x4.shr_s');
+  fn.release('v128', x);
+}
+
 /** Pushes the f64 of a local, rounded to nearest, rounded in a direction: the stack has a number with the sign of what it lacks. */
 export function stepDouble(fn: WasmFunction, rounding: Directed, nearest: number): void {
   const error = fn.local('v128');
   fn.set(error).get(nearest);
   if (rounding === 3) {
     // Towards zero where the error's sign is not that of the value; zeros stay.
-    fn.get(error).get(nearest).op('v128.xor').i32(63).op('i64x2.shr_s');
+    fn.get(error).get(nearest).op('v128.xor');
+    pushSigns(fn);
     fn.get(error).v128(0, 0, 0, 0).op('f64x2.ne').op('v128.and');
     fn.get(error).get(error).op('f64x2.eq').op('v128.and');
     fn.get(nearest).v128(0, 0, 0, 0).op('f64x2.ne').op('v128.and');
   } else {
-    fn.get(nearest)
-      .i32(63)
-      .op('i64x2.shr_s')
-      .v128(...ONE64)
-      .op('v128.or');
+    fn.get(nearest);
+    pushSigns(fn);
+    fn.v128(...ONE64).op('v128.or');
     if (rounding === 2) fn.op('i64x2.neg');
     fn.get(error)
       .v128(0, 0, 0, 0)
