@@ -131,7 +131,10 @@ export function addIndexedVector(
   otherwise: () => void,
 ): void {
   const { fn, module, wave } = context;
-  if (hasDpp(instruction) || [carrySource(instruction, op), ...maskTargets(instruction, op)].some((n) => n !== undefined && n > EXEC))
+  if (
+    hasDpp(instruction) ||
+    [carrySource(instruction, op), ...maskTargets(instruction, op)].some((n) => n !== undefined && n > EXEC)
+  )
     throw new NoCode('indexed operands');
   const template = vectorTemplate(module, instruction, op, mode);
   const offsets = pushOffsets(context, instruction);

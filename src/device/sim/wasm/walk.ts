@@ -56,14 +56,7 @@ export function keyOf({ pc, mode }: Place): number {
   return (mode & (MODE_MASK | STATE_MASK)) * 2 ** 28 + pc;
 }
 
-const DYNAMIC = new Set<StructuralOperation['name']>([
-  'gridBarrier',
-  'setpc',
-  'swappc',
-  'sendmsg',
-  'sethalt',
-  'trap',
-]);
+const DYNAMIC = new Set<StructuralOperation['name']>(['gridBarrier', 'setpc', 'swappc', 'sendmsg', 'sethalt', 'trap']);
 
 /** The hardware register and field of an s_getreg or s_setreg. */
 export function hardwareField(instruction: Instruction): { id: number; offset: number; size: number } {
@@ -195,7 +188,10 @@ class Walker {
       name === 'setVskip'
         ? ([SKIPS_VECTORS, skipSet(instruction)] as const)
         : ([INDEXES_REGISTERS, name === 'setGprIndexOn'] as const);
-    const [on, off] = [next.mode | bit, next.mode & ~bit].map((mode): Place => ({ pc: next.pc, mode })) as [Place, Place];
+    const [on, off] = [next.mode | bit, next.mode & ~bit].map((mode): Place => ({ pc: next.pc, mode })) as [
+      Place,
+      Place,
+    ];
     if (value === undefined) return { kind: 'skip', skipped: this.lead(on), executed: this.lead(off) };
     const to = value ? on : off;
     return to.mode === next.mode ? undefined : { kind: 'goto', to: this.lead(to) };

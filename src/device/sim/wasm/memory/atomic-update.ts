@@ -162,4 +162,3 @@ export function pushUpdate(fn: WasmFunction, op: AtomicOperation, inputs: Inputs
     fn.call(encode).i32(16).op('i32.shl').op('i32.or');
   }
 }
-

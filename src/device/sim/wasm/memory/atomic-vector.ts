@@ -63,7 +63,11 @@ function pushSource(fn: WasmFunction, e: Expr, { type, values, flushed }: Vector
   const value = values[Number(e.value)] as number;
   fn.get(value);
   if (e.type === 'f32' && flushed !== undefined) {
-    fn.get(value).v128(...splat(0x7f800000)).op('v128.and').v128(0, 0, 0, 0).op('i32x4.eq');
+    fn.get(value)
+      .v128(...splat(0x7f800000))
+      .op('v128.and')
+      .v128(0, 0, 0, 0)
+      .op('i32x4.eq');
     fn.get(flushed).op('v128.and').op('v128.andnot');
   } else if (e.type === 'f16') {
     if (e.part === 0) fn.i32(16).op('i32x4.shl');
@@ -112,9 +116,22 @@ export function pushVectorUpdate(fn: WasmFunction, op: AtomicOperation, inputs: 
 function encodeBrain(fn: WasmFunction): void {
   const x = fn.local('v128');
   // The value, half of its last place, and the lowest kept bit for ties.
-  fn.tee(x).get(x).i32(16).op('i32x4.shr_u').v128(...splat(1)).op('v128.and').op('i32x4.add');
-  fn.v128(...splat(0x7fff)).op('i32x4.add').i32(16).op('i32x4.shr_u');
-  fn.v128(...splat(0x7fc0)).get(x).get(x).op('f32x4.eq').op('v128.bitselect');
+  fn.tee(x)
+    .get(x)
+    .i32(16)
+    .op('i32x4.shr_u')
+    .v128(...splat(1))
+    .op('v128.and')
+    .op('i32x4.add');
+  fn.v128(...splat(0x7fff))
+    .op('i32x4.add')
+    .i32(16)
+    .op('i32x4.shr_u');
+  fn.v128(...splat(0x7fc0))
+    .get(x)
+    .get(x)
+    .op('f32x4.eq')
+    .op('v128.bitselect');
   fn.release('v128', x);
 }
 

@@ -142,7 +142,13 @@ export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicFo
     prologue: (f) => prepare(f, c),
     contiguous: (f, a) => {
       if (op.update.every(hasVectorForm)) vectorUpdate(f, c, a);
-      else oneByOne(f, c, (fn, lane) => fn.get(a).i32(lane * bytes).op('i32.add'));
+      else
+        oneByOne(f, c, (fn, lane) =>
+          fn
+            .get(a)
+            .i32(lane * bytes)
+            .op('i32.add'),
+        );
     },
     scattered: (f, addresses) => oneByOne(f, c, (fn, lane) => fn.get(addresses[lane] as number)),
     move: (f, _n, a) => moveLane(f, c, a),
@@ -208,7 +214,8 @@ function takeData(f: Frame, c: AtomicCode, lane: number): readonly [data: number
   const { op, form } = c;
   const [, first, other] = c.values as [number, number, number];
   takeWord(f, c, first, () => fn.get(f.laneWord), lane);
-  if (form.second === 'following') takeWord(f, c, other, () => fn.get(f.laneWord).i32(followingAt(op)).op('i32.add'), lane);
+  if (form.second === 'following')
+    takeWord(f, c, other, () => fn.get(f.laneWord).i32(followingAt(op)).op('i32.add'), lane);
   else if (form.second === 'separate') takeWord(f, c, other, () => registerOf(f, f.extra[1] as number), lane);
   return op.data === 'compareThenNew' ? [other, first] : [first, other];
 }

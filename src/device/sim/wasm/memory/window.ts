@@ -193,7 +193,15 @@ export function ifAdmitted(f: Frame, t: Transfer, addresses: readonly number[], 
 
 /** Leaves 1 when the four offsets in a vector are in one page. */
 function samePage(fn: WasmFunction, low: number): void {
-  fn.get(low).get(low).get(low).shuffle32(0, 0, 0, 0).op('v128.xor').i32(12).op('i32x4.shr_u').op('v128.any_true').op('i32.eqz');
+  fn.get(low)
+    .get(low)
+    .get(low)
+    .shuffle32(0, 0, 0, 0)
+    .op('v128.xor')
+    .i32(12)
+    .op('i32x4.shr_u')
+    .op('v128.any_true')
+    .op('i32.eqz');
 }
 
 /** Four lanes at the window offsets in `low`: moves them and goes to `next`, or falls through when one is not live. */
@@ -220,7 +228,12 @@ export function windowQuad(f: Frame, t: Transfer, q: QuadLocals, next: Label): v
   fn.if('i32');
   // One look at the table: the largest offset in the page.
   fn.get(q.low).v128(4095, 4095, 4095, 4095).op('v128.and');
-  fn.get(first).i32(12).op('i32.shr_u').i32(1).op('i32.shl').memory('i32.load16_u', t.write ? WRITABLE : LIMITS);
+  fn.get(first)
+    .i32(12)
+    .op('i32.shr_u')
+    .i32(1)
+    .op('i32.shl')
+    .memory('i32.load16_u', t.write ? WRITABLE : LIMITS);
   fn.i32(t.bytes).op('i32.sub').op('i32x4.splat').op('i32x4.le_s').op('i32x4.all_true');
   fn.else();
   q.addresses.forEach((a, i) => {
