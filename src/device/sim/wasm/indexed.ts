@@ -10,7 +10,8 @@ import { type FunctionContext, registerAt, registerNumber } from './context.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { decodeHalf, decodeHighHalf } from './half.ts';
 import { emitCrossLane } from './memory/index.ts';
-import { canonical, type Run } from './run.ts';
+import { canonical } from './rounding.ts';
+import type { Run } from './run.ts';
 import { type LaneTarget, placeholder, type Template, VECTOR_STRIDE } from './template.ts';
 
 /** Bytes to add to the place of an operand's registers: a local (i32), by the operand's number. None: it is not indexed. */

@@ -12,10 +12,8 @@ import { BRAIN, HALF, roundBrain, small } from './lanes-small.ts';
 import { callMath } from './math.ts';
 import { ROUNDING_NAMES, upper } from './math-tools.ts';
 import { TRANSCENDENTAL_NAMES, transcendental } from './math-transcendental.ts';
-import { type Directed, demoteDirected } from './rounding.ts';
+import { canonicalDouble, type Directed, demoteDirected } from './rounding.ts';
 import { NoCode } from './scalar.ts';
-
-const CANONICAL64: [number, number, number, number] = [0, 0x7ff80000, 0, 0x7ff80000];
 
 /** Writes the operator `prefix.name` of expression `e`. `prefix` is the format it works in, `e.type` that of its result. */
 export function floatOperator(code: LaneWriter, prefix: string, name: string, e: Expr, half: number): void {
@@ -104,20 +102,8 @@ function bits(code: LaneWriter, prefix: string, e: Expr, half: number): void {
     fn.i32(16).op('i32x4.shr_u');
   } else {
     code.push(a, half);
-    canonicalDouble(code);
+    canonicalDouble(code.fn);
   }
-}
-
-/** Replaces NaNs on the stack (f64x2) by the default quiet one. */
-export function canonicalDouble({ fn }: Pick<LaneWriter, 'fn'>): void {
-  const x = fn.local('v128');
-  fn.tee(x)
-    .v128(...CANONICAL64)
-    .get(x)
-    .get(x)
-    .op('f64x2.eq')
-    .op('v128.bitselect');
-  fn.release('v128', x);
 }
 
 function single(code: LaneWriter, name: string, e: Expr): void {

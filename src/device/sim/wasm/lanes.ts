@@ -7,7 +7,7 @@ import { floatOperator } from './lanes-float.ts';
 import { wideOperator } from './lanes-wide.ts';
 import { callMath } from './math.ts';
 import { type LaneOperand, pushLaneSource, uniformWord } from './operand-lanes.ts';
-import { canonical } from './run.ts';
+import { canonical } from './rounding.ts';
 import { countUses, NoCode, ScalarCode } from './scalar.ts';
 import type { LaneTarget } from './template.ts';
 

@@ -142,3 +142,16 @@ export function flushDenormals(fn: WasmFunction, format: DenormalFormat, sign = 
   fn.op('v128.andnot');
   fn.release('v128', x);
 }
+
+/** Pushes the f32 values of a local with every NaN the default quiet one. */
+export function canonical(fn: WasmFunction, local: number): void {
+  fn.get(local).v128(0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000);
+  fn.get(local).get(local).op('f32x4.eq').op('v128.bitselect');
+}
+
+/** Replaces f64 NaNs on the stack by the default quiet one. */
+export function canonicalDouble(fn: WasmFunction): void {
+  const x = fn.local('v128');
+  fn.tee(x).v128(0, 0x7ff80000, 0, 0x7ff80000).get(x).get(x).op('f64x2.eq').op('v128.bitselect');
+  fn.release('v128', x);
+}

@@ -6,6 +6,7 @@ import { EXEC } from '../state/wave.ts';
 import { registerAt } from './context.ts';
 import { ByteSink, type ValType, type WasmFunction } from './emit.ts';
 import { decodeHalf, decodeHighHalf } from './half.ts';
+import { canonical } from './rounding.ts';
 import { type LaneTarget, replay, type Template } from './template.ts';
 
 /** A vector register held in a local. */
@@ -410,12 +411,6 @@ export class Run implements LaneTarget {
     }
     fn.end();
   }
-}
-
-/** Pushes the f32 values of a local with every NaN the default quiet one. */
-export function canonical(fn: WasmFunction, local: number): void {
-  fn.get(local).v128(0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000);
-  fn.get(local).get(local).op('f32x4.eq').op('v128.bitselect');
 }
 
 /** Registers begin at a multiple of 16 bytes in the wave block. */

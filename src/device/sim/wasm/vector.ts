@@ -14,13 +14,12 @@ import { hasHighWordForm, pushByHighWords } from './high-words.ts';
 import { addIndexed, pushOffsets, releaseOffsets } from './indexed.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { LaneCode, splat4 } from './lanes.ts';
-import { canonicalDouble } from './lanes-float.ts';
 import { callMath } from './math.ts';
 import { ROUNDING_NAMES } from './math-tools.ts';
 import { dppSource } from './memory/index.ts';
 import { bindLaneOperand, type LaneOperand } from './operand-lanes.ts';
-import { flushDenormals } from './rounding.ts';
-import { canonical, Run, type RunPools } from './run.ts';
+import { canonical, canonicalDouble, flushDenormals } from './rounding.ts';
+import { Run, type RunPools } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
 import { type LaneTarget, templateFor } from './template.ts';
 
@@ -288,7 +287,7 @@ class VectorInstruction {
           flushDenormals(fn, 'f64', false);
         }
         if (clamp) clampFloat(run, 'f64x2', mode.dx10Clamp);
-        if (omod !== 0 || clamp || !hasDefaultNaN(e)) canonicalDouble(code);
+        if (omod !== 0 || clamp || !hasDefaultNaN(e)) canonicalDouble(code.fn);
         if (!mode.out64) flushDenormals(fn, 'f64');
       }
       fn.set(halves[half]);

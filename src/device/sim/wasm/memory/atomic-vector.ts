@@ -2,8 +2,7 @@
 import type { AtomicOperation, Expr } from '../../../../isa/semantics/index.ts';
 import type { WasmFunction } from '../emit.ts';
 import { decodeHighHalf, encodeHalf } from '../half.ts';
-import { canonicalDouble } from '../lanes-float.ts';
-import { canonical } from '../run.ts';
+import { canonical, canonicalDouble } from '../rounding.ts';
 import { MINIMA } from './atomic-update.ts';
 
 /** Locals of the update's inputs, as raw words: v128. */
@@ -102,7 +101,7 @@ export function pushVectorUpdate(fn: WasmFunction, op: AtomicOperation, inputs: 
     fn.set(value);
     canonical(fn, value);
     fn.release('v128', value);
-  } else if (op.type === 'f64') canonicalDouble({ fn });
+  } else if (op.type === 'f64') canonicalDouble(fn);
   else if (second !== undefined) {
     const encode = op.type === 'bf16x2' ? encodeBrain : (to: WasmFunction): void => encodeHalf(to);
     encode(fn);
