@@ -378,10 +378,20 @@ export class DeviceMemory {
   /** The allocation whose bytes a mapping shows; an allocation itself. */
   ownerOf(region: Region): Region {
     if (!this.aliases.has(region)) return region;
-    const { offset } = region;
-    const owner = this.regions.find((r) => !this.aliases.has(r) && r.offset <= offset && offset < r.offset + r.size);
     // Its allocation was freed while it is mapped.
-    return owner ?? region;
+    return this.ownerAt(region.offset) ?? region;
+  }
+
+  /** The address of a byte of device memory in the allocation that it belongs to; undefined when it belongs to none. */
+  addressOf(offset: number): number | undefined {
+    const address = gpuWindow.base + offset;
+    if (this.find(address, 1) !== undefined) return address;
+    const owner = this.ownerAt(offset);
+    return owner === undefined ? undefined : owner.base + offset - owner.offset;
+  }
+
+  private ownerAt(offset: number): Region | undefined {
+    return this.regions.find((r) => !this.aliases.has(r) && r.offset <= offset && offset < r.offset + r.size);
   }
 
   private setLimits(region: Region, isLive: boolean): void {

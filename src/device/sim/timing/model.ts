@@ -4,7 +4,6 @@
 
 import type { Launch } from '../dispatch/launch.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
-import { gpuWindow } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { ClockReadings, WaveProgress } from '../state/modelled-clock.ts';
 import type { PlacePool } from '../state/places.ts';
@@ -14,7 +13,7 @@ import { Machine, type Replay } from './machine.ts';
 import type { MemoryShare, Traffic } from './memory-system.ts';
 import { ALL_FRESH, edgeLines, type Fresh, foreignNeighbours, freshParts, laterNeighbours } from './neighbours.ts';
 import { type GroupTrace, LINE_UNIT_BITS, Recorder } from './record.ts';
-import { byLine, type Held, L2Residency, pagesOf, partOf, type Regions, Residency, regionsOf } from './residency.ts';
+import { byLine, type Held, L2Residency, offsetsOf, pagesOf, partOf, type Regions, Residency, regionsOf } from './residency.ts';
 import { type Estimate, extrapolate, planSample, type SamplePlan, type Spread, spreadOf } from './sample.ts';
 import { Translations } from './translations.ts';
 import type { ReplayedWave } from './wave-log.ts';
@@ -45,8 +44,8 @@ export interface RecordedLaunch {
   /** Allocations that the sample reads and writes. */
   readonly regions: Regions;
   readonly written: Regions;
-  /** Address of line 0. */
-  readonly window: number;
+  /** Where these allocations lie in device memory, by address. */
+  readonly offsets: ReadonlyMap<number, number>;
   /** Pages of the pieces that the sample accesses. */
   readonly pages: ReadonlyMap<number, number>;
   /** What workgroups do not share with their neighbours. */
@@ -165,7 +164,7 @@ export class TimingModel {
         traces,
         regions,
         written,
-        window: gpuWindow.base,
+        offsets: offsetsOf(memory, new Map([...regions, ...written])),
         pages,
         ...neighbours,
         isWarm,
@@ -225,15 +224,15 @@ export class TimingModel {
     const { chip } = this;
     const translations = new Translations(chip, { pages: recorded.pages, known: new Set(this.known) });
     const { l2, mall } = this.pass(recorded);
-    const { window } = recorded;
+    const { offsets } = recorded;
     const regions = new Map([...recorded.regions, ...recorded.written]);
     const foreign = recorded.hasForeignEdges ? edgeLines(chip, traces, code) : undefined;
     const share: MemoryShare = {
       units: plan.units,
       unitsOfDie: spread.unitsOfDie,
       unitsOfChip: spread.unitsOfChip,
-      mallHits: byLine(regions, window, (base) => mall.get(base) ?? 0),
-      l2Held: byLine(regions, window, (base) => l2.get(base) ?? NOT_HELD),
+      mallHits: byLine(regions, offsets, (base) => mall.get(base) ?? 0),
+      l2Held: byLine(regions, offsets, (base) => l2.get(base) ?? NOT_HELD),
       translations,
       fresh: recorded.fresh,
       isForeign: (line) => foreign?.has(line) === true,

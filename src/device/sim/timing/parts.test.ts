@@ -139,7 +139,7 @@ describe('what L2 keeps from launch to launch', () => {
     expect(l2.use(launch, read, new Map()).size).toBe(0);
   });
   it('should know the lines of allocations', () => {
-    const at = byLine(new Map([[0x5040, 65]]), 0x5000, (base) => base);
+    const at = byLine(new Map([[0x5040, 65]]), new Map([[0x5040, 0x40]]), (base) => base);
     expect([0, 1, 2, 3].map(at)).toEqual([undefined, 0x5040, 0x5040, undefined]);
   });
 });

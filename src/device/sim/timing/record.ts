@@ -25,6 +25,9 @@ const APERTURE = 2 ** 32;
 /** Line numbers from here on are private memory: those of 64 GiB, the most that a device with a clock has. */
 const SCRATCH_LINE = 2 ** 30;
 
+/** The sector that a byte of device memory is in. Offsets have up to 36 bits. */
+const lineOf = (offset: number): number => Math.floor(offset / 2 ** LINE_UNIT_BITS);
+
 /** One wave's path. */
 export interface WaveTrace {
   /** Instruction numbers of the kernel code, in order of execution. */
@@ -197,8 +200,8 @@ export class Recorder {
       const address = plan.address(w, 0, first);
       const offset = address < 0 ? -1 : this.offsetOf(address);
       if (offset >= 0) {
-        const last = (offset + 4 * instruction.dwords - 1) >>> LINE_UNIT_BITS;
-        for (let line = offset >>> LINE_UNIT_BITS; line <= last; line++) accesses.push(line);
+        const last = lineOf(offset + 4 * instruction.dwords - 1);
+        for (let line = lineOf(offset); line <= last; line++) accesses.push(line);
         if (plan.kind !== 'load') this.save(address, offset, 4 * instruction.dwords);
       }
       accesses.data[at] = accesses.length - at - 1;
@@ -244,8 +247,8 @@ export class Recorder {
       if (space === 'flat' && high === SHARED_APERTURE_HIGH) continue;
       const offset = this.offsetOf(address);
       if (offset < 0) continue;
-      const last = (offset + bytes - 1) >>> LINE_UNIT_BITS;
-      for (let line = offset >>> LINE_UNIT_BITS; line <= last; line++) this.line(line, out);
+      const last = lineOf(offset + bytes - 1);
+      for (let line = lineOf(offset); line <= last; line++) this.line(line, out);
       if (stores) this.save(address, offset, bytes);
     }
   }

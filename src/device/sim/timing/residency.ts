@@ -1,7 +1,6 @@
 // What the memory-side cache holds between launches: allocations by their last use. A launch that uses more than the cache holds finds
 // as large a part of it there as fits.
 import type { Launch } from '../dispatch/launch.ts';
-import { gpuWindow } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Chip } from './chip.ts';
 import { LINE_UNIT_BITS } from './record.ts';
@@ -70,20 +69,31 @@ export function regionsOf(memory: DeviceMemory, lines: Iterable<number>): Map<nu
   const chunks = new Set<number>();
   for (const line of lines) chunks.add(line >>> (12 - LINE_UNIT_BITS));
   for (const chunk of chunks) {
-    const region = memory.allocationAt(gpuWindow.base + chunk * 4096);
+    const address = memory.addressOf(chunk * 4096);
+    const region = address === undefined ? undefined : memory.allocationAt(address);
     if (region !== undefined) out.set(region.base, region.size);
   }
   return out;
 }
 
-/** What is known of the allocation that a line (of LINE_UNIT_BITS) is in; `window` is the address of line 0. */
+/** Where allocations lie in device memory, in bytes, by their address. */
+export function offsetsOf(memory: DeviceMemory, regions: Regions): Map<number, number> {
+  const out = new Map<number, number>();
+  for (const base of regions.keys()) {
+    const region = memory.find(base, 1);
+    if (region !== undefined) out.set(base, region.offset + base - region.base);
+  }
+  return out;
+}
+
+/** What is known of the allocation that a line (of LINE_UNIT_BITS) is in. */
 export function byLine<T>(
   regions: Regions,
-  window: number,
+  offsets: ReadonlyMap<number, number>,
   known: (base: number) => T,
 ): (line: number) => T | undefined {
   const spans = [...regions].map(([base, size]) => {
-    const from = base - window;
+    const from = offsets.get(base) ?? 0;
     const last = Math.floor((from + size - 1) / 2 ** LINE_UNIT_BITS);
     return { first: Math.floor(from / 2 ** LINE_UNIT_BITS), last, value: known(base) };
   });
@@ -96,9 +106,9 @@ export function pagesOf(memory: DeviceMemory, lines: Iterable<number>, bytes: nu
   for (const line of lines) {
     const piece = line >>> PIECE_BITS;
     if (out.has(piece)) continue;
-    const address = gpuWindow.base + piece * 4096;
-    const region = memory.find(address, 1);
-    if (region !== undefined) out.set(piece, region.base + Math.floor((address - region.base) / bytes) * bytes);
+    const address = memory.addressOf(piece * 4096);
+    const region = address === undefined ? undefined : memory.find(address, 1);
+    if (address !== undefined && region !== undefined) out.set(piece, region.base + Math.floor((address - region.base) / bytes) * bytes);
   }
   return out;
 }
