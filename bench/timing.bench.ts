@@ -36,6 +36,7 @@ if (folder === undefined) {
 }
 const started = performance.now();
 const measured = readMeasured(folder);
+const again = readMeasured(folder, 'measured-120cu.csv');
 const all = readPoints(folder);
 const points = all.filter((_, n) => n % every === 0);
 const base = chipFile(CHIP);
@@ -81,6 +82,7 @@ const outcome = (r: (typeof rows)[number], modelled: number): Outcome => ({
   key: r.row.key,
   kind: r.row.kind,
   modelled,
+  again: again.get(r.row.key),
 });
 const left = programs.flatMap((program, n) => {
   const own = rows.filter((r) => r.program === program);

@@ -266,8 +266,8 @@ export function modelAgain({ events, from, to }: TimedRun, chip: Chip): number {
   let start = 0n;
   const kernels = events.slice(from, to).filter((e) => e.kind === 'kernel').length;
   const step = Math.ceil(kernels / REPLAYED);
-  /** Of the last replay of each kernel: its time now over that of the recording. */
-  const ratios = new Map<number, number>();
+  /** Of the last replay of each kernel: its time now, and what it leaves changed in L2, over those of the recording. */
+  const ratios = new Map<number, Again>();
   let kernel = 0;
   for (let n = 0; n <= to; n++) {
     const e = events[n] as Event;
@@ -277,11 +277,14 @@ export function modelAgain({ events, from, to }: TimedRun, chip: Chip): number {
       if (n < from) model.pass(e.recorded);
       else if (kernel++ % step === 0 || ratio === undefined) {
         const { nanoseconds, dirtyBytes } = timeAgain(model, e, key);
-        ratios.set(entry, nanoseconds / e.nanoseconds);
+        ratios.set(entry, {
+          nanoseconds: nanoseconds / e.nanoseconds,
+          dirtyBytes: e.dirtyBytes === 0 ? 0 : dirtyBytes / e.dirtyBytes,
+        });
         clock.kernel(nanoseconds, dirtyBytes);
       } else {
         model.pass(e.recorded);
-        clock.kernel(e.nanoseconds * ratio, e.dirtyBytes);
+        clock.kernel(e.nanoseconds * ratio.nanoseconds, e.dirtyBytes * ratio.dirtyBytes);
       }
     } else if (e.kind === 'copy') clock.copy(e.copy, e.bytes, model.copied(e.regions));
     else {

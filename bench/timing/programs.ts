@@ -28,9 +28,12 @@ export function measurementsFolder(root: string): string | undefined {
   return existsSync(folder) ? folder : undefined;
 }
 
-/** Rows by kernel name and problem size. Source of the form: the README beside them. */
-export function readMeasured(folder: string): Map<string, number> {
-  const [, ...lines] = readFileSync(join(folder, 'measured-228cu.csv'), 'utf8').trim().split('\n');
+/** Files of measured times: the points are compared with the first, which is of 51 launches each; the second is of 5. */
+export type Measurement = 'measured-228cu.csv' | 'measured-120cu.csv';
+
+/** Least ms by kernel name and problem size. Source of the form: the README beside them. */
+export function readMeasured(folder: string, file: Measurement = 'measured-228cu.csv'): Map<string, number> {
+  const [, ...lines] = readFileSync(join(folder, file), 'utf8').trim().split('\n');
   return new Map(
     lines.map((line) => {
       const [kernel, size, , , least] = line.split(',');

@@ -87,6 +87,7 @@ export function makeChip(file: ChipFile): Chip {
     const bytes = get(field);
     if ((bytes & (bytes - 1)) !== 0) throw badChip(`'${field}' of chip '${name}' is not a power of two.`);
   }
+  checkDistances(name, get);
   const classes = new Map<string, ClassCycles>(
     LATENCY_FIELDS.map((n) => [n, { issue: get(`class.${n}.issue`), latency: get(`class.${n}.latency`) }]),
   );
@@ -103,6 +104,23 @@ export function makeChip(file: ChipFile): Chip {
       return cycles;
     },
   };
+}
+
+/** What is behind another cache cannot be nearer than it. */
+function checkDistances(chip: string, get: (field: string) => number): void {
+  const caches = ['vl1d', 'l2', ...(get('mall.bytes') > 0 ? ['mall'] : []), 'hbm'].map((cache) => `${cache}.latency`);
+  caches.forEach((field, n) => {
+    const near = caches[n - 1];
+    if (near !== undefined && get(field) < get(near)) {
+      throw badChip(`'${field}' of chip '${chip}' is ${get(field)}, less than the ${get(near)} of '${near}'.`);
+    }
+  });
+  if (get('l2.latency') - get('sl1d.missExtra') < get('sl1d.latency')) {
+    throw badChip(
+      `'sl1d.missExtra' of chip '${chip}' is ${get('sl1d.missExtra')}: scalar loads from L2 would be faster than hits.`,
+      "It is at most 'l2.latency' less 'sl1d.latency'.",
+    );
+  }
 }
 
 /** A user's chip file (JSON text). `known` finds the chips that `base` may name. */

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { workerHost } from '../../../../tests/support/sim-worker.ts';
-import type { WorkerHost } from '../../index.ts';
+import type { DeviceBuffer, WorkerHost } from '../../index.ts';
+import type { SimOptions } from '../options.ts';
 import { SimDevice } from '../sim-device.ts';
 import { makeChip, parseChip } from './chip.ts';
 import { chipFile, chipNamed, defaultChip } from './chips/index.ts';
@@ -54,6 +55,54 @@ async function run(
   return { result, memory: device.read(buffer), timing: result.timing };
 }
 const clock = (): TimingModel => new TimingModel(chipNamed('mi300a'));
+
+/** Cycles of one launch that reads and writes each of `bytes` once, at the place that `place` finds for them. */
+async function cyclesAt(
+  options: SimOptions,
+  bytes: number,
+  place: (device: SimDevice) => Pick<DeviceBuffer, 'address'>,
+): Promise<number | undefined> {
+  const { bytes: code } = kernelObject({
+    code: `${PROLOGUE}\n${IN_PLACE}`,
+    descriptor: { system_sgpr_workgroup_id_x: 1, next_free_sgpr: 32 },
+  });
+  const device = new SimDevice('gfx942', options);
+  open.push(device);
+  const { address } = place(device);
+  const kernel = device.load(code).kernel('k');
+  const args = [{ address, size: bytes, label: 'data' }];
+  const request = { kernel, grid: [bytes / 256, 1, 1], block: [64, 1, 1], args } as const;
+  return (await device.dispatch({ ...request, timing: new TimingModel(chipNamed('mi300a')) })).timing?.cycles;
+}
+
+describe('memory that nothing has used', () => {
+  const MIB = 2 ** 20;
+  const GIB = 2 ** 30;
+  /** 64 GiB, whose part beyond the window nobody shows: kernels find zeros. */
+  const large = (): SimOptions => ({
+    memory: new WebAssembly.Memory({ initial: 65536, maximum: 65536, shared: true }),
+    discard: () => undefined,
+    beyond: {
+      bytes: 64 * GIB,
+      threads: 1,
+      show: () => undefined,
+      view: (_, size) => new ArrayBuffer(size),
+      source: undefined,
+    },
+  });
+
+  it('should come from memory wherever it lies', async () => {
+    const near = await cyclesAt({}, MIB, (d) => d.alloc(MIB));
+    expect(await cyclesAt({}, MIB, (d) => d.allocAt(0x7f12_3400_0000, MIB))).toBe(near);
+    const beyond = await cyclesAt(large(), MIB, ({ memory }) => {
+      memory.allocData(3 * GIB, 'other');
+      const { base: address, isBeyond } = memory.allocData(3 * GIB, 'far');
+      expect(isBeyond).toBe(true);
+      return { address };
+    });
+    expect((beyond ?? 0) / (near ?? 1)).toBeCloseTo(1, 1);
+  });
+});
 
 describe('the clock', () => {
   it('should leave results, counts and memory as they are', async () => {
