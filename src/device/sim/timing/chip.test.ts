@@ -50,7 +50,10 @@ describe('chips', () => {
     [own({ 'l1i.line': [48, 'x'] }), /'l1i.line' of chip 'own' is not a power of two/],
     [own({ 'hbm.latency': [300, 'x'] }), /'hbm.latency' of chip 'own' is 300, less than the 480 of 'mall.latency'/],
     [own({ 'l2.latency': [100, 'x'] }), /'l2.latency' of chip 'own' is 100, less than the 110 of 'vl1d.latency'/],
-    [own({ 'sl1d.missExtra': [240, 'x'] }), /'sl1d.missExtra' of chip 'own' is 240: scalar loads from L2 would be faster/],
+    [
+      own({ 'sl1d.missExtra': [240, 'x'] }),
+      /'sl1d.missExtra' of chip 'own' is 240: scalar loads from L2 would be faster/,
+    ],
     [own([]), /'numbers' of chip 'own' is not an object/],
     [own({}, { base: 'mi300x', speed: 1 }), /unknown field 'speed'/],
     [own({}, { base: 'mi300x', target: 'gfx1100' }), /'target' of chip 'own' is not a target/],

@@ -13,7 +13,17 @@ import { Machine, type Replay } from './machine.ts';
 import type { MemoryShare, Traffic } from './memory-system.ts';
 import { ALL_FRESH, edgeLines, type Fresh, foreignNeighbours, freshParts, laterNeighbours } from './neighbours.ts';
 import { type GroupTrace, LINE_UNIT_BITS, Recorder } from './record.ts';
-import { byLine, type Held, L2Residency, offsetsOf, pagesOf, partOf, type Regions, Residency, regionsOf } from './residency.ts';
+import {
+  byLine,
+  type Held,
+  L2Residency,
+  offsetsOf,
+  pagesOf,
+  partOf,
+  type Regions,
+  Residency,
+  regionsOf,
+} from './residency.ts';
 import { type Estimate, extrapolate, planSample, type SamplePlan, type Spread, spreadOf } from './sample.ts';
 import { Translations } from './translations.ts';
 import type { ReplayedWave } from './wave-log.ts';

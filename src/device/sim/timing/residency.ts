@@ -108,7 +108,8 @@ export function pagesOf(memory: DeviceMemory, lines: Iterable<number>, bytes: nu
     if (out.has(piece)) continue;
     const address = memory.addressOf(piece * 4096);
     const region = address === undefined ? undefined : memory.find(address, 1);
-    if (address !== undefined && region !== undefined) out.set(piece, region.base + Math.floor((address - region.base) / bytes) * bytes);
+    if (address !== undefined && region !== undefined)
+      out.set(piece, region.base + Math.floor((address - region.base) / bytes) * bytes);
   }
   return out;
 }
