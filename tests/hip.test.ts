@@ -28,6 +28,7 @@ const CASES: readonly Case[] = [
   // They call functions of HIP 6.
   { name: 'answers', library: 6, targets: ['gfx942'] },
   { name: 'arguments', library: 6 },
+  { name: 'at_exit', targets: ['gfx942'] },
   { name: 'atomics', targets: ALL },
   // Functions up to HIP 7.2, and its numbers of kinds of memory.
   { name: 'batches', library: 7, targets: ['gfx942'], flags: ['-DHOST_TYPE=1', '-DDEVICE_TYPE=2'] },
@@ -213,6 +214,22 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     const { status, stderr } = await execHip('gfx942', path);
     expect(stderr).toContain('the program carries code for gfx90a:xnack+, gfx950; the device is gfx942');
     expect(status).toBe(3);
+  });
+
+  test('AMD_LOG_LEVEL logs calls: at 1 those that fail, at 3 all', async () => {
+    const program = await usual('errors');
+    const loggedAt = async (level: string): Promise<string[]> =>
+      (await execHip('gfx942', program, [], [], { AMD_LOG_LEVEL: level })).stderr
+        .split('\n')
+        .flatMap(
+          (line) => /^:[13]:wavesmith: \d+ us: \[pid:\d+ tid:\d+\] (hip\w+: Returned \w+)$/.exec(line)?.[1] ?? [],
+        );
+    const failed = await loggedAt('1');
+    expect(failed).toContain('hipMalloc: Returned hipErrorInvalidValue');
+    expect(failed.some((line) => line.endsWith('hipSuccess'))).toBe(false);
+    const all = await loggedAt('3');
+    expect(all.filter((line) => !line.endsWith('hipSuccess'))).toEqual(failed);
+    expect(all.length).toBeGreaterThan(failed.length);
   });
 
   test('without a device there is none', async () => {

@@ -13,19 +13,29 @@ using namespace wavesmith::comgr;  // NOLINT: the C API's definitions follow
 
 namespace {
 
-Status SetList(std::vector<std::string>* list, const char* const* texts, size_t count) {
-  if (texts == nullptr && count != 0) return Status::kInvalidArgument;
+// Two lists of an action have the same three functions.
+using List = std::vector<std::string> ActionInfo::*;
+Status SetList(Handle info, List list, const char* const* texts, size_t count) {
+  const auto found = ActionInfos().Find(info);
+  if (found == nullptr || (texts == nullptr && count != 0)) return Status::kInvalidArgument;
   std::vector<std::string> made;
   for (size_t n = 0; n < count; n++) {
     if (texts[n] == nullptr) return Status::kInvalidArgument;
     made.emplace_back(texts[n]);
   }
-  *list = std::move(made);
+  *found.*list = std::move(made);
   return Status::kSuccess;
 }
-
-Status AnswerItem(const std::vector<std::string>& list, size_t index, size_t* size, char* room) {
-  return index < list.size() ? Answer(WithEnd(list[index]), size, room) : Status::kInvalidArgument;
+Status CountList(Handle info, List list, size_t* count) {
+  const auto found = ActionInfos().Find(info);
+  if (found == nullptr || count == nullptr) return Status::kInvalidArgument;
+  *count = (*found.*list).size();
+  return Status::kSuccess;
+}
+Status AnswerItem(Handle info, List list, size_t index, size_t* size, char* room) {
+  const auto found = ActionInfos().Find(info);
+  if (found == nullptr || index >= (*found.*list).size()) return Status::kInvalidArgument;
+  return Answer(WithEnd((*found.*list)[index]), size, room);
 }
 
 // AMD_COMGR_REDIRECT_LOGS: `stdout`, `stderr` or a file that the log is added to.
@@ -77,19 +87,14 @@ WAVESMITH_COMGR Status amd_comgr_action_info_get_language(Handle info, int* lang
 }
 
 WAVESMITH_COMGR Status amd_comgr_action_info_set_option_list(Handle info, const char* options[], size_t count) {
-  const auto found = ActionInfos().Find(info);
-  return found == nullptr ? Status::kInvalidArgument : SetList(&found->options, options, count);
+  return SetList(info, &ActionInfo::options, options, count);
 }
 WAVESMITH_COMGR Status amd_comgr_action_info_get_option_list_count(Handle info, size_t* count) {
-  const auto found = ActionInfos().Find(info);
-  if (found == nullptr || count == nullptr) return Status::kInvalidArgument;
-  *count = found->options.size();
-  return Status::kSuccess;
+  return CountList(info, &ActionInfo::options, count);
 }
 WAVESMITH_COMGR Status amd_comgr_action_info_get_option_list_item(Handle info, size_t index, size_t* size,
                                                                   char* option) {
-  const auto found = ActionInfos().Find(info);
-  return found == nullptr ? Status::kInvalidArgument : AnswerItem(found->options, index, size, option);
+  return AnswerItem(info, &ActionInfo::options, index, size, option);
 }
 WAVESMITH_COMGR Status amd_comgr_action_info_set_options(Handle info, const char* options) {
   const auto found = ActionInfos().Find(info);
@@ -106,18 +111,13 @@ WAVESMITH_COMGR Status amd_comgr_action_info_get_options(Handle info, size_t* si
 }
 
 WAVESMITH_COMGR Status amd_comgr_action_info_set_bundle_entry_ids(Handle info, const char* ids[], size_t count) {
-  const auto found = ActionInfos().Find(info);
-  return found == nullptr ? Status::kInvalidArgument : SetList(&found->bundle_entries, ids, count);
+  return SetList(info, &ActionInfo::bundle_entries, ids, count);
 }
 WAVESMITH_COMGR Status amd_comgr_action_info_get_bundle_entry_id_count(Handle info, size_t* count) {
-  const auto found = ActionInfos().Find(info);
-  if (found == nullptr || count == nullptr) return Status::kInvalidArgument;
-  *count = found->bundle_entries.size();
-  return Status::kSuccess;
+  return CountList(info, &ActionInfo::bundle_entries, count);
 }
 WAVESMITH_COMGR Status amd_comgr_action_info_get_bundle_entry_id(Handle info, size_t index, size_t* size, char* id) {
-  const auto found = ActionInfos().Find(info);
-  return found == nullptr ? Status::kInvalidArgument : AnswerItem(found->bundle_entries, index, size, id);
+  return AnswerItem(info, &ActionInfo::bundle_entries, index, size, id);
 }
 
 WAVESMITH_COMGR Status amd_comgr_action_info_set_device_lib_linking(Handle info, bool links) {
@@ -162,7 +162,9 @@ WAVESMITH_COMGR Status amd_comgr_do_action(int kind, Handle info, Handle input, 
     return Status::kInvalidArgument;
   }
   std::string log;
-  const Status status = Perform(action, *told, *from, into.get(), &log);
+  // The result may be put into the set that the input is from.
+  const DataSet input_now = *from;
+  const Status status = Perform(action, *told, input_now, into.get(), &log);
   Redirect(log);
   if (told->has_logging) into->members.push_back(std::make_shared<Data>(DataKind::kLog, "comgr.log", log));
   return status;

@@ -1,4 +1,5 @@
 // Data objects and sets of them. Source: amd_comgr.h.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,11 +50,10 @@ WAVESMITH_COMGR Status amd_comgr_set_data(Handle data, size_t size, const char* 
 }
 WAVESMITH_COMGR Status amd_comgr_set_data_from_file_slice(Handle data, int file, uint64_t offset, uint64_t size) {
   const auto found = FindData(data);
-  const off_t length = lseek(file, 0, SEEK_END);
-  if (found == nullptr || length < 0 || size == 0 || offset > static_cast<uint64_t>(length) ||
-      size > static_cast<uint64_t>(length) - offset) {
-    return Status::kInvalidArgument;
-  }
+  struct stat about;
+  if (found == nullptr || size == 0 || fstat(file, &about) != 0) return Status::kInvalidArgument;
+  const auto length = static_cast<uint64_t>(about.st_size);
+  if (offset > length || size > length - offset) return Status::kInvalidArgument;
   std::string bytes(size, '\0');
   for (uint64_t done = 0; done < size;) {
     const ssize_t n = pread(file, bytes.data() + done, size - done, static_cast<off_t>(offset + done));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hip/runtime.h"
+#include "hip/thread_value.h"
 
 namespace wavesmith::hip {
 namespace {
@@ -28,7 +29,9 @@ hipError_t Disable(int device, int peer) {
 }
 
 // The devices that a thread goes back to when it pops its contexts.
-thread_local std::vector<int> pushed;
+struct Pushed {
+  std::vector<int> devices;
+};
 
 // The device of a context; the thread's for none.
 hipError_t DeviceOf(hipCtx_t context, int* device) {
@@ -44,13 +47,14 @@ hipError_t GiveContext(hipCtx_t* context, int device) {
   return error;
 }
 void Push(int device) {
-  pushed.push_back(CurrentDevice());
+  OfThread<Pushed>().devices.push_back(CurrentDevice());
   SetCurrentDevice(device);
 }
 void Pop() {
-  if (pushed.empty()) return;
-  SetCurrentDevice(pushed.back());
-  pushed.pop_back();
+  auto& devices = OfThread<Pushed>().devices;
+  if (devices.empty()) return;
+  SetCurrentDevice(devices.back());
+  devices.pop_back();
 }
 hipError_t CheckNumber(hipDevice_t number) { return IsDevice(number) ? hipSuccess : hipErrorInvalidDevice; }
 

@@ -134,13 +134,14 @@ __attribute__((destructor)) void UnloadTools() {
 
 }  // namespace
 
-hipError_t Done(hipError_t error) {
+hipError_t Done(hipError_t error, const char* function) {
+  Log(function, error);
   last_call = error;
   if (HipMajor() < 7 || (error != hipSuccess && error != hipErrorNotReady)) last_error = error;
   return error;
 }
 
-int RememberNotSupported() { return Done(hipErrorNotSupported); }
+int RememberNotSupported(const char* function) { return Done(hipErrorNotSupported, function); }
 
 Device* GetDevice(hipError_t* error) { return DeviceAt(current_device, error); }
 

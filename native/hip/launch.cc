@@ -5,6 +5,7 @@
 
 #include "hip/format.h"
 #include "hip/runtime.h"
+#include "hip/thread_value.h"
 
 namespace wavesmith::hip {
 namespace {
@@ -217,11 +218,16 @@ hipError_t CheckModuleLaunch(const uint32_t (&grid)[3], const uint32_t (&block)[
   return items > kMostItems || shared > device->lds_bytes ? hipErrorInvalidValue : hipSuccess;
 }
 
-thread_local std::vector<Configuration> configurations;
+struct Configurations {
+  std::vector<Configuration> begun;
+};
 
 }  // namespace
 
-Configuration* LastConfiguration() { return configurations.empty() ? nullptr : &configurations.back(); }
+Configuration* LastConfiguration() {
+  auto& begun = OfThread<Configurations>().begun;
+  return begun.empty() ? nullptr : &begun.back();
+}
 }  // namespace wavesmith::hip
 
 using namespace wavesmith::hip;  // NOLINT: the C API's definitions follow
@@ -345,13 +351,14 @@ hipError_t hipLaunchKernelExC(const LaunchConfig* c, const void* host_function, 
 }
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared, hipStream_t stream) {
-  configurations.push_back({grid, block, shared, stream, {}});
+  OfThread<Configurations>().begun.push_back({grid, block, shared, stream, {}});
   return Done(hipSuccess);
 }
 hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, hipStream_t* stream) {
-  if (configurations.empty()) return Done(hipErrorInvalidConfiguration);
-  const Configuration c = configurations.back();
-  configurations.pop_back();
+  auto& begun = OfThread<Configurations>().begun;
+  if (begun.empty()) return Done(hipErrorInvalidConfiguration);
+  const Configuration c = std::move(begun.back());
+  begun.pop_back();
   *grid = c.grid;
   *block = c.block;
   *shared = c.shared;

@@ -23,6 +23,8 @@ enum Advice : int {
 };
 enum Attribute : int { kReadMostly = 1, kPreferred = 2, kAccessedBy = 3, kLastPrefetch = 4, kCoherency = 100 };
 
+enum Coherency : int { kFine = 0, kCoarse = 1, kIndeterminate = 2 };
+
 struct Hints {
   bool read_mostly = false;
   int preferred = kNowhere;
@@ -61,6 +63,13 @@ int Common(const void* pointer, size_t size, int otherwise, F value_of) {
   return common;
 }
 
+// Whether kernels' caches may keep memory that is not managed until they end.
+bool IsCoarse(const MemoryInfo& info) {
+  constexpr unsigned kNonCoherent = 0x80000000;  // hipHostMallocNonCoherent
+  const bool is_host = info.kind == MemoryKind::kHost || info.kind == MemoryKind::kRegistered;
+  return is_host ? (info.flags & kNonCoherent) != 0 : info.flags == hipDeviceMallocDefault;
+}
+
 hipError_t Answer(void* data, size_t data_size, int attribute, const void* pointer, size_t size) {
   auto* const words = static_cast<int*>(data);
   if (attribute != kAccessedBy && data_size != sizeof(int)) return hipErrorInvalidValue;
@@ -76,7 +85,7 @@ hipError_t Answer(void* data, size_t data_size, int attribute, const void* point
       *words = Common(pointer, size, kNowhere, [](const Hints& h) { return h.prefetched; });
       return hipSuccess;
     case kCoherency:
-      *words = Common(pointer, size, 2, [](const Hints& h) { return h.coarse ? 1 : 0; });
+      *words = Common(pointer, size, kIndeterminate, [](const Hints& h) { return h.coarse ? kCoarse : kFine; });
       return hipSuccess;
     case kAccessedBy: {
       std::set<int> common{kCpu};
@@ -201,9 +210,14 @@ hipError_t hipMemRangeGetAttribute(void* data, size_t data_size, hipMemRangeAttr
   const hipError_t error = data == nullptr ? hipErrorInvalidValue : CheckRange(pointer, size);
   if (error != hipSuccess) return Done(error);
   MemoryInfo info;
-  if (!FindMemory(pointer, &info) || info.kind != MemoryKind::kManaged) return Done(hipErrorInvalidValue);
+  FindMemory(pointer, &info);
+  const bool has_hints = info.kind == MemoryKind::kManaged;
+  // Of other memory, AMD's driver knows only how it is kept coherent.
+  if (!has_hints && static_cast<int>(attribute) != kCoherency) return Done(hipErrorInvalidValue);
   const std::lock_guard lock(mutex);
-  return Done(Answer(data, data_size, attribute, pointer, size));
+  if (has_hints || data_size != sizeof(int)) return Done(Answer(data, data_size, attribute, pointer, size));
+  *static_cast<int*>(data) = IsCoarse(info) ? kCoarse : kFine;
+  return Done(hipSuccess);
 }
 hipError_t hipMemRangeGetAttributes(void** data, size_t* data_sizes, hipMemRangeAttribute* attributes, size_t count,
                                     const void* pointer, size_t size) {

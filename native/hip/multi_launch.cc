@@ -1,5 +1,6 @@
 // Launches of one kernel on several devices, and the launch of HIP before 4: configure, one argument at a time, launch.
 // Source: HIP API documentation, "Execution control", "Cooperative groups".
+#include <algorithm>
 #include <cstring>
 
 #include "hip/runtime.h"
@@ -44,6 +45,25 @@ hipError_t CheckList(const T* list, unsigned count, unsigned flags) {
   return hipSuccess;
 }
 
+bool IsSame(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+bool IsSame(const hipLaunchParams& a, const hipLaunchParams& b) {
+  return a.func == b.func && IsSame(a.gridDim, b.gridDim) && IsSame(a.blockDim, b.blockDim) &&
+         a.sharedMem == b.sharedMem;
+}
+// A module's function has a handle on each device.
+bool IsSame(const FunctionLaunch& a, const FunctionLaunch& b) {
+  return std::ranges::equal(a.grid, b.grid) && std::ranges::equal(a.block, b.block) && a.shared == b.shared;
+}
+
+// Cooperative launches of a list are one launch on several devices.
+template <typename T>
+hipError_t CheckCooperative(const T* list, unsigned count, unsigned flags) {
+  const hipError_t error = CheckList(list, count, flags);
+  if (error != hipSuccess) return error;
+  const bool is_one = std::all_of(list, list + count, [&](const T& launch) { return IsSame(launch, *list); });
+  return is_one ? hipSuccess : hipErrorInvalidValue;
+}
+
 }  // namespace
 }  // namespace wavesmith::hip
 
@@ -60,7 +80,7 @@ hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams* list, int count, 
   return Done(error);
 }
 hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams* list, int count, unsigned flags) {
-  hipError_t error = CheckList(list, static_cast<unsigned>(count < 0 ? 0 : count), flags);
+  hipError_t error = CheckCooperative(list, static_cast<unsigned>(count < 0 ? 0 : count), flags);
   for (int n = 0; n < count && error == hipSuccess; n++) {
     const hipLaunchParams& l = list[n];
     error =
@@ -69,7 +89,7 @@ hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams* list, int coun
   return Done(error);
 }
 hipError_t hipModuleLaunchCooperativeKernelMultiDevice(FunctionLaunch* list, unsigned count, unsigned flags) {
-  hipError_t error = CheckList(list, count, flags);
+  hipError_t error = CheckCooperative(list, count, flags);
   for (unsigned n = 0; n < count && error == hipSuccess; n++) {
     const FunctionLaunch& l = list[n];
     error = hipModuleLaunchCooperativeKernel(l.function, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1],

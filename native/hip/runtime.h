@@ -42,7 +42,9 @@ MemoryTypes MemoryTypesOfHip();
 
 // Ends an API function: `return Done(…)`. Up to HIP 6 hipGetLastError gives what the last call of the thread gave; since HIP 7 the last
 // error, whatever succeeded since then, and hipErrorNotReady is none.
-hipError_t Done(hipError_t error);
+hipError_t Done(hipError_t error, const char* function = __builtin_FUNCTION());
+// A line of the log about a call that ended, if the log is to have it.
+void Log(const char* function, hipError_t error);
 // The last error; `clear` forgets it.
 hipError_t TakeLastError(bool clear);
 // What the last call gave, whatever the version, and forgets it.

@@ -6,6 +6,7 @@
 
 #include "hip/format.h"
 #include "hip/runtime.h"
+#include "hip/thread_value.h"
 
 namespace wavesmith::hip {
 namespace {
@@ -343,7 +344,6 @@ struct ThreadStreams {
     }
   }
 };
-thread_local ThreadStreams thread_streams;
 
 bool IsDefault(hipStream_t stream) { return stream == nullptr || stream == reinterpret_cast<hipStream_t>(1); }
 
@@ -391,7 +391,7 @@ Stream* FindStream(hipStream_t handle, hipError_t* error) {
   const std::lock_guard lock(streams_mutex);
   *error = hipSuccess;
   if (IsDefault(handle)) return Own(default_streams, error);
-  if (handle == hipStreamPerThread) return Own(thread_streams.by_device, error);
+  if (handle == hipStreamPerThread) return Own(OfThread<ThreadStreams>().by_device, error);
   auto* const stream = reinterpret_cast<Stream*>(handle);
   if (streams.contains(stream)) return stream;
   *error = hipErrorContextIsDestroyed_;

@@ -1,4 +1,9 @@
 // Calls that do several things: batches of values and copies, copies and fills in the driver's words, libraries and their kernels, attributes of streams.
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
 #include "check.h"
 
 struct Operation {
@@ -38,9 +43,57 @@ hipError_t hipStreamSetAttribute(hipStream_t, int, const void*);
 hipError_t hipStreamGetAttribute(hipStream_t, int, void*);
 hipError_t hipStreamCopyAttributes(hipStream_t, hipStream_t);
 hipError_t hipExtStreamGetCUMask(hipStream_t, unsigned, unsigned*);
+hipError_t hipExtSetLoggingParams(size_t, size_t, size_t);
+hipError_t hipExtEnableLogging();
+hipError_t hipExtDisableLogging();
+}
+
+// What a call writes to stderr.
+template <typename Call>
+std::string Written(Call call) {
+  std::FILE* const file = std::tmpfile();
+  std::fflush(stderr);
+  const int before = dup(2);
+  dup2(fileno(file), 2);
+  call();
+  std::fflush(stderr);
+  dup2(before, 2);
+  close(before);
+  std::string text(static_cast<size_t>(std::ftell(file)), '\0');
+  std::rewind(file);
+  CHECK(std::fread(text.data(), 1, text.size(), file) == text.size());
+  std::fclose(file);
+  return text;
+}
+
+void Logging() {
+  int* memory = nullptr;
+  CHECK(Written([&] {
+          OK(hipExtSetLoggingParams(3, 0, -1));
+          OK(hipMalloc(&memory, 4));
+        }).empty());
+  const auto log = [&] {
+    return Written([&] {
+      OK(hipExtEnableLogging());
+      OK(hipMemset(memory, 0, 4));
+      GIVES(hipErrorInvalidValue, hipMemset(nullptr, 0, 4));
+      OK(hipExtDisableLogging());
+      OK(hipMemset(memory, 1, 4));
+    });
+  };
+  const std::string all = log();
+  CHECK(all.find("hipMemset: Returned hipSuccess") != std::string::npos);
+  CHECK(all.find("hipMemset: Returned hipErrorInvalidValue") != std::string::npos);
+  CHECK(std::count(all.begin(), all.end(), '\n') == 3);
+  OK(hipExtSetLoggingParams(1, 0, -1));
+  CHECK(log().find("hipSuccess") == std::string::npos);
+  OK(hipExtSetLoggingParams(3, 0, 2));
+  CHECK(log().empty());
+  OK(hipFree(memory));
 }
 
 int main() {
+  Logging();
   hipStream_t stream;
   OK(hipStreamCreate(&stream));
   unsigned* words = nullptr;

@@ -9,7 +9,33 @@ __global__ void increment(int* p, int n) {
 }
 static void Increment(int* p, int n) { increment<<<(n + 255) / 256, 256>>>(p, n); }
 
+// HIP 5's headers have no name for it.
+static int CoherencyOf(const void* p) {
+  int mode = -1;
+  OK(hipMemRangeGetAttribute(&mode, sizeof mode, static_cast<hipMemRangeAttribute>(100), p, 4));
+  return mode;
+}
+static void Coherency() {
+  constexpr int kFine = 0, kCoarse = 1;
+  void* p = nullptr;
+  OK(hipMalloc(&p, 4));
+  CHECK(CoherencyOf(p) == kCoarse);
+  int other;
+  GIVES(hipErrorInvalidValue, hipMemRangeGetAttribute(&other, sizeof other, hipMemRangeAttributeReadMostly, p, 4));
+  OK(hipFree(p));
+  OK(hipExtMallocWithFlags(&p, 4, hipDeviceMallocFinegrained));
+  CHECK(CoherencyOf(p) == kFine);
+  OK(hipFree(p));
+  OK(hipHostMalloc(&p, 4, hipHostMallocDefault));
+  CHECK(CoherencyOf(p) == kFine);
+  OK(hipHostFree(p));
+  OK(hipHostMalloc(&p, 4, hipHostMallocNonCoherent));
+  CHECK(CoherencyOf(p) == kCoarse);
+  OK(hipHostFree(p));
+}
+
 int main() {
+  Coherency();
   const int n = 5000;
   const size_t bytes = n * sizeof(int);
   size_t free_before, total, free_now;

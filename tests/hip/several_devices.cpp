@@ -11,6 +11,37 @@ __global__ void add(int* out, int value) {
   *out = counter + shared_by_all;
 }
 
+__global__ void mark(int* out) { atomicAdd(out, 1); }
+
+// One cooperative launch on several devices is the same on each.
+static void Cooperative(int devices) {
+  int* marks = nullptr;
+  OK(hipHostMalloc(reinterpret_cast<void**>(&marks), sizeof(int), hipHostMallocDefault));
+  *marks = 0;
+  void* arguments[] = {&marks};
+  std::vector<hipLaunchParams> launches(devices);
+  for (int d = 0; d < devices; d++) {
+    OK(hipSetDevice(d));
+    launches[d] = {reinterpret_cast<void*>(mark), dim3(2), dim3(32), arguments, 0, nullptr};
+    OK(hipStreamCreate(&launches[d].stream));
+  }
+  OK(hipLaunchCooperativeKernelMultiDevice(launches.data(), devices, 0));
+  for (const auto& launch : launches) OK(hipStreamSynchronize(launch.stream));
+  CHECK(*marks == devices * 64);
+  const auto refused = [&](auto change) {
+    std::vector<hipLaunchParams> others = launches;
+    change(others[1]);
+    GIVES(hipErrorInvalidValue, hipLaunchCooperativeKernelMultiDevice(others.data(), devices, 0));
+  };
+  refused([](hipLaunchParams& launch) { launch.func = reinterpret_cast<void*>(add); });
+  refused([](hipLaunchParams& launch) { launch.gridDim.y = 2; });
+  refused([](hipLaunchParams& launch) { launch.blockDim.x = 64; });
+  refused([](hipLaunchParams& launch) { launch.sharedMem = 1024; });
+  for (const auto& launch : launches) OK(hipStreamDestroy(launch.stream));
+  OK(hipHostFree(marks));
+  OK(hipSetDevice(0));
+}
+
 int main() {
   int count = 0;
   OK(hipGetDeviceCount(&count));
@@ -19,6 +50,8 @@ int main() {
   OK(hipGetDevice(&at));
   CHECK(at == 0);
   GIVES(hipErrorInvalidDevice, hipSetDevice(3));
+
+  Cooperative(count);
 
   // Each device has variables of its own; managed ones are common.
   int* out[3];

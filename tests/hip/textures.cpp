@@ -351,6 +351,13 @@ void CheckPitched() {
   OK(hipDestroyTextureObject(object));
   r.res.pitch2D.pitchInBytes = 100;
   GIVES(hipErrorInvalidValue, hipCreateTextureObject(&object, &r, &t, nullptr));
+  // A descriptor holds pitches up to 65,536 texels.
+  r.res.pitch2D.height = 1;
+  r.res.pitch2D.pitchInBytes = size_t{65536} * 4;
+  OK(hipCreateTextureObject(&object, &r, &t, nullptr));
+  OK(hipDestroyTextureObject(object));
+  r.res.pitch2D.pitchInBytes += 256;
+  GIVES(hipErrorInvalidValue, hipCreateTextureObject(&object, &r, &t, nullptr));
   OK(hipFree(memory));
   OK(hipFree(out));
 }

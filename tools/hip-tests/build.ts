@@ -152,7 +152,7 @@ export class Builder {
     const library = join(process.env.HIP_TESTS_NATIVE ?? '', 'libamdhip64.so.6');
     const newest = Math.max(...[...objects, library].map((o) => statSync(o).mtimeMs));
     if (existsSync(path) && statSync(path).mtimeMs > newest) return;
-    const named = libraries.filter((l) => l === 'hiprtc').map((l) => `-l${l}`);
+    const named = libraries.some((l) => l === 'hiprtc' || l === 'hiprtc::hiprtc') ? ['-lhiprtc'] : [];
     const { status, output } = await runProcess(this.settings.hipcc, [...objects, ...named, '-o', path], {
       seconds: 300,
     });
@@ -191,6 +191,7 @@ export class Builder {
     for (const file of [...program.shared, ...program.sources.filter((s) => !hasCases(s))]) {
       shared.push(await this.compile(`${plan.folder}-${basename(file)}`, [file], program.options));
     }
+    const imported = program.libraries.flatMap((name) => plan.objects.get(name) ?? []);
     const built: BuiltTests[] = [];
     const build = async (sources: readonly string[]): Promise<void> => {
       const name = `${plan.folder}-${program.name}-${basename(sources[0] ?? '').replace(/\.\w+$/, '')}`;
@@ -198,7 +199,7 @@ export class Builder {
       try {
         const object = await this.compile(name, sources, options);
         const path = join(plan.binary, name);
-        await this.link(path, [object, ...shared, ...main], program.libraries);
+        await this.link(path, [object, ...shared, ...imported, ...main], program.libraries);
         built.push({ program: program.name, sources, path });
       } catch (error) {
         if (sources.length === 1) built.push({ program: program.name, sources, error: (error as Error).message });

@@ -14,7 +14,7 @@ import { cpus } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Builder, type BuiltTests, eachOf, hasCases, runProcess } from './build.ts';
-import { type FolderPlan, planFolder, type Settings } from './plan.ts';
+import { type FolderPlan, planFolder, type Settings, sourceFolder } from './plan.ts';
 import { type CaseResult, formatTable, judge } from './results.ts';
 
 const HELP = `Usage: node scripts/run-ts.mjs tools/hip-tests/main.ts SUITE [options]
@@ -24,7 +24,7 @@ configuration enables as a process of its own under 'wavesmith exec'. Prints a t
 
   --headers DIR    folder with include/hip of HIP 6 (default: hip-6.3 beside SUITE)
   --device DEVICE  sim:gfx90a, sim:gfx942 (default) or sim:gfx950
-  --only A,B       these folders of unit/ (default: all)
+  --only A,B       these folders of unit/, or beside it, such as stress/memory and multiproc (default: all of unit/)
   --cases PATTERN  cases whose name matches (regular expression)
   --files PATTERN  only source files whose name matches
   --again FILE     only the cases that did not pass in an earlier result
@@ -33,6 +33,7 @@ configuration enables as a process of its own under 'wavesmith exec'. Prints a t
   --work DIR       where it builds (default .wavesmith/hip-tests)
   --json FILE      results as JSON lines (default WORK/results-DEVICE.jsonl)
   --check          run every case in strict mode
+  --devices N      GPUs that the cases see (default 1)
   --build-only     stop after building
 `;
 
@@ -50,6 +51,7 @@ const { values, positionals } = parseArgs({
     work: { type: 'string' },
     json: { type: 'string' },
     check: { type: 'boolean', default: false },
+    devices: { type: 'string', default: '1' },
     'build-only': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -68,7 +70,7 @@ function disabledCases(settings: Settings): ReadonlySet<string> {
   return new Set([...list.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((m) => m[1] as string));
 }
 
-/** A ROCm folder around the headers: clang includes its HIP wrappers only where it finds a version. */
+/** A ROCm folder around the headers: clang includes its HIP wrappers only where it finds a version, and some folders call its `hipcc`. */
 function rocmFolder(work: string, headers: string): string {
   const folder = join(work, 'rocm');
   const text = readFileSync(join(headers, 'include/hip/hip_version.h'), 'utf8');
@@ -76,6 +78,9 @@ function rocmFolder(work: string, headers: string): string {
   mkdirSync(join(folder, 'share/hip'), { recursive: true });
   rmSync(join(folder, 'include'), { force: true });
   symlinkSync(join(headers, 'include'), join(folder, 'include'));
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  rmSync(join(folder, 'bin/hipcc'), { force: true });
+  symlinkSync(join(here, 'hipcc.sh'), join(folder, 'bin/hipcc'));
   const version = ['MAJOR', 'MINOR', 'PATCH'].map((name) => `HIP_VERSION_${name}=${number(name)}\n`).join('');
   writeFileSync(join(folder, 'share/hip/version'), version);
   return folder;
@@ -84,7 +89,7 @@ function rocmFolder(work: string, headers: string): string {
 /** With a device, where the cases run: programs ask it for facts, and load files, before their main function. */
 async function listCases(built: BuiltTests, cwd: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   if (built.path === undefined) return [];
-  const exec = [join(root, 'bin/wavesmith'), 'exec', '--device', values.device, '--'];
+  const exec = [join(root, 'bin/wavesmith'), 'exec', '--device', values.device, '--devices', values.devices, '--'];
   const args = [...exec, built.path, '--list-test-names-only'];
   const { output } = await runProcess(process.execPath, args, { cwd, env, seconds: 60 });
   return output
@@ -118,20 +123,25 @@ async function main(): Promise<number> {
   rmSync(join(work, 'catch'), { force: true });
   symlinkSync(suite, join(work, 'catch'));
   const native = process.env.WAVESMITH_NATIVE ?? join(root, 'native/build');
+  const rocm = rocmFolder(work, headers);
   Object.assign(process.env, {
     HIP_TESTS_CLANG: clang,
-    HIP_TESTS_HEADERS: rocmFolder(work, headers),
+    HIP_TESTS_HEADERS: rocm,
     HIP_TESTS_DEVICE_LIBS: join(root, '.wavesmith/hip-device-libs'),
     HIP_TESTS_NATIVE: join(native, 'lib'),
     HIP_TESTS_ARCH: arch,
   });
-  const settings: Settings = { suite, headers, work, arch, tools: here, hipcc: join(here, 'hipcc.sh') };
+  const settings: Settings = { suite, headers: rocm, work, arch, tools: here, hipcc: join(here, 'hipcc.sh') };
   const jobs = Number(values.jobs);
   const disabled = disabledCases(settings);
+  const hasList = (folder: string): boolean => existsSync(join(sourceFolder(suite, folder), 'CMakeLists.txt'));
   const only = values.only?.split(',');
-  const folders = readdirSync(join(suite, 'unit')).filter(
-    (f) => existsSync(join(suite, 'unit', f, 'CMakeLists.txt')) && (only?.includes(f) ?? true),
-  );
+  const strange = only?.find((folder) => !hasList(folder));
+  if (strange !== undefined) {
+    console.error(`hip-tests: ${suite} has no unit/${strange} and no ${strange} with a CMakeLists.txt.`);
+    return 2;
+  }
+  const folders = only ?? readdirSync(join(suite, 'unit')).filter(hasList);
   const started = performance.now();
   const report = (text: string): void =>
     console.error(`[${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s] ${text}`);
@@ -174,7 +184,7 @@ async function main(): Promise<number> {
     ...process.env,
     LD_LIBRARY_PATH: `${join(native, 'lib')}:${process.env.LD_LIBRARY_PATH ?? ''}`,
     // Tests of hiprtc include the suite's headers.
-    HIP_PATH: process.env.HIP_TESTS_HEADERS,
+    HIP_PATH: rocm,
   };
   const queue: { plan: FolderPlan; path: string; name: string }[] = [];
   const results: CaseResult[] = [];
@@ -201,6 +211,8 @@ async function main(): Promise<number> {
       'exec',
       '--device',
       values.device,
+      '--devices',
+      values.devices,
       '--clock',
       'host',
       ...(values.check ? ['--check'] : []),

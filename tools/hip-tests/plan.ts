@@ -1,12 +1,12 @@
 // What a folder of hip-tests asks to be built: its own CMakeLists.txt, evaluated by cmake with commands that only write down their arguments.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 
 export interface Settings {
   /** The suite's `catch` folder. */
   readonly suite: string;
-  /** Folder with `include/hip` of the HIP version. */
+  /** A ROCm folder of the HIP version: `include/hip`, `bin/hipcc`. */
   readonly headers: string;
   /** Where everything is built. */
   readonly work: string;
@@ -39,6 +39,8 @@ export interface FolderPlan {
   }[];
   /** Command lines that make code objects and other files. */
   readonly commands: readonly (readonly string[])[];
+  /** Object files by the name of the library that the folder makes of them (`add_library(NAME OBJECT IMPORTED)`). */
+  readonly objects: ReadonlyMap<string, string>;
   /** Options of single sources. */
   readonly sourceOptions: ReadonlyMap<string, readonly string[]>;
   /** What cmake could not evaluate. */
@@ -84,11 +86,17 @@ function commandLines(fields: readonly string[]): string[][] {
   return lines;
 }
 
+/** A folder of the suite: one of `unit`, or one beside it (`multiproc`, `stress/memory`). */
+export function sourceFolder(suite: string, folder: string): string {
+  const unit = join(suite, 'unit', folder);
+  return existsSync(unit) ? unit : join(suite, folder);
+}
+
 /** Reads the plan of one folder. */
 export function planFolder(settings: Settings, folder: string): FolderPlan {
-  const source = join(settings.suite, 'unit', folder);
+  const source = sourceFolder(settings.suite, folder);
   // Tests look for files of the suite beside the `build` in their folder's path.
-  const binary = join(settings.work, 'build', 'unit', folder);
+  const binary = join(settings.work, 'build', relative(settings.suite, source));
   mkdirSync(binary, { recursive: true });
   const out = join(binary, 'plan.tsv');
   const defines = {
@@ -109,6 +117,7 @@ export function planFolder(settings: Settings, folder: string): FolderPlan {
   const tests: TestProgram[] = [];
   const programs: { name: string; sources: string[]; isLibrary: boolean }[] = [];
   const commands: string[][] = [];
+  const objects = new Map<string, string>();
   const sourceOptions = new Map<string, string[]>();
   const absolute = (name: string): string => (isAbsolute(name) ? name : join(source, name));
   for (const line of readFileSync(out, 'utf8').split('\n')) {
@@ -130,6 +139,10 @@ export function planFolder(settings: Settings, folder: string): FolderPlan {
       if (sources.length > 0 && sources.every((f) => existsSync(f))) {
         programs.push({ name, sources, isLibrary: kind === 'library' });
       }
+    } else if (kind === 'property') {
+      const [scope, name = ''] = fields;
+      const file = fields[fields.indexOf('IMPORTED_OBJECTS') + 1];
+      if (scope === 'TARGET' && fields.includes('IMPORTED_OBJECTS') && file !== undefined) objects.set(name, file);
     } else if (kind === 'command') commands.push(...commandLines(fields));
     else if (kind === 'source') {
       const at = fields.indexOf('PROPERTIES');
@@ -144,6 +157,7 @@ export function planFolder(settings: Settings, folder: string): FolderPlan {
     tests,
     programs,
     commands,
+    objects,
     sourceOptions,
     ...(status === 0 ? {} : { problem: stderr.trim().split('\n').slice(0, 6).join(' ') }),
   };

@@ -155,7 +155,7 @@ hipError_t hipDeviceGetTexture1DLinearMaxWidth(size_t* texels, const hipChannelF
   hipError_t error;
   const Device* const device = DeviceAt(number, &error);
   if (device == nullptr) return Done(error);
-  const int bits = desc->x + desc->y + desc->z + desc->w;
+  const int64_t bits = int64_t{desc->x} + desc->y + desc->z + desc->w;
   if (bits < 8) return Done(hipErrorInvalidValue);
   *texels = (HasImages(*device) ? INT32_MAX : 0) / (static_cast<size_t>(bits) / 8);
   return Done(hipSuccess);

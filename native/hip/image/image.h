@@ -13,6 +13,7 @@ hipError_t NeedImages();
 
 inline constexpr size_t kMostTexels = 16384;
 inline constexpr size_t kMostLayers = 8192;
+inline constexpr size_t kMostPitch = 65536;  // texels; the descriptor has 16 bits for it
 // Alignment of an image's first byte and of its rows.
 inline constexpr size_t kImageAlignment = 256;
 
@@ -66,6 +67,16 @@ void WriteImage(const ImageShape& shape, const TexelFormat& texel, uint64_t addr
 // The descriptor of a line of texels that tex1Dfetch reads: one of a buffer.
 void WriteLine(size_t texels, const TexelFormat& texel, uint64_t address, uint32_t* words);
 void WriteSampler(const hipTextureDesc& texture, uint32_t* words);
+
+// How levels of detail are sampled has the same names in each of HIP's descriptions of sampling.
+template <typename To, typename From>
+void CopyLevels(To& to, const From& from) {
+  to.maxAnisotropy = from.maxAnisotropy;
+  to.mipmapFilterMode = static_cast<decltype(to.mipmapFilterMode)>(from.mipmapFilterMode);
+  to.mipmapLevelBias = from.mipmapLevelBias;
+  to.minMipmapLevelClamp = from.minMipmapLevelClamp;
+  to.maxMipmapLevelClamp = from.maxMipmapLevelClamp;
+}
 
 hipError_t CreateTexture(hipTextureObject_t* object, const hipResourceDesc* resource, const hipTextureDesc* texture,
                          const hipResourceViewDesc* view);

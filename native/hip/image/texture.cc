@@ -1,6 +1,7 @@
 // Texture and surface objects: what kernels read through, as descriptors in memory. Source: hipamd/src/hip_texture.cpp, hip_surface.cpp of
 // ROCm/clr.
 #include <cstring>
+#include <type_traits>
 
 #include "hip/image/image.h"
 
@@ -56,8 +57,9 @@ hipError_t CheckResource(const hipResourceDesc& resource, const hipTextureDesc& 
       if (plane.width >= kMostTexels || plane.height >= kMostTexels || plane.width == 0 || plane.height == 0) {
         return hipErrorInvalidValue;
       }
-      const size_t row = plane.width * FormatOf(plane.desc).Bytes();
-      const bool pitched = plane.pitchInBytes % kImageAlignment == 0 && plane.pitchInBytes >= row;
+      const size_t texel = FormatOf(plane.desc).Bytes();
+      const bool pitched = plane.pitchInBytes % kImageAlignment == 0 && plane.pitchInBytes >= plane.width * texel &&
+                           plane.pitchInBytes / texel <= kMostPitch;
       return pitched ? hipSuccess : hipErrorInvalidValue;
     }
     default:
@@ -174,97 +176,94 @@ hipError_t CheckQuestion(const void* place, hipTextureObject_t object) {
   return NeedImages();
 }
 
-// The driver's structures hold the same in other words.
+// The driver's structures hold the same in other words: a format and a number of channels where the runtime's have a channel's widths.
 hipResourceDesc FromDriver(const HIP_RESOURCE_DESC& d) {
-  hipResourceDesc made{};
-  made.resType = static_cast<hipResourceType>(d.resType);
-  if (made.resType == hipResourceTypeArray) made.res.array.array = d.res.array.hArray;
-  if (made.resType == hipResourceTypeMipmappedArray) made.res.mipmap.mipmap = d.res.mipmap.hMipmappedArray;
-  if (made.resType == hipResourceTypeLinear) {
-    const auto& line = d.res.linear;
-    made.res.linear = {line.devPtr, DescOf({line.format, line.numChannels}), line.sizeInBytes};
+  hipResourceDesc r{};
+  r.resType = static_cast<hipResourceType>(d.resType);
+  const auto& line = d.res.linear;
+  const auto& plane = d.res.pitch2D;
+  switch (r.resType) {
+    case hipResourceTypeArray:
+      r.res.array.array = d.res.array.hArray;
+      break;
+    case hipResourceTypeMipmappedArray:
+      r.res.mipmap.mipmap = d.res.mipmap.hMipmappedArray;
+      break;
+    case hipResourceTypeLinear:
+      r.res.linear = {line.devPtr, DescOf({line.format, line.numChannels}), line.sizeInBytes};
+      break;
+    case hipResourceTypePitch2D:
+      r.res.pitch2D = {plane.devPtr, DescOf({plane.format, plane.numChannels}), plane.width, plane.height,
+                       plane.pitchInBytes};
+      break;
   }
-  if (made.resType == hipResourceTypePitch2D) {
-    const auto& plane = d.res.pitch2D;
-    made.res.pitch2D = {plane.devPtr, DescOf({plane.format, plane.numChannels}), plane.width, plane.height,
-                        plane.pitchInBytes};
-  }
-  return made;
+  return r;
 }
 HIP_RESOURCE_DESC ToDriver(const hipResourceDesc& r) {
   HIP_RESOURCE_DESC d{};
   d.resType = static_cast<HIPresourcetype>(r.resType);
-  if (r.resType == hipResourceTypeArray) d.res.array.hArray = r.res.array.array;
-  if (r.resType == hipResourceTypeMipmappedArray) d.res.mipmap.hMipmappedArray = r.res.mipmap.mipmap;
-  if (r.resType == hipResourceTypeLinear) {
-    const TexelFormat texel = FormatOf(r.res.linear.desc);
-    d.res.linear.devPtr = r.res.linear.devPtr;
-    d.res.linear.format = texel.format;
-    d.res.linear.numChannels = texel.channels;
-    d.res.linear.sizeInBytes = r.res.linear.sizeInBytes;
-  }
-  if (r.resType == hipResourceTypePitch2D) {
-    const TexelFormat texel = FormatOf(r.res.pitch2D.desc);
-    d.res.pitch2D.devPtr = r.res.pitch2D.devPtr;
-    d.res.pitch2D.format = texel.format;
-    d.res.pitch2D.numChannels = texel.channels;
-    d.res.pitch2D.width = r.res.pitch2D.width;
-    d.res.pitch2D.height = r.res.pitch2D.height;
-    d.res.pitch2D.pitchInBytes = r.res.pitch2D.pitchInBytes;
+  const auto put = [](const auto& from, auto* to) {
+    const TexelFormat texel = FormatOf(from.desc);
+    to->devPtr = from.devPtr;
+    to->format = texel.format;
+    to->numChannels = texel.channels;
+  };
+  switch (r.resType) {
+    case hipResourceTypeArray:
+      d.res.array.hArray = r.res.array.array;
+      break;
+    case hipResourceTypeMipmappedArray:
+      d.res.mipmap.hMipmappedArray = r.res.mipmap.mipmap;
+      break;
+    case hipResourceTypeLinear:
+      put(r.res.linear, &d.res.linear);
+      d.res.linear.sizeInBytes = r.res.linear.sizeInBytes;
+      break;
+    case hipResourceTypePitch2D:
+      put(r.res.pitch2D, &d.res.pitch2D);
+      d.res.pitch2D.width = r.res.pitch2D.width;
+      d.res.pitch2D.height = r.res.pitch2D.height;
+      d.res.pitch2D.pitchInBytes = r.res.pitch2D.pitchInBytes;
+      break;
   }
   return d;
 }
+// What has one name in both descriptions of sampling.
+template <typename To, typename From>
+To SamplingOf(const From& from) {
+  To to{};
+  for (size_t n = 0; n < 3; n++) {
+    to.addressMode[n] = static_cast<std::remove_reference_t<decltype(to.addressMode[n])>>(from.addressMode[n]);
+  }
+  to.filterMode = static_cast<decltype(to.filterMode)>(from.filterMode);
+  std::memcpy(to.borderColor, from.borderColor, sizeof to.borderColor);
+  CopyLevels(to, from);
+  return to;
+}
 hipTextureDesc FromDriver(const HIP_TEXTURE_DESC& d) {
-  hipTextureDesc t{};
-  for (size_t n = 0; n < 3; n++) t.addressMode[n] = static_cast<hipTextureAddressMode>(d.addressMode[n]);
-  t.filterMode = static_cast<hipTextureFilterMode>(d.filterMode);
+  auto t = SamplingOf<hipTextureDesc>(d);
   t.readMode = (d.flags & HIP_TRSF_READ_AS_INTEGER) != 0 ? hipReadModeElementType : hipReadModeNormalizedFloat;
   t.normalizedCoords = (d.flags & HIP_TRSF_NORMALIZED_COORDINATES) != 0 ? 1 : 0;
   t.sRGB = (d.flags & HIP_TRSF_SRGB) != 0 ? 1 : 0;
-  t.maxAnisotropy = d.maxAnisotropy;
-  t.mipmapFilterMode = static_cast<hipTextureFilterMode>(d.mipmapFilterMode);
-  t.mipmapLevelBias = d.mipmapLevelBias;
-  t.minMipmapLevelClamp = d.minMipmapLevelClamp;
-  t.maxMipmapLevelClamp = d.maxMipmapLevelClamp;
-  std::memcpy(t.borderColor, d.borderColor, sizeof t.borderColor);
   return t;
 }
 HIP_TEXTURE_DESC ToDriver(const hipTextureDesc& t) {
-  HIP_TEXTURE_DESC d{};
-  for (size_t n = 0; n < 3; n++) d.addressMode[n] = static_cast<HIPaddress_mode>(t.addressMode[n]);
-  d.filterMode = static_cast<HIPfilter_mode>(t.filterMode);
+  auto d = SamplingOf<HIP_TEXTURE_DESC>(t);
   if (t.readMode == hipReadModeElementType) d.flags |= HIP_TRSF_READ_AS_INTEGER;
   if (t.normalizedCoords == 1) d.flags |= HIP_TRSF_NORMALIZED_COORDINATES;
   if (t.sRGB == 1) d.flags |= HIP_TRSF_SRGB;
-  d.maxAnisotropy = t.maxAnisotropy;
-  d.mipmapFilterMode = static_cast<HIPfilter_mode>(t.mipmapFilterMode);
-  d.mipmapLevelBias = t.mipmapLevelBias;
-  d.minMipmapLevelClamp = t.minMipmapLevelClamp;
-  d.maxMipmapLevelClamp = t.maxMipmapLevelClamp;
-  std::memcpy(d.borderColor, t.borderColor, sizeof d.borderColor);
   return d;
 }
-hipResourceViewDesc FromDriver(const HIP_RESOURCE_VIEW_DESC& d) {
-  return {static_cast<hipResourceViewFormat>(d.format),
-          d.width,
-          d.height,
-          d.depth,
-          d.firstMipmapLevel,
-          d.lastMipmapLevel,
-          d.firstLayer,
-          d.lastLayer};
-}
-HIP_RESOURCE_VIEW_DESC ToDriver(const hipResourceViewDesc& v) {
-  HIP_RESOURCE_VIEW_DESC d{};
-  d.format = static_cast<HIPresourceViewFormat>(v.format);
-  d.width = v.width;
-  d.height = v.height;
-  d.depth = v.depth;
-  d.firstMipmapLevel = v.firstMipmapLevel;
-  d.lastMipmapLevel = v.lastMipmapLevel;
-  d.firstLayer = v.firstLayer;
-  d.lastLayer = v.lastLayer;
-  return d;
+template <typename To, typename From>
+To ViewOf(const From& v) {
+  return {static_cast<decltype(To::format)>(v.format),
+          v.width,
+          v.height,
+          v.depth,
+          v.firstMipmapLevel,
+          v.lastMipmapLevel,
+          v.firstLayer,
+          v.lastLayer};
 }
 
 }  // namespace
@@ -309,7 +308,7 @@ hipError_t hipTexObjectCreate(hipTextureObject_t* object, const HIP_RESOURCE_DES
   const hipResourceDesc made = FromDriver(*resource);
   const hipTextureDesc sampled = FromDriver(*texture);
   if (view == nullptr) return Done(CreateTexture(object, &made, &sampled, nullptr));
-  const hipResourceViewDesc seen = FromDriver(*view);
+  const auto seen = ViewOf<hipResourceViewDesc>(*view);
   return Done(CreateTexture(object, &made, &sampled, &seen));
 }
 hipError_t hipTexObjectDestroy(hipTextureObject_t object) { return Done(DestroyTexture(object)); }
@@ -334,7 +333,7 @@ hipError_t hipTexObjectGetResourceViewDesc(HIP_RESOURCE_VIEW_DESC* view, hipText
   hipResourceViewDesc known;
   if (error != hipSuccess) return Done(error);
   if (!FindTexture(object, nullptr, nullptr, &known)) return Done(hipErrorInvalidValue);
-  *view = ToDriver(known);
+  *view = ViewOf<HIP_RESOURCE_VIEW_DESC>(known);
   return Done(hipSuccess);
 }
 

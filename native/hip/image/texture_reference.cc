@@ -23,11 +23,7 @@ hipTextureDesc SamplingOf(const textureReference& r) {
   t.readMode = r.readMode;
   t.sRGB = r.sRGB;
   t.normalizedCoords = r.normalized;
-  t.maxAnisotropy = r.maxAnisotropy;
-  t.mipmapFilterMode = r.mipmapFilterMode;
-  t.mipmapLevelBias = r.mipmapLevelBias;
-  t.minMipmapLevelClamp = r.minMipmapLevelClamp;
-  t.maxMipmapLevelClamp = r.maxMipmapLevelClamp;
+  CopyLevels(t, r);
   return t;
 }
 
