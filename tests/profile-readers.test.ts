@@ -303,6 +303,26 @@ describe('thread traces', () => {
     expect(trace.stallReasons).toEqual(columns === 13 ? [{ reason: 'WAITCNT', samples: 3 }] : []);
   });
 
+  test('waves whose times contradict each other are left out, instructions without code are told', () => {
+    const damaged = (file: string, from: string, to: string) => {
+      const path = join(folder('att-damaged'), 'ui_output_agent_1_dispatch_1');
+      writeAttFolder(path, 13);
+      const name = readdirSync(path).find((n) => n.includes(file)) ?? '';
+      const text = readFileSync(join(path, name), 'utf8');
+      expect(text).toContain(from);
+      writeFileSync(join(path, name), text.replace(from, to));
+      const { traces, findings } = read(path);
+      return { waves: traces[0].waves.length, codes: findings.map((f) => f.code) };
+    };
+    expect(damaged('_wv', '"end":1000', '"end":1000')).toEqual({ waves: 1, codes: [] });
+    expect(damaged('_wv', '"end":1000', '"end":95')).toEqual({ waves: 0, codes: ['att/bad-wave'] });
+    // Bit 16 of a time: behind the end; bit 6: before the instruction before.
+    expect(damaged('_wv', '[120,', '[65656,')).toEqual({ waves: 0, codes: ['att/bad-wave'] });
+    expect(damaged('_wv', '[120,', '[56,')).toEqual({ waves: 0, codes: ['att/bad-wave'] });
+    expect(damaged('_wv', ',396,400,', ',396,16,')).toEqual({ waves: 1, codes: ['att/bad-cycles'] });
+    expect(damaged('_wv', ',400,2]', ',400,2002]')).toEqual({ waves: 1, codes: ['att/unknown-lines'] });
+  });
+
   test('stats CSV', () => {
     const path = join(folder('att-stats'), 'stats_ui_output_agent_1_dispatch_1.csv');
     writeFileSync(

@@ -6,9 +6,9 @@ export const PROFILE_RULES = {
   'att/bad-cycles': {
     severity: 'warning',
     title:
-      'Lines of a thread trace count more stalled cycles than cycles, or negative ones; they are left out of the sums',
+      'Lines or instructions of a thread trace count more stalled cycles than cycles, fewer cycles than executions, or negative ones',
     source: SOURCES.threadTrace,
-    advice: 'Record the trace again if many lines are affected.',
+    advice: 'Record the trace again if many lines are affected: the sums have them.',
   },
   'att/bad-snapshots': {
     severity: 'note',
@@ -25,7 +25,7 @@ export const PROFILE_RULES = {
   },
   'att/bad-wave': {
     severity: 'warning',
-    title: 'A wave file of the thread trace holds no wave or is damaged; that wave is left out',
+    title: 'A wave file of the thread trace holds no wave, or its times contradict each other; that wave is left out',
     source: SOURCES.threadTrace,
     advice: 'Record the trace again if many waves are affected.',
   },
@@ -34,6 +34,12 @@ export const PROFILE_RULES = {
     title: 'A file of the thread trace is longer than what is read; the part that was read is analysed',
     source: SOURCES.threadTrace,
     advice: 'Record fewer waves: one compute unit and one kernel are enough.',
+  },
+  'att/unknown-lines': {
+    severity: 'warning',
+    title: 'Instructions of a wave are of lines that the code of the thread trace does not have; they have no text',
+    source: SOURCES.threadTrace,
+    advice: 'Give the `code.json` that was written with these waves.',
   },
   'compute-db/bad-json': {
     severity: 'warning',

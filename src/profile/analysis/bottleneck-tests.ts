@@ -21,6 +21,10 @@ const RARE_MISS = 8000;
 const FREQUENT_MISS = 1000;
 /** From this share of the reachable HBM bandwidth on, latency says nothing against bandwidth. */
 const NEARLY_ALL = 0.75;
+/** Waves that spend less of their lives on vector memory wait for something else, too, and longer. */
+const BRIEF = 0.45;
+/** From here on units that work are what a kernel with frequent misses is limited by. */
+const BUSY_BETWEEN_MISSES = 0.75;
 /** Kernels that launching can limit. */
 const SHORT_NS = 10_000;
 /** Idle share from which on launching limits them: the start and the end of a short kernel are the launch's, too. */
@@ -180,6 +184,18 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         },
       ]
     : [];
+  // No more than all of these cycles can be waited for; a wave has several of them in flight, so the sum may be more than its life.
+  const brief: Condition = {
+    metric: 'cycles of all vector memory instructions of a wave over those of the wave',
+    value: combine(
+      [vectorLatency(input.metrics), metric('insts.vmem'), metric('waves'), metric('cycles.per-wave')],
+      (cycles, instructions, waves, each) => (cycles * instructions) / Math.max(1, waves * each),
+    ),
+    comparison: 'at most',
+    threshold: BRIEF,
+    formula: `${formula('vmem.latency')} * SQ_INSTS_VMEM / (4 * SQ_WAVE_CYCLES)`,
+  };
+  const elseLong = [brief].filter((condition) => isKnown(condition.value));
   const ldsIdle = when('cycles in which LDS works', 'lds.busy', 0.2, 'at most');
   const l2Busy = [bandwidth('L2', 0.6), requests].filter((condition) => isKnown(condition.value));
   const slow: Condition = {
@@ -257,7 +273,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       formula: queues.formula,
       source: 'gpu-benches and mt4g: latencies of L1, L2 and memory (src/profile/analysis/queues.ts)',
       saves: (times) => 1 - 1 / times,
-      refutes: [computeShare, valuBusy, mfmaBusy, ldsBusy, ...atomics],
+      refutes: [computeShare, valuBusy, mfmaBusy, ldsBusy, ...atomics, ...elseLong],
     },
     {
       class: 'memory-bandwidth',
@@ -325,6 +341,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         when('LDS bank conflict cycles per access cycle', 'lds.conflicts', 1),
         ...launches,
         ...elsewhere,
+        ...elseLong,
       ],
       causes: [fewWaves(crowded), fewWaves(empty)],
     },
@@ -553,7 +570,10 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 200,
       comparison: 'at most',
       saves: (cycles) => 1 - cycles / FREQUENT_MISS,
-      refutes: [...hbmBusy, valuBusy, mfmaBusy],
+      refutes: [
+        ...hbmBusy,
+        ...[valuBusy, mfmaBusy].map((condition) => ({ ...condition, threshold: BUSY_BETWEEN_MISSES })),
+      ],
     },
     {
       class: 'launch',

@@ -203,6 +203,35 @@ function readWave(
   };
 }
 
+/** How the times of a wave contradict each other; undefined when they do not. A wave's instructions come in order, within its life if that is told. */
+function damageOf({ begin, end, instructions }: TraceWave): string | undefined {
+  const isTold = begin !== 0 || end !== 0;
+  if (end < begin) return `ends (${end}) before it begins (${begin})`;
+  let before = begin;
+  for (const { time } of instructions) {
+    if (time < before) return `has an instruction at ${time} behind one at ${before}`;
+    if (isTold && time > end) return `has an instruction at ${time}, and ends at ${end}`;
+    before = time;
+  }
+  return undefined;
+}
+
+/** Says which instructions of a wave stall for longer than they take, or are of lines that the code does not have. */
+function checkInstructions({ instructions }: TraceWave, file: string, recording: Recording): void {
+  const wrong = instructions.filter(({ stall, duration }) => stall < 0 || stall > duration).length;
+  if (wrong > 0) {
+    recording.report('att/bad-cycles', file, `${wrong} instructions of the wave stall for longer than they take.`);
+  }
+  const unknown = instructions.filter(({ line }) => line < 0).length;
+  if (unknown > 0) {
+    recording.report(
+      'att/unknown-lines',
+      file,
+      `${unknown} instructions of the wave are of lines that code.json lacks.`,
+    );
+  }
+}
+
 /** Reads `wstates<n>.json`: how many waves are in one state over time. */
 function readWaveStates(source: ByteSource, index: number, recording: Recording): WaveStates {
   const [times, counts] = [f64(), f64()];
@@ -269,8 +298,13 @@ export function readAttFolder(codeFile: ProfileFile, files: readonly ProfileFile
       if (waves.length >= MAX_WAVES || room.cut) omittedWaves++;
       else {
         const read = file.open((source) => readWave(source, code.byNumber, Number(wave[1]), room));
-        if (read !== undefined) waves.push(read);
-        else recording.report('att/bad-wave', file.path, 'The wave file has no wave.');
+        const damage = read === undefined ? 'has no wave' : damageOf(read);
+        if (read === undefined || damage !== undefined) {
+          recording.report('att/bad-wave', file.path, `The wave file ${damage}.`);
+        } else {
+          waves.push(read);
+          checkInstructions(read, file.path, recording);
+        }
       }
     } else if (states !== null) {
       waveStates.push(file.open((source) => readWaveStates(source, Number(states[1]), recording)));
@@ -314,16 +348,17 @@ function readOccupancy(source: ByteSource, occupancy: OccupancyEvent[]): void {
   });
 }
 
-/** Latency contains the stall; a line where it does not is reported. */
+/** Latency contains the stall, and is at least a cycle an execution; a line where it is not is reported. */
 function checkAccounting(lines: readonly TraceLine[], file: string, recording: Recording): void {
   const wrong = lines.filter(
-    (line) => line.stall > line.latency || line.latency < 0 || line.stall < 0 || line.idle < 0,
+    ({ stall, latency, idle, hits }) =>
+      stall > latency || latency < 0 || stall < 0 || idle < 0 || (latency > 0 && latency < hits),
   );
   if (wrong.length > 0) {
     recording.report(
       'att/bad-cycles',
       file,
-      `${wrong.length} lines stall longer than their latency or count below zero.`,
+      `${wrong.length} lines stall longer than their latency, take less than a cycle an execution, or count below zero.`,
     );
   }
 }
