@@ -281,8 +281,20 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     });
   });
 
-  test('--check finds nothing in a program that is right', async () => {
-    const path = await compileHip(programOf({ name: 'vector_add', targets: ALL }));
-    expect(await execHip('gfx942', path, [], ['--check'])).toEqual({ status: 0, stdout: 'ok\n', stderr: '' });
+  // Grids that wait for all of them, device malloc, packets for the host, votes of a partial wavefront, packed floats with an undefined half.
+  test.each([
+    ['vector_add', []],
+    ['cooperative', []],
+    ['heap', []],
+    ['printf', []],
+    ['lds', []],
+    ['complex', ['3000']],
+  ] as const)('--check finds nothing in a program that is right: %s', async (name, args) => {
+    const path = await compileHip(programOf({ name, targets: ALL }));
+    for (const target of ['gfx942', 'gfx90a'] as const) {
+      const { status, stdout, stderr } = await execHip(target, path, args, ['--check']);
+      expect({ target, status, stderr }).toEqual({ target, status: 0, stderr: '' });
+      expect(stdout).toMatch(/^ok$/m);
+    }
   });
 });

@@ -25,6 +25,8 @@ import type { Region } from './state/region.ts';
 const SEGMENT_WRITABLE = 2;
 /** STT_OBJECT */
 const SYMBOL_OBJECT = 1;
+/** Functions of AMD's device libraries behind malloc and free of kernels (ockl/src/dm.cl). */
+const HEAP_FUNCTION = /^__ockl_dm_(alloc|dealloc)$/;
 
 /** A kernel with what the sim needs to start it. */
 export interface SimKernel extends DeviceKernel {
@@ -56,6 +58,7 @@ interface ModuleParts {
   readonly kernels: (module: SimModule) => readonly SimKernel[];
   readonly lines: DebugLines | undefined;
   readonly variables: readonly DeviceVariable[];
+  readonly heapCode: readonly (readonly [number, number])[];
   readonly ownsImage: boolean;
 }
 
@@ -67,6 +70,8 @@ export class SimModule implements DeviceModule {
   readonly variables: readonly DeviceVariable[];
   /** Source lines, when there is debug information. */
   readonly lines: DebugLines | undefined;
+  /** Start and end, as offsets in the image, of the functions behind malloc and free of kernels. */
+  readonly heapCode: readonly (readonly [number, number])[];
   private readonly memory: DeviceMemory;
   private isLoaded = true;
   /** Dispatches that were asked for and have not ended. */
@@ -82,6 +87,7 @@ export class SimModule implements DeviceModule {
     this.kernels = parts.kernels(this);
     this.lines = parts.lines;
     this.variables = parts.variables;
+    this.heapCode = parts.heapCode;
     this.ownsImage = parts.ownsImage;
   }
 
@@ -95,6 +101,9 @@ export class SimModule implements DeviceModule {
       variables: object.elf.symbols
         .filter((s) => s.type === SYMBOL_OBJECT && s.sectionIndex !== 0 && !s.name.endsWith('.kd'))
         .map((s) => ({ name: s.name, address: image.base + Number(s.value), size: Number(s.size) })),
+      heapCode: object.elf.symbols
+        .filter((s) => HEAP_FUNCTION.test(s.name))
+        .map((s) => [Number(s.value), Number(s.value + s.size)]),
       ownsImage: true,
     });
   }
@@ -118,6 +127,7 @@ export class SimModule implements DeviceModule {
       ],
       lines: undefined,
       variables: [],
+      heapCode: [],
       ownsImage: false,
     });
   }

@@ -171,7 +171,10 @@ export class SimDevice implements Device {
         return await run(request);
       }
       const { kernargSize, module } = kernel;
-      return await dispatchStrict(request, { kernargSize, lines: module.lines }, history, run);
+      const offsetOf = (kind: string) => kernel.arguments.find(({ valueKind }) => valueKind === kind)?.offset;
+      const [gridSync, hostcall] = [offsetOf('hidden_multigrid_sync_arg'), offsetOf('hidden_hostcall_buffer')];
+      const { lines, heapCode } = module;
+      return await dispatchStrict(request, { kernargSize, gridSync, hostcall, heapCode, lines }, history, run);
     } finally {
       request.signal?.removeEventListener('abort', abort);
       this.endings.delete(ending);

@@ -233,8 +233,11 @@ def benchmark():
 
 
 ALL = (vector_add, fused_softmax, autotuned_matmul, dot_types, dropout, layer_norm, fused_attention, benchmark)
-if __name__ == "__main__":
-    chosen = [f for f in ALL if f.__name__ in sys.argv[1:]] if len(sys.argv) > 1 else ALL
+
+
+def run(every):
+    """Runs those of `every` that the command line names, or all; the status for the shell."""
+    chosen = [f for f in every if f.__name__ in sys.argv[1:]] if len(sys.argv) > 1 else every
     failed = 0
     for test in chosen:
         start = time.perf_counter()
@@ -243,6 +246,10 @@ if __name__ == "__main__":
             print(f"{ARCH} {test.__name__}: ok, {time.perf_counter() - start:.1f} s", flush=True)
         except Exception as error:  # the others still run
             failed += 1
-            print(f"{ARCH} {test.__name__}: {type(error).__name__}: {str(error)[:300]}", flush=True)
+            print(f"{ARCH} {test.__name__}: {type(error).__name__}: {str(error)[-700:]}", flush=True)
     print(f"{len(chosen) - failed} passed, {failed} failed")
-    sys.exit(failed != 0)
+    return 1 if failed or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(ALL))

@@ -60,6 +60,8 @@ export interface Monitor {
   ended?(): void | Promise<void>;
   /** All live waves of the workgroup have reached a barrier. */
   barrier?(group: Workgroup): void;
+  /** A wave of each workgroup of the grid has come to the grid's barrier, and is there yet. */
+  gridBarrier?(groups: readonly Workgroup[]): void;
   endWave?(w: Wave): void;
   endWorkgroup?(group: Workgroup): void;
   /** Also called when the dispatch fails or is aborted. */

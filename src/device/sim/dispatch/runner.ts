@@ -322,6 +322,7 @@ export class Runner implements Rewindable {
     if (++this.arrived < this.progress.total) return;
     this.arrived = 0;
     this.waits = 0;
+    for (const monitor of this.job.monitors) monitor.gridBarrier?.(this.residents.map(({ group }) => group));
     for (const { waves } of this.residents) {
       for (const w of waves) if (w.state === 'grid barrier') w.state = 'running';
     }

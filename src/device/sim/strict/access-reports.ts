@@ -17,6 +17,12 @@ export interface DispatchRegions {
   readonly kernarg: Region | undefined;
   /** Bytes of the kernarg segment that the kernel declares. */
   readonly kernargSize: number;
+  /** Address of the counters of the grid's barrier (`multi_grid_sync_info` of AMD's device libraries). */
+  readonly gridSync: number | undefined;
+  /** Memory through which AMD's device libraries call the host. */
+  readonly hostcall: Region | undefined;
+  /** Start and end, from the program's start, of the functions behind malloc and free of kernels. */
+  readonly heapCode: readonly (readonly [number, number])[];
   readonly workgroups: number;
   readonly wavesPerGroup: number;
   /** Compute units are on dies with caches of their own: what is stored is seen by others once it is written back. */

@@ -15,6 +15,7 @@ import type { Region } from '../state/region.ts';
 import { EXEC, M0, type Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { AccessChecks } from './access-checks.ts';
+import type { DispatchRegions } from './access-reports.ts';
 import { DeadlockFinder } from './deadlock.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { FindingLog, type StrictOptions } from './findings.ts';
@@ -37,6 +38,12 @@ import { WaveShadow } from './wave-shadow.ts';
 export interface StrictKernel {
   /** Bytes of the kernarg segment that the kernel declares. */
   readonly kernargSize: number;
+  /** Byte of the kernarg segment at which the address of the grid's barrier is (`hidden_multigrid_sync_arg`). */
+  readonly gridSync?: number | undefined;
+  /** As `gridSync`, of the buffer for calls to the host (`hidden_hostcall_buffer`). */
+  readonly hostcall?: number | undefined;
+  /** See `DispatchRegions`. */
+  readonly heapCode?: DispatchRegions['heapCode'];
   readonly lines: DebugLines | undefined;
 }
 
@@ -58,6 +65,9 @@ interface Running {
   /** Wavefronts of a workgroup may be ordered through LDS without barriers. */
   readonly handsOver: boolean;
 }
+
+/** Stands for the grid's barrier (`ds_gws_barrier`) among the addresses through which workgroups are put in order. */
+const GRID_BARRIER = -1;
 
 let dispatches = 0;
 
@@ -93,7 +103,10 @@ export class StrictChecker implements Monitor {
     // A segment that a runtime has written lies in memory of its own making.
     const segment = memory.find(launch.kernarg, 1);
     const kernarg = segment?.base === launch.kernarg ? segment : undefined;
-    const { kernargSize, lines } = this.kernel;
+    const { kernargSize, heapCode = [], lines } = this.kernel;
+    const gridSync = pointerAt(segment, launch.kernarg, this.kernel.gridSync);
+    const calls = pointerAt(segment, launch.kernarg, this.kernel.hostcall);
+    const hostcall = calls === undefined ? undefined : memory.find(calls, 1);
     const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
     const hasDies = targetInfo(target).scopedCachePolicy;
     const reporter = new Reporter(this.log, { kernelName, loaded, memory, lines, grid });
@@ -102,7 +115,7 @@ export class StrictChecker implements Monitor {
     const accesses = new AccessChecks(
       reporter,
       registers,
-      { target, kernarg, kernargSize, workgroups, wavesPerGroup, hasDies },
+      { target, kernarg, kernargSize, gridSync, hostcall, heapCode, workgroups, wavesPerGroup, hasDies },
       global,
     );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
@@ -381,6 +394,29 @@ export class StrictChecker implements Monitor {
     this.now.deadlocks.changed();
   }
 
+  /** Every workgroup of the grid has come to its barrier, and all go on: what they have stored is handed over. */
+  gridBarrier(workgroups: readonly Workgroup[]): void {
+    const { synchronisation } = this.now.global;
+    for (const workgroup of workgroups) {
+      const { waves, number } = this.stateOf(workgroup);
+      const shadow = waves.find(({ wave }) => wave.state === 'grid barrier') as WaveShadow;
+      const { index, pc } = shadow.wave;
+      const issued = shadow.queue.storesIssued;
+      synchronisation.release(number, GRID_BARRIER, shadow.handedOver(), {
+        pc: pc - this.now.base,
+        wave: index,
+        issued,
+      });
+    }
+    const all = synchronisation.seenAt(GRID_BARRIER);
+    for (const workgroup of workgroups) {
+      const { number } = this.stateOf(workgroup);
+      if (all !== undefined) synchronisation.acquire(number, all);
+      synchronisation.invalidate(number);
+    }
+    this.now.deadlocks.changed();
+  }
+
   /** All waves of the workgroup have ended. */
   endWorkgroup(workgroup: Workgroup): void {
     const { waves, number, lds } = this.stateOf(workgroup);
@@ -451,4 +487,13 @@ export class StrictChecker implements Monitor {
     for (const { waves } of this.groups.values()) for (const { wave } of waves) instructions += wave.executed;
     return { instructions, wavefronts: this.wavefronts, workgroups: this.finished, instructionsByEncoding: {} };
   }
+}
+
+/** The address in a kernarg segment at an offset; undefined where there is none. */
+function pointerAt(region: Region | undefined, kernarg: number, offset: number | undefined): number | undefined {
+  if (region === undefined || offset === undefined) return undefined;
+  const { buffer, byteOffset, byteLength } = region.bytes;
+  const at = kernarg - region.base + offset;
+  if (at + 8 > byteLength) return undefined;
+  return Number(new DataView(buffer, byteOffset).getBigUint64(at, true)) || undefined;
 }

@@ -11,11 +11,16 @@ import { groupOf, waveOf } from './race-page.ts';
 import type { Reporter } from './reporter.ts';
 import type { Acquisition } from './synchronisation.ts';
 
+/** Size of `multi_grid_sync_info` (ockl/src/mg.cl). */
+const GRID_SYNC_BYTES = 48;
+
 export class GlobalRaces {
   private readonly reporter: Reporter;
   private readonly regions: DispatchRegions;
   private readonly global: GlobalShadow;
   private acquisitions: Acquisition[] = [];
+  /** The last access has read the counters of the grid's barrier. */
+  private hasReadGridSync = false;
 
   constructor(reporter: Reporter, regions: DispatchRegions, global: GlobalShadow) {
     this.reporter = reporter;
@@ -27,10 +32,21 @@ export class GlobalRaces {
   takeArrival(group: number): (() => void) | undefined {
     if (this.acquisitions.length === 0) return undefined;
     const taken = this.acquisitions;
+    const isGridSync = this.hasReadGridSync;
     this.acquisitions = [];
+    this.hasReadGridSync = false;
     return () => {
-      for (const one of taken) this.global.synchronisation.acquire(group, one);
+      const { synchronisation } = this.global;
+      for (const one of taken) synchronisation.acquire(group, one);
+      // __ockl_grid_sync invalidates the caches before it waits, and reads nothing between.
+      if (isGridSync) synchronisation.invalidate(group);
     };
+  }
+
+  /** Whether an address is among the counters by which a grid waits for all of it. */
+  isGridSync(address: number): boolean {
+    const { gridSync } = this.regions;
+    return gridSync !== undefined && address >= gridSync && address < gridSync + GRID_SYNC_BYTES;
   }
 
   /** Accesses of other workgroups to the same bytes, dword by dword. */
@@ -76,7 +92,10 @@ export class GlobalRaces {
     const { synchronisation } = this.global;
     if (access.kind !== 'store') {
       const seen = synchronisation.seenAt(address);
-      if (seen !== undefined) this.acquisitions.push(seen);
+      if (seen !== undefined) {
+        this.acquisitions.push(seen);
+        if (this.isGridSync(address)) this.hasReadGridSync = true;
+      }
     }
     if (isSynchronising && isWrite) {
       const issued = shadow.queue.storesIssued;
@@ -170,7 +189,11 @@ export class GlobalRaces {
       return;
     }
     if (isOwn && conflict.other === 'read' && state.order?.hasHeard(w.index, conflict.wave) === true) return;
+    // Packets for the host go from wavefront to wavefront in memory that no cache keeps.
+    const { hostcall } = this.regions;
+    if (hostcall !== undefined && address >= hostcall.base && address < hostcall.base + hostcall.size) return;
     const { order } = conflict;
+    if (order !== undefined && this.isHeapCode(order === 'stale' ? pc : order.releasePc)) return;
     if (order === 'stale') {
       this.unacquired(actor, lane, address, conflict);
       return;
@@ -202,6 +225,14 @@ export class GlobalRaces {
           : 'Use an atomic, give each workgroup bytes of its own, or split the work into two dispatches.',
       };
     });
+  }
+
+  /**
+   * Whether an instruction is of AMD's functions behind malloc and free. Workgroups hand blocks to each other there by atomics that neither
+   * write caches back nor invalidate them, which a program can do nothing about.
+   */
+  private isHeapCode(pc: number): boolean {
+    return this.regions.heapCode.some(([start, end]) => pc >= start && pc < end);
   }
 
   /** A store that comes first, but the caches may still hold what was there before. */

@@ -57,7 +57,13 @@ export type SpecialCase =
   | 'writelane'
   | 'movrels'
   | 'movreld'
+  | 'scalarSelect'
   | 'none';
+
+/** A source of the first (0) or second (1) register of the result. */
+export interface PartRead extends VectorRead {
+  readonly part: 0 | 1;
+}
 
 export interface StrictPlan {
   readonly instruction: Instruction;
@@ -71,8 +77,8 @@ export interface StrictPlan {
   readonly scalarReads: readonly number[];
   readonly scalarWrites: readonly number[];
   readonly reads: readonly VectorRead[];
-  /** High halves of 64-bit sources that matter for the high half of the result only: what is undefined is passed on. */
-  readonly highReads: readonly VectorRead[];
+  /** Sources that matter for one register of a 64-bit result only: what is undefined is passed on to it. */
+  readonly partReads: readonly PartRead[];
   /** Computes lane by lane: lanes that are undefined in a source that has a value in others make undefined lanes of the result. */
   readonly isLaneWise: boolean;
   /** Data of a vector store: stores to scratch pass on what is undefined. */
@@ -106,6 +112,7 @@ const SPECIAL: Readonly<Record<string, SpecialCase>> = {
   v_readlane_b32: 'readlane',
   v_readfirstlane_b32: 'readfirstlane',
   v_writelane_b32: 'writelane',
+  s_cselect_b32: 'scalarSelect',
   s_movrels_b32: 'movrels',
   s_movrels_b64: 'movrels',
   s_movreld_b32: 'movreld',
@@ -134,6 +141,21 @@ const HIGH_PARTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Lane masks: with EXEC as one operand, only the bits of active lanes matter, and compilers leave the others undefined. */
 const MASK_OPERATION = /^s_(?:and|or|xor|andn2|orn2|nand|nor|xnor)_b64$/;
+
+/** The register of the result that alone looks at one register (0 or 1) of a 64-bit source; undefined when both do, 'none' when none. */
+function partOf(
+  instruction: Instruction,
+  op: Operation | undefined,
+  name: string,
+  n: number,
+): 0 | 1 | 'none' | undefined {
+  if (n === 1 && HIGH_PARTS[instruction.row.operation]?.includes(name)) return 1;
+  if (op?.kind !== 'vector' || op.sources.find((s) => s.operand === name)?.type !== 'f32x2') return undefined;
+  const modifiers = immediateOf(instruction, `${name}_modifiers`);
+  const isInLow = (modifiers & OP_SEL_0 ? 1 : 0) === n;
+  const isInHigh = (modifiers & OP_SEL_1 ? 1 : 0) === n;
+  return isInLow ? (isInHigh ? undefined : 0) : isInHigh ? 1 : 'none';
+}
 
 function isMaskWithExec({ row, operands }: Instruction): boolean {
   return (
@@ -271,7 +293,8 @@ function modifiedType(instruction: Instruction, op: Operation | undefined): Oper
 
 /** Sources that special cases pass on as they are, defined or not. */
 function isMoved(special: SpecialCase, name: string): boolean {
-  return special !== 'none' && special !== 'dpp' && (name === 'src0' || (special === 'select' && name === 'src1'));
+  if (special === 'none' || special === 'dpp') return false;
+  return name === 'src0' || (name === 'src1' && (special === 'select' || special === 'scalarSelect'));
 }
 
 function definesByAccess(
@@ -301,7 +324,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
   const isMask = isMaskWithExec(instruction);
   const scalarReads = new Set(implicitReads(instruction, op, access));
   const reads: VectorRead[] = [];
-  const highReads: VectorRead[] = [];
+  const partReads: PartRead[] = [];
   const dataReads: VectorRead[] = [];
   const sources: number[] = [];
   row.operands.forEach((definition, i) => {
@@ -314,10 +337,11 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     if (range === undefined) return;
     const half = range.count === 1 || op?.kind === 'store' ? halfRead(instruction, op, definition.name) : ANY;
     for (let n = range.first; n < range.first + range.count; n++) {
+      const part = n < 256 ? undefined : partOf(instruction, op, definition.name, n - range.first);
       if (n < 256) {
         if (!isMask && !ALWAYS_DEFINED.has(n)) scalarReads.add(n);
-      } else if (n > range.first && HIGH_PARTS[row.operation]?.includes(definition.name)) {
-        highReads.push({ register: n - 256, half, isWhole });
+      } else if (part !== undefined) {
+        if (part !== 'none') partReads.push({ register: n - 256, half, isWhole, part });
       } else if (isData(access, definition.name)) dataReads.push({ register: n - 256, half, isWhole });
       else reads.push({ register: n - 256, half, isWhole });
     }
@@ -342,7 +366,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     scalarWrites,
     reads,
     isLaneWise: op?.kind === 'vector' || op?.kind === 'scaleConvert',
-    highReads,
+    partReads,
     dataReads,
     writes,
     copies,

@@ -3,7 +3,15 @@
 import { insertWait, type RunRuleId } from '../../../finding/index.ts';
 import { operandIndex, operandNamed } from '../../../isa/operand.ts';
 import { ignoredModifier } from '../../../isa/semantics/index.ts';
-import { type MemoryKind, neededWait, type SlotRange, slotName, slotNames, slotsOf } from '../../../program/index.ts';
+import {
+  type MemoryKind,
+  neededWait,
+  Slot,
+  type SlotRange,
+  slotName,
+  slotNames,
+  slotsOf,
+} from '../../../program/index.ts';
 import { EXEC, maskBit, type Wave } from '../state/wave.ts';
 import { BOTH, type StrictPlan, type VectorRead } from './plan.ts';
 import type { Origin } from './registers.ts';
@@ -210,11 +218,11 @@ export class RegisterChecks {
       return;
     }
     for (const slot of plan.scalarWrites) registers.setScalar(slot, true);
-    let badLow = 0;
-    let badHigh = 0;
-    for (const read of plan.highReads) {
-      badLow |= registers.undefinedLanes(read, low, 0);
-      badHigh |= registers.undefinedLanes(read, high, 1);
+    // Undefined lanes of the first and of the second register, as two words each.
+    const bad: [number, number, number, number] = [0, 0, 0, 0];
+    for (const read of plan.partReads) {
+      bad[read.part * 2] |= registers.undefinedLanes(read, low, 0);
+      bad[read.part * 2 + 1] |= registers.undefinedLanes(read, high, 1);
     }
     const [writtenLow, writtenHigh] =
       plan.laneSources === undefined ? [low, high] : writtenLanes(plan.laneSources, low, high);
@@ -230,7 +238,10 @@ export class RegisterChecks {
         if (this.carriedOrigin !== undefined) registers.origins.set(register + 256, this.carriedOrigin);
       }
     }
-    if ((badLow | badHigh) !== 0) registers.undefine(plan.writes[1]?.register ?? 0, BOTH, badLow, badHigh);
+    for (const part of [0, 1] as const) {
+      const [lanes, upper] = [bad[part * 2] as number, bad[part * 2 + 1] as number];
+      if ((lanes | upper) !== 0) registers.undefine(plan.writes[part]?.register ?? 0, BOTH, lanes, upper);
+    }
   }
 
   private copy({ registers }: WaveShadow, plan: StrictPlan, low: number, high: number): void {
@@ -277,6 +288,15 @@ export class RegisterChecks {
         const takesB = [w.sgprs[mask] as number, w.sgprs[mask + 1] as number] as const;
         this.take(shadow, target, a, low & ~takesB[0], high & ~takesB[1]);
         this.take(shadow, target, b, low & takesB[0], high & takesB[1]);
+        return true;
+      }
+      case 'scalarSelect': {
+        const slot = plan.scalarWrites[0] ?? -1;
+        if (unknown?.has(Slot.SCC) || slot < 0) return false;
+        const taken = w.scc ? a : b;
+        registers.setScalar(slot, taken < 0 || registers.isScalarDefined(taken));
+        const origin = registers.origins.get(taken);
+        if (origin !== undefined) registers.origins.set(slot, origin);
         return true;
       }
       case 'readlane':

@@ -265,7 +265,8 @@ export function initialScalars(descriptor: KernelDescriptor, isScratchArchitecte
     rsrc2.enableSgprWorkgroupIdY,
     rsrc2.enableSgprWorkgroupIdZ,
     rsrc2.enableSgprWorkgroupInfo,
-    isScratchArchitected ? 0 : rsrc2.enablePrivateSegment,
+    // Kernels that call functions compute where their scratch is even when none of these has any.
+    !isScratchArchitected && (Number(rsrc2.enablePrivateSegment) || Number(properties.enableSgprPrivateSegmentBuffer)),
   ].reduce<number>((sum, flag) => sum + Number(flag), 0);
   const userWords = user.reduce((sum, [flag, words]) => sum + (flag === 0 ? 0 : words), 0);
   const out = [...ALWAYS_DEFINED];

@@ -101,7 +101,7 @@ class SegmentBuilder {
     for (const { register, half, isWhole } of plan.reads) {
       this.need(register, half === HIGH, isWhole ? ALL : undefined);
     }
-    for (const { register } of plan.highReads) this.need(register, false, undefined);
+    for (const { register } of plan.partReads) this.need(register, false, undefined);
     this.addSources(plan);
     const lane = plan.special === 'writelane' ? constantLane(plan) : undefined;
     for (const { register, halves, isWhole } of plan.writes) {
@@ -114,7 +114,7 @@ class SegmentBuilder {
   private addSources(plan: StrictPlan): void {
     const lane = plan.special === 'readlane' ? constantLane(plan) : undefined;
     const slots = plan.copies.map(({ from }) => from);
-    if (plan.special === 'select') slots.push(...plan.sources.slice(0, 2));
+    if (plan.special === 'select' || plan.special === 'scalarSelect') slots.push(...plan.sources.slice(0, 2));
     else if (plan.special !== 'none') slots.push(plan.sources[0] ?? -1);
     for (const slot of slots) {
       if (slot >= 256) this.need(slot - 256, false, lane === undefined ? undefined : 1n << BigInt(lane));
