@@ -119,6 +119,11 @@ describe('an assembly kernel', () => {
     });
     expect(set.body.breakpoints.map((b) => b.verified)).toEqual([true, true, false, false]);
     expect(set.body.breakpoints[3]?.message).toContain('a value is missing');
+    const elsewhere = await client.setBreakpointsRequest({
+      source: { path: '/nowhere/sums.s' },
+      breakpoints: [{ line: 3 }],
+    });
+    expect(elsewhere.body.breakpoints[0]?.message).toContain('no debug information');
     const first = stopped();
     await done();
     const { body } = await first;

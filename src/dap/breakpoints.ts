@@ -46,9 +46,15 @@ export class EditorBreakpoints {
     return this.replace(`source ${source.path ?? ''} ${source.sourceReference ?? 0}`, breakpoints, (wanted) => {
       const found = this.sources.addressesOf(source.path, source.sourceReference, wanted.line);
       if (found !== undefined) return this.add(found.addresses, wanted, { line: found.line });
-      const message = `No instruction was made from line ${wanted.line} or later ones.`;
-      throw new WavesmithError('run/no-such-place', message);
+      throw new WavesmithError('run/no-such-place', this.whyNowhere(source, wanted.line));
     });
+  }
+
+  /** Why there is no instruction of a line. */
+  private whyNowhere({ sourceReference }: DebugProtocol.Source, line: number): string {
+    const files = this.led.options.lines?.files() ?? [];
+    if (files.length > 0 || (sourceReference ?? 0) !== 0) return `No instruction was made from line ${line} or later ones.`;
+    return 'The code object has no debug information: compile with -g, or set breakpoints in the disassembly.';
   }
 
   setAtFunctions({ breakpoints }: DebugProtocol.SetFunctionBreakpointsArguments): Answer {

@@ -78,9 +78,9 @@ function smallest(code: LaneWriter, name: string, e: Expr): void {
   const standard = code.mode.ocp ? 'ocp' : 'fnuz';
   const plain = name.replace('_sr', '');
   for (const argument of e.args) code.push(argument);
-  if (plain !== name) callMath(code, `${plain.replace('to', 'stochastic')}.${standard}`);
   const saturate = plain.startsWith('to_') && code.mode.saturate ? '.saturate' : '';
-  callMath(code, `${plain}.${standard}${saturate}`);
+  const conversion = plain === name ? plain : plain.replace('to', 'stochastic');
+  callMath(code, `${conversion}.${standard}${saturate}`);
 }
 
 /** Operators of f32 whose result depends on the rounding mode. */

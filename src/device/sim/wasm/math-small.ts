@@ -61,27 +61,30 @@ function decode(fn: WasmFunction, code: number, { bits, bias, fraction, specials
   fn.op('i32x4.eq').op('v128.bitselect');
 }
 
-/** f32 -> bytes. */
-function encode(fn: WasmFunction, x: number, format: SmallFormat, saturate: boolean): void {
+/** f32 -> bytes. `rounded` is a local with their sizes as numbers of the format, if it is known; of infinities and NaNs anything as large. */
+function encode(fn: WasmFunction, x: number, format: SmallFormat, saturate: boolean, rounded?: number): void {
   const { bits, bias, fraction, specials } = format;
   const dropped = 23 - fraction;
   const largest = encodeSmall(format, largestOf(format));
   const overflow = encodeSmall(format, Infinity, 0, saturate);
   const [a, r, sign] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  if (rounded === undefined) fn.get(x).op('f32x4.abs').set(a);
+  else fn.get(rounded).set(a);
   fn.get(x)
-    .op('f32x4.abs')
-    .set(a)
-    .get(x)
     .i32(32 - bits)
     .op('i32x4.shr_u');
   word(fn, 2 ** (bits - 1));
   fn.op('v128.and').set(sign);
   // Normal: add half of the last place, ties by the kept bit, and rebias.
-  fn.get(a).get(a).i32(dropped).op('i32x4.shr_u');
-  word(fn, 1);
-  fn.op('v128.and').op('i32x4.add');
-  word(fn, 2 ** (dropped - 1) - 1);
-  fn.op('i32x4.add').i32(dropped).op('i32x4.shr_u');
+  fn.get(a);
+  if (rounded === undefined) {
+    fn.get(a).i32(dropped).op('i32x4.shr_u');
+    word(fn, 1);
+    fn.op('v128.and').op('i32x4.add');
+    word(fn, 2 ** (dropped - 1) - 1);
+    fn.op('i32x4.add');
+  }
+  fn.i32(dropped).op('i32x4.shr_u');
   word(fn, (127 - bias) << fraction);
   fn.op('i32x4.sub');
   // Denormal: adding a number whose last place is the quantum rounds to it.
@@ -107,10 +110,15 @@ function encode(fn: WasmFunction, x: number, format: SmallFormat, saturate: bool
 }
 
 /**
- * f32 and seeds -> the f32 value of a format below or above: the seed's high bits are added below the last kept bit. In the range of
- * normal numbers that is a sum of bits.
+ * f32 and seeds -> the sizes of the values of a format below or above: the seed's high bits are added below the last kept bit. In the range of
+ * normal numbers that is a sum of bits. Infinities and NaNs are larger than any number.
  */
-function stochastic(fn: WasmFunction, x: number, seeds: number, format: SmallFormat): void {
+function stochasticSize(
+  fn: WasmFunction,
+  x: number,
+  seeds: number,
+  format: SmallFormat,
+): readonly [value: number, size: number] {
   const { bias, fraction, specials } = format;
   const dropped = 23 - fraction;
   const [size, seed, value] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
@@ -140,12 +148,28 @@ function stochastic(fn: WasmFunction, x: number, seeds: number, format: SmallFor
     single(fn, largest);
     fn.op('f32x4.gt').op('v128.and').op('v128.bitselect').set(value);
   }
-  // Infinities and NaNs stay.
+  fn.release('v128', seed);
+  return [value, size];
+}
+
+/** The same as f32 with the signs; infinities and NaNs stay. */
+function stochastic(fn: WasmFunction, x: number, seeds: number, format: SmallFormat): void {
+  const [value, size] = stochasticSize(fn, x, seeds, format);
   fn.get(value).get(size).get(size);
   word(fn, 0x7f800000);
   fn.op('i32x4.lt_s').op('v128.bitselect').get(x);
   word(fn, -0x80000000);
   fn.op('v128.and').op('v128.or');
+  fn.release('v128', value);
+  fn.release('v128', size);
+}
+
+/** f32 and seeds -> bytes. */
+function encodeStochastic(fn: WasmFunction, x: number, seeds: number, format: SmallFormat, saturate: boolean): void {
+  const [value, size] = stochasticSize(fn, x, seeds, format);
+  encode(fn, x, format, saturate, value);
+  fn.release('v128', value);
+  fn.release('v128', size);
 }
 
 /** Pushes sizes below the normal numbers as multiples of the smallest one: one more where the seed makes their fraction 1. */
@@ -188,12 +212,19 @@ const stochasticTo = (format: SmallFormat): MathFunction => ({
   build: (fn, _module, [x, seeds]) => stochastic(fn, x as number, seeds as number, format),
 });
 
-/** `from_fp8.ocp`, `to_bf8.fnuz`, `to_bf8.fnuz.saturate`, `stochastic_fp8.ocp` and the like. */
+const bytesTo = (format: SmallFormat, saturate: boolean): MathFunction => ({
+  parameters: 2,
+  inline: true,
+  build: (fn, _module, [x, seeds]) => encodeStochastic(fn, x as number, seeds as number, format, saturate),
+});
+
+/** `from_fp8.ocp`, `to_bf8.fnuz`, `to_bf8.fnuz.saturate`, `stochastic_fp8.ocp` (to bytes) and the like. */
 export const SMALL: Record<string, MathFunction> = Object.fromEntries([
   ['from_f32_sr.f16', stochasticTo(F16)],
   ['from_f32_sr.bf16', stochasticTo(BF16)],
   ...Object.entries(FORMATS).flatMap(([name, format]): [string, MathFunction][] => [
-    [`stochastic_${name}`, stochasticTo(format)],
+    [`stochastic_${name}`, bytesTo(format, false)],
+    [`stochastic_${name}.saturate`, bytesTo(format, true)],
     [`from_${name}`, ofOne((fn, code) => decode(fn, code, format))],
     [`to_${name}`, ofOne((fn, x) => encode(fn, x, format, false))],
     [`to_${name}.saturate`, ofOne((fn, x) => encode(fn, x, format, true))],
