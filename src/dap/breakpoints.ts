@@ -53,7 +53,8 @@ export class EditorBreakpoints {
   /** Why there is no instruction of a line. */
   private whyNowhere({ sourceReference }: DebugProtocol.Source, line: number): string {
     const files = this.led.options.lines?.files() ?? [];
-    if (files.length > 0 || (sourceReference ?? 0) !== 0) return `No instruction was made from line ${line} or later ones.`;
+    if (files.length > 0 || (sourceReference ?? 0) !== 0)
+      return `No instruction was made from line ${line} or later ones.`;
     return 'The code object has no debug information: compile with -g, or set breakpoints in the disassembly.';
   }
 

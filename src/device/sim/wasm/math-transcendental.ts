@@ -103,6 +103,8 @@ function exp2(to: Target): void {
     fma(to);
     // × 2^n
     fn.get(shifted).i32(23).op('i32x4.shl').op('i32x4.add');
+    // NaNs of f16 have no bits that the shift leaves, and stay NaNs, which rounding to f16 makes the default one.
+    if (format === 'f16') return;
     single(fn, NaN);
     fn.get(x).get(x).op('f32x4.eq').op('v128.bitselect');
   });
@@ -170,16 +172,16 @@ function log2(to: Target): void {
 /** Beyond 256 turns the f32 sine is 0 and the cosine 1, of infinities and NaNs there is none: puts that into such lanes of the result. */
 function limit(fn: WasmFunction, x: number, result: number, beyond: number): void {
   withLocals(fn, 2, (...locals) => {
-    const [size, within] = locals as [number, number];
+    const [size, outside] = locals as [number, number];
+    // As integers NaNs are beyond, too.
     fn.get(x).op('f32x4.abs').tee(size);
     single(fn, 256);
-    fn.op('f32x4.le').tee(within).op('v128.not').op('v128.any_true').if();
-    fn.get(result);
+    fn.op('i32x4.gt_s').tee(outside).op('v128.any_true').if();
     single(fn, beyond);
     single(fn, NaN);
     fn.get(size);
     single(fn, Infinity);
-    fn.op('f32x4.lt').op('v128.bitselect').get(within).op('v128.bitselect').set(result).end();
+    fn.op('f32x4.lt').op('v128.bitselect').get(result).get(outside).op('v128.bitselect').set(result).end();
   });
 }
 

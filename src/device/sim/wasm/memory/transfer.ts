@@ -163,14 +163,16 @@ export function loadRegisters(bytes: number, signed: boolean, half: Half): Trans
       if (bytes < 4) {
         store(f, 0, () =>
           placed(f, () => {
-            fn.get(addresses[0] as number)
-              .memory(scalarLoad)
-              .op('i32x4.splat');
-            for (let i = 1; i < 4; i++) {
+            fn.v128(0, 0, 0, 0).set(v0);
+            for (let i = 0; i < 4; i++) {
               fn.get(addresses[i] as number)
-                .memory(scalarLoad)
-                .lane('i32x4.replace_lane', i);
+                .get(v0)
+                .memoryLane(`v128.load${8 * bytes}_lane`, (i * 4) / bytes)
+                .set(v0);
             }
+            fn.get(v0);
+            const above = 32 - 8 * bytes;
+            if (signed) fn.i32(above).op('i32x4.shl').i32(above).op('i32x4.shr_s');
           }),
         );
       } else if (bytes === 4) {
