@@ -123,6 +123,13 @@ describe('wavesmith exec --timing', () => {
       expect([source, status, stdout]).toEqual([source, 0, 'ok\n']);
     }
   });
+  it.skipIf(!canCompileHip())('should show the same times of two streams at every run', async () => {
+    const program = await compileHip({ sources: ['stream_times'], targets: ['gfx942'] });
+    const runs = [];
+    for (let n = 0; n < 3; n++) runs.push(await execHip('gfx942', program, [], ['--timing', '--chip', 'mi300a']));
+    expect(runs[0]?.stdout).toMatch(/^(?:\d\.\d{5} ){3}\d\.\d{5}\n(?:\d\.\d{5} ){3}\d\.\d{5}\n$/);
+    expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(1);
+  });
   it.skipIf(!canCompileHip())('should time programs that need more than 4 GiB', async () => {
     const program = await compileHip({ sources: ['large_memory'], targets: ['gfx942'] });
     const { status, stdout } = await execHip('gfx942', program, [], ['--timing']);

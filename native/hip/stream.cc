@@ -17,6 +17,10 @@ constexpr uint64_t kKernargBytes = 1 << 20;
 constexpr uint64_t kPrintfBytes = 4 << 20;
 // Signals that are kept for packets which may still name them; with more, the stream is drained.
 constexpr size_t kMaxKept = 1024;
+// Where packets of all streams have the number of their order, under a tag of 16 bits (src/runtime/submit-order.ts): a device with a modelled
+// clock runs what was sent first before what was sent later.
+constexpr size_t kOrdinalAt = 48;
+constexpr uint64_t kOrdinalTag = uint64_t{0x5753} << 48;
 // A wait looks this often (ticks of 10 ns) whether the queue has faulted.
 constexpr uint64_t kWaitSlice = 1'000'000;
 
@@ -33,6 +37,7 @@ auto& streams = *new std::set<Stream*>;
 // By device.
 auto& default_streams = *new std::map<int, Stream*>;
 std::atomic<hipError_t> device_error{hipSuccess};
+std::atomic<uint64_t> packets_sent{0};
 
 }  // namespace
 
@@ -91,6 +96,8 @@ hipError_t Stream::Submit(const void* packet, uint16_t header) {
   }
   auto* const slot = static_cast<uint8_t*>(queue_->base_address) + (index & (queue_->size - 1)) * kPacketBytes;
   std::memcpy(slot + 2, static_cast<const uint8_t*>(packet) + 2, kPacketBytes - 2);
+  const uint64_t ordinal = kOrdinalTag | packets_sent++;
+  std::memcpy(slot + kOrdinalAt, &ordinal, sizeof ordinal);
   __atomic_store_n(reinterpret_cast<uint16_t*>(slot), header, __ATOMIC_RELEASE);
   hsa_signal_store_screlease(queue_->doorbell_signal, static_cast<hsa_signal_value_t>(index));
   mark_.reset();

@@ -5,6 +5,7 @@ import { AqlQueue, type QueueHost } from './aql-queue.ts';
 import { SIGNAL } from './generated/messages.ts';
 import type { RuntimeDevice } from './runtime-device.ts';
 import { SharedMemory } from './shared-memory.ts';
+import { ORDINAL, SubmitOrder } from './submit-order.ts';
 
 const WINDOW = 0x2000_0000_0000;
 const PACKETS = 8;
@@ -18,8 +19,13 @@ class World {
   private readonly view: DataView;
   private next = 64;
   private waiting: (() => void)[] = [];
+  private readonly order: SubmitOrder | undefined;
+  /** Addresses of the completion signals of barriers, as they passed. */
+  readonly completed: number[] = [];
 
-  constructor() {
+  /** `isOrdered`: as under a modelled clock. */
+  constructor(isOrdered = false) {
+    this.order = isOrdered ? new SubmitOrder() : undefined;
     const buffer = new SharedArrayBuffer(65536);
     const device = { buffer, windowAddress: WINDOW, offsetOf: (a: number) => a - WINDOW };
     this.view = new DataView(buffer);
@@ -48,9 +54,11 @@ class World {
     if (this.waits(signal) !== 0) this.announce();
   }
 
+  /** A queue with one packet. With an `ordinal` nobody rings its doorbell. */
   queue(
     type: number,
     dependencies: readonly number[],
+    ordinal?: bigint,
   ): { queue: AqlQueue; passed: number; ring: number; mark: number } {
     const ring = this.allocate(PACKETS * 64);
     for (let n = 0; n < PACKETS; n++) this.view.setUint16(ring + 64 * n, 1, true);
@@ -65,7 +73,8 @@ class World {
       watched: WINDOW + watched,
       packets: PACKETS,
     });
-    queue.doorbell();
+    if (ordinal === undefined) queue.doorbell();
+    else this.view.setBigUint64(ring + ORDINAL, (0x5753n << 48n) | ordinal, true);
     return { queue, passed, ring, mark: watched };
   }
   /** Writes a barrier at a place of a ring, without a doorbell; its signal. */
@@ -92,17 +101,82 @@ class World {
   private host(): QueueHost {
     return {
       memory: this.memory,
+      order: this.order,
       dispatch: async () => undefined,
-      barrier: () => undefined,
+      barrier: ({ completion }) => {
+        this.completed.push(completion - WINDOW);
+        return undefined;
+      },
       copied: () => undefined,
       signalsChanged: () => new Promise((resolve) => this.waiting.push(resolve)),
       failed: (error) => {
         throw error;
       },
       completed: () => this.announce(),
+      changed: () => this.announce(),
     };
   }
 }
+
+describe('queues whose packets have an order', () => {
+  /** Lets time pass until a signal is complete. */
+  const complete = async (world: World, signal: number): Promise<void> => {
+    while (world.value(signal) !== 0n) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+
+  it('run what was sent first first, whoever hears of it first', async () => {
+    const world = new World(true);
+    const sent = [3n, 1n, 2n].map((ordinal) => world.queue(BARRIER_AND, [], ordinal));
+    for (const { queue } of sent) queue.doorbell();
+    await world.settle();
+    const [third, first, second] = sent.map(({ passed }) => passed);
+    expect(world.completed).toEqual([first, second, third]);
+  });
+  it('have a packet run that nobody has rung for', async () => {
+    const world = new World(true);
+    const [later, earlier] = [2n, 1n].map((ordinal) => world.queue(BARRIER_AND, [], ordinal));
+    later?.queue.doorbell();
+    await world.settle();
+    expect(world.completed).toEqual([earlier?.passed, later?.passed]);
+  });
+  it('come behind one that waits for the host, when that does not take long', async () => {
+    const world = new World(true);
+    const host = world.signal(1n);
+    const first = world.queue(BARRIER_AND, [host], 1n);
+    const second = world.queue(BARRIER_AND, [], 2n);
+    for (const { queue } of [second, first]) queue.doorbell();
+    await world.settle();
+    expect(world.completed).toEqual([]);
+    world.store(host, 0n);
+    await world.settle();
+    expect(world.completed).toEqual([first.passed, second.passed]);
+  });
+  it('do not wait for ever for one that waits for a later one', async () => {
+    const world = new World(true);
+    const second = world.queue(BARRIER_AND, [], 2n);
+    const first = world.queue(BARRIER_AND, [second.passed], 1n);
+    for (const { queue } of [first, second]) queue.doorbell();
+    await complete(world, first.passed);
+    expect(world.completed).toEqual([second.passed, first.passed]);
+  });
+  it('do not wait for a queue that was destroyed', async () => {
+    const world = new World(true);
+    const first = world.queue(BARRIER_AND, [world.signal(1n)], 1n);
+    const second = world.queue(BARRIER_AND, [], 2n);
+    for (const { queue } of [first, second]) queue.doorbell();
+    await world.settle();
+    await first.queue.destroy();
+    await world.settle();
+    expect(world.completed).toEqual([second.passed]);
+  });
+  it('run as their packets come without a clock', async () => {
+    const world = new World();
+    const sent = [2n, 1n].map((ordinal) => world.queue(BARRIER_AND, [], ordinal));
+    for (const { queue } of sent) queue.doorbell();
+    await world.settle();
+    expect(world.completed).toEqual(sent.map(({ passed }) => passed));
+  });
+});
 
 describe('queues that wait for the same signals', () => {
   it('wake both: one waits for A or B, the other for B', async () => {

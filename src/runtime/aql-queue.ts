@@ -6,6 +6,7 @@ import { SIGNAL } from './generated/messages.ts';
 import type { PacketTimes } from './packet-times.ts';
 import type { BarrierPacket, CopyPacket, DispatchPacket } from './runtime-device.ts';
 import { nowTicks, type SharedMemory } from './shared-memory.ts';
+import { ORDINAL, type OrderedQueue, ordinalOf, type SubmitOrder } from './submit-order.ts';
 
 const PACKET = 64;
 const PacketType = { Vendor: 0, Invalid: 1, KernelDispatch: 2, BarrierAnd: 3, AgentDispatch: 4, BarrierOr: 5 } as const;
@@ -15,6 +16,11 @@ const COPY_DONE = 0x77;
 const COPY_KINDS = ['host', 'device', 'fill'] as const;
 const COMPLETION = 56;
 const DEPENDENCIES = 5;
+/**
+ * Milliseconds that packets of other queues, sent later, wait for one that waits for the host: its library copies meanwhile, and the next
+ * packet is to come behind that at every run. A host that waits for a later packet costs them.
+ */
+const PATIENCE_MS = 200;
 /** Bit of a packet's header: it waits for all packets before it in its queue. */
 const BARRIER_BIT = 0x100;
 
@@ -29,20 +35,24 @@ export interface QueueRequest {
 /** What a queue asks of the device process. */
 export interface QueueHost {
   readonly memory: SharedMemory;
-  /** Runs a kernel when no other queue does. */
-  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined>;
+  /** Under a modelled clock: whose turn it is. */
+  readonly order?: SubmitOrder | undefined;
+  /** Runs a kernel when no other queue does; `waits` is called when it waits for what others do. */
+  dispatch(packet: DispatchPacket, signal: AbortSignal, waits: () => void): Promise<PacketTimes | undefined>;
   /** A packet that runs nothing has completed. */
   barrier(packet: BarrierPacket): PacketTimes | undefined;
   /** The program's library has copied or filled memory. */
   copied(packet: CopyPacket): PacketTimes | undefined;
   /** Resolves at the next message of a program that changed a signal, or completion of a packet of any queue. */
   signalsChanged(): Promise<void>;
+  /** Something else than a packet's end changed that other queues may wait for. */
+  changed(): void;
   /** The queue stopped with an error. */
   failed(error: unknown): void;
   completed(): void;
 }
 
-export class AqlQueue {
+export class AqlQueue implements OrderedQueue {
   private readonly host: QueueHost;
   private readonly ring: number;
   private readonly readIndex: number;
@@ -50,6 +60,8 @@ export class AqlQueue {
   private readonly packets: number;
   private readonly abort = new AbortController();
   private running: Promise<void> | undefined;
+  /** What the packet waits for: whether it has come, and whether others wait no longer for that. */
+  private waiting: { readonly isOver: () => boolean; isLong: boolean } | undefined;
 
   /** Bad addresses and sizes are `runtime/bad-address`, `runtime/bad-queue`. */
   constructor(host: QueueHost, request: QueueRequest) {
@@ -63,6 +75,19 @@ export class AqlQueue {
     this.readIndex = host.memory.offset(request.readIndex, 8, 8, 'read index');
     host.memory.offset(request.writeIndex, 8, 8, 'write index');
     this.watched = host.memory.offset(request.watched, 4, 4, 'mark of a watched queue');
+    host.order?.add(this);
+  }
+
+  get head(): bigint | undefined {
+    if (this.abort.signal.aborted) return undefined;
+    const { memory } = this.host;
+    const at = this.nextPacket();
+    return (memory.u16(at) & 0xff) === PacketType.Invalid ? undefined : ordinalOf(memory.u64(at + ORDINAL));
+  }
+
+  get isHeldUp(): boolean {
+    const { waiting } = this;
+    return waiting?.isLong === true && !waiting.isOver();
   }
 
   /** Packets were written. */
@@ -71,7 +96,7 @@ export class AqlQueue {
     this.running = this.drain()
       .catch((error: unknown) => {
         if (!this.abort.signal.aborted) this.host.failed(error);
-        this.abort.abort();
+        this.stop();
       })
       .finally(() => {
         this.running = undefined;
@@ -99,8 +124,28 @@ export class AqlQueue {
 
   /** Stops after the running packet; resolves when nothing runs any more. */
   async destroy(): Promise<void> {
-    this.abort.abort();
+    this.stop();
     await this.running;
+  }
+
+  private stop(): void {
+    this.abort.abort();
+    this.host.order?.remove(this);
+    this.host.changed();
+  }
+
+  /** Waits until everything that the program sent before this packet has run, or waits itself. */
+  private async turn(): Promise<void> {
+    const { order } = this.host;
+    if (order === undefined) return;
+    while (!order.isTurn(this)) {
+      await this.host.signalsChanged();
+      this.checkAborted();
+    }
+  }
+
+  private checkAborted(): void {
+    if (this.abort.signal.aborted) throw new WavesmithError('runtime/aborted', 'The queue was destroyed.');
   }
 
   private async drain(): Promise<void> {
@@ -129,14 +174,17 @@ export class AqlQueue {
     const signal = completion === 0 ? -1 : memory.offset(completion, SIGNAL.size, 8, 'completion signal');
     const start = nowTicks();
     let times: PacketTimes | undefined;
+    await this.turn();
     if (type === PacketType.KernelDispatch) {
       checkSetup(memory.u16(at + 2));
-      times = await this.host.dispatch(this.packetAt(at), this.abort.signal);
+      times = await this.dispatch(at);
     } else if (type === PacketType.BarrierAnd || type === PacketType.BarrierOr) {
       await this.waitForDependencies(at, type === PacketType.BarrierAnd);
+      await this.turn();
       times = this.host.barrier(this.barrierAt(at, DEPENDENCIES));
     } else if (type === PacketType.Vendor && ((memory.u32(at) >>> 16) & 0xff) === AMD_BARRIER_VALUE) {
       await this.waitForValue(at);
+      await this.turn();
       times = this.host.barrier(this.barrierAt(at, 1));
     } else if (type === PacketType.Vendor && ((memory.u32(at) >>> 16) & 0xff) === COPY_DONE) {
       times = this.host.copied(this.copyAt(at));
@@ -146,6 +194,17 @@ export class AqlQueue {
       });
     }
     if (signal >= 0) memory.complete(signal, times?.start ?? start, times?.end ?? nowTicks());
+  }
+
+  private async dispatch(at: number): Promise<PacketTimes | undefined> {
+    try {
+      return await this.host.dispatch(this.packetAt(at), this.abort.signal, () => {
+        this.waiting = { isOver: () => false, isLong: true };
+        this.host.changed();
+      });
+    } finally {
+      this.waiting = undefined;
+    }
   }
 
   private packetAt(at: number): DispatchPacket {
@@ -214,12 +273,21 @@ export class AqlQueue {
   private async waitUntil(signals: readonly number[], holds: () => boolean): Promise<void> {
     const { memory } = this.host;
     for (const signal of signals) memory.countDeviceWait(signal, 1);
+    const waiting = { isOver: holds, isLong: false };
+    this.waiting = waiting;
+    const lose = (): void => {
+      waiting.isLong = true;
+      this.host.changed();
+    };
+    const patience = this.host.order === undefined ? undefined : setTimeout(lose, PATIENCE_MS);
     try {
       while (!holds()) {
-        if (this.abort.signal.aborted) throw new WavesmithError('runtime/aborted', 'The queue was destroyed.');
+        this.checkAborted();
         await this.host.signalsChanged();
       }
     } finally {
+      clearTimeout(patience);
+      this.waiting = undefined;
       for (const signal of signals) memory.countDeviceWait(signal, -1);
     }
   }

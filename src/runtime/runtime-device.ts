@@ -52,6 +52,8 @@ export interface RuntimeDevice {
   readonly target: string;
   /** Whether dispatches of different queues may run at the same time; otherwise the next begins when the last has ended. */
   readonly isConcurrent?: boolean;
+  /** Whether packets of different queues run in the order in which their program sent them (submit-order.ts). */
+  readonly keepsOrder?: boolean;
   /** The buffer behind all GPU memory. It does not move. */
   readonly buffer: SharedArrayBuffer;
   /** GPU address of byte 0 of the buffer. */

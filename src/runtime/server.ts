@@ -88,13 +88,18 @@ export class RuntimeServer implements SessionHost {
   }
 
   /** Runs one kernel after the other, unless the device runs several at once; one that waits for another kernel or its program lets the next one go. */
-  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined> {
+  dispatch(packet: DispatchPacket, signal: AbortSignal, waits: () => void): Promise<PacketTimes | undefined> {
     if (this.device.isConcurrent === true) return this.device.dispatch(packet, signal);
-    let waits = (): void => {};
+    let pass = (): void => {};
     const waiting = new Promise<void>((resolve) => {
-      waits = resolve;
+      pass = resolve;
     });
-    const run = this.busy.then(() => this.device.dispatch(packet, signal, waits));
+    const run = this.busy.then(() =>
+      this.device.dispatch(packet, signal, () => {
+        pass();
+        waits();
+      }),
+    );
     const ended = run.then(
       () => {},
       () => {},

@@ -30,13 +30,14 @@ import type { PacketTimes } from './packet-times.ts';
 import { encodeLoad, type Message } from './protocol.ts';
 import type { DispatchPacket, RuntimeDevice, RuntimeModule } from './runtime-device.ts';
 import type { SharedMemory } from './shared-memory.ts';
+import { SubmitOrder } from './submit-order.ts';
 
 /** What a session shares with the other programs of the device. */
 export interface SessionHost {
   readonly device: RuntimeDevice;
   readonly memory: SharedMemory;
   readonly hello: HelloReply;
-  dispatch(packet: DispatchPacket, signal: AbortSignal): Promise<PacketTimes | undefined>;
+  dispatch(packet: DispatchPacket, signal: AbortSignal, waits: () => void): Promise<PacketTimes | undefined>;
   signalsChanged(): Promise<void>;
   /** A packet of a queue has completed: another one may come soon. */
   stayAwake(queue: AqlQueue): void;
@@ -68,6 +69,7 @@ export class Session {
   /** Starts and sizes of ranges that kernels may have instructions in. */
   private readonly executable: (readonly [number, number])[] = [];
   private readonly queues = new Map<bigint, AqlQueue>();
+  private readonly order = new SubmitOrder();
   private nextHandle = 1n;
   private greeted = false;
 
@@ -221,10 +223,12 @@ export class Session {
     const queue: AqlQueue = new AqlQueue(
       {
         memory: this.host.memory,
-        dispatch: (packet, signal) => this.host.dispatch(packet, signal),
+        order: this.host.device.keepsOrder === true ? this.order : undefined,
+        dispatch: (packet, signal, waits) => this.host.dispatch(packet, signal, waits),
         barrier: (packet) => this.host.device.barrier?.(packet),
         copied: (packet) => this.host.device.copied?.(packet),
         signalsChanged: () => this.host.signalsChanged(),
+        changed: () => this.host.announceChange(),
         completed: () => {
           this.host.announceChange();
           this.host.stayAwake(queue);

@@ -264,6 +264,10 @@ export class SimRuntime implements RuntimeDevice {
     const { strict, timing, profiler, isSerial } = this.options;
     return strict === undefined && timing === undefined && profiler === undefined && isSerial !== true;
   }
+  /** The clock's time depends on the order of packets. */
+  get keepsOrder(): boolean {
+    return this.clock !== undefined;
+  }
   /** Under a clock kernels run one after the other, but one that waits for another lets it pass (server.ts). */
   private get isPassable(): boolean {
     const { strict, timing, profiler, isSerial } = this.options;
@@ -402,7 +406,8 @@ export class SimRuntime implements RuntimeDevice {
 
   barrier(packet: BarrierPacket): PacketTimes | undefined {
     this.options.profiler?.barrier(packet);
-    return this.clock?.mark();
+    // Nobody looks at one that only waits, so that the host does not wait for it.
+    return packet.completion === 0 ? undefined : this.clock?.mark();
   }
 
   copied(packet: CopyPacket): PacketTimes | undefined {
