@@ -41,7 +41,7 @@ svg .roof-label{font-size:11.5px;fill:var(--fg);paint-order:stroke;stroke:var(--
 svg .dot{stroke:var(--bg);stroke-width:1.5;cursor:pointer;fill-opacity:.85}svg .dot:focus{stroke:var(--fg);stroke-width:3;outline:none}
 .level-0{--c:var(--l0)}.level-1{--c:var(--l1)}.level-2{--c:var(--l2)}.level-3{--c:var(--l3)}.level-4{--c:var(--crit)}
 svg .roof[class*=level-]{stroke:var(--c)}svg .dot[class*=level-]{fill:var(--c)}.swatch{background:var(--c)}
-.legend{display:flex;gap:18px;list-style:none;margin:6px 0 0;padding:0 0 0 78px}
+.legend{display:flex;flex-wrap:wrap;gap:6px 18px;list-style:none;margin:6px 0 0;padding:0 0 0 78px}
 .swatch{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px}
 .timeline:focus-visible{outline-offset:-2px}
 svg .density{fill:var(--work);fill-opacity:.55}svg .edge-critical{fill:none;stroke:var(--crit);stroke-width:2}svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .call{fill:var(--idle)}svg .track{fill:var(--exec)}svg .track-top{font-size:11px}tr.selected{outline:2px solid var(--crit);outline-offset:-2px}svg .faster{fill:var(--exec)}svg .slower{fill:var(--stall)}svg .arrow{fill:none;stroke:var(--crit);stroke-width:1.2}svg .critical{stroke:var(--crit);stroke-width:2}
