@@ -22,6 +22,7 @@ import { GAINS } from '../tests/support/optimize/gains.ts';
 import { HONEST } from '../tests/support/optimize/honest.ts';
 import { IMPROVEMENTS } from '../tests/support/optimize/improvements.ts';
 import { objectOf, SUBJECTS, type SubjectName } from '../tests/support/optimize/subjects.ts';
+import { SURROUNDINGS } from '../tests/support/optimize/surroundings.ts';
 import { TRICKS } from '../tests/support/optimize/tricks.ts';
 import { TRIGGERS } from '../tests/support/optimize/triggers.ts';
 import { variantObject } from '../tests/support/optimize/variants.ts';
@@ -38,7 +39,7 @@ const { values } = parseArgs({
   },
 });
 const isAll = !values.rate && !values.ladder && !values.table;
-const WRONG = [...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS, ...TRIGGERS];
+const WRONG = [...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS, ...TRIGGERS, ...SURROUNDINGS];
 const RIGHT = [...HONEST, ...IMPROVEMENTS, ...GAINS];
 /** Wave instructions of a captured launch beyond which a kernel is left out of the table: its baseline alone would take minutes. */
 const MOST_INSTRUCTIONS = 3_000_000;

@@ -1,10 +1,11 @@
 // Bundles the CLI and the library layers into dist/. `--types` adds .d.ts files; `--clean` starts from an empty dist/ (packing).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeCommonJs } from './commonjs.mjs';
+import { Script } from 'node:vm';
+import { commonJsFiles } from './commonjs.mjs';
 import { stamp } from './stale.cjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -82,10 +83,13 @@ const lazyPackages = {
 /** How what bin/wavesmith loads is built. */
 const boot = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', logLevel: 'warning' };
 
-/** How long a chunk of an earlier build stays, ms: another process may still be about to load it. */
-const CHUNK_GRACE_MS = 3_600_000;
+/** How long what an earlier build wrote stays, ms: another process may still be about to load it. */
+const GRACE_MS = 3_600_000;
 
-/** Builds dist/ whole. Two builds at once write the same files, so the last one wins with the same content. */
+/**
+ * Builds dist/ whole. Commands may run at the same time, and others may build: every file is there whole or not at all, what a file loads is there
+ * before it, and the stamp comes last with the time of the sources that were read. So nobody waits for a build, or for one that was killed.
+ */
 export async function buildAll() {
   const { build } = await import('esbuild');
   const started = new Date();
@@ -124,20 +128,50 @@ export async function buildAll() {
     'task-thread': join(root, 'src/optimize/evaluators/task-thread.ts'),
   };
   for (const layer of layers) entryPoints[layer] = join(root, `src/${layer}/index.ts`);
-  const { outputs } = (await build({ ...common, entryPoints, outdir, metafile: true, absWorkingDir: root })).metafile;
-  const scripts = writeCommonJs(outdir, outputs);
-  await build({ ...boot, entryPoints: [join(root, 'src/cli/boot/boot.ts')], outfile: join(outdir, 'boot.cjs') });
-  removeOldChunks(join(outdir, 'chunks'), new Set([...Object.keys(outputs), ...scripts]));
-  writeFileSync(stamp, `${started.toISOString()}\n`);
+  const made = await build({ ...common, entryPoints, outdir, metafile: true, absWorkingDir: root, write: false });
+  const { outputs } = made.metafile;
+  const scripts = commonJsFiles(outdir, outputs, made.outputFiles);
+  const bootFile = join(outdir, 'boot.cjs');
+  const { outputFiles } = await build({
+    ...boot,
+    entryPoints: [join(root, 'src/cli/boot/boot.ts')],
+    outfile: bootFile,
+    write: false,
+  });
+  const files = [...made.outputFiles.map(({ path, contents }) => [path, contents]), ...scripts];
+  const isChunk = ([path]) => basename(dirname(path)) === 'chunks';
+  mkdirSync(join(outdir, 'chunks'), { recursive: true });
+  for (const [path, content] of [...files.filter(isChunk), ...files.filter((file) => !isChunk(file))])
+    write(path, content);
+  for (const { contents } of outputFiles) write(bootFile, contents);
+  const current = new Set([...Object.keys(outputs), ...[...scripts.keys()].map((path) => relative(root, path))]);
+  removeOld(join(outdir, 'chunks'), ({ path }) => !current.has(relative(root, path)));
+  removeOld(outdir, ({ name }) => name.includes(PART));
+  write(stamp, Buffer.from(`${started.toISOString()}\n`), started);
 }
 
-/** Removes the chunks that no build of the last hour wrote. */
-function removeOldChunks(folder, current) {
-  for (const file of readdirSync(folder)) {
-    const path = join(folder, file);
+/** Files that are being written. */
+const PART = '.tmp-';
+
+/** Writes a file whole. What is there already stays, with a new time. */
+function write(path, content, time = new Date()) {
+  const bytes = Buffer.from(content);
+  const isThere = statSync(path, { throwIfNoEntry: false })?.size === bytes.length && readFileSync(path).equals(bytes);
+  if (isThere) return utimesSync(path, time, time);
+  if (path.endsWith('.cjs')) new Script(bytes.toString('latin1'), { filename: path });
+  const part = `${path}${PART}${process.pid}`;
+  writeFileSync(part, bytes);
+  utimesSync(part, time, time);
+  renameSync(part, path);
+}
+
+/** Removes files of a folder that nobody has written for an hour. */
+function removeOld(folder, isOld) {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
     // Another build may remove it first.
     const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (!current.has(relative(root, path)) && Date.now() - written > CHUNK_GRACE_MS) rmSync(path, { force: true });
+    if (isOld({ name, path }) && Date.now() - written > GRACE_MS) rmSync(path, { force: true });
   }
 }
 

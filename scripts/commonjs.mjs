@@ -1,9 +1,7 @@
 // The built modules of the command line as scripts, beside the modules: dist/cli.js → dist/cli.cjs, dist/chunks/X.js → X.cjs. Node 20
 // keeps the compiled code of scripts only (src/cli/boot). A script has the lines of its module, so it shares the source map.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
-import { Script } from 'node:vm';
 
 const BANNER = /^import \{ createRequire as __createRequire \}.*/;
 const IMPORT = /^import (?:(.*?) from )?"([^"]+)";/;
@@ -87,19 +85,11 @@ export function withoutLongTexts(script, name) {
   return { rest, texts };
 }
 
-/** Writes a file, if it is not there already: the names of chunks are hashes, so most are from the last build. */
-function write(path, text) {
-  if (existsSync(path) && readFileSync(path, 'latin1') === text) return;
-  if (path.endsWith('.cjs')) new Script(text, { filename: path });
-  writeFileSync(`${path}.tmp-${process.pid}`, text);
-  renameSync(`${path}.tmp-${process.pid}`, path);
-}
-
 /**
- * Writes the scripts of `cli.js` and of every module that it can load; returns the paths of all files. `outputs` are those of esbuild's
- * metafile.
+ * The scripts of `cli.js` and of every module that it can load, by path. `outputs` are those of esbuild's metafile, `modules` its output files.
  */
-export function writeCommonJs(outdir, outputs) {
+export function commonJsFiles(outdir, outputs, modules) {
+  const textOf = new Map(modules.map(({ path, text }) => [path, text]));
   const idOf = (from) => (specifier) =>
     specifier.startsWith('.') ? `dist:${posix.join(dirname(from), specifier).replace(/\.js$/, '')}` : specifier;
   const seen = new Set();
@@ -109,7 +99,7 @@ export function writeCommonJs(outdir, outputs) {
     if (seen.has(file)) return;
     seen.add(file);
     const name = file.replace(/\.js$/, '');
-    const { rest, texts } = withoutLongTexts(commonJsOf(readFileSync(join(outdir, file), 'utf8'), idOf(file)), name);
+    const { rest, texts } = withoutLongTexts(commonJsOf(textOf.get(join(outdir, file)), idOf(file)), name);
     files.set(`${name}.cjs`, rest);
     for (const [n, text] of texts.entries()) files.set(`${name}.${n}.txt`, text);
     const { imports } = outputs[posix.join(basename(outdir), file)];
@@ -123,6 +113,5 @@ export function writeCommonJs(outdir, outputs) {
     'cli.cjs',
     files.get('cli.cjs').replace(PROLOGUE, (start) => `${start} // ${build}`),
   );
-  for (const [file, text] of files) write(join(outdir, file), text);
-  return [...files.keys()].map((file) => posix.join(basename(outdir), file));
+  return new Map([...files].map(([file, text]) => [join(outdir, file), text]));
 }

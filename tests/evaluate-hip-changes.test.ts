@@ -11,6 +11,7 @@ import { record } from './support/captures.ts';
 import { canCompileHip, root, run } from './support/hip.ts';
 import { llvmTool } from './support/llvm.ts';
 import { HIP_KERNELS, HIP_RIGHT, HIP_WRONG, type HipChange } from './support/optimize/hip-changes.ts';
+import { ROUNDING_KERNELS, ROUNDING_RIGHT, ROUNDING_WRONG } from './support/optimize/hip-rounding.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-hip-changes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,14 +29,17 @@ async function compiled(source: string, flags: readonly string[] = []): Promise<
   return new Uint8Array(readFileSync(object));
 }
 
+const KERNELS = { ...HIP_KERNELS, ...ROUNDING_KERNELS };
+type Change = HipChange<keyof typeof KERNELS>;
+
 const evaluators = new Map<string, Evaluator>();
 
 /** The judge of a kernel, as that of a HIP project. */
-async function evaluatorOf({ of, class: asked = 'bit' }: HipChange): Promise<Evaluator> {
+async function evaluatorOf({ of, class: asked = 'bit' }: Change): Promise<Evaluator> {
   const name = `${of}-${asked}`;
   const known = evaluators.get(name);
   if (known !== undefined) return known;
-  const { source, args, grid, block } = HIP_KERNELS[of];
+  const { source, args, grid, block } = KERNELS[of];
   await record(folder, `${name}.wscap`, { code: await compiled(source), args, grid, block });
   const workgroup = block[0] * block[1] * block[2];
   const options = { chip: chipNamed('mi300x'), class: asked, isRebuilt: true, workgroup };
@@ -45,17 +49,17 @@ async function evaluatorOf({ of, class: asked = 'bit' }: HipChange): Promise<Eva
 }
 
 /** Kernels whose changes are tried in every run. */
-const SOME = new Set(['scale', 'softmax']);
-const chosen = (all: readonly HipChange[]) =>
+const SOME = new Set<keyof typeof KERNELS>(['scale', 'softmax', 'quantize']);
+const chosen = (all: readonly Change[]) =>
   all.filter(({ of }) => process.env.WAVESMITH_EXAMPLES === 'all' || SOME.has(of));
 
 describe.skipIf(!canCompileHip())('changes of HIP kernels', { timeout: 300_000 }, () => {
-  test.each(chosen(HIP_RIGHT))('right: $name ($of)', async (change) => {
+  test.each(chosen([...HIP_RIGHT, ...ROUNDING_RIGHT]))('right: $name ($of)', async (change) => {
     const { verdict, rungs } = await (await evaluatorOf(change)).evaluate(await compiled(change.source, change.flags));
     expect(verdict, rungs.at(-1)?.evidence.join('\n')).not.toBe('rejected');
   });
 
-  test.each(chosen(HIP_WRONG))('wrong: $name ($of)', async (change) => {
+  test.each(chosen([...HIP_WRONG, ...ROUNDING_WRONG]))('wrong: $name ($of)', async (change) => {
     const { verdict, rungs } = await (await evaluatorOf(change)).evaluate(await compiled(change.source, change.flags));
     expect(verdict).toBe('rejected');
     expect(rungs.at(-1)?.evidence[0]).toMatch(/\.$/);

@@ -15,6 +15,7 @@ import { GAINS } from './support/optimize/gains.ts';
 import { HONEST } from './support/optimize/honest.ts';
 import { IMPROVEMENTS } from './support/optimize/improvements.ts';
 import { objectOf, SUBJECTS, type SubjectName } from './support/optimize/subjects.ts';
+import { SURROUNDINGS } from './support/optimize/surroundings.ts';
 import { TRICKS } from './support/optimize/tricks.ts';
 import { TRIGGERS } from './support/optimize/triggers.ts';
 import { variantObject } from './support/optimize/variants.ts';
@@ -45,15 +46,18 @@ test('the tables are as long as they must be', () => {
 });
 
 describe('wrong', () => {
-  test.each([...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS, ...TRIGGERS])('$name ($of)', async (cheat) => {
-    const evaluator = await evaluatorOf(cheat.of);
-    const evaluation = await evaluator.evaluate(variantObject(cheat, evaluator.oracle.capture));
-    expect([evaluation.verdict, evaluation.rung], evaluation.rungs.at(-1)?.evidence.join('\n')).toEqual([
-      'rejected',
-      cheat.rung,
-    ]);
-    expect(evaluation.rungs.at(-1)?.evidence.length).toBeGreaterThan(0);
-  });
+  test.each([...CHEATS, ...ADVERSARY, ...TRICKS, ...FRAUDS, ...TRIGGERS, ...SURROUNDINGS])(
+    '$name ($of)',
+    async (cheat) => {
+      const evaluator = await evaluatorOf(cheat.of);
+      const evaluation = await evaluator.evaluate(variantObject(cheat, evaluator.oracle.capture));
+      expect([evaluation.verdict, evaluation.rung], evaluation.rungs.at(-1)?.evidence.join('\n')).toEqual([
+        'rejected',
+        cheat.rung,
+      ]);
+      expect(evaluation.rungs.at(-1)?.evidence.length).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe('right', () => {

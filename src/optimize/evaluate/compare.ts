@@ -27,6 +27,21 @@ export function varyingBytes(one: Memory, others: readonly Memory[]): Map<string
   return masks;
 }
 
+/** The flags of both, where places have the same size. */
+export function joined(one: Memory, other: Memory): Memory {
+  const both = new Map(one);
+  for (const [name, mask] of other) {
+    const own = both.get(name);
+    if (own === undefined) both.set(name, mask);
+    else if (own.length === mask.length)
+      both.set(
+        name,
+        own.map((flag, i) => flag | (mask[i] as number)),
+      );
+  }
+  return both;
+}
+
 const hex = (bytes: Uint8Array, at: number): string =>
   [...bytes.subarray(at, at + 4)].map((b) => b.toString(16).padStart(2, '0')).join(' ');
 

@@ -1,5 +1,6 @@
 // Inputs that the proposer never sees, made from a capture: other data in the buffers that the kernel reads, other scalars, other shapes,
 // other addresses. The baseline says on each what is right; an input on which it fails by itself is dropped.
+import { bitsFromF16, bitsFromF32 } from '../../base/elements/formats.ts';
 import { randomNumbers } from '../../base/index.ts';
 import { readCodeObject } from '../../codeobject/index.ts';
 import type { DispatchRequest } from '../../device/index.ts';
@@ -9,7 +10,7 @@ import { argumentEdit, launchWith, scalarWords, withItems } from './launches.ts'
 import { movedCapture } from './moved.ts';
 import { LONG } from './part.ts';
 import { FIXED, type MemoryEdit } from './place.ts';
-import { DENORMALS, EDGES, isPlausibleFloat, kindOfWords, type WordKind, wordText } from './words.ts';
+import { DENORMALS, EDGES, isPlausibleFloat, kindOfWords, pair, type WordKind, wordText } from './words.ts';
 
 /** A launch that is like the captured one but for what is said here. */
 export interface Input {
@@ -103,6 +104,12 @@ export function heldOutInputs(capture: Capture, seed: number, instructions: numb
     const isStrict = instructions > LONG ? name === SHUFFLED : strict;
     if (edits.length > 0) add(name, { edits, isStrict });
   }
+  const random = randomNumbers((seed * 7919 + 31) >>> 0);
+  const between = areas.flatMap((area) => editOf(area, ties(area, random)));
+  if (between.length > 0) {
+    const units = ownsLaunch ? [] : unitArguments(capture);
+    add('numbers between two others', { edits: [...between, ...units] });
+  }
   // Who chooses the launch chooses it by these.
   if (ownsLaunch) return inputs;
   for (const [name, edits] of scalarChanges(capture)) add(name, { edits, isStrict: /less one|half/.test(name) });
@@ -178,6 +185,25 @@ function grownField(word: number, shift: number, mask: number, by: number): numb
   const exponent = (word >>> shift) & mask;
   return exponent === 0 || exponent + by >= mask ? word : (word + by * 2 ** shift) >>> 0;
 }
+
+/** Halves of small numbers, and floats in the middle between two neighbours of bf16, of f16: where ways of rounding differ. */
+const ties: Change = ({ words, kind }, random) => {
+  if (kind === 'halves') return words.map(() => pair(smallHalf(random), smallHalf(random)));
+  if (kind !== 'float') return undefined;
+  return words.map((word, i) => {
+    if (i % 3 === 0) return bitsFromF32((below(random, 33) - 16) / 2) >>> 0;
+    return i % 3 === 1 ? ((word & 0xffff_0000) | 0x8000) >>> 0 : ((word & ~0x1fff) | 0x1000) >>> 0;
+  });
+};
+
+/** A half of a number of four bits, as a 16-bit float. */
+const smallHalf = (random: () => number): number => bitsFromF16((below(random, 33) - 16) / 2);
+
+/** Every float argument is one, so that what it is multiplied with stays as it is. */
+const unitArguments = (capture: Capture): MemoryEdit[] =>
+  scalarWords(capture)
+    .filter(({ word }) => isPlausibleFloat(word) && word !== 0)
+    .map(({ at }) => argumentEdit(capture, at, bitsFromF32(1) >>> 0));
 
 const zeros: Change = ({ words }, random) => words.map((word) => (random() < ZERO_SHARE ? 0 : word));
 

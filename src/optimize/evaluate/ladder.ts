@@ -8,7 +8,7 @@ import { newFindings } from '../../finding/index.ts';
 import type { Capture } from '../../snapshot/index.ts';
 import { sha256 } from '../hash.ts';
 import { type Bounds, boundedDifference } from './bounded.ts';
-import { differenceOf, notPermuted } from './compare.ts';
+import { differenceOf, joined, type Memory, notPermuted } from './compare.ts';
 import { constantInputs, newConstants } from './constants.ts';
 import { contractBreaks } from './contract.ts';
 import { TIMED_INPUT } from './inputs.ts';
@@ -375,8 +375,10 @@ class Climb {
   private async judge(answer: Answer, outcome: Outcome, rung: Rung, how?: string): Promise<void> {
     const { class: asked = 'bit' } = this.evaluator.options;
     if (outcome.failure !== undefined) throw new Rejected(rung, withInput(answer, [outcome.failure], how));
-    const { bytes, first, varying } = differenceOf(answer.after, outcome.after, answer.varying);
-    if (varying > 0) await this.loose(answer, outcome, rung, how);
+    // Sums of one input may happen to be the same in all orders that were tried.
+    const order = asked === 'atomics' ? joined(answer.varying, this.evaluator.oracle.captured.varying) : answer.varying;
+    const { bytes, first, varying } = differenceOf(answer.after, outcome.after, order);
+    if (varying > 0) await this.loose(answer, outcome, order, rung, how);
     if (bytes === 0) return;
     const text = `${bytes} bytes differ, the first in ${first}.`;
     if (asked !== 'bounded') throw new Rejected(rung, withInput(answer, [text], how));
@@ -386,7 +388,7 @@ class Climb {
   }
 
   /** Bytes that depend on the order of waves: free of a proved candidate, bound to a class of others. */
-  private async loose(answer: Answer, outcome: Outcome, rung: Rung, how?: string): Promise<void> {
+  private async loose(answer: Answer, outcome: Outcome, varying: Memory, rung: Rung, how?: string): Promise<void> {
     if (this.isProved) return;
     const { class: asked = 'bit' } = this.evaluator.options;
     const isOwnOrder = how === undefined;
@@ -395,7 +397,7 @@ class Climb {
         'Bytes that depend on the order of atomics differ in the ordinary order too: that is of the class atomics.';
       throw new Rejected(rung, withInput(answer, [text], how));
     }
-    const others = notPermuted(answer.after, outcome.after, answer.varying);
+    const others = notPermuted(answer.after, outcome.after, varying);
     if (others.size > 0) {
       const bounds = await this.evaluator.boundsOf(answer);
       const place = boundedDifference(answer, outcome.after, bounds, others);

@@ -13,6 +13,10 @@ const PAGE = 4096;
 const ALIGNMENT = 16;
 const GIB4 = 2 ** 32;
 
+/** What a host waits for behind the dispatch: in every queue another one. Source: HSA runtime specification 2.9.6, kernel dispatch packet. */
+const COMPLETION_SIGNAL = 56;
+const SIGNAL = Uint8Array.of(0x40, 0x9d, 0x5c, 0x31, 0x7f, 0x7f, 0, 0);
+
 /** Memory whose address the hardware or the host's queue chooses. */
 const STAYING: ReadonlySet<CaptureAllocation['kind']> = new Set(['queue', 'packet', 'scratch']);
 
@@ -70,6 +74,8 @@ export function movedCapture(
       edits.push({ address: chunk.address + at, bytes });
     }
   }
+  const { address: packet } = capture.manifest.dispatch.packet;
+  edits.push({ address: packet + COMPLETION_SIGNAL, bytes: SIGNAL });
   const annotations = capture.manifest.annotations.map((a) => ({ ...a, address: a.address + deltaOf(a.address) }));
   const { dispatch, code } = capture.manifest;
   const { kernarg } = dispatch;

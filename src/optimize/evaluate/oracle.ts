@@ -155,7 +155,7 @@ async function answerOf(
   only: readonly number[] | undefined,
   isStrict: boolean,
 ): Promise<Answer> {
-  const patience = patienceOf(instructions);
+  const patience = candidatePatience(instructions);
   const others: Memory[] = [];
   const schedules: Schedule[] = [];
   for (const schedule of wanted) {
@@ -170,6 +170,14 @@ async function answerOf(
   const changed = [...after].flatMap(([name, bytes]) => (bytes === before.get(name) ? [] : [name]));
   return { input, only, after, changed, varying: varyingBytes(after, others), schedules, patience, known };
 }
+
+/** How many times the baseline's instructions a slow candidate may take before it is one without end, and how many instructions at least. */
+const SLOWER = 64;
+const MOST_SLOWER = 4_000_000;
+
+/** Instructions that a candidate may take where the baseline takes so many: right ones that are many times slower are right, too. */
+const candidatePatience = (instructions: number): number =>
+  Math.max(patienceOf(instructions), Math.min(SLOWER * instructions, MOST_SLOWER));
 
 function countFlags({ chunks }: Capture, flagsOf: (chunk: Chunk) => Uint8Array | undefined): number {
   let count = 0;

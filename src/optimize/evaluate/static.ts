@@ -6,7 +6,7 @@ import { proveKernel } from '../../equivalence/index.ts';
 import { type Finding, fingerprint, newFindings } from '../../finding/index.ts';
 import { immediateOf } from '../../isa/operand.ts';
 import { CPOL_GLC, CPOL_SCC } from '../../isa/parse/state.ts';
-import { liftCodeObject } from '../../program/index.ts';
+import { hasSlot, liftCodeObject, livenessOf, type Program, type ProgramFunction } from '../../program/index.ts';
 import { Slot } from '../../program/slots.ts';
 
 export interface StaticResult {
@@ -112,12 +112,18 @@ function scopedOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Map<str
   return counts;
 }
 
-/** Clocks, messages, hardware registers and registers of the trap handler: what code knows of its surroundings, or tells them. */
+/** Clocks, messages, levels of performance counters, branches that a debugger decides, memory and barriers of all workgroups. */
+const SENSES = /^(?:s_(?:memtime|memrealtime|sendmsg|ttracedata|incperflevel|decperflevel)|ds_gws)/;
+const DEBUGGER = /^s_cbranch_cdbg/;
+
+/** What code knows of its surroundings or tells them: also hardware registers, and registers of the trap handler. */
 function sensesOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Set<string> {
-  const senses = new Set<string>();
-  for (const { instruction, effects } of liftCodeObject(codeObject, { kernels }).instructions) {
+  const program = liftCodeObject(codeObject, { kernels });
+  const senses = new Set<string>(program.functions.flatMap((subject) => givenOf(program, subject)));
+  for (const { instruction, effects } of program.instructions) {
     const { operation } = instruction.row;
-    if (/^s_(?:memtime|memrealtime|sendmsg|ttracedata)/.test(operation)) senses.add(operation);
+    if (SENSES.test(operation)) senses.add(operation);
+    if (DEBUGGER.test(operation)) senses.add('whether a debugger is there');
     // Of the trap handler: no kernel is promised what is in them.
     if (effects.uses.some(({ first }) => first >= Slot.TTMP0 && first < Slot.M0)) senses.add('trap registers');
     if (!/^s_[gs]etreg/.test(operation)) continue;
@@ -125,6 +131,28 @@ function sensesOf(codeObject: CodeObject, kernels: ReadonlySet<string>): Set<str
     if (id !== HWREG_MODE) senses.add(`hardware register ${id}`);
   }
   return senses;
+}
+
+/** What a kernel is given beside its arguments, and reads: all of it is the queue's. Source: AMDGPUUsage, initial kernel execution state. */
+function givenOf(program: Program, subject: ProgramFunction): string[] {
+  const { properties } = subject.kernel?.descriptor ?? {};
+  const first = program.blocks[subject.entryBlocks[0] ?? -1];
+  const start = program.instructions[first?.first ?? -1];
+  if (properties === undefined || start === undefined) return [];
+  const { enableSgprDispatchPtr, enableSgprQueuePtr, enableSgprKernargSegmentPtr, enableSgprDispatchId } = properties;
+  const pairs = [
+    ['the packet of the dispatch', enableSgprDispatchPtr],
+    ['the queue', enableSgprQueuePtr],
+    [undefined, enableSgprKernargSegmentPtr],
+    ['the number of the dispatch', enableSgprDispatchId],
+  ] as const;
+  const live = livenessOf(program, subject).before(start);
+  let slot = 4 * properties.enableSgprPrivateSegmentBuffer;
+  return pairs.flatMap(([name, isGiven]) => {
+    if (!isGiven) return [];
+    slot += 2;
+    return name !== undefined && (hasSlot(live, slot - 2) || hasSlot(live, slot - 1)) ? [name] : [];
+  });
 }
 
 /** Vector registers that the code names beyond those that its metadata count: who reads occupancy there is told a wrong one. */

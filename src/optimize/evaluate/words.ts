@@ -40,7 +40,8 @@ export function kindOfWords(words: Uint32Array): WordKind {
   return isMost(counts.halves) ? 'halves' : 'other';
 }
 
-const pair = (low: number, high: number): number => ((high << 16) | low) >>> 0;
+/** A word of two halves. */
+export const pair = (low: number, high: number): number => ((high << 16) | low) >>> 0;
 
 /** ±0, the smallest and largest denormals, infinities, NaNs quiet and signalling, the largest number. */
 export const EDGES: Readonly<Partial<Record<WordKind, readonly number[]>>> = {

@@ -1,6 +1,7 @@
 // What the guard of HIP sources sees in preprocessed text.
 import { describe, expect, test } from 'vitest';
-import { guardBreak, hostItems, type SourceFacts } from './guard.ts';
+import { guardBreak, type SourceFacts } from './guard.ts';
+import { sourceItems } from './items.ts';
 
 const PLAIN = `constexpr int N = 4;
 extern "C" {
@@ -20,7 +21,7 @@ const preprocessed = (text: string, headers: readonly string[] = ['/usr/include/
   ['# 1 "k.hip"', ...headers.flatMap((h) => [`# 1 "${h}" 1 3`, 'int of_header;', '# 2 "k.hip" 2']), text].join('\n');
 
 const facts = (text: string, headers?: readonly string[]): SourceFacts => ({
-  host: hostItems(preprocessed(text, headers), 'k.hip'),
+  ...sourceItems(preprocessed(text, headers), 'k.hip'),
   signature: 'void (int *)',
 });
 
@@ -50,6 +51,20 @@ describe('changes', () => {
     ['a new device function', 'constexpr int N', '__attribute__((device)) int f() { return 1; }\nconstexpr int N'],
     ['a new constant', 'extern "C"', 'constexpr int TILE = 32;\nextern "C"'],
     ['lines', 'int main() {', 'int main()\n\n{'],
+    ['a loop', 'x[0] = 1;', '\n#pragma unroll 4\nfor (int i = 0; i < N; i++) x[0] = 1;'],
+    ['a new type', 'extern "C"', 'typedef float vec4 __attribute__((ext_vector_type(4)));\nextern "C"'],
+    ['a new alias', 'extern "C"', 'using Word = unsigned;\nextern "C"'],
+    [
+      'a new class template',
+      'extern "C"',
+      'template <int M> struct Tile { static constexpr int m = M; __attribute__((device)) int at(int i) { return i; } };\nextern "C"',
+    ],
+    [
+      'a template of the device',
+      'extern "C"',
+      'template <int M> __attribute__((device)) int f() { return M; }\nextern "C"',
+    ],
+    ['a table of the device', 'extern "C"', '__attribute__((constant)) static const int t[2] = { 1, 2 };\nextern "C"'],
   ])('of %s are allowed', (_what, from, to) => {
     expect(change(from, to)).toBeUndefined();
   });
@@ -64,6 +79,23 @@ describe('changes', () => {
     ['assembly', 'int main', '__asm__(".incbin \\"/etc/passwd\\"");\nint main'],
     ['a pragma', 'int main', '#pragma weak main\nint main'],
     ['a declaration that is gone', 'int table[] = { 1, 2 };\n', ''],
+    ['data beside the word of an attribute', 'int main', 'int e = f("__attribute__((device))");\nint main'],
+    [
+      'data in a scope that bears an attribute',
+      'int main',
+      'namespace __attribute__((device)) { int e = f(); }\nint main',
+    ],
+    ['a type that bears one', 'int main', 'struct __attribute__((device)) S { S() { f(); } } e;\nint main'],
+    ['a type with data', 'int main', 'struct S { static inline int e = f(); };\nint main'],
+    ['a type that the host would find', 'int main', 'struct Pair2 { friend int both(Pair2) { return 1; } };\nint main'],
+    [
+      'another spelling of host',
+      'int main',
+      '__attribute__((device)) __attribute__((__host__)) int f() { return 1; }\nint main',
+    ],
+    ['lines that say to be of another file', 'int main', '# 1 "other.h"\nint e = f();\n# 20 "k.hip"\nint main'],
+    ['the name of a function', 'namespace app {', 'namespace app {\n__attribute__((device)) int main() { return 1; }'],
+    ['what follows a kernel', 'x[0] = 1;', '\n#pragma clang force_cuda_host_device begin\nx[0] = 1;'],
   ])('of %s are not', (_what, from, to) => {
     expect(change(from, to)).toMatch(/^Code of the host/);
   });

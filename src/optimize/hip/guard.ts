@@ -1,12 +1,11 @@
 // What a change of a HIP source must leave as it was: the signature of the kernel as clang's AST has it, and everything that the host compiles, as
 // the preprocessor gives it. So a change is of kernels and device functions, and of nothing else.
 import type { CommandResult } from '../command.ts';
+import { type SourceItems, sourceItems } from './items.ts';
 import type { CompilerCall } from './project.ts';
 
 /** What is compared of a source. */
-export interface SourceFacts {
-  /** Declarations for the host, in order, and what is included. */
-  readonly host: readonly string[];
+export interface SourceFacts extends SourceItems {
   /** The kernel's type and parameters. */
   readonly signature: string | undefined;
 }
@@ -48,9 +47,9 @@ export async function factsOf(
     );
     if (tree.status !== 0) return tree.stderr;
     const signature = signatureOf(tree.stdout, kernel);
-    if (signature !== undefined) return { host: hostItems(text.stdout, source), signature };
+    if (signature !== undefined) return { ...sourceItems(text.stdout, source), signature };
   }
-  return { host: hostItems(text.stdout, source), signature: undefined };
+  return { ...sourceItems(text.stdout, source), signature: undefined };
 }
 
 /** Identifiers in a mangled name, the last one first; a name that is not mangled is its own. */
@@ -67,6 +66,8 @@ function namesIn(mangled: string): string[] {
   return names.reverse();
 }
 
+const RESTRICT = / ?\b__restrict\b/g;
+
 interface AstNode {
   readonly kind?: string;
   readonly mangledName?: string;
@@ -74,12 +75,12 @@ interface AstNode {
   readonly inner?: readonly AstNode[];
 }
 
-/** The type and parameters of the kernel in a dump of several trees. */
+/** The type and parameters of the kernel in a dump of several trees. That pointers do not alias is a promise of the kernel, and no part of how it is called. */
 function signatureOf(dump: string, kernel: string): string | undefined {
   const visit = (node: AstNode): string | undefined => {
     if (node.kind === 'FunctionDecl' && node.mangledName === kernel) {
       const parameters = (node.inner ?? []).filter((n) => n.kind === 'ParmVarDecl').map(({ type }) => type);
-      return JSON.stringify([node.type, parameters]);
+      return JSON.stringify([node.type, parameters]).replace(RESTRICT, '');
     }
     for (const inner of node.inner ?? []) {
       const found = visit(inner);
@@ -95,81 +96,22 @@ function signatureOf(dump: string, kernel: string): string | undefined {
   return undefined;
 }
 
-const MARKER = /^# \d+ "([^"]*)"([ \d]*)$/;
-
-/** Declarations of the source's own lines that the host compiles, and files that it includes itself. */
-export function hostItems(preprocessed: string, source: string): string[] {
-  const isSource = (file: string): boolean => file === source || file.endsWith(`/${source}`);
-  const own: string[] = [];
-  const included: string[] = [];
-  let file = '';
-  for (const line of preprocessed.split('\n')) {
-    const [, name, flags = ''] = MARKER.exec(line) ?? [];
-    if (name === undefined) {
-      if (isSource(file)) own.push(line);
-      continue;
-    }
-    if (isSource(file) && flags.includes('1')) included.push(`#include ${name}`);
-    file = name;
-  }
-  return [...included, ...itemsOf(own.join('\n')).filter((item) => !isDevice(item))];
-}
-
-const SCOPE = /(?:^|\s)(?:(?:inline\s+)?namespace\b[^;(){}]*|extern\s*"C(?:\+\+)?"\s*)$/;
-const LITERAL = /^(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/;
-
-/** Declarations of a text, one by one, those in namespaces too. */
-function itemsOf(text: string): string[] {
-  const items: string[] = [];
-  let start = 0;
-  const push = (end: number): void => {
-    const item = text.slice(start, end).replace(/\s+/g, ' ').trim();
-    if (item !== '') items.push(item);
-    start = end;
-  };
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const c = text[at] as string;
-    if (c === '"' || c === "'") {
-      at += (LITERAL.exec(text.slice(at, at + 65536))?.[0].length ?? 1) - 1;
-    } else if (c === '#' && depth === 0 && text.slice(start, at).trim() === '') {
-      const end = text.indexOf('\n', at);
-      at = end < 0 ? text.length : end;
-      push(at);
-    } else if (c === '(' || c === '[') depth++;
-    else if (c === ')' || c === ']') depth--;
-    else if (c === '{') {
-      if (depth === 0 && SCOPE.test(text.slice(start, at))) push(at + 1);
-      else depth++;
-    } else if (c === '}') {
-      if (depth > 0) depth--;
-      if (depth > 0) continue;
-      // The end of a function or scope; of a type or an initializer the semicolon follows.
-      const rest = /^\s*[;=,*&\w]/.exec(text.slice(at + 1, at + 200))?.[0].trim();
-      const isType = /^[^(]*\b(?:struct|class|union|enum)\b[^(]*\{/.test(text.slice(start, at)) || rest === ';';
-      if (!isType) push(at + 1);
-    } else if (c === ';' && depth === 0) push(at + 1);
-  }
-  push(text.length);
-  return items;
-}
-
-const DEVICE = /__attribute__\(\((?:global|device|shared|constant|managed)\)\)/;
-
-/** Whether only the device has a declaration. */
-function isDevice(item: string): boolean {
-  const head = item.split('{')[0] ?? '';
-  return DEVICE.test(head) && !/__attribute__\(\(host\)\)/.test(head);
-}
-
 /** Numbers that kernels may be given names for. */
 const CONSTANT =
   /^(?:static |inline )*constexpr (?:static |unsigned |const )*(?:int|unsigned|long|size_t|float|bool|double) (\w+) = [^;(){}]*;$/;
+/** Types that kernels may be given: one name, and nothing that runs for the host or is found by it without the name. */
+const TYPE =
+  /^(?:template <[^;{}]*> )?(?:typedef [^;(){}]*?\b(\w+)(?: __attribute__\(\([\w ,()]*\)\))*;|using (\w+) = [^;{}]*;|(?:struct|union) (\w+) \{.*\};)$/;
+const RUNS = /\bfriend\b|\bthread_local\b|\bstatic (?!constexpr|__attribute__\(\(device\)\))|\binline static\b/;
 
-/** Whether an added declaration only gives a number a name, one that the host does not use. */
-function isNewConstant(item: string, host: readonly string[]): boolean {
-  const name = CONSTANT.exec(item)?.[1];
-  return name !== undefined && !host.some((other) => new RegExp(`\\b${name}\\b`).test(other));
+const isNamed = (name: string, items: readonly string[]): boolean => items.some((item) => wordOf(name).test(item));
+const wordOf = (name: string): RegExp => new RegExp(`\\b${name}\\b`);
+
+/** Whether an added declaration only gives a number or a type a name, one that the host does not use. */
+function isNewName(item: string, host: readonly string[]): boolean {
+  const type = RUNS.test(item) ? null : TYPE.exec(item);
+  const name = CONSTANT.exec(item)?.[1] ?? type?.slice(1).find((found) => found !== undefined);
+  return name !== undefined && !isNamed(name, host);
 }
 
 /** Why a changed source is not to be built; undefined when it may. */
@@ -178,11 +120,22 @@ export function guardBreak(before: SourceFacts, after: SourceFacts): string | un
   let at = 0;
   for (const item of after.host) {
     if (item === before.host[at]) at++;
-    else if (!isNewConstant(item, before.host)) {
+    else if (!isNewName(item, before.host)) {
       const was = before.host[at];
       return `Code of the host was changed, which is not for a kernel's change: '${item.slice(0, 160)}'${was === undefined ? '' : ` stands where '${was.slice(0, 160)}' stood`}.`;
     }
   }
   const lost = before.host[at];
-  return lost === undefined ? undefined : `Code of the host is gone: '${lost.slice(0, 160)}'.`;
+  if (lost !== undefined) return `Code of the host is gone: '${lost.slice(0, 160)}'.`;
+  if (before.included !== after.included)
+    return 'Code of the host was changed: what comes from other files, by #include or as #line says, is another text.';
+  const hiding = [...after.device].find((name) => !before.device.has(name) && isNamed(name, before.host));
+  if (hiding !== undefined)
+    return `Code of the host could mean something else: it uses the name '${hiding}', which now is the device's.`;
+  const pragma = [...after.pragmas].find((words) => !before.pragmas.has(words) && !KERNEL_PRAGMA.test(words));
+  return pragma === undefined ? undefined : `Code of the host could mean something else behind '#pragma ${pragma}'.`;
 }
+
+/** Pragmas that say something of the loop or block that they stand in. */
+const KERNEL_PRAGMA =
+  /^(?:unroll|nounroll|unroll_and_jam|nounroll_and_jam|STDC|clang (?:loop|fp|diagnostic)|GCC (?:unroll|ivdep|diagnostic))\b/;

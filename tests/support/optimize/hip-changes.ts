@@ -11,9 +11,9 @@ export interface HipKernel {
 }
 
 /** Another source of it. */
-export interface HipChange {
+export interface HipChange<Name extends string = keyof typeof HIP_KERNELS> {
   readonly name: string;
-  readonly of: keyof typeof HIP_KERNELS;
+  readonly of: Name;
   readonly class?: EquivalenceClass;
   readonly source: string;
   /** More flags of the compiler. */
@@ -161,7 +161,7 @@ export const HIP_KERNELS = {
 
 const S = HIP_KERNELS;
 /** A source with texts replaced. */
-function but(source: string, ...changes: readonly (readonly [string, string])[]): string {
+export function but(source: string, ...changes: readonly (readonly [string, string])[]): string {
   return changes.reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`'${from}' is not in the source`);
     return text.replaceAll(from, () => to);
