@@ -4,7 +4,7 @@
 
 import type { KernelDescriptor } from '../../codeobject/index.ts';
 import { type Finding, finding } from '../../finding/index.ts';
-import { operandNamed } from '../../isa/operand.ts';
+import { immediateOf, operandNamed } from '../../isa/operand.ts';
 import type { Instruction } from '../../isa/types.ts';
 import {
   addSlots,
@@ -107,6 +107,11 @@ const HIGH_PARTS: Readonly<Record<string, readonly string[]>> = {
   v_lshl_add_u64: ['src0', 'src2'],
 };
 
+/** Compilers use these for one 32-bit result, too, and leave what the high one looks at undefined. */
+const PACKED_FLOATS = /^v_pk_(?:add|mul|fma)_f32$/;
+/** The bit of a source's modifiers that has the low result look at its second register. */
+const OP_SEL_LOW = 4;
+
 /** The operands whose value an instruction looks at. */
 export function valueReads(instruction: Instruction): SlotRange[] {
   const { row } = instruction;
@@ -118,8 +123,11 @@ export function valueReads(instruction: Instruction): SlotRange[] {
     if (/^(?:vdata|data0|data1|sdata|old|vdst_in)$/.test(definition.name)) return;
     const range = slotsOf(operand);
     // What the high half holds does not change the low half of the result.
-    const count = HIGH_PARTS[row.operation]?.includes(definition.name) ? 1 : range?.count;
-    if (range !== undefined && count !== undefined) out.push({ first: range.first, count });
+    if (range === undefined) return;
+    const isPacked = range.count === 2 && PACKED_FLOATS.test(row.operation);
+    const low = isPacked && (immediateOf(instruction, `${definition.name}_modifiers`) & OP_SEL_LOW) !== 0 ? 1 : 0;
+    const count = isPacked || HIGH_PARTS[row.operation]?.includes(definition.name) ? 1 : range.count;
+    out.push({ first: range.first + low, count });
   });
   if (row.uses.includes('VCC')) out.push({ first: Slot.VCC, count: 2 });
   if (row.uses.includes('SCC')) out.push({ first: Slot.SCC, count: 1 });
