@@ -30,8 +30,8 @@ const SYSINFO_1 =
 const COLUMNS_1 =
   'Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,vgpr,sgpr,fbar,sig,obj,SQ_WAVES,TCC_EA_RDREQ_sum,TCC_EA_RDREQ_32B_sum,TCC_EA_WRREQ_sum,TCC_EA_WRREQ_64B_sum,DispatchNs,BeginNs,EndNs,CompleteNs';
 /** A row of Omniperf 1: 100,000 reads of 64 bytes, 50,000 writes of 64, from `begin` on for 10 µs. */
-const row1 = (begin: number, length = 10_000) =>
-  `0,"fill.kd",0,0,0,7,7,65536,256,512,0,12,24,4160,0x0,0x7f46,1024,100000,0,50000,50000,${begin - 500},${begin},${begin + length},${begin + length + 500}`;
+const row1 = (begin: number, length = 10_000, index = 0) =>
+  `${index},"fill.kd",0,0,0,7,7,65536,256,512,0,12,24,4160,0x0,0x7f46,1024,100000,0,50000,50000,${begin - 500},${begin},${begin + length},${begin + length + 500}`;
 const times1 = (begin: number) =>
   `Index,KernelName,gpu-id,queue-id,grd,wgr,lds,scr,vgpr,sgpr,BeginNs,EndNs\n0,"fill.kd",0,0,65536,256,512,0,12,24,${begin},${begin + 8000}\n`;
 
@@ -63,7 +63,7 @@ describe('Omniperf 1', () => {
 
 test('results.csv of rocprof 1, alone', () => {
   const document = read({
-    'results.csv': `${COLUMNS_1}\n${row1(9_000_000_000_000_000)}\n${row1(9_000_000_000_020_001)}\n`,
+    'results.csv': `${COLUMNS_1}\n${row1(9_000_000_000_000_000)}\n${row1(9_000_000_000_020_001, 10_000, 1)}\n`,
   });
   expect(document.kernels[0]).toMatchObject({ name: 'fill', calls: 2, totalNs: { value: 20_000 } });
 });

@@ -1,6 +1,7 @@
 // Kernels whose code is byte for byte the same, and which nothing else of the two files can make different.
 import { kernelCode } from '../check/code.ts';
 import type { CodeObject, Kernel } from '../codeobject/index.ts';
+import { PRELOAD_STUB } from '../program/index.ts';
 import { dataShift, hasSameCodeSections, isSameBytes } from './image.ts';
 import { isPositionIndependent } from './position.ts';
 
@@ -16,8 +17,11 @@ export function isIdenticalKernel(baseline: CodeObject, edited: CodeObject, befo
   const shift = dataShift(baseline, edited);
   if (shift === undefined) return false;
   const isInPlace = shift === 0n && before.entry === after.entry && hasSameCodeSections(baseline, edited);
-  return isInPlace || isPositionIndependent(baseline, before);
+  return isInPlace || (isAligned(after) && isPositionIndependent(baseline, before));
 }
+
+/** Whether hardware can begin at a kernel's entry. */
+const isAligned = ({ entry }: Kernel): boolean => entry !== undefined && entry % PRELOAD_STUB === 0;
 
 /** A descriptor without where its code begins. */
 const descriptorText = ({ descriptor }: Kernel): string => asText({ ...descriptor, kernelCodeEntryByteOffset: 0 });

@@ -146,3 +146,14 @@ v_readlane_b32 s22, v4, 2`);
   expect(w.sgprs[22]).toBe(0x77);
   expect(interpreted).toEqual([]);
 });
+
+it('should have all words of the operands of a quotient that is fixed up, for what reads them later', () => {
+  const words = [2, 3, 4, 5, 6, 7].map((n) => `v_mov_b32_e32 v${n}, 0x${n % 2 === 0 ? `${n}`.repeat(8) : '3ff00000'}`);
+  const { w } = runBoth(`${words.join('\n')}
+s_branch .Lnext
+.Lnext:
+v_div_fixup_f64 v[8:9], v[2:3], v[4:5], v[6:7]
+v_xor_b32_e32 v10, v4, v6
+s_endpgm`);
+  expect([w.vgprs[8 * 64], w.vgprs[10 * 64]]).toEqual([0x22222222, 0x22222222]);
+});

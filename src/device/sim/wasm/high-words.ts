@@ -83,8 +83,11 @@ export function pushByHighWords(
     return local;
   });
   const [low, high] = [fn.local('v128'), fn.local('v128')];
-  code.push(source('i32', 0, 0));
-  fn.set(low);
+  // The low words of all operands: `general` reads them, and what is first read in its branch is not there for later instructions.
+  for (const k of sources.keys()) {
+    code.push(source('i32', sources.length - 1 - k, 0));
+    fn.set(low);
+  }
   (FORMS[operation] as Form)(code, high, operands);
   fn.op('v128.any_true').if();
   general();
