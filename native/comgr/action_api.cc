@@ -162,10 +162,11 @@ WAVESMITH_COMGR Status amd_comgr_do_action(int kind, Handle info, Handle input, 
     return Status::kInvalidArgument;
   }
   std::string log;
-  // The result may be put into the set that the input is from.
-  const DataSet input_now = *from;
-  const Status status = Perform(action, *told, input_now, into.get(), &log);
+  // Made apart: the result may be put into the set that the input is from.
+  DataSet made;
+  const Status status = Perform(action, *told, *from, &made, &log);
   Redirect(log);
-  if (told->has_logging) into->members.push_back(std::make_shared<Data>(DataKind::kLog, "comgr.log", log));
+  if (told->has_logging) made.members.push_back(std::make_shared<Data>(DataKind::kLog, "comgr.log", log));
+  into->members.insert(into->members.end(), made.members.begin(), made.members.end());
   return status;
 }
