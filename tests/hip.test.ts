@@ -46,6 +46,7 @@ const CASES: readonly Case[] = [
   { name: 'graphs' },
   { name: 'half', targets: ALL },
   { name: 'heap' },
+  { name: 'host_atomics', targets: ALL },
   { name: 'illegal' },
   { name: 'interop', library: 7, targets: ['gfx942'] },
   { name: 'ipc', targets: ['gfx942'] },

@@ -7,6 +7,7 @@ import {
   CONTROL_FAILED,
   CONTROL_NEXT,
   CONTROL_SHARED,
+  SHARED_THREADS,
 } from '../state/layout.ts';
 
 export interface Progress {
@@ -119,11 +120,11 @@ export class SharedProgress implements Progress {
     Atomics.store(this.words, CONTROL_DONE / 4, from.done);
     Atomics.store(this.words, CONTROL_FAILED / 4, NONE);
     Atomics.store(this.clock, 0, BigInt(from.instructions));
-    Atomics.store(this.words, CONTROL_SHARED / 4, 1);
+    Atomics.or(this.words, CONTROL_SHARED / 4, SHARED_THREADS);
   }
   /** Nothing else runs any more. */
   end(): void {
-    Atomics.store(this.words, CONTROL_SHARED / 4, 0);
+    Atomics.and(this.words, CONTROL_SHARED / 4, ~SHARED_THREADS);
   }
   take(): number {
     if (Atomics.load(this.words, CONTROL_NEXT / 4) >= this.total) return -1;

@@ -52,8 +52,12 @@ export const CONTROL_FAILED = CONTROL + 128;
 export const CONTROL_DONE = CONTROL + 192;
 /** Executed instructions of all threads, 64 bits. */
 export const CONTROL_CLOCK = CONTROL + 256;
-/** Not zero while a dispatch runs in several threads: another one may be at the memory of an atomic. */
+/** Who else may be at the memory of an atomic of less than system scope, as bits: SHARED_THREADS, SHARED_HOST. */
 export const CONTROL_SHARED = CONTROL + 320;
+/** Other threads of the dispatch that runs. */
+export const SHARED_THREADS = 1;
+/** The program beside the GPU. */
+export const SHARED_HOST = 2;
 
 /** f64[32]: v_trig_preop_f64 of numbers below 2^55 by segment; zeros are not known yet. */
 export const TRIG_TABLE = CONTROL + 4096;

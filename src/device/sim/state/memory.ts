@@ -6,12 +6,14 @@ import { ADDRESS_TABLE_BYTES, AddressTable } from './address-table.ts';
 import { type BeyondWindow, type FrameArea, Frames, type LaneAccess, NAMED } from './frames.ts';
 import { Heap } from './heap.ts';
 import {
+  CONTROL_SHARED,
   gpuWindow,
   HEAP,
   HEAP_END,
   LIMITS,
   MAX_WASM_PAGES,
   PAGE,
+  SHARED_HOST,
   TABLE_BYTES,
   useWindow,
   WASM_PAGE,
@@ -374,6 +376,11 @@ export class DeviceMemory {
   }
 
   private readonly aliases = new Set<Region>();
+
+  /** From now on atomics of every scope are such to the host, too: for targets whose instructions do not tell their scope. */
+  shareAtomics(): void {
+    Atomics.or(new Int32Array(this.wasm.buffer, CONTROL_SHARED, 1), 0, SHARED_HOST);
+  }
 
   /** The allocation whose bytes a mapping shows; an allocation itself. */
   ownerOf(region: Region): Region {

@@ -168,7 +168,7 @@ function emitStore(context: MemoryContext, module: WasmModule, instruction: Inst
   return emitAccess(context, module, addressing, storeRegisters(op.bytes, op.half), data);
 }
 
-/** Bit of the cache policy that makes an atomic's scope the system: sc1, or scc of gfx90a. */
+/** Bit of the cache policy that makes an atomic's scope the system: sc1, or scc of gfx90a, where compilers leave it out. */
 const SYSTEM_SCOPE = 16;
 
 function emitAtomic(
