@@ -282,7 +282,14 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     });
   });
 
-  // Grids that wait for all of them, device malloc, packets for the host, votes of a partial wavefront, packed floats with an undefined half.
+  test('--check finds a lock that a wavefront holds against itself in memory of the device', async () => {
+    const path = await compileHip(programOf({ name: 'polls', targets: ALL }));
+    const { status, stderr } = await execHip('gfx942', path, ['lock'], ['--check']);
+    expect(status).not.toBe(0);
+    expect(stderr).toMatch(/error\[schedule\/deadlock\]: Wavefront 0 repeats the same loop/);
+  });
+
+  // Words that others set, grids that wait for all of them, device malloc, packets for the host, votes of a partial wavefront, packed floats with an undefined half.
   test.each([
     ['vector_add', []],
     ['cooperative', []],
@@ -290,6 +297,7 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 3
     ['printf', []],
     ['lds', []],
     ['complex', ['3000']],
+    ['polls', []],
   ] as const)('--check finds nothing in a program that is right: %s', async (name, args) => {
     const path = await compileHip(programOf({ name, targets: ALL }));
     for (const target of ['gfx942', 'gfx90a'] as const) {

@@ -270,10 +270,10 @@ export class SimRuntime implements RuntimeDevice {
   get keepsOrder(): boolean {
     return this.clock !== undefined;
   }
-  /** Under a clock kernels run one after the other, but one that waits for another lets it pass (server.ts). */
+  /** Under a clock or checks kernels run one after the other, but one that waits for another lets it pass (server.ts). */
   private get isPassable(): boolean {
     const { strict, timing, profiler, isSerial } = this.options;
-    return timing !== undefined && strict === undefined && profiler === undefined && isSerial !== true;
+    return (timing !== undefined || strict !== undefined) && profiler === undefined && isSerial !== true;
   }
   /** Data of programs whose memory has been given back. */
   get writtenMemory(): readonly WrittenMemory[] {

@@ -174,7 +174,9 @@ export class SimDevice implements Device {
       const offsetOf = (kind: string) => kernel.arguments.find(({ valueKind }) => valueKind === kind)?.offset;
       const [gridSync, hostcall] = [offsetOf('hidden_multigrid_sync_arg'), offsetOf('hidden_hostcall_buffer')];
       const { lines, heapCode } = module;
-      return await dispatchStrict(request, { kernargSize, gridSync, hostcall, heapCode, lines }, history, run);
+      const { hostAnswers } = request;
+      const known = { kernargSize, gridSync, hostcall, heapCode, lines, hostAnswers };
+      return await dispatchStrict(request, known, history, run);
     } finally {
       request.signal?.removeEventListener('abort', abort);
       this.endings.delete(ending);

@@ -16,7 +16,7 @@ import { EXEC, M0, type Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { AccessChecks } from './access-checks.ts';
 import type { DispatchRegions } from './access-reports.ts';
-import { DeadlockFinder } from './deadlock.ts';
+import { DeadlockFinder, type Others } from './deadlock.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { FindingLog, type StrictOptions } from './findings.ts';
 import { GlobalShadow } from './global.ts';
@@ -45,6 +45,8 @@ export interface StrictKernel {
   /** See `DispatchRegions`. */
   readonly heapCode?: DispatchRegions['heapCode'];
   readonly lines: DebugLines | undefined;
+  /** Its program runs meanwhile, and may change what kernels wait for. */
+  readonly hostAnswers?: boolean | undefined;
 }
 
 /** What there is from the start of the dispatch on. */
@@ -119,7 +121,7 @@ export class StrictChecker implements Monitor {
       global,
     );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
-    const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups);
+    const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups, this.othersOf(info));
     const hazards = new PathHazards(reporter, target);
     const number = ++dispatches;
     const { base } = loaded.region;
@@ -136,6 +138,21 @@ export class StrictChecker implements Monitor {
       scalars,
       hasDies,
       handsOver: handsOver(loaded, launch),
+    };
+  }
+
+  /** Who else may change memory; nobody without a program. */
+  private othersOf({ launch, memory, loaded }: DispatchInfo): Others | undefined {
+    const { isSeenByHost } = memory;
+    if (!this.kernel.hostAnswers) return undefined;
+    const { region } = loaded;
+    const isIn = (address: number, base: number, size: number): boolean => address >= base && address < base + size;
+    return {
+      isSeenByHost: (address) => isSeenByHost?.(address) ?? true,
+      isConstant: (address) =>
+        isIn(address, launch.kernarg, this.kernel.kernargSize) || isIn(address, region.base, region.size),
+      areRunning: () => this.history.dispatches > 1,
+      now: () => performance.now(),
     };
   }
 
@@ -249,6 +266,7 @@ export class StrictChecker implements Monitor {
   before(w: Wave, at: number, bound: BoundInstruction): void {
     this.traceOne(w, at - this.now.base, bound.instruction);
     this.look(w, at, bound);
+    this.now.deadlocks.before(w, bound);
   }
 
   /** The path of instructions that are interpreted: they follow each other as long as nothing else has been executed. */
@@ -360,6 +378,11 @@ export class StrictChecker implements Monitor {
   /** Looks for wavefronts that never end, from now on. */
   examine(): void {
     this.now.deadlocks.examine();
+  }
+
+  /** Whether a deadlock is only waited for, so that the wavefronts are to be looked at further. */
+  isPatient(): boolean {
+    return this.now.deadlocks.takePatience();
   }
 
   /** GPR indexing moves operands by M0: reads are not checked, and what is written is where M0 says. */

@@ -1,6 +1,9 @@
 // Proves that a workgroup can never end: every live wavefront waits at a barrier or is in a loop that came back to a state it had
 // before, bit for bit, with no memory changed since by any of them. The typical case is a spin lock that one lane of a wavefront
 // holds while EXEC keeps the others spinning. Looked for only after a wavefront has executed many instructions.
+//
+// Under a program's runtime others change memory, too: the host what it shares, its copies and other kernels everything. So a loop
+// that reads memory is gone around once more to learn where (`reads`), and what the host can see proves nothing.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
@@ -9,6 +12,20 @@ import type { Reporter } from './reporter.ts';
 
 /** Instructions of a wavefront in one workgroup before its loops are looked at. */
 const PATIENCE = 200_000;
+/** Milliseconds that copies of the host and kernels of other streams have to change device memory that wavefronts wait for. */
+const QUIET_MS = 10_000;
+
+/** Who else may change memory while a dispatch runs. */
+export interface Others {
+  /** The program looks at this address while kernels run, and may write there. */
+  readonly isSeenByHost: (address: number) => boolean;
+  /** Nobody changes this address while the dispatch runs: arguments, code. */
+  readonly isConstant: (address: number) => boolean;
+  /** Whether another dispatch runs at the same time. */
+  readonly areRunning: () => boolean;
+  /** Milliseconds from any moment. */
+  readonly now: () => number;
+}
 
 interface LoopWatch {
   instructions: number;
@@ -23,8 +40,14 @@ interface LoopWatch {
   changes: number;
   /** Something other workgroups could change was read since. */
   readsGlobal: boolean;
+  /** One address of each page that the loop reads, from its first repetition on. */
+  reads: Map<number, number> | undefined;
   provedAt: number;
   provedPc: number;
+  /** Instructions when it was last proved, and of one time around. */
+  provedThen: number;
+  period: number;
+  checkpointThen: number;
 }
 
 export class DeadlockFinder {
@@ -33,13 +56,19 @@ export class DeadlockFinder {
   private readonly watches = new Map<Wave, LoopWatch>();
   /** Whether no further workgroup can begin. */
   private readonly allStarted: () => boolean;
+  private readonly others: Others | undefined;
   /** Times that a watched wavefront changed memory. */
   private changes = 0;
+  /** Since when nothing but the host or another kernel could let the wavefronts go on. */
+  private quiet: { readonly changes: number; readonly since: number } | undefined;
+  private isPatient = false;
   private readonly plans = new Map<BoundInstruction, AccessPlan | null>();
 
-  constructor(reporter: Reporter, allStarted: () => boolean) {
+  /** Without `others` nobody else changes memory. */
+  constructor(reporter: Reporter, allStarted: () => boolean, others?: Others) {
     this.reporter = reporter;
     this.allStarted = allStarted;
+    this.others = others;
   }
 
   startWorkgroup(waves: readonly Wave[]): void {
@@ -55,8 +84,12 @@ export class DeadlockFinder {
         scc: false,
         changes: 0,
         readsGlobal: false,
+        reads: undefined,
         provedAt: -1,
         provedPc: -1,
+        provedThen: 0,
+        period: 0,
+        checkpointThen: 0,
       });
     }
   }
@@ -82,6 +115,39 @@ export class DeadlockFinder {
     this.changes++;
   }
 
+  /** Whether, since this was last asked, a deadlock only waited for others to have had their time. */
+  takePatience(): boolean {
+    const { isPatient } = this;
+    this.isPatient = false;
+    return isPatient;
+  }
+
+  /** An instruction is about to execute. */
+  before(w: Wave, bound: BoundInstruction): void {
+    const reads = this.watches.get(w)?.reads;
+    if (reads === undefined) return;
+    const plan = this.planOf(bound);
+    if (plan === null || plan.space === 'lds' || plan.space === 'scratch') return;
+    plan.prepare(w);
+    const pieces = plan.pieces(w);
+    for (let lane = 0; lane < (plan.isScalar ? 1 : LANES); lane++) {
+      if (!plan.isScalar && !maskBit(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number, lane)) continue;
+      for (const piece of pieces) {
+        const address = plan.address(w, lane, piece);
+        if (address >= 0) reads.set(Math.floor(address / 4096), address);
+      }
+    }
+  }
+
+  private planOf(bound: BoundInstruction): AccessPlan | null {
+    let plan = this.plans.get(bound);
+    if (plan === undefined) {
+      plan = accessPlan(bound.instruction, semanticsOf(bound.instruction.row.operation)) ?? null;
+      this.plans.set(bound, plan);
+    }
+    return plan;
+  }
+
   /** An instruction has executed; `pc` is where it is, the wave's pc where it goes on. */
   after(w: Wave, pc: number, bound: BoundInstruction): void {
     const watch = this.watches.get(w);
@@ -96,11 +162,7 @@ export class DeadlockFinder {
 
   /** Whether it is a store, or an atomic, of any lane. A failing compare-and-swap changes nothing. */
   private mayChangeMemory(w: Wave, watch: LoopWatch, bound: BoundInstruction): boolean {
-    let plan = this.plans.get(bound);
-    if (plan === undefined) {
-      plan = accessPlan(bound.instruction, semanticsOf(bound.instruction.row.operation)) ?? null;
-      this.plans.set(bound, plan);
-    }
+    const plan = this.planOf(bound);
     if (plan === null) return false;
     if (plan.space !== 'lds') watch.readsGlobal = true;
     if (plan.kind === 'load' && !plan.toLds) return false;
@@ -131,11 +193,19 @@ export class DeadlockFinder {
   /** A backward branch was taken to `target`. */
   private visit(w: Wave, watch: LoopWatch, target: number): void {
     const isSame = watch.pc === target && watch.changes === this.changes && this.isRepeated(w, watch);
+    if (isSame && watch.readsGlobal && this.others !== undefined && watch.reads === undefined) {
+      watch.reads = new Map();
+      watch.checkpointThen = watch.instructions;
+      return;
+    }
     if (isSame) {
       watch.provedAt = this.changes;
       watch.provedPc = target;
+      watch.period = watch.instructions - watch.checkpointThen;
+      watch.provedThen = watch.instructions;
+      watch.checkpointThen = watch.instructions;
       this.conclude(w);
-    }
+    } else if (watch.pc === target) watch.reads = undefined;
     if (watch.pc === target && ++watch.visits < watch.nextCheckpoint) return;
     if (watch.pc !== target && watch.visits > 0 && watch.visits < watch.nextCheckpoint) {
       watch.visits++;
@@ -148,7 +218,10 @@ export class DeadlockFinder {
     watch.vectors = w.vgprs.slice();
     watch.scc = w.scc;
     watch.changes = this.changes;
+    watch.checkpointThen = watch.instructions;
+    if (isSame) return;
     watch.readsGlobal = false;
+    watch.reads = undefined;
   }
 
   private isRepeated(w: Wave, { scalars, vectors, scc }: LoopWatch): boolean {
@@ -158,13 +231,34 @@ export class DeadlockFinder {
     return true;
   }
 
+  /** Whether a wavefront's loop was proved to repeat, and it is in that loop still: others may have let it out. */
+  private isStuck(watch: LoopWatch): boolean {
+    return watch.provedAt === this.changes && watch.instructions - watch.provedThen <= watch.period;
+  }
+
+  /** Whether the host or another kernel may yet change what wavefronts read. */
+  private mayBeFreed(watches: readonly LoopWatch[]): boolean {
+    const { others, changes } = this;
+    if (others === undefined) return false;
+    const addresses = watches.flatMap(({ reads }) => [...(reads?.values() ?? [])]);
+    const open = addresses.filter((address) => !others.isConstant(address));
+    if (open.length === 0) return false;
+    if (open.some((address) => others.isSeenByHost(address))) return true;
+    const now = others.now();
+    if (this.quiet?.changes !== changes || others.areRunning()) this.quiet = { changes, since: now };
+    const isEarly = now - this.quiet.since < QUIET_MS;
+    this.isPatient ||= isEarly;
+    return isEarly;
+  }
+
   /** Reports a deadlock when no wavefront can go on. */
   private conclude(w: Wave): void {
     const group = [...this.watches].filter(([wave]) => wave.workgroup === w.workgroup);
     const watchesOthers = group.some(([wave, watch]) => wave.state === 'running' && watch.readsGlobal);
     const relevant = watchesOthers ? [...this.watches] : group;
     if (watchesOthers && !this.allStarted()) return;
-    for (const [wave, watch] of relevant) if (wave.state === 'running' && watch.provedAt !== this.changes) return;
+    for (const [wave, watch] of relevant) if (wave.state === 'running' && !this.isStuck(watch)) return;
+    if (watchesOthers && this.mayBeFreed(relevant.map(([, watch]) => watch))) return;
     const numbers = (state: Wave['state']): number[] =>
       group.filter(([wave]) => wave.state === state).map(([wave]) => wave.index);
     const looping = numbers('running');

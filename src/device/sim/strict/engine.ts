@@ -89,6 +89,7 @@ export class StrictEngine implements Engine {
     const before = w.executed;
     const ends = this.runExamined(w, limit, isTurnStart);
     this.examining -= w.executed - before;
+    if (this.examining <= 0 && this.checker.isPatient()) this.examining = EXAMINE;
     if (this.examining <= 0) {
       this.nextExamination = 4 * Math.max(w.executed, SUSPECT_AFTER / 4);
       this.nextComparison = 4 * Math.max(w.executed, PATIENCE);

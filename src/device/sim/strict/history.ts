@@ -101,6 +101,11 @@ export class MemoryHistory {
     this.dropped = [];
   }
 
+  /** Strict dispatches that run now. */
+  get dispatches(): number {
+    return this.held;
+  }
+
   /** A buffer has been allocated: nothing has written it, although it reads as zeros. */
   alloc({ base, size }: Allocation): void {
     this.written.set(base, new WrittenBytes(size, this.drop));
