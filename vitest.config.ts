@@ -14,6 +14,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'tools/**/*.test.ts'],
     testTimeout: 120_000,
+    // Hooks compile programs and start servers, as tests do.
+    hookTimeout: 120_000,
     maxWorkers: 2,
     reporters: ['default', countLine],
   },

@@ -36,7 +36,7 @@ if (redisProgram !== undefined) {
       const address = queueAddress(redis.url, false);
       const evaluators = await QueueEvaluators.open({ address, blobs: { isShared: true } });
       const stop = new AbortController();
-      const options = { slots: 2, drain: false, shared: blobs.folder, cache: blobs.folder, stallMs: 2000, threadFile };
+      const options = { slots: 2, drain: false, shared: blobs.folder, cache: blobs.folder, stallMs: 60_000, threadFile };
       const working = runWorker({ address, ...options, signal: stop.signal });
       const close = async (): Promise<void> => {
         stop.abort();
@@ -80,7 +80,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
   let redis: Awaited<ReturnType<typeof startRedis>>;
   const workers = new Set<ChildProcess>();
   const startWorker = (...args: string[]): ChildProcess => {
-    const flags = ['--queue', redis.url, '--stall-seconds', '2', ...args];
+    const flags = ['--queue', redis.url, '--stall-seconds', '5', ...args];
     const child = spawn(process.execPath, [bin, 'worker', ...flags], { stdio: 'ignore' });
     workers.add(child);
     child.once('exit', () => workers.delete(child));

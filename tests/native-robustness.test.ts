@@ -37,7 +37,7 @@ function isAlive(pid: number): boolean {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function until(holds: () => boolean, what: string, ms = 10_000): Promise<void> {
+async function until(holds: () => boolean, what: string, ms = 60_000): Promise<void> {
   const end = Date.now() + ms;
   while (!holds()) {
     if (Date.now() > end) throw new Error(`${what}: not after ${ms} ms`);
@@ -59,12 +59,9 @@ function socketOf(program: number | undefined): string | undefined {
   }
 }
 
-/** Files of this project where shared memory and temporary files would be. */
-function leftovers(): string[] {
-  const list = (folder: string): string[] =>
-    existsSync(folder) ? readdirSync(folder).map((n) => join(folder, n)) : [];
-  return [...list('/dev/shm'), ...list(tmpdir())].filter((path) => /wavesmith-(device|exec|socket)/.test(path));
-}
+/** Files of this project in shared memory, without those of fuzzers (memory-folder.ts), which may run at the same time. */
+const shared = (): string[] =>
+  existsSync('/dev/shm') ? readdirSync('/dev/shm').filter((name) => /wavesmith-(?!fuzz-)/.test(name)) : [];
 
 interface Running {
   readonly child: ChildProcess;
@@ -72,9 +69,10 @@ interface Running {
   output(): string;
 }
 
-function startExec(...program: string[]): Running {
+function startExec(temporary: string, ...program: string[]): Running {
+  const { WAVESMITH_PRELOAD: preload } = process.env;
   const child = spawn(process.execPath, [join(root, 'bin/wavesmith'), 'exec', '--', ...program], {
-    env: { ...process.env, ...(process.env.WAVESMITH_PRELOAD ? { LD_PRELOAD: process.env.WAVESMITH_PRELOAD } : {}) },
+    env: { ...process.env, TMPDIR: temporary, ...(preload ? { LD_PRELOAD: preload } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -115,13 +113,17 @@ describe.skipIf(native === undefined)('many programs', () => {
 describe.skipIf(native === undefined)('kill -9', () => {
   const next = randomNumbers(20261121);
 
+  // Other tests make files in the usual one at the same time.
+  const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-killed-'));
+  afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
   /** Starts a device with a program, kills at a moment, and checks that nothing is left. */
   async function killAt(victim: 'program' | 'device' | 'both', delay: number): Promise<void> {
-    const run = startExec(file('hsa-tests'), kernels('gfx942'), kernels('gfx90a'), 'queues');
+    const run = startExec(temporary, file('hsa-tests'), kernels('gfx942'), kernels('gfx90a'), 'queues');
     const device = run.child.pid as number;
     // In a checkout the compiler may run as a child first.
     const find = (): number | undefined => childrenOf(device).find((pid) => socketOf(pid) !== undefined);
-    await until(() => find() !== undefined || !isAlive(device), 'the program starts', 20_000);
+    await until(() => find() !== undefined || !isAlive(device), 'the program starts');
     const program = find();
     const socket = socketOf(program);
     await sleep(delay);
@@ -146,7 +148,7 @@ describe.skipIf(native === undefined)('kill -9', () => {
   }
 
   it('of program, device or both at any moment leaves nothing behind', async () => {
-    const before = leftovers();
+    const before = shared();
     const moments = Array.from({ length: 30 }, (_, n) => ({
       victim: (['program', 'device', 'both'] as const)[n % 3] as 'program' | 'device' | 'both',
       delay: Math.floor(next() * 700),
@@ -154,7 +156,8 @@ describe.skipIf(native === undefined)('kill -9', () => {
     for (let at = 0; at < moments.length; at += 3) {
       await Promise.all(moments.slice(at, at + 3).map(({ victim, delay }) => killAt(victim, delay)));
     }
-    expect(leftovers().filter((path) => !before.includes(path))).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(shared().filter((name) => !before.includes(name))).toEqual([]);
   }, 120_000);
 
   it('of a device that programs share is reported by them', async () => {
@@ -164,7 +167,7 @@ describe.skipIf(native === undefined)('kill -9', () => {
     let output = '';
     for (const stream of [shell.stdout, shell.stderr])
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await until(() => output.includes('ready'), 'the program runs', 20_000);
+    await until(() => output.includes('ready'), 'the program runs');
     const program = childrenOf(shell.pid as number)[0] as number;
     const address = socketOf(program);
     const device = readdirSync('/proc').find((pid) => {
