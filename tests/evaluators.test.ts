@@ -36,7 +36,14 @@ if (redisProgram !== undefined) {
       const address = queueAddress(redis.url, false);
       const evaluators = await QueueEvaluators.open({ address, blobs: { isShared: true } });
       const stop = new AbortController();
-      const options = { slots: 2, drain: false, shared: blobs.folder, cache: blobs.folder, stallMs: 60_000, threadFile };
+      const options = {
+        slots: 2,
+        drain: false,
+        shared: blobs.folder,
+        cache: blobs.folder,
+        stallMs: 60_000,
+        threadFile,
+      };
       const working = runWorker({ address, ...options, signal: stop.signal });
       const close = async (): Promise<void> => {
         stop.abort();
