@@ -152,7 +152,7 @@ describe.skipIf(!hasHip)('a counted program', { timeout: 120_000 }, () => {
       await ended;
       const shell = Number(readFileSync(pid, 'utf8'));
       const isAlive = (): boolean => existsSync(`/proc/${shell}/exe`) && existsSync(`/proc/${shell}/cwd`);
-      for (let n = 0; n < 200 && isAlive(); n++) await setTimeout(100);
+      for (let n = 0; n < 600 && isAlive(); n++) await setTimeout(100);
       expect(isAlive()).toBe(false);
       expect(readdirSync(folder)).toEqual(['pid']);
     } finally {

@@ -163,7 +163,7 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
   beforeAll(async () => {
     page = await Page.start(chromium ?? '');
     await page.open(pathToFileURL(file).href, "document.documentElement.dataset.ready === 'true'");
-  }, 60_000);
+  });
   afterAll(() => page?.close());
 
   const keep = (name: string, png: Buffer) => {

@@ -436,7 +436,7 @@ describe('long runs', () => {
     });
     const ended = new Promise<number | null>((resolve) => child.once('close', (status) => resolve(status)));
     const until = async (condition: () => boolean): Promise<void> => {
-      for (let i = 0; i < 600 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 50));
+      for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 50));
       expect(condition()).toBe(true);
     };
     return { child, out, ended, until };

@@ -25,10 +25,7 @@ async function submit(page: Page, fields: Readonly<Record<string, string>> = {})
   await page.evaluate(
     `${set}document.getElementById('output').replaceChildren();document.getElementById('run').click()`,
   );
-  for (let i = 0; i < 400; i++) {
-    if ((await page.evaluate("document.body.dataset.state === 'idle'")) === true) break;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
+  await page.until("document.body.dataset.state === 'idle'");
   return String(await page.evaluate("document.getElementById('status').textContent"));
 }
 

@@ -44,8 +44,10 @@ export class Page {
 
   private constructor(path: string) {
     this.profile = mkdtempSync(join(tmpdir(), 'wavesmith-chromium-'));
+    // Containers give /dev/shm 64 MB.
     const flags = [
       '--headless',
+      '--disable-dev-shm-usage',
       '--no-sandbox',
       '--disable-gpu',
       '--remote-debugging-pipe',
@@ -114,11 +116,17 @@ export class Page {
   /** Opens a URL and waits for `condition` to hold. */
   async open(url: string, condition: string): Promise<void> {
     await this.send('Page.navigate', { url });
-    for (let i = 0; i < 400; i++) {
-      if ((await this.evaluate(condition).catch(() => false)) === true) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    // The page before may hold the condition, too.
+    await this.until(`location.href.split('#')[0] === ${JSON.stringify(url.split('#')[0])} && (${condition})`);
+  }
+
+  /** Waits for a condition of the page to hold. */
+  async until(condition: string): Promise<void> {
+    const end = Date.now() + 100_000;
+    while ((await this.evaluate(condition).catch(() => false)) !== true) {
+      if (Date.now() > end) throw new Error(`never ${condition}: ${this.problems.join('\n')}`);
+      await new Promise((resolve) => setTimeout(resolve, 25));
     }
-    throw new Error(`the page did not get ready: ${this.problems.join('\n')}`);
   }
 
   /** The value of an expression in the page. */
