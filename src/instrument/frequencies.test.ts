@@ -60,8 +60,9 @@ test('the counts of the measured blocks give those of all blocks of random funct
         if (counts.filter((count) => count > 0n).length > measured.length) whole++;
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 1200 },
   );
+  // About one in twenty functions has fewer measured blocks than blocks that run.
   expect(whole).toBeGreaterThan(10);
 });
 
