@@ -13,9 +13,9 @@ const countLine: Reporter = {
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'tools/**/*.test.ts'],
-    testTimeout: 120_000,
-    // Hooks compile programs and start servers, as tests do.
-    hookTimeout: 120_000,
+    // Against what hangs. The longest test takes half a minute on two free cores; machines with other work take ten times as long.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     maxWorkers: 2,
     reporters: ['default', countLine],
   },

@@ -38,7 +38,7 @@ async function expectEqual(captures: readonly Capture[], iterations = 1): Promis
 
 const native = nativeTests();
 
-describe.skipIf(native === undefined || !canCompileHip())('a HIP program', { timeout: 120_000 }, () => {
+describe.skipIf(native === undefined || !canCompileHip())('a HIP program', () => {
   let program: string;
   let kinds: string;
   let tools: string;
@@ -48,7 +48,7 @@ describe.skipIf(native === undefined || !canCompileHip())('a HIP program', { tim
     kinds = await compileHip({ sources: ['capture', 'capture_other'], targets: ['gfx942'] });
     tools = await compileHip({ sources: ['tools'], targets: ['gfx942'] });
     waits = await compileHip({ sources: ['waits'], targets: ['gfx942'] });
-  }, 120_000);
+  });
 
   test('is isolated and replayed: minimal and pointer-chase', async () => {
     const options = ['--kernel', '^(minimal|chase)$', '--dispatch', '0-1'];
@@ -200,7 +200,7 @@ describe.skipIf(native === undefined || !canCompileHip())('a HIP program', { tim
   });
 });
 
-describe.skipIf(native === undefined)('a HSA program', { timeout: 120_000 }, () => {
+describe.skipIf(native === undefined)('a HSA program', () => {
   const { file, kernels } = native ?? { file: String, kernels: String };
   const program = (...args: string[]): string[] => [file('hsa-capture'), kernels('gfx942'), ...args];
 

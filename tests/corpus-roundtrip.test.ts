@@ -38,7 +38,7 @@ function slice(folder: string): string[] {
 }
 
 describe.skipIf(corpus === undefined)('the corpus', () => {
-  it.each(corpus === undefined ? [] : slice(corpus))('should round-trip %s', { timeout: 60_000 }, (name) => {
+  it.each(corpus === undefined ? [] : slice(corpus))('should round-trip %s', (name) => {
     const objects = codeObjectsOf(openContainer(readFileSync(join(corpus ?? '', name)), name));
     expect(objects.length).toBeGreaterThan(0);
     for (const object of objects) expect(problems(object.bytes)).toEqual([]);
@@ -49,20 +49,20 @@ describe.skipIf(!withLlvm)('what clang makes', () => {
   const targets = ['gfx90a', 'gfx942:xnack-', 'gfx950'];
   const levels = ['-O0', '-O1', '-O2', '-O3'];
   const cases = targets.flatMap((target) => levels.map((level) => [target, level] as const));
-  it.each(cases)('should round-trip for %s at %s, linked and not', { timeout: 60_000 }, (target, level) => {
+  it.each(cases)('should round-trip for %s at %s, linked and not', (target, level) => {
     const object = compileC(COMPILED_SAMPLE, target, [level]);
     expect(problems(object)).toEqual([]);
     expect(problems(linkWithLld([object]))).toEqual([]);
   });
 
-  it.each(['4', '5', '6'])('should round-trip code object version %s', { timeout: 60_000 }, (version) => {
+  it.each(['4', '5', '6'])('should round-trip code object version %s', (version) => {
     const flags = ['-O2', `-mcode-object-version=${version}`, '-ffunction-sections', '-fdata-sections', '-g'];
     const object = compileC(COMPILED_SAMPLE, 'gfx942', flags);
     expect(problems(object)).toEqual([]);
     expect(problems(linkWithLld([object], ['--strip-all']))).toEqual([]);
   });
 
-  it('should round-trip several objects linked with a build id', { timeout: 60_000 }, () => {
+  it('should round-trip several objects linked with a build id', () => {
     const second = 'int f(int x) { return x + 1; }\n__attribute__((amdgpu_kernel)) void k2(int n) { f(n); }\n';
     const objects = [COMPILED_SAMPLE, second].map((source) => compileC(source, 'gfx90a', ['-O1']));
     expect(problems(linkWithLld(objects, ['--build-id']))).toEqual([]);

@@ -18,7 +18,7 @@ const LAUNCH = { program: path('sums.co'), kernel: 'sums', grid: 1, block: [64],
 let client: DebugClient;
 beforeEach(async () => {
   client = new DebugClient(process.execPath, join(root, 'bin/wavesmith'), 'wavesmith', { env: process.env });
-  client.defaultTimeout = 60_000;
+  client.defaultTimeout = 200_000;
   await startAdapter();
 });
 afterEach(() => client.stop());
@@ -30,7 +30,7 @@ async function startAdapter(): Promise<void> {
     `process.argv.splice(2, 0, 'dap');\nimport(${JSON.stringify(join(root, 'bin/wavesmith'))});\n`,
   );
   client = new DebugClient(process.execPath, path('adapter.cjs'), 'wavesmith', {});
-  client.defaultTimeout = 60_000;
+  client.defaultTimeout = 200_000;
   await client.start();
 }
 

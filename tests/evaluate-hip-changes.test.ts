@@ -53,7 +53,7 @@ const SOME = new Set<keyof typeof KERNELS>(['scale', 'softmax', 'quantize']);
 const chosen = (all: readonly Change[]) =>
   all.filter(({ of }) => process.env.WAVESMITH_EXAMPLES === 'all' || SOME.has(of));
 
-describe.skipIf(!canCompileHip())('changes of HIP kernels', { timeout: 300_000 }, () => {
+describe.skipIf(!canCompileHip())('changes of HIP kernels', () => {
   test.each(chosen([...HIP_RIGHT, ...ROUNDING_RIGHT]))('right: $name ($of)', async (change) => {
     const { verdict, rungs } = await (await evaluatorOf(change)).evaluate(await compiled(change.source, change.flags));
     expect(verdict, rungs.at(-1)?.evidence.join('\n')).not.toBe('rejected');

@@ -124,7 +124,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     });
     await record(folder, 'k.wscap', { code, args, grid, block });
     expected = (await search('here.db', '--jobs', '1')).digest;
-  }, 180_000);
+  });
   afterAll(async () => {
     await endWorkers();
     await redis.stop();
@@ -147,7 +147,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     setTimeout(() => victim?.kill('SIGKILL'), 2500);
     expect((await searching).digest).toBe(expected);
     await endWorkers();
-  }, 180_000);
+  });
 
   test('the dashboard is served to this machine and no other name', async () => {
     const child = spawn(process.execPath, [
@@ -174,7 +174,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
-  }, 180_000);
+  });
 
   test('a queue that is gone is an error, and the search goes on when it is back', async () => {
     await redis.stop();
@@ -198,7 +198,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
     startWorker();
     expect((await search('gone.db', '--queue', redis.url)).digest).toBe(expected);
     await endWorkers();
-  }, 180_000);
+  });
 
   test.skipIf(!hasNativeBuild())('a worker with a GPU measures both in turns, and its word counts', async () => {
     // The GPU is the virtual one of another process, behind the HSA library.

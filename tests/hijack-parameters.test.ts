@@ -83,7 +83,7 @@ describe.skipIf(!ready)('parameters outside the module', () => {
     expect(made.status, made.err).toBe(0);
     edit(asmFile(folder), /^\ts_endpgm$/m, '\ts_nop 0\n$&');
     expect((await wavesmith('hijack', 'build', folder)).status).toBe(0);
-  }, 120_000);
+  });
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
   it.each([

@@ -31,7 +31,7 @@ function edit(path: string, from: RegExp, to: string): void {
 /** Puts an instruction before the first wait of a kernel. */
 const nop = (path: string): void => edit(path, /\ts_waitcnt /, '\ts_nop 1\n\ts_waitcnt ');
 
-describe.skipIf(!hasHip)('hijack of a program that compiles its kernels', { timeout: 240_000 }, () => {
+describe.skipIf(!hasHip)('hijack of a program that compiles its kernels', () => {
   it('the code is the same in every run, so that the edit takes its place', async () => {
     const folder = join(work, 'rtc');
     const program = await compileHip({
@@ -48,7 +48,7 @@ describe.skipIf(!hasHip)('hijack of a program that compiles its kernels', { time
   });
 });
 
-describe.skipIf(!hasHip)('hijack of a HIP program', { timeout: 120_000 }, () => {
+describe.skipIf(!hasHip)('hijack of a HIP program', () => {
   const folder = join(work, 'hip');
   let program = '';
 
@@ -185,7 +185,7 @@ describe.skipIf(!hasHip)('hijack of a HIP program', { timeout: 120_000 }, () => 
   });
 });
 
-describe.skipIf(native === undefined)('hijack of an HSA program', { timeout: 60_000 }, () => {
+describe.skipIf(native === undefined)('hijack of an HSA program', () => {
   const { file, kernels } = native ?? { file: String, kernels: String };
 
   it('replaces the kernel of 201 dispatches and counts them', async () => {

@@ -275,7 +275,7 @@ describe.skipIf(!hasIree || !hasNativeBuild())('whole modules', () => {
       reasons: ['update_dispatch_0_elementwise_64_f32 is edited and did not run'],
       functions: [{ function: 'twice', verdict: 'equal' }],
     });
-  }, 60_000);
+  });
 
   it('that run for ever after an edit are stopped, and inputs of complex numbers are made', async () => {
     if (findIreeTool('iree-compile') === undefined) return;
@@ -301,5 +301,5 @@ describe.skipIf(!hasIree || !hasNativeBuild())('whole modules', () => {
     const numbers = await wavesmith('hijack', 'run', complex, '--input', '16xcomplex<f32>=iota');
     expect(numbers.out).toContain('output 0 (tensor<16xcomplex<f32>>): identical');
     expect(numbers.status).toBe(0);
-  }, 120_000);
+  });
 });

@@ -56,7 +56,7 @@ function saver(file: string): (text: string) => void {
   };
 }
 
-test.skipIf(!canRun)('each save is built, run and compared', { timeout: 180_000 }, async () => {
+test.skipIf(!canRun)('each save is built, run and compared', async () => {
   const folder = fixtureFolder();
   const file = asmFile(folder);
   const pristine = readFileSync(file, 'utf8');
@@ -83,7 +83,7 @@ test.skipIf(!canRun)('each save is built, run and compared', { timeout: 180_000 
   }
 });
 
-test.skipIf(native === undefined)('a program is run and compared on each save, too', { timeout: 180_000 }, async () => {
+test.skipIf(native === undefined)('a program is run and compared on each save, too', async () => {
   const folder = join(temporaryFolder(), 'work');
   const program = [native?.file('hsa-dispatch') ?? '', native?.kernels('gfx942') ?? ''];
   const made = await wavesmith('hijack', 'init', '-o', folder, '--kernel', '^scale$', '--', ...program);
@@ -127,7 +127,6 @@ if (!hasTmux) console.warn('skipped: tmux is not installed');
 
 test.skipIf(!canRun || !hasTmux || findIreeTool('iree-compile') === undefined)(
   'the transcript in docs/hijack.md is what a terminal shows',
-  { timeout: 240_000 },
   async () => {
     const work = temporaryFolder();
     const input = join(root, 'examples', 'two_matmuls.mlir');

@@ -110,7 +110,7 @@ a rather long line of text that does not fit into one packet of fifty-six bytes:
 between
 `;
 
-describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true, timeout: 300_000 }, () => {
+describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true }, () => {
   for (const entry of CASES) {
     for (const target of entry.targets ?? USUAL) {
       test(`${entry.name} on ${target}`, async () => {

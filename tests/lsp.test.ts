@@ -61,7 +61,7 @@ const newUri = (): string => `file:///test/${++count}.s`;
 beforeAll(async () => {
   client = new LspClient();
   await client.start();
-}, 120_000);
+});
 afterAll(async () => {
   expect(await client.stop()).toBe(0);
 });
@@ -522,7 +522,7 @@ const PIECES = [
   '# 1 "x"\n',
 ];
 
-test('random edits never end the server, and leave the diagnostics of a fresh open', { timeout: 60_000 }, async () => {
+test('random edits never end the server, and leave the diagnostics of a fresh open', async () => {
   const edit = fc.record({ at: fc.nat(2000), length: fc.nat(40), text: fc.constantFrom(...PIECES, '', '') });
   await fc.assert(
     fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 12 }), async (edits) => {
@@ -564,7 +564,7 @@ test('random edits never end the server, and leave the diagnostics of a fresh op
   expect(client.log.filter((m) => /failed/.test(m))).toEqual([]);
 });
 
-test('a client that goes away ends the server', { timeout: 30_000 }, async () => {
+test('a client that goes away ends the server', async () => {
   const other = new LspClient();
   await other.start();
   other.child.stdin.end();

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await client.connect(
     new StdioClientTransport({ command: process.execPath, args: [bin, 'mcp', '--root', root], stderr: 'inherit' }),
   );
-}, 60_000);
+});
 afterAll(async () => {
   await client.close();
   rmSync(folder, { recursive: true, force: true });
@@ -58,7 +58,7 @@ test('says what it is and what it can do', async () => {
   }
 });
 
-describe('a kernel is made faster with nothing but the tools', { timeout: 60_000 }, () => {
+describe('a kernel is made faster with nothing but the tools', () => {
   test('time shows where it stands', async () => {
     const { text, isError } = await call('time', { file: 'slow.wscap' });
     expect(isError, text).toBe(false);

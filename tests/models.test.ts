@@ -16,7 +16,7 @@ if (!hasIree || !hasOnnx) console.warn("skipped: IREE is not installed ('npm run
 test.skipIf(!hasIree || !hasOnnx || !hasNativeBuild()).each([
   ['matmul-bf16-dynamic', 'gfx950', 0],
   ['parameters-outside', 'gfx942', 2],
-])('%s on %s goes through every step', { timeout: 240_000 }, async (name, target, compilerTexts) => {
+])('%s on %s goes through every step', async (name, target, compilerTexts) => {
   const model = MODELS.find((m) => m.name === name);
   if (model === undefined) throw new Error(`there is no model ${name}`);
   const row = await tryModel(model, target, temporaryFolder());

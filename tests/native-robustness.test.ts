@@ -158,7 +158,7 @@ describe.skipIf(native === undefined)('kill -9', () => {
     }
     expect(readdirSync(temporary)).toEqual([]);
     expect(shared().filter((name) => !before.includes(name))).toEqual([]);
-  }, 120_000);
+  });
 
   it('of a device that programs share is reported by them', async () => {
     const script = `eval "$(node ${join(root, 'bin/wavesmith')} exec --env)"

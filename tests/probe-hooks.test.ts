@@ -23,7 +23,7 @@ async function hook(source: string, ...more: string[]) {
   return wavesmith('probe', '--tool', file, '--json', ...more, '--', ...line);
 }
 
-describe.skipIf(triton === undefined || llvmTool('clang++') === undefined)('hooks', { timeout: 60_000 }, () => {
+describe.skipIf(triton === undefined || llvmTool('clang++') === undefined)('hooks', () => {
   test('before every instruction count what the virtual GPU executes, and change nothing', async () => {
     const plain = JSON.parse((await wavesmith(...line, '--json')).out);
     const { out, err } = await hook(

@@ -37,7 +37,7 @@ async function probe(...args: string[]): Promise<Record & { readonly printed: st
   return { ...JSON.parse(out), printed: err };
 }
 
-describe.skipIf(!hasHip)('gridDim, read from inside the kernel', { timeout: 120_000 }, () => {
+describe.skipIf(!hasHip)('gridDim, read from inside the kernel', () => {
   // What was launched: work-items, workgroup, and the number of workgroups that the kernel must see.
   it.each<[string, Triple, Triple, Triple]>([
     ['affine', [512, 512, 1], [16, 16, 1], [32, 32, 1]],
@@ -58,7 +58,7 @@ describe.skipIf(!hasHip)('gridDim, read from inside the kernel', { timeout: 120_
   });
 });
 
-describe.skipIf(!hasHip)('a counted program', { timeout: 120_000 }, () => {
+describe.skipIf(!hasHip)('a counted program', () => {
   it.each(['plain', 'streams', 'graph', 'fork', 'dynamic'])(
     '%s prints what it prints, and its counts are exact',
     async (mode) => {

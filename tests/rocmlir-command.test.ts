@@ -140,7 +140,7 @@ const CONFIG = `---
 - "--iree-flow-fuse-multi-use"
 `;
 
-describe.skipIf(!ready)('with IREE', { timeout: 120_000 }, () => {
+describe.skipIf(!ready)('with IREE', () => {
   test('compile writes a code object and its manifest', async () => {
     const [hsaco, manifest] = [join(folder, 'gemm.hsaco'), join(folder, 'gemm.json')];
     const run = await wavesmith('compile', example('gemm_bias_relu.mlir'), '-o', hsaco, '--manifest', manifest);
@@ -357,27 +357,23 @@ describe('the dialect', () => {
 });
 
 describe('setup', () => {
-  test.skipIf(!ready)(
-    'all makes what setup.sh makes, each step checked, and clean undoes it',
-    { timeout: 60_000 },
-    async () => {
-      const made = join(folder, 'iree-rocMLIR');
-      const dry = await wavesmith('setup', '--root', made, '--dry-run');
-      expect(dry).toMatchObject({ status: 0, err: '' });
-      expect(dry.out).toContain('would be');
-      expect(existsSync(made)).toBe(false);
-      const done = await wavesmith('setup', '--root', made);
-      expect(done).toMatchObject({ status: 0, err: '' });
-      expect(done.out.match(/^ok /gm)).toHaveLength(4);
-      expect(readdirSync(join(made, 'bin')).sort()).toEqual(['iree-compile', 'iree-export', 'iree-run-module']);
-      expect(read(join(made, 'setup-env.sh'))).toContain(`export IREE_BIN='${join(made, 'bin')}'`);
-      expect((await wavesmith('setup', 'all', '--root', made)).out).toContain('there already');
-      writeFileSync(join(made, 'mine.txt'), 'x');
-      expect((await wavesmith('setup', 'clean', '--root', made)).status).toBe(0);
-      expect(readdirSync(made)).toEqual(['mine.txt']);
-      expect((await wavesmith('setup', 'clean', '--root', made)).out).toContain('nothing was made here');
-    },
-  );
+  test.skipIf(!ready)('all makes what setup.sh makes, each step checked, and clean undoes it', async () => {
+    const made = join(folder, 'iree-rocMLIR');
+    const dry = await wavesmith('setup', '--root', made, '--dry-run');
+    expect(dry).toMatchObject({ status: 0, err: '' });
+    expect(dry.out).toContain('would be');
+    expect(existsSync(made)).toBe(false);
+    const done = await wavesmith('setup', '--root', made);
+    expect(done).toMatchObject({ status: 0, err: '' });
+    expect(done.out.match(/^ok /gm)).toHaveLength(4);
+    expect(readdirSync(join(made, 'bin')).sort()).toEqual(['iree-compile', 'iree-export', 'iree-run-module']);
+    expect(read(join(made, 'setup-env.sh'))).toContain(`export IREE_BIN='${join(made, 'bin')}'`);
+    expect((await wavesmith('setup', 'all', '--root', made)).out).toContain('there already');
+    writeFileSync(join(made, 'mine.txt'), 'x');
+    expect((await wavesmith('setup', 'clean', '--root', made)).status).toBe(0);
+    expect(readdirSync(made)).toEqual(['mine.txt']);
+    expect((await wavesmith('setup', 'clean', '--root', made)).out).toContain('nothing was made here');
+  });
 
   test('without IREE a Python environment is made, also as the first step', async () => {
     const tools = join(folder, 'python');

@@ -6,7 +6,7 @@ import { nativeTests } from './support/native.ts';
 
 const native = nativeTests();
 
-describe.skipIf(native === undefined)('an isolated dispatch', { timeout: 60_000 }, () => {
+describe.skipIf(native === undefined)('an isolated dispatch', () => {
   const { file, kernels } = native ?? { file: String, kernels: String };
 
   it('comes with its code, packet, arguments and all memory before and after it', async () => {

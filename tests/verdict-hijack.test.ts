@@ -107,7 +107,7 @@ describe('waits that were dropped', () => {
     const harmless = await run(await edited(...HARMLESS), { ...RUN, check: true });
     expect(summary(harmless)).toEqual(['equal', true]);
     expect(harmless.objections).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** At the end of the kernel s[0:1] is the output's address. */
@@ -174,7 +174,7 @@ describe('memory beside the tensors', () => {
     expect(checked.objections).toContainEqual(
       expect.objectContaining({ by: 'strict', rule: 'memory/uninitialised', kernel: KERNEL }),
     );
-  }, 60_000);
+  });
 
   test('an output that the edit no longer writes is different; inputs that it writes, too', async () => {
     const empty = await run(await edited(/^(\.LBB0_0:\n)/m, '$1\ts_endpgm\n', true), RUN);
@@ -227,5 +227,5 @@ describe.skipIf(iree === undefined)('modules with several kernels', () => {
     expect(result.runs.map((r) => r.verdict)).toEqual(['equal']);
     expect(summary(result)).toEqual(['not-launched', false]);
     expect(line(result)).toBe(`EDITED KERNEL NOT LAUNCHED: ${second} is edited and did not run`);
-  }, 60_000);
+  });
 });

@@ -55,7 +55,7 @@ export async function run(
   program: string,
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
-  seconds = 100,
+  seconds = 200,
 ): Promise<HipRun> {
   if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
   else free--;

@@ -72,7 +72,7 @@ export interface ExecOptions {
 
 /** Runs a program under `wavesmith exec`. One that takes too long is killed and throws. */
 export function exec(program: readonly string[], settings: ExecOptions = {}): Promise<ExecResult> {
-  const { options = [], env = {}, timeoutMs = 110_000, node = process.execPath } = settings;
+  const { options = [], env = {}, timeoutMs = 200_000, node = process.execPath } = settings;
   return new Promise((resolve, reject) => {
     const child = spawn(node, [join(root, 'bin/wavesmith'), 'exec', ...options, '--', ...program], {
       env: { ...process.env, ...preload, ...env },

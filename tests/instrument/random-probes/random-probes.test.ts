@@ -4,7 +4,7 @@ import { ALL_BUILDS } from '../../sim/random-kernels/check.ts';
 import { llvmTool } from '../../support/llvm.ts';
 import { checkProbe, compileRandom } from './check.ts';
 
-describe.skipIf(llvmTool('clang-22') === undefined)('random probes', { timeout: 120_000 }, () => {
+describe.skipIf(llvmTool('clang-22') === undefined)('random probes', () => {
   // Of each target and level of optimisation something, limits of registers included; the last is strict.
   test.each([
     [1, false],

@@ -145,7 +145,7 @@ describe('a filtered trace is that of the interpreter', () => {
     expect(new Set(lines.filter((line) => line.includes('s_memtime'))).size).toBe(2500);
     expect(await same(tickets, { pc: '+0x30', wave: '0' }, { grid })).not.toEqual([]);
     expect(await same(tickets, { workgroup: '2', limit: 300 }, { grid })).toHaveLength(300);
-  }, 120_000);
+  });
 
   test.each(['ascending', 'descending', { seed: 3 }] as const)(
     'workgroups that wait for others, %j',
@@ -165,7 +165,7 @@ describe('a filtered trace is that of the interpreter', () => {
       const last = places[Math.min(places.length - 1, n + (n % 5))] as string;
       expect((await same(mixed, { pc: `${place}..${last}`, workgroup: '3-4' })).length).toBeGreaterThan(0);
     }
-  }, 120_000);
+  });
 
   test('a budget that ends the dispatch, and a fault', async () => {
     for (const maxInstructions of [5_500, 30_321]) {
@@ -176,5 +176,5 @@ describe('a filtered trace is that of the interpreter', () => {
     }
     const fault = kernelOf('v_mov_b32_e32 v9, 0x7f000000\nglobal_store_dword v9, v10, s[2:3]');
     expect((await same(fault, { workgroup: '0', wave: '0' })).length).toBeGreaterThan(5);
-  }, 120_000);
+  });
 });
