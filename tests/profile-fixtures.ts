@@ -372,14 +372,29 @@ export class SqttWriter {
     return this;
   }
 
-  /** Lets `cycles` pass (a multiple of 4). */
+  /** Lets `cycles` pass (a multiple of 4): with an empty token a cycle to the end of the packet, then with one pause. */
   wait(cycles: number): this {
-    for (let left = cycles / 4; left > 0; left -= Math.min(left, 255)) this.raw(BigInt(Math.min(left, 255)) << 4n, 2);
+    let steps = cycles / 4;
+    for (; steps > 0 && this.room() > 0; steps--) this.raw(0x10n, 2).raw(0n, Math.min(6, this.room()));
+    while (steps > 0) {
+      const pause = Math.min(steps, 254);
+      this.fill().raw(BigInt(pause) << 4n, 2);
+      steps -= pause;
+    }
     return this;
   }
 
+  /** Bytes to the end of the packet of 32 bytes; 0 at its start. */
+  private room(): number {
+    return (32 - ((this.bytes.length - 8) % 32)) % 32;
+  }
+
+  private fill(): this {
+    return this.raw(0n, this.room());
+  }
+
   reset(stamp: number): this {
-    this.raw(BigInt(1 << 13), 2);
+    this.fill().raw(BigInt((1 << 13) | 0xff0), 2);
     return this.raw((BigInt(stamp) << 16n) | 1n, 8);
   }
 
@@ -414,7 +429,7 @@ export class SqttWriter {
   }
 
   finish(): Uint8Array {
-    return Uint8Array.from(this.bytes);
+    return Uint8Array.from(this.fill().bytes);
   }
 }
 

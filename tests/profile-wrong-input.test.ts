@@ -440,9 +440,19 @@ describe('raw thread traces', () => {
       if (count > 0) told++;
     }
     expect(changed).toBeGreaterThan(20);
-    // A flipped bit of a delta moves what follows by four cycles; only a time stamp could show it, and this trace has one. Of real ones,
-    // with a stamp for every burst, 80 of 87 changes were told.
-    expect(told / changed).toBeGreaterThan(0.4);
+    // A pause at the start of a packet may have any length; so may the share of the steps that long tokens leave.
+    expect(told / changed).toBeGreaterThan(0.85);
+  });
+
+  it('tell of traces that end early, wherever that is', () => {
+    const good = sampleSqtt(0x7000_0000, 4);
+    const silent: number[] = [];
+    const [whole] = load(good, sampleCodeObject()).traces;
+    for (let end = 8; end < good.length; end++) {
+      const { traces, findings } = load(good.subarray(0, end), sampleCodeObject());
+      if (findings.length === 0 && JSON.stringify(traces[0]?.lines) !== JSON.stringify(whole?.lines)) silent.push(end);
+    }
+    expect(silent).toEqual([]);
   });
 });
 

@@ -38,7 +38,7 @@ export async function run(argv: string[]): Promise<number> {
   if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, paths.join(' ')));
   const { traces, findings } = analyse(recording);
   if (flags.json === true) {
-    const raw = sqtt.map(({ trace, header, targetCu, tokens, counts, base, stitched, fits }) => ({
+    const raw = sqtt.map(({ trace, header, targetCu, tokens, counts, base, stitched, fits, changedKinds }) => ({
       source: trace.source,
       header,
       targetCu,
@@ -47,6 +47,7 @@ export async function run(argv: string[]): Promise<number> {
       base: base ?? null,
       stitched,
       fits,
+      changedKinds,
     }));
     printJson({ schema: 'wavesmith.trace', version: '1.0', traces, raw, findings });
     return 0;

@@ -274,6 +274,12 @@ export const PROFILE_RULES = {
     source: SOURCES.threadTrace,
     advice: 'Record with a larger buffer, or less at once.',
   },
+  'sqtt/no-wave': {
+    severity: 'note',
+    title: 'No wave starts in the trace: nothing ran on that shader engine, or the file ends before the first wave',
+    source: SOURCES.threadTrace,
+    advice: 'Copy or record it again, if the traces of all shader engines are so.',
+  },
   'sqtt/stray': {
     severity: 'warning',
     title: 'Tokens of the trace belong to no wave that is known to live; they are left out',
@@ -294,7 +300,7 @@ export const PROFILE_RULES = {
   },
   'sqtt/truncated': {
     severity: 'note',
-    title: 'The trace ends inside a token',
+    title: 'The trace ends inside a token or a packet',
     source: SOURCES.threadTrace,
     advice: 'Nothing, if it is the last one; else copy the file again.',
   },

@@ -14,6 +14,7 @@ import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
 import { Recording } from '../recording.ts';
 import { type ByteSource, baseName, CHUNK, dirName, readWhole } from '../source.ts';
 import { LoadedCode } from '../sqtt/code.ts';
+import { contradictions } from '../sqtt/contradictions.ts';
 import { isSqtt } from '../sqtt/tokens.ts';
 import { readSqtt, type SqttResult } from '../sqtt/trace.ts';
 import { wideEncoding } from './encoding.ts';
@@ -324,51 +325,6 @@ function loadSqtt(
 ): SqttResult {
   const result = file.open((source) => readSqtt(source, { codes, base: options.base }));
   recording.traces.push(result.trace);
-  if (result.tokens.trailingBytes > 0) {
-    recording.report(
-      'sqtt/truncated',
-      file.path,
-      `The last ${result.tokens.trailingBytes} bytes are not a whole token.`,
-    );
-  }
-  if (result.tokens.backwards > 0) {
-    recording.report('sqtt/time', file.path, `Time runs backwards at ${result.tokens.backwards} tokens.`);
-  }
-  if (result.counts.packetsLost > 0) {
-    recording.report(
-      'sqtt/lost',
-      file.path,
-      `Packets were lost ${result.counts.packetsLost} times; waves are incomplete.`,
-    );
-  }
-  if (result.counts.strayTokens > 0) {
-    recording.report('sqtt/stray', file.path, `${result.counts.strayTokens} tokens belong to no live wave.`);
-  }
-  if (result.targetCu !== result.header.targetCu) {
-    recording.report(
-      'sqtt/target-cu',
-      file.path,
-      `The header names CU ${result.header.targetCu}, but the instructions belong to CU ${result.targetCu}.`,
-    );
-  }
-  const { endsWithoutStart, startsInUse, unpairedInstructions } = result.counts;
-  for (const [count, what] of [
-    [result.tokens.unpairedTimes, 'time resets and time stamps have no counterpart'],
-    [endsWithoutStart, 'waves end that did not start'],
-    [startsInUse, 'waves start in a slot that is in use'],
-    [unpairedInstructions, 'instructions were issued and not executed, or the other way round'],
-  ] as const) {
-    if (count > 0) recording.report('sqtt/inconsistent', file.path, `The trace contradicts itself: ${count} ${what}.`);
-  }
-  if (!result.fits) {
-    const { matched, total } = result.stitched;
-    recording.report(
-      'sqtt/wrong-code',
-      file.path,
-      `${matched} of ${total} tokens fit the given code, so it is not the traced one; sums by instruction are left out.`,
-    );
-  }
-  for (const [reason, waves] of result.problems)
-    recording.report('sqtt/unmatched', file.path, `${waves} waves: ${reason}.`);
+  for (const { code, message } of contradictions(result)) recording.report(code, file.path, message);
   return result;
 }

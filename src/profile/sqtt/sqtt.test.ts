@@ -5,7 +5,9 @@ import { sampleCodeObject, sampleSqtt } from '../../../tests/profile-fixtures.ts
 import { sharedPath } from '../../../tests/support/shared.ts';
 import type { ByteSource } from '../source.ts';
 import { LoadedCode, lineCategory } from './code.ts';
-import { decodeTokens, readSqttHeader, Token } from './tokens.ts';
+import { contradictions } from './contradictions.ts';
+import { Token } from './layout.ts';
+import { decodeTokens, readSqttHeader } from './tokens.ts';
 import { readSqtt } from './trace.ts';
 import { WaveBuilder } from './waves.ts';
 
@@ -142,6 +144,30 @@ describe.skipIf(root === undefined)('gfx950 traces from hardware', () => {
       waves += builder.counts.starts;
     }
     expect(waves).toBe(1025);
+  });
+
+  test('no clean trace contradicts itself, and most flipped bits that change what is read make one do so', () => {
+    for (const blob of blobs) {
+      const code = new LoadedCode(readFileSync(join(blob, '..', 'ProfileProgramEvent_1_lib.bin')), 'code');
+      const codes = contradictions(readSqtt(source(readFileSync(blob), blob), { codes: [code] })).map((c) => c.code);
+      expect([blob, codes.filter((c) => c !== 'sqtt/no-wave')]).toEqual([blob, []]);
+    }
+    const run = join(root ?? '', 'profile_gemm_run_0');
+    const codes = [new LoadedCode(readFileSync(join(run, 'ProfileProgramEvent_1_lib.bin')), 'gemm')];
+    const good = readFileSync(join(run, 'ProfileSQTTEvent_3_blob.bin'));
+    const expected = JSON.stringify(readSqtt(source(good), { codes }).trace);
+    let changed = 0;
+    let told = 0;
+    for (let bit = 64; bit < 8 * good.length; bit += 37) {
+      const bad = Uint8Array.from(good);
+      bad[bit >> 3] ^= 1 << (bit & 7);
+      const result = readSqtt(source(bad), { codes });
+      if (JSON.stringify(result.trace) === expected) continue;
+      changed++;
+      if (contradictions(result).length > 0) told++;
+    }
+    expect(changed).toBeGreaterThan(300);
+    expect(told / changed).toBeGreaterThan(0.88);
   });
 
   test('the GEMM: all 4 traced waves match token by token and end at s_endpgm', () => {

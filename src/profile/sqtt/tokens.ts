@@ -2,42 +2,8 @@
 // Source: ROCm/rocm-systems projects/rocprof-trace-decoder, source/gfx9/gfx9token.h (MIT since February 2026).
 import { WavesmithError } from '../../base/index.ts';
 import type { ByteSource } from '../source.ts';
-
-/** Token types: the low nibble of a token's first byte. */
-export const Token = {
-  MISC: 0,
-  TIME: 1,
-  REG: 2,
-  WAVE_START: 3,
-  WAVE_ALLOC: 4,
-  REG_CS: 5,
-  WAVE_END: 6,
-  EVENT: 7,
-  EVENT_CS: 8,
-  EVENT_GFX1: 9,
-  INST: 10,
-  INST_PC: 11,
-  SHADERDATA: 12,
-  ISSUE: 13,
-  PERF: 14,
-  REG_CS_PRIV: 15,
-} as const;
-
-/** Bytes of a token by type. */
-export const TOKEN_BYTES = Uint8Array.from([2, 8, 8, 4, 2, 6, 2, 2, 2, 2, 2, 8, 6, 4, 8, 6]);
-
-/** Kinds of MISC tokens. */
-export const Misc = {
-  TIME: 0,
-  TIME_RESET: 1,
-  PACKET_LOST: 2,
-  SURF_SYNC: 3,
-  STALL_BEGIN: 4,
-  STALL_END: 5,
-  SAVE_CONTEXT: 6,
-};
-
-export const HEADER_BYTES = 8;
+import { HEADER_BYTES, Misc, TOKEN_BYTES, Token } from './layout.ts';
+import { PacketRhythm, type RhythmBreaks } from './rhythm.ts';
 
 export interface SqttHeader {
   /** 4: MI200, 5: MI300, 6: MI350. */
@@ -86,10 +52,12 @@ export interface TokenSummary {
   /** Bytes at the end that are too few for the token they start. */
   readonly trailingBytes: number;
   readonly lastTime: number;
-  /** Tokens whose time was before the one before: never in a good trace. */
+  /** Tokens whose time was before the one before, or time stamps before the time that the deltas add up to: never in a good trace. */
   readonly backwards: number;
   /** Resets without a time stamp before the next one, and stamps without a reset: never in a good trace. */
   readonly unpairedTimes: number;
+  /** What contradicts how the hardware writes its packets. */
+  readonly rhythm: RhythmBreaks;
 }
 
 const WINDOW = 4 << 20;
@@ -114,6 +82,8 @@ class TokenDecoder {
   /** File offset of a TIME token that a reset has consumed. */
   private consumed = -1;
   private unpairedTimes = 0;
+  private earlyStamps = 0;
+  private readonly rhythm = new PacketRhythm();
 
   constructor(source: ByteSource, sink: TokenSink) {
     this.source = source;
@@ -167,9 +137,12 @@ class TokenDecoder {
           this.time += ((first >> 4) & 1) * 4;
           this.unpairedTimes++;
         }
+        this.rhythm.token(type, low & 0xffff, 0, this.origin + at);
         continue;
       }
-      this.time += (type === Token.MISC ? (low >> 4) & 0xff : (first >> 4) & 1) * 4;
+      const delta = type === Token.MISC ? (low >> 4) & 0xff : (first >> 4) & 1;
+      this.rhythm.token(type, low & 0xffff, delta, this.origin + at);
+      this.time += delta * 4;
       if (type === Token.MISC && ((low >> 13) & 7) === Misc.TIME_RESET) this.patchTime();
       if (this.time < lastTime) backwards++;
       lastTime = this.time;
@@ -180,8 +153,9 @@ class TokenDecoder {
       counts,
       trailingBytes: this.bytes.length - this.at,
       lastTime,
-      backwards,
+      backwards: Math.max(backwards, this.earlyStamps),
       unpairedTimes: this.unpairedTimes,
+      rhythm: this.rhythm.finish(this.source.size),
     };
   }
 
@@ -210,6 +184,7 @@ class TokenDecoder {
         this.base ??= stamp - this.time + 4;
         const time = stamp - this.base;
         // A stamp before the first one cannot be: the time runs on from where it was.
+        if (time < this.time - 4 && this.consumed >= 0) this.earlyStamps++;
         if (time > 0) this.time = time - (time % 4);
         else if (time < -4) this.unpairedTimes++;
         this.consumed = this.origin + at;

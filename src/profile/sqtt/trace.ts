@@ -5,8 +5,9 @@
 import type { OccupancyEvent, ThreadTrace, TraceLine, TraceWave, WaveInstruction } from '../recording.ts';
 import type { ByteSource } from '../source.ts';
 import { type CodeLine, inferBases, type LoadedCode } from './code.ts';
+import { HEADER_BYTES } from './layout.ts';
 import { type StitchResult, stitchWave } from './stitch.ts';
-import { decodeTokens, HEADER_BYTES, readSqttHeader, type SqttHeader, type TokenSummary } from './tokens.ts';
+import { decodeTokens, readSqttHeader, type SqttHeader, type TokenSummary } from './tokens.ts';
 import { CATEGORY_NAMES, Category, type SqttWave, WaveBuilder, type WaveCounts } from './waves.ts';
 
 export interface SqttOptions {
@@ -34,6 +35,8 @@ export interface SqttResult {
   };
   /** False when most tokens do not fit the given code: the trace then has no lines. */
   readonly fits: boolean;
+  /** Executions of an instruction whose token is of another kind than at its other executions. */
+  readonly changedKinds: number;
   /** Reasons why waves were not matched to the end, with the number of waves. */
   readonly problems: ReadonlyMap<string, number>;
 }
@@ -56,6 +59,8 @@ interface LineSum {
   readonly line: CodeLine;
   readonly codeObject: number;
   readonly kernel: string | undefined;
+  /** The category of its first token. */
+  readonly category: number;
   hits: number;
   latency: number;
   stall: number;
@@ -88,15 +93,20 @@ function decode(source: ByteSource, header: SqttHeader, targetCu: number, option
       base: collector.base,
       stitched: collector.stitched,
       fits: collector.fits,
+      changedKinds: collector.changedKinds,
       problems: collector.problems,
     }),
   };
 }
 
+/** Whether a category is of a memory instruction: its tokens are the same at each execution. */
+const isMemory = (category: number) => category === Category.VMEM || category === Category.FLAT;
+
 class Collector {
   readonly stitched = { waves: 0, matched: 0, total: 0, ended: 0 };
   readonly problems = new Map<string, number>();
   base: number | undefined;
+  changedKinds = 0;
   private readonly waves: { readonly wave: TraceWave; readonly lines: readonly (CodeLine | undefined)[] }[] = [];
   private readonly occupancyEvents: OccupancyEvent[] = [];
   private readonly sums: Sums[] = [];
@@ -146,6 +156,12 @@ class Collector {
         this.problems.set(result.stopped, (this.problems.get(result.stopped) ?? 0) + 1);
       }
       this.addSums(wave, result.lines, place);
+    } else if ((this.options.codes ?? []).length > 0) {
+      const reason =
+        program === undefined
+          ? 'the trace does not tell where the wave started'
+          : `the given code has no kernel that can be at 0x${program.toString(16)}`;
+      this.problems.set(reason, (this.problems.get(reason) ?? 0) + 1);
     }
     if (this.waves.length >= (this.options.maxWaves ?? 256)) {
       this.omitted++;
@@ -179,9 +195,10 @@ class Collector {
         let sum = sums[line.id];
         if (sum === undefined) {
           const kernel = code.functionAt(line.address)?.name;
-          sum = { line, codeObject: index, kernel, hits: 0, latency: 0, stall: 0, idle: 0 };
+          sum = { line, codeObject: index, kernel, category: wave.category[i], hits: 0, latency: 0, stall: 0, idle: 0 };
           sums[line.id] = sum;
         }
+        if (isMemory(wave.category[i]) && wave.category[i] !== sum.category) this.changedKinds++;
         // The exit of a barrier is part of the same execution of the instruction.
         if (i === 0 || lines[i - 1] !== line || wave.category[i] !== Category.IMMED) sum.hits++;
         sum.latency += wave.duration[i];

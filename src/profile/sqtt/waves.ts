@@ -2,7 +2,8 @@
 // Source: rocprof-trace-decoder source/gfx9/gfx9wave.cpp. An instruction's latency contains its stall; what is left of a
 // wave's time is idle. Only the target CU reports instructions; all CUs of the shader engine report wave starts and ends.
 import type { OccupancyEvent } from '../recording.ts';
-import { Misc, type SqttHeader, Token, type TokenSink } from './tokens.ts';
+import { Misc, Token } from './layout.ts';
+import type { SqttHeader, TokenSink } from './tokens.ts';
 
 /** What a token says about the instruction. */
 export const Category = {
@@ -84,6 +85,8 @@ class LiveWave implements SqttWave {
   complete = false;
   /** INST tokens without an instruction that was issued, and at the end issued ones without a token. */
   unpaired = 0;
+  /** INST tokens of a type that gfx9 does not have, and replays of an access that was not issued. */
+  unknown = 0;
   private readonly issued: number[] = [];
   private nextIssued = 0;
   private stalls: number[] = [];
@@ -209,7 +212,10 @@ class LiveWave implements SqttWave {
     this.category[index] = Category.REPLAY;
     const original = REPLAY_OF[type];
     const first = original === undefined ? -1 : (this.lastOfType[original] ?? -1);
-    if (first < 0 || first >= index) return;
+    if (first < 0 || first >= index) {
+      this.unknown++;
+      return;
+    }
     this.lastOfType[original] = -1;
     const longer = Math.max(this.duration[first], time + 4 - this.time[first]);
     this.stall[first] += longer - this.duration[first];
@@ -248,9 +254,15 @@ export interface WaveCounts {
   startsInUse: number;
   /** Issued instructions without their INST token, and the other way round, in waves that ended. */
   unpairedInstructions: number;
+  /** INST tokens of a type that gfx9 does not have, and replays of an access that was not issued. */
+  unknownInstructions: number;
+  /** ISSUE tokens that report nothing of any wave. */
+  emptyIssues: number;
+  /** Waves of all CUs that have no end in the trace. */
+  unended: number;
   packetsLost: number;
   contextSaves: number;
-  /** Tokens with an impossible wave slot, and instruction tokens without a live wave. */
+  /** Tokens with an impossible wave slot or register, and tokens of instructions or user data without a live wave. */
   strayTokens: number;
   instructionTokens: number;
   perfSamples: number;
@@ -271,6 +283,9 @@ export class WaveBuilder implements TokenSink {
     endsWithoutStart: 0,
     startsInUse: 0,
     unpairedInstructions: 0,
+    unknownInstructions: 0,
+    emptyIssues: 0,
+    unended: 0,
     packetsLost: 0,
     contextSaves: 0,
     strayTokens: 0,
@@ -285,6 +300,8 @@ export class WaveBuilder implements TokenSink {
   private readonly live: (LiveWave | undefined)[] = new Array(64).fill(undefined);
   private readonly programLow = new Float64Array(8);
   private readonly programHigh = new Float64Array(8);
+  /** Whether a wave started on the second shader array. */
+  private otherArray = false;
   private phase = 0;
   private ids = 0;
   private readonly header: SqttHeader;
@@ -328,17 +345,29 @@ export class WaveBuilder implements TokenSink {
         else if (kind === Misc.SAVE_CONTEXT) this.counts.contextSaves++;
         break;
       }
+      case Token.REG:
+        // No register that a command stream writes has the address 0.
+        if (low >>> 16 === 0) this.counts.strayTokens++;
+        break;
       case Token.PERF:
         this.counts.perfSamples++;
         break;
       case Token.SHADERDATA:
         this.counts.shaderData++;
+        if (!this.isOfWave(low)) this.counts.strayTokens++;
         break;
     }
   }
 
+  /** Whether the wave that a token names runs; of the other shader array only whether it ever had a wave. */
+  private isOfWave(low: number): boolean {
+    if (((low >> 5) & 1) !== 0) return this.otherArray;
+    return (this.alive[(((low >> 14) & 3) << 4) | ((low >> 10) & 15)] & (1 << ((low >> 6) & 15))) !== 0;
+  }
+
   private issue(time: number, low: number): void {
     const simd = (low >> 5) & 3;
+    if (low >>> 8 === 0) this.counts.emptyIssues++;
     for (let slot = 0, bits = low >>> 8; slot < 10 && bits !== 0; slot++, bits >>>= 2) {
       const status = bits & 3;
       if (status === 0) continue;
@@ -378,7 +407,10 @@ export class WaveBuilder implements TokenSink {
     }
     this.counts.starts++;
     this.sink.occupancy?.({ time, shaderEngine: this.header.shaderEngine, cu, simd, slot, start: true });
-    if (((low >> 5) & 1) !== 0) return;
+    if (((low >> 5) & 1) !== 0) {
+      this.otherArray = true;
+      return;
+    }
     const at = (simd << 4) | slot;
     if ((this.alive[at] & (1 << cu)) !== 0) this.counts.startsInUse++;
     this.alive[at] |= 1 << cu;
@@ -407,6 +439,7 @@ export class WaveBuilder implements TokenSink {
     this.live[at] = undefined;
     wave.finish(time);
     this.counts.unpairedInstructions += wave.unpaired;
+    this.counts.unknownInstructions += wave.unknown;
     this.sink.wave(wave);
   }
 
@@ -422,10 +455,12 @@ export class WaveBuilder implements TokenSink {
 
   /** Hands over the waves that never ended. */
   finish(): void {
+    for (const cus of this.alive) for (let left = cus; left !== 0; left &= left - 1) this.counts.unended++;
     this.live.forEach((wave, at) => {
       if (wave === undefined) return;
       this.live[at] = undefined;
       wave.abandon();
+      this.counts.unknownInstructions += wave.unknown;
       this.sink.wave(wave);
     });
   }
