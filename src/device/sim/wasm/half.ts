@@ -53,99 +53,100 @@ export function encodeHalf(fn: WasmFunction, rounding: Rounding = 0): void {
   for (const local of [x, bits, decoded]) fn.release('v128', local);
 }
 
-/** f32 values -> f16 bits, rounded towards zero. */
-function encodeTruncated(fn: WasmFunction): void {
-  const [x, a] = [fn.local('v128'), fn.local('v128')];
-  fn.tee(x)
-    .v128(...splat(0x7fffffff))
+/**
+ * Sizes on the stack, which end at 65536, become their sum with 2^13 times the power of two below them (½ for denormals): its fraction is
+ * then rounded to nearest even where that of the f16 is. The power has 0x800 in its fraction, for `packSum`, and is kept in `power`.
+ */
+function addPower(fn: WasmFunction, power: number): void {
+  const size = power;
+  fn.tee(size)
+    .get(size)
+    .v128(...splat(0x7f800000))
     .op('v128.and')
-    .set(a);
-  // Normal: drop 13 bits and rebias. Denormal: whole multiples of 2^-24, in the low bits of their sum with 2^23.
-  fn.get(a)
+    .v128(...splat(113 << 23))
+    .op('i32x4.max_s')
+    .v128(...splat((13 << 23) + 0x800))
+    .op('i32x4.add')
+    .tee(power)
+    .op('f32x4.add');
+}
+
+/** Such sums on the stack -> sizes of f16: the exponent, moved down, and the fraction add up to them. NaNs are above all sums. */
+function packSum(fn: WasmFunction): void {
+  const sum = fn.local('v128');
+  fn.v128(...splat(0x4e000e00))
+    .op('i32x4.min_u')
+    .tee(sum)
+    .get(sum)
     .i32(13)
     .op('i32x4.shr_u')
-    .v128(...splat(112 << 10))
-    .op('i32x4.sub');
-  fn.get(a)
-    .v128(...splat(0x4b800000))
-    .op('f32x4.mul')
-    .op('f32x4.trunc')
-    .v128(...splat(0x4b000000))
-    .op('f32x4.add')
-    .v128(...splat(0x4b000000))
-    .op('v128.xor');
-  fn.get(a)
-    .v128(...splat(0x387fffff))
-    .op('i32x4.gt_s')
-    .op('v128.bitselect');
-  // Finite values end at 65504.
-  fn.v128(...splat(0x7bff)).op('i32x4.min_s');
-  fn.v128(...splat(0x7c00));
-  fn.get(a)
-    .v128(...splat(0x7f800000))
-    .op('i32x4.ne')
-    .op('v128.bitselect');
+    .op('i32x4.add')
+    .v128(...splat(0x7fff))
+    .op('v128.and');
+  fn.release('v128', sum);
+}
+
+/** Puts the signs of f32 values in a local above the sizes of f16 on the stack; NaNs get none. */
+function addSigns(fn: WasmFunction, x: number): void {
   fn.get(x)
+    .get(x)
+    .get(x)
+    .op('f32x4.eq')
+    .op('v128.and')
     .i32(16)
     .op('i32x4.shr_u')
     .v128(...splat(0x8000))
     .op('v128.and')
     .op('v128.or');
-  fn.v128(...splat(0x7e00));
+}
+
+/** f32 values -> f16 bits, rounded towards zero. */
+function encodeTruncated(fn: WasmFunction): void {
+  const [x, a, size, power, sum] = [1, 2, 3, 4, 5].map(() => fn.local('v128')) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  fn.tee(x)
+    .v128(...splat(0x7fffffff))
+    .op('v128.and')
+    .tee(a)
+    .v128(...splat(0x477fffff))
+    .op('f32x4.pmin')
+    .tee(size);
+  addPower(fn, power);
+  // One less where it was rounded up.
+  fn.tee(sum).get(sum).get(power).op('f32x4.sub').get(size).op('f32x4.gt').op('i32x4.add');
+  packSum(fn);
+  // Infinity is one above the largest number.
   fn.get(a)
-    .v128(...splat(0x7f800001))
-    .op('i32x4.lt_s')
-    .op('v128.bitselect');
-  for (const local of [x, a]) fn.release('v128', local);
+    .v128(...splat(0x7f800000))
+    .op('i32x4.eq')
+    .op('i32x4.sub');
+  addSigns(fn, x);
+  for (const local of [x, a, size, power, sum]) fn.release('v128', local);
 }
 
 /** f32 values -> f16 bits, rounded to nearest even. */
 function encodeNearest(fn: WasmFunction): void {
   const x = fn.local('v128');
-  const a = fn.local('v128');
   fn.tee(x)
     .v128(...splat(0x7fffffff))
-    .op('v128.and')
-    .set(a);
-  // Normal: add half of the last place, ties by the kept bit, and rebias.
-  fn.get(a)
-    .get(a)
-    .i32(13)
-    .op('i32x4.shr_u')
-    .v128(...splat(1))
-    .op('v128.and')
-    .op('i32x4.add');
-  fn.v128(...splat(0xfff - (112 << 23)))
-    .op('i32x4.add')
-    .i32(13)
-    .op('i32x4.shr_u');
-  // Denormal: adding 0.5 puts the value into the low bits, rounded.
-  fn.get(a)
-    .v128(...splat(0x3f000000))
-    .op('f32x4.add')
-    .v128(...splat(0x3f000000))
-    .op('i32x4.sub');
-  fn.get(a)
-    .v128(...splat(0x387fffff))
-    .op('i32x4.gt_s')
-    .op('v128.bitselect');
-  // Too large, infinite: infinity.
-  fn.v128(...splat(0x7c00)).op('i32x4.min_s');
-  fn.get(x)
-    .i32(16)
-    .op('i32x4.shr_u')
-    .v128(...splat(0x8000))
-    .op('v128.and')
-    .op('v128.or');
-  fn.set(x)
-    .v128(...splat(0x7e00))
-    .get(x)
-    .get(a)
-    .v128(...splat(0x7f800000))
-    .op('i32x4.gt_s')
-    .op('v128.bitselect');
+    .op('v128.and');
+  encodeSize(fn);
+  addSigns(fn, x);
   fn.release('v128', x);
-  fn.release('v128', a);
+}
+
+/** f32 values that are not negative -> f16 bits, rounded to nearest even. */
+export function encodeSize(fn: WasmFunction): void {
+  const power = fn.local('v128');
+  fn.v128(...splat(0x47800000)).op('f32x4.pmin');
+  addPower(fn, power);
+  packSum(fn);
+  fn.release('v128', power);
 }
 
 /** f32 values (exact or rounded to odd) -> the f16 values they round to, as f32. */
@@ -224,9 +225,8 @@ export function fmaHalf(fn: WasmFunction, rounding: Rounding): void {
   fn.set(c).op('f32x4.mul').tee(p).get(c).op('f32x4.add').tee(s);
   fn.v128(...splat(0xfff))
     .op('v128.and')
-    .v128(0, 0, 0, 0)
-    .op('i32x4.eq')
-    .op('v128.any_true')
+    .op('i32x4.all_true')
+    .op('i32.eqz')
     .if();
   fn.get(s).get(p).op('f32x4.sub').set(t);
   fn.get(p).get(s).get(t).op('f32x4.sub').op('f32x4.sub').get(c).get(t).op('f32x4.sub').op('f32x4.add');

@@ -169,20 +169,23 @@ function log2(to: Target): void {
   });
 }
 
-/** Beyond 256 turns the f32 sine is 0 and the cosine 1, of infinities and NaNs there is none: puts that into such lanes of the result. */
+/** Pushes the lanes of a local that are beyond 256 turns: there the f32 sine is 0 and the cosine 1, of infinities and NaNs there is none. */
+function pushBeyond(fn: WasmFunction, x: number): void {
+  // As integers NaNs are beyond, too.
+  fn.get(x).op('f32x4.abs');
+  single(fn, 256);
+  fn.op('i32x4.gt_s');
+}
+
+/** Puts the value beyond 256 turns, or NaN, into such lanes of the result. */
 function limit(fn: WasmFunction, x: number, result: number, beyond: number): void {
-  withLocals(fn, 2, (...locals) => {
-    const [size, outside] = locals as [number, number];
-    // As integers NaNs are beyond, too.
-    fn.get(x).op('f32x4.abs').tee(size);
-    single(fn, 256);
-    fn.op('i32x4.gt_s').tee(outside).op('v128.any_true').if();
-    single(fn, beyond);
-    single(fn, NaN);
-    fn.get(size);
-    single(fn, Infinity);
-    fn.op('f32x4.lt').op('v128.bitselect').get(result).get(outside).op('v128.bitselect').set(result).end();
-  });
+  single(fn, beyond);
+  single(fn, NaN);
+  fn.get(x).op('f32x4.abs');
+  single(fn, Infinity);
+  fn.op('f32x4.lt').op('v128.bitselect').get(result);
+  pushBeyond(fn, x);
+  fn.op('v128.bitselect').set(result);
 }
 
 /** Pushes sin(2πv) or cos(2πv) of v in [0, ¼], in f32. */
@@ -248,14 +251,35 @@ function sine(to: Target): void {
     fn.set(v);
     if (format === 'f16') sine16(to, v);
     else quarter(to, v, false);
-    fn.get(x).get(turn).get(v).v128(0, 0, 0, 0).op('f32x4.eq').op('v128.bitselect');
-    word(fn, -0x80000000);
-    fn.op('v128.and').op('v128.or');
-    if (format === 'f16') return;
-    fn.set(turn);
-    limit(fn, x, turn, 0);
+    const zeros = (): void => void fn.get(v).v128(0, 0, 0, 0).op('f32x4.eq');
+    if (format === 'f16') {
+      fn.get(x).get(turn);
+      zeros();
+      fn.op('v128.bitselect');
+      addSign(fn);
+      return;
+    }
     fn.get(turn);
+    addSign(fn);
+    fn.set(turn);
+    zeros();
+    pushBeyond(fn, x);
+    fn.op('v128.or').op('v128.any_true').if();
+    // A zero has the sign of the argument.
+    fn.get(x);
+    word(fn, -0x80000000);
+    fn.op('v128.and').get(turn);
+    zeros();
+    fn.op('v128.bitselect').set(turn);
+    limit(fn, x, turn, 0);
+    fn.end().get(turn);
   });
+}
+
+/** Gives the sizes on the stack the signs of the values above them. */
+function addSign(fn: WasmFunction): void {
+  word(fn, -0x80000000);
+  fn.op('v128.and').op('v128.or');
 }
 
 function cosine(to: Target): void {
@@ -277,8 +301,10 @@ function cosine(to: Target): void {
     fn.op('f32x4.gt');
     word(fn, -0x80000000);
     fn.op('v128.and').op('v128.xor').set(turn);
+    pushBeyond(fn, x);
+    fn.op('v128.any_true').if();
     limit(fn, x, turn, 1);
-    fn.get(turn);
+    fn.end().get(turn);
   });
 }
 

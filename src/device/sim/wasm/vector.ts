@@ -9,7 +9,7 @@ import { WAVE_TEMPORARY } from '../state/layout.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { type FunctionContext, registerAt, registerNumber } from './context.ts';
 import type { WasmModule } from './emit.ts';
-import { decodeHalf, encodeHalf } from './half.ts';
+import { decodeHalf, encodeHalf, encodeSize } from './half.ts';
 import { hasHighWordForm, pushByHighWords } from './high-words.ts';
 import { addIndexed, pushOffsets, releaseOffsets } from './indexed.ts';
 import type { LaneMode } from './lane-writer.ts';
@@ -310,7 +310,8 @@ class VectorInstruction {
     if (omod !== 0) this.scale(e);
     if (e.type === 'f16') {
       if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
-      encodeHalf(fn, mode.round64);
+      if (plain && mode.round64 === 0 && NEVER_NEGATIVE.has(e.op)) encodeSize(fn);
+      else encodeHalf(fn, mode.round64);
       if (!mode.out64) flushDenormals(fn, 'f16');
       return;
     }
@@ -408,6 +409,9 @@ class VectorInstruction {
 const NEVER_DENORMAL = new Set(['f32.rsq', 'f32.sqrt', 'f32.cos_turns', 'f32.from_i32_s', 'f32.from_i32_u']);
 const isNeverDenormal = ({ op }: Expr, readsDenormals: boolean): boolean =>
   NEVER_DENORMAL.has(op) || (op === 'f32.sin_turns' && !readsDenormals);
+
+/** Operators of f16 whose results are not below zero, nor negative zeros. */
+const NEVER_NEGATIVE = new Set(['f16.exp2']);
 
 /** Operators whose code gives no NaN but the default quiet one. */
 const DEFAULT_NAN = new Set([
