@@ -67,6 +67,9 @@ describe('an assembly kernel', () => {
     expect((await back).body.reason).toBe('step');
     const here = await frame(thread);
     expect(here?.name).toBe('sums+0xc');
+    await expect(frame(99)).rejects.toThrow('There is no thread 99 now.');
+    await expect(client.continueRequest({ threadId: 99 })).rejects.toThrow('There is no thread 99 now.');
+    await expect(client.scopesRequest({ frameId: 99 })).rejects.toThrow('There is no stack frame 99 now.');
     const { scopes } = (await client.scopesRequest({ frameId: here?.id as number })).body;
     expect(scopes.map((s) => s.name)).toEqual(['Arguments', 'Wave', 'Scalar registers', 'Vector registers (lane 0)']);
     const inScope = async (name: string) => {

@@ -61,6 +61,11 @@ function showFrame(led: Debugger, { wave, depth }: { readonly wave: Wave; readon
   led.frame = depth;
 }
 
+const unknownId = (what: string, id: number): WavesmithError =>
+  new WavesmithError('dap/unknown-id', `There is no ${what} ${id} now.`, {
+    hint: 'Ask for the threads and their stack traces again: the ids of stack frames end when the program goes on.',
+  });
+
 /** One connection to an editor. */
 export class WavesmithDebugSession extends DebugSession {
   private readonly launcher: Launcher;
@@ -201,8 +206,18 @@ export class WavesmithDebugSession extends DebugSession {
     return known;
   }
 
+  /** The wave of a thread; undefined when it is over, or when no wave has begun. Throws for a thread that the editor was never told of. */
   private waveOf(thread: number): Wave | undefined {
-    return this.led?.allWaves.find((w) => this.threadOf(w) === thread) ?? this.led?.selected;
+    const isKernel = thread === 1 && this.threads.size === 0;
+    if (!isKernel && ![...this.threads.values()].includes(thread)) throw unknownId('thread', thread);
+    return this.led?.allWaves.find((w) => this.threadOf(w) === thread);
+  }
+
+  /** The stack frame of an id that the editor was given at this stop. */
+  private frameOf(id: number): { readonly wave: Wave; readonly depth: number } {
+    const frame = this.frames[id - 1];
+    if (frame === undefined) throw unknownId('stack frame', id);
+    return frame;
   }
 
   protected override configurationDoneRequest(response: DebugProtocol.ConfigurationDoneResponse): void {
@@ -246,9 +261,9 @@ export class WavesmithDebugSession extends DebugSession {
     { frameId }: DebugProtocol.ScopesArguments,
   ): void {
     this.answer(response, (led) => {
-      const frame = this.frames[frameId - 1];
-      if (frame !== undefined) showFrame(led, frame);
-      return { scopes: this.variables?.scopes(frame?.wave, frame?.depth) ?? [] };
+      const frame = this.frameOf(frameId);
+      showFrame(led, frame);
+      return { scopes: this.variables?.scopes(frame.wave, frame.depth) ?? [] };
     });
   }
 
@@ -298,8 +313,7 @@ export class WavesmithDebugSession extends DebugSession {
     { expression, context, frameId }: DebugProtocol.EvaluateArguments,
   ): void {
     this.answer(response, (led) => {
-      const frame = frameId === undefined ? undefined : this.frames[frameId - 1];
-      if (frame !== undefined) showFrame(led, frame);
+      if (frameId !== undefined) showFrame(led, this.frameOf(frameId));
       if (context === 'repl') return { result: this.command(led, expression), variablesReference: 0 };
       const value: Value = evaluate(led, expression);
       return { result: valueText(value), variablesReference: 0 };

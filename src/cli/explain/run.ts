@@ -151,6 +151,10 @@ export const RUN_ERRORS: ErrorPages = {
     'The editor asked something of the debugger before a kernel was launched, or after the launch failed.',
     'Start the debug session again; the message of the launch says what was wrong with it.',
   ],
+  'dap/unknown-id': [
+    'The editor asked for a thread or a stack frame that the debugger has not told it of, or whose id ended when the program went on.',
+    'Ask for the threads and their stack traces again.',
+  ],
   'run/bad-expression': [
     'An expression of the debugger is not written as it must be, or names what is not there.',
     'Write it as in C: `v3 == 7 && lane < 32`, `*f32(x + 4)`. docs/debugging.md lists what an expression may contain.',

@@ -78,6 +78,50 @@ test.each([1, 2, 3])('f64 in rounding %i', async (rounding) => {
   await expectAgreement(`${direction(rounding)}\nv_ldexp_f64 v[2:3], v[4:5], v6`, scaled);
 });
 
+/** The last place of a number in the middle of the range. */
+const lastPlace = (x: number): number => 2 ** (Math.floor(Math.log2(Math.abs(x))) - 52);
+
+/** Operands whose sums are in the middle of the range: no lane sends its chunk to the general function, but for exact results. */
+const ORDINARY: (() => [number, number, number])[] = [
+  () => [between(-5, 5), between(-5, 5), between(-12, 12)],
+  () => [between(-300, 300), between(-300, 300), between(-600, 600)],
+  // The product has all the weight, c less than its last place; ties, and what decides them.
+  () => {
+    const [a, b] = [between(-20, 20), between(-20, 20)];
+    const near = pick([0.25, 0.5, 1, 2]) * (1 + pick([-1, 0, 1, 2]) * 2 ** -52);
+    return [a, b, sign() * near * lastPlace(a * b)];
+  },
+  // Short factors: an exact product, and c below it.
+  () => {
+    const [a, b] = [short(-20, 20), short(-20, 20)];
+    return [a, b, sign() * (1 + pick([0, 1, 3]) * 2 ** -52) * 2 ** -below(60) * lastPlace(a * b)];
+  },
+  // c takes most of the product away.
+  () => {
+    const [a, b] = [between(-100, 100), between(-100, 100)];
+    return [a, b, -a * b * (1 + below(5) * 2 ** -52)];
+  },
+  () => {
+    const [a, b] = [between(-100, 100), between(-100, 100)];
+    return [a, b, -a * b * (1 + sign() * 2 ** -below(53))];
+  },
+  // c has all the weight.
+  () => {
+    const c = between(-20, 20);
+    return [between(-3, 3), pick([0.25, 0.5, 1]) * lastPlace(c), c];
+  },
+  () => [short(-4, 4), short(-4, 4), short(-4, 4)],
+];
+
+test('fma of ordinary f64 towards zero', async () => {
+  const code = `${direction(3)}\nv_fma_f64 v[2:3], v[4:5], v[6:7], v[8:9]`;
+  for (const operands of ORDINARY) {
+    const values = new Float64Array(3 * LANES);
+    for (let i = 0; i < LANES; i++) values.set(operands(), 3 * i);
+    await expectAgreement(code, { words: 6, input: new Uint8Array(values.buffer) });
+  }
+});
+
 const SPECIAL_SINGLES = [
   0,
   -0,

@@ -8,8 +8,8 @@ import { matrixFeatures } from './features.ts';
 import { exactFmaIndex } from './math-exact.ts';
 import { ldexp64 } from './math-exponent.ts';
 import { Steps } from './math-steps.ts';
-import { double, type MathFunction, ROUNDING_NAMES } from './math-tools.ts';
-import { type Directed, pushSigns, signZeroDown, stepDouble } from './rounding.ts';
+import { double, type MathFunction, ROUNDING_NAMES, word } from './math-tools.ts';
+import { type Directed, signZeroDown, stepDouble } from './rounding.ts';
 
 /** Pushes the host's exact results for both lanes; `scale` is an i32 vector in a local, or none. */
 function pushExact(fn: WasmFunction, module: WasmModule, rounding: Rounding, scale: number | undefined): void {
@@ -130,36 +130,64 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   fn.set(result).end().get(result);
 }
 
+/** High words: of the least size whose products and errors are no denormals, and of one that is far below overflow. */
+const [LEAST, MOST] = [(1023 - 900) << 20, (1023 + 960) << 20];
+
 /**
- * The same towards zero in line, where the product is far from the ends of the range and the addend is not too large; else `fma` is called.
+ * Pushes two f64 vectors, a·b + c towards zero of both halves of a chunk. `operands` are locals: a, b and c of each half. What the nearest
+ * r lacks is a·b + (c − r): its sign is that of fma(a, b, t) + u, where t + u is c − r exactly, unless that sum is zero. Then, and where r
+ * is near an end of the range, the functions `general` pushes are made for the chunk.
  */
-function fmaTowardsZero(fn: WasmFunction, module: WasmModule, [a, b, c]: readonly number[]): void {
-  const general = module.helper('math.fma.f64.zero', ['v128', 'v128', 'v128'], ['v128'], (f) => fma(f, module, 3));
-  const [x, y, z] = [a, b, c] as [number, number, number];
-  if (!matrixFeatures().fused) {
-    fn.get(x).get(y).get(z).call(general);
-    return;
-  }
+export function pushTruncatedFma(
+  fn: WasmFunction,
+  operands: readonly (readonly [a: number, b: number, c: number])[],
+  general: (half: number) => void,
+): void {
   const w = new Steps(fn);
-  const p = w.result(x, y, 'mul');
-  // The high words of 2^-900, and of 2^1000 where nothing overflows; the low words are always inside.
-  const [least, most] = [(1023 - 900) << 20, (1023 + 1000) << 20];
-  fn.get(p).v128(0, 0x7fffffff, 0, 0x7fffffff).op('v128.and').v128(0, least, 0, least).op('i32x4.sub');
-  fn.v128(1, most - least, 1, most - least).op('i32x4.ge_u');
-  fn.get(z).v128(0, 0x7fffffff, 0, 0x7fffffff).op('v128.and').v128(0, most, 0, most).op('i32x4.gt_s').op('v128.or');
-  fn.op('v128.any_true').if('v128').get(x).get(y).get(z).call(general).else();
-  const result = w.madd(x, y, z);
-  const minus = w.keep(() => void fn.get(p).op('f64x2.neg'));
-  const [sum, rest] = twoSum(w, z, w.madd(x, y, minus));
-  const [top, middle] = twoSum(w, p, sum);
-  const error = w.keep(() => {
-    w.with(top, result, 'sub');
-    fn.get(middle).op('f64x2.add').get(rest).op('f64x2.add');
-  });
-  fn.get(result).get(error).get(result).op('v128.xor');
-  pushSigns(fn);
-  w.with(error, { f64: 0 }, 'ne');
-  fn.op('v128.and').op('i64x2.add').end();
+  const results: number[] = [];
+  const errors: number[] = [];
+  for (const [a, b, c] of operands) {
+    const r = w.madd(a, b, c);
+    const t = w.result(c, r, 'sub');
+    const back = w.result(t, r, 'add');
+    errors.push(
+      w.keep(() => {
+        w.with(c, back, 'sub');
+        w.with(back, t, 'sub');
+        fn.get(r).op('f64x2.sub').op('f64x2.add');
+        fn.get(a).get(b).get(t).op('f64x2.relaxed_madd').op('f64x2.add');
+      }),
+    );
+    results.push(r);
+  }
+  const highWords = (locals: readonly number[]): void => {
+    for (const local of locals) fn.get(local);
+    fn.shuffle32(1, 3, 5, 7);
+  };
+  highWords(results);
+  word(fn, 0x7fffffff);
+  fn.op('v128.and');
+  word(fn, LEAST);
+  fn.op('i32x4.sub');
+  word(fn, MOST - LEAST);
+  fn.op('i32x4.ge_u');
+  // Errors have a sign where they are not zero; those whose high word is zero are as good as zero.
+  highWords(errors);
+  fn.v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').op('v128.any_true').if();
+  for (const [half, result] of results.entries()) {
+    general(half);
+    fn.set(result);
+  }
+  fn.else();
+  for (const [half, result] of results.entries()) {
+    fn.get(result).get(result);
+    fn.v128(0, -0x80000000, 0, -0x80000000).op('v128.and');
+    fn.get(errors[half] as number).op('v128.xor');
+    double(fn, 0);
+    fn.op('f64x2.lt').op('i64x2.add').set(result);
+  }
+  fn.end();
+  for (const result of results) fn.get(result);
   w.release();
 }
 
@@ -197,7 +225,6 @@ export const DIRECTED_DOUBLE: Record<string, MathFunction> = {
   ...inEachDirection('sub', 2, (fn, _module, rounding) => add(fn, rounding, true)),
   ...inEachDirection('mul', 2, (fn, _module, rounding) => multiply(fn, rounding)),
   ...inEachDirection('fma', 3, fma),
-  'fma.f64.zero': { parameters: 3, inline: true, build: fmaTowardsZero },
   ...inEachDirection('fma_scaled', 4, (fn, module, rounding) => pushExact(fn, module, rounding, 3)),
   ...inEachDirection('ldexp', 2, ldexp),
   // Where the host has no fused multiply-add.

@@ -9,12 +9,14 @@ import { WAVE_TEMPORARY } from '../state/layout.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { type FunctionContext, registerAt, registerNumber } from './context.ts';
 import type { WasmModule } from './emit.ts';
+import { matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, encodeSize } from './half.ts';
 import { hasHighWordForm, pushByHighWords } from './high-words.ts';
 import { addIndexed, pushOffsets, releaseOffsets } from './indexed.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { LaneCode, splat4 } from './lanes.ts';
 import { callMath } from './math.ts';
+import { pushTruncatedFma } from './math-directed.ts';
 import { ROUNDING_NAMES } from './math-tools.ts';
 import { dppSource } from './memory/index.ts';
 import { bindLaneOperand, type LaneOperand } from './operand-lanes.ts';
@@ -278,6 +280,37 @@ class VectorInstruction {
     const { code, run, omod, clamp, mode } = this;
     const { fn } = run;
     const halves = [code.temporary(), code.temporary()] as const;
+    const isTruncatedFma = e.op === 'f64.fma' && mode.round64 === 3 && omod === 0 && !clamp && matrixFeatures().fused;
+    if (isTruncatedFma) this.pushTruncatedFma(e, halves);
+    else this.pushHalves(e, halves);
+    fn.get(halves[0]).get(halves[1]).shuffle32(0, 2, 4, 6);
+    fn.get(halves[0]).get(halves[1]).shuffle32(1, 3, 5, 7);
+  }
+
+  /** Sets the halves of a·b + c, rounded towards zero. */
+  private pushTruncatedFma(e: Expr, halves: readonly [number, number]): void {
+    const { code, run, mode } = this;
+    const { fn } = run;
+    const operands = halves.map((_, half) =>
+      e.args.map((argument) => {
+        const local = code.temporary();
+        code.push(argument, half);
+        fn.set(local);
+        return local;
+      }),
+    ) as [number, number, number][];
+    pushTruncatedFma(fn, operands, (half) => {
+      for (const operand of operands[half] as readonly number[]) fn.get(operand);
+      callMath(code, 'fma.f64.zero');
+      canonicalDouble(fn);
+      if (!mode.out64) flushDenormals(fn, 'f64');
+    });
+    fn.set(halves[1]).set(halves[0]);
+  }
+
+  private pushHalves(e: Expr, halves: readonly [number, number]): void {
+    const { code, run, omod, clamp, mode } = this;
+    const { fn } = run;
     for (const half of [0, 1] as const) {
       code.push(e, half);
       if (e.type === 'f64') {
@@ -292,8 +325,6 @@ class VectorInstruction {
       }
       fn.set(halves[half]);
     }
-    fn.get(halves[0]).get(halves[1]).shuffle32(0, 2, 4, 6);
-    fn.get(halves[0]).get(halves[1]).shuffle32(1, 3, 5, 7);
   }
 
   /** Pushes a result of at most 32 bits as register bits (f32: NaNs with any payload). */
