@@ -20,7 +20,7 @@ export default defineProbe({
     }
     const histogram = [...counts]
       .filter(([, count]) => count > 0n)
-      .sort((a, b) => Number(b[1] - a[1]) || a[0].localeCompare(b[0]))
+      .sort((a, b) => Number(b[1] - a[1]) || (a[0] < b[0] ? -1 : 1))
       .map(([mnemonic, count]) => ({ mnemonic, count }));
     return { instructions, histogram };
   },
