@@ -70,7 +70,7 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
       `process.argv.splice(2, 0, 'dap');\nimport(${JSON.stringify(join(root, 'bin/wavesmith'))});\n`,
     );
     const client = new DebugClient(process.execPath, join(folder, 'adapter.cjs'), 'wavesmith', {});
-    client.defaultTimeout = 60_000;
+    client.defaultTimeout = 200_000;
     await client.start();
     try {
       const stopped = () => client.waitForEvent('stopped') as Promise<{ body: { reason: string; threadId: number } }>;

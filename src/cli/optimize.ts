@@ -98,12 +98,13 @@ export async function run(argv: string[]): Promise<number> {
       ? work(target)
       : withLaunch(target, launch, work));
     const { code, ...rest } = result;
+    // What was found is printed first: it is known then, also where it cannot be written.
+    if (options.json === true) printJson({ kernel, ...rest, talk, ledger: digest });
+    else process.stdout.write(searchText(kernel, result, options, talk));
     const isAccepted = result.evaluation?.verdict === 'accepted';
     if (isAccepted && code !== undefined && options.output !== undefined) {
       writeOutput(options.output, options.output.endsWith('.s') ? disassembleCodeObject(code) : code);
     }
-    if (options.json === true) printJson({ kernel, ...rest, talk, ledger: digest });
-    else process.stdout.write(searchText(kernel, result, options, talk));
     return exitCode(result, talk, ending.signal);
   } finally {
     process.off('SIGINT', interrupt);
@@ -127,14 +128,14 @@ async function hip(options: Options, signal: AbortSignal): Promise<number> {
     onStep?.('');
     if (!comparesOutput) ledger?.addFault('optimize/output-varies', OUTPUT_VARIES);
     if (talk?.isFailure === true) ledger?.addFault('model/failed', talk.ended);
-    if (result.evaluation?.verdict === 'accepted') {
-      if (output !== undefined) writeOutput(output, patch);
-      if (options.write === true) writeOutput(resolve(project, source), text);
-    }
     if (options.json === true) printJson({ kernel, ...rest, patch, comparesOutput, talk, ledger: digest });
     else {
       const note = comparesOutput ? '' : `${OUTPUT_VARIES}\n`;
       process.stdout.write(note + searchText(kernel, result, options, talk));
+    }
+    if (result.evaluation?.verdict === 'accepted') {
+      if (output !== undefined) writeOutput(output, patch);
+      if (options.write === true) writeOutput(resolve(project, source), text);
     }
     return exitCode(result, talk, signal);
   });
@@ -149,11 +150,11 @@ async function tuned(file: string, options: Options, signal: AbortSignal): Promi
     const { result, kernel, digest, tried, configuration, recipe, isExhaustive } = found;
     const { code: _, ...rest } = result;
     onStep?.('');
-    const isAccepted = result.evaluation?.verdict === 'accepted';
-    if (isAccepted && options.output !== undefined) writeOutput(options.output, tunedYaml(found));
     if (options.json === true) {
       printJson({ kernel, ...rest, configuration, ...recipe, tried, isExhaustive, ledger: digest });
     } else process.stdout.write(tuneText(found));
+    const isAccepted = result.evaluation?.verdict === 'accepted';
+    if (isAccepted && options.output !== undefined) writeOutput(options.output, tunedYaml(found));
     return exitCode(result, undefined, signal);
   });
 }
