@@ -453,6 +453,15 @@ describe('long runs', () => {
     );
   });
 
+  test('the result does not depend on a reader of the messages', async () => {
+    const text = '.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n.warning "odd"\ns_endpgm\n';
+    const child = spawn(process.execPath, [join(root, 'bin/wavesmith'), 'asm', '-', '-o', 'odd.co'], { cwd: folder });
+    const ended = new Promise<number | null>((resolve) => child.once('close', (status) => resolve(status)));
+    child.stderr.destroy();
+    child.stdin.end(text);
+    expect(await ended).toBe(0);
+  });
+
   test('with the debugger Ctrl-C stops the kernel and asks', async () => {
     const { child, out, ended, until } = start(['--break', '+0']);
     child.stdin.write('delete\ncontinue\n');

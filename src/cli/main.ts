@@ -49,6 +49,8 @@ export async function main(argv: string[]): Promise<number> {
   // A reader that closes the pipe early (`| head`) ends the command quietly, as it ends the classic tools.
   if (!isStdoutFile())
     process.stdout.once('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  // Messages that nobody reads any more do not cost the result.
+  if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {});
   const [name, ...rest] = argv;
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     const asked = name === 'help' ? rest[0] : undefined;

@@ -41,7 +41,7 @@ test('a log gets a line every ten seconds', () => {
   ]);
 });
 
-test('no time is promised before the first workgroup has ended', () => {
+test('no time is promised before a hundredth has ended', () => {
   const { out, at } = watch(false);
   at(1500, 0);
   expect(out).toEqual(['0 of 100 workgroups (0 %) in 2 s\n']);

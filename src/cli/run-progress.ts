@@ -75,7 +75,8 @@ export class Progress {
   private text(elapsed: number): string {
     const { done, total } = this;
     const percent = total === 0 ? 0 : Math.floor((100 * done) / total);
-    const left = done === 0 ? '' : `, about ${duration((elapsed * (total - done)) / done)} left`;
+    // The first workgroups, which a timed run looks at closely, tell nothing of the others.
+    const left = percent === 0 ? '' : `, about ${duration((elapsed * (total - done)) / done)} left`;
     return `${done} of ${total} workgroups (${percent} %) in ${duration(elapsed)}${left}`;
   }
 
