@@ -1,6 +1,6 @@
 // `wavesmith hijack watch DIR`: on each save of the assembly build, check, run and compare, as `hijack build` and `hijack run` do.
 import { existsSync, type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
 import { isCapturedFolder } from '../../iree/captured.ts';
 import { readRawManifest } from '../../iree/manifest.ts';
@@ -16,6 +16,9 @@ OPTIONS are those of 'wavesmith hijack run': --function, --input, --parameters, 
 
 /** Editors write a file in several steps; this long after the last one it is read. */
 const SETTLE_MS = 60;
+
+/** Names that editors give to files of their own: swap and backup files, locks, what is to take the name of the file when it is whole. */
+const EDITORS_OWN = /^(?:[.#]|4913$)|(?:~|\.tmp|\.bak)$/;
 
 /** Runs until it is interrupted; exit code 0. */
 export async function run(argv: string[]): Promise<number> {
@@ -66,7 +69,7 @@ function isUnedited(folder: string): boolean {
   const filesOf = (path: string): string[] =>
     existsSync(path)
       ? readdirSync(path, { recursive: true, encoding: 'utf8' })
-          .filter((name) => statSync(join(path, name)).isFile())
+          .filter((name) => !EDITORS_OWN.test(basename(name)) && statSync(join(path, name)).isFile())
           .sort()
       : [];
   const names = filesOf(asm);
@@ -90,7 +93,9 @@ class Saves {
     const below = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     // Folders are watched, not files: editors replace a file, and a watch of the file would stay with the old one.
     this.watchers = [folder, ...below.map((entry) => join(folder, entry.name))].map((path) => {
-      const watcher = watch(path, () => this.noteChange());
+      const watcher = watch(path, (_, name) => {
+        if (name === null || !EDITORS_OWN.test(name)) this.noteChange();
+      });
       watcher.on('error', () => this.end());
       return watcher;
     });
