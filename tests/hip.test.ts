@@ -199,6 +199,16 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true }, () => {
     });
   }
 
+  test.each(['null', 'aperture', 'trap'])('HIP 7: after a fault (%s) every call gives its error', async (kind) => {
+    const path = await compileHip(programOf({ name: 'after_fault', library: 7 }));
+    const { status, stdout, stderr } = await execHip('gfx942', path, [kind]);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'ok\n' });
+    expect(stderr).toMatch(/In kernel '_Z\d+(stores|traps)/);
+    if (kind === 'trap') return;
+    const aborted = await execHip('gfx942', path, [kind], [], { HIP_SKIP_ABORT_ON_GPU_ERROR: '0' });
+    expect([aborted.status, aborted.stdout]).toEqual([134, '']);
+  });
+
   test('small allocations lie as ROCm places them: what goes over the end of one runs, and --check names it', async () => {
     for (const options of [[], ['--timing']]) {
       expect((await execHip('gfx942', await usual('fault'), ['near'], options)).stdout).toBe('still here\n');

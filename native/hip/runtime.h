@@ -265,7 +265,8 @@ hipError_t RemoveStream(hipStream_t stream);
 // Waits for every stream of the process, or of one device.
 inline constexpr int kAllDevices = -1;
 hipError_t SynchronizeAll(int device = kAllDevices);
-// The error a faulted queue left, sticky as in HIP.
+// The error that a faulted queue or a memory fault left, sticky as in HIP.
+void DeviceFailed(hipError_t error);
 hipError_t DeviceError();
 
 // Launches ---------------------------------------------------------------------------------------------------------------------------------

@@ -41,14 +41,16 @@ std::atomic<uint64_t> packets_sent{0};
 
 }  // namespace
 
+void DeviceFailed(hipError_t error) { device_error.store(error); }
+hipError_t DeviceError() { return device_error.load(); }
+
 void StreamFailed(hsa_status_t status, hsa_queue_t*, void* data) {
   const auto code = static_cast<uint32_t>(status);
-  device_error.store(code == static_cast<uint32_t>(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION) ? hipErrorIllegalInstruction_
-                                                                                         : hipErrorLaunchFailure);
+  const bool is_illegal = code == static_cast<uint32_t>(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION);
+  // HIP 7 tells them apart no longer. Source: clr, ConvertCLErrorIntoHIPError; hip-tests, hipSkipAbortOnGpuError.cc.
+  DeviceFailed(is_illegal && HipMajor() < 7 ? hipErrorIllegalInstruction_ : hipErrorLaunchFailure);
   static_cast<Stream*>(data)->failure_.store(status);
 }
-
-hipError_t DeviceError() { return device_error.load(); }
 
 Stream* Stream::Create(unsigned flags, int priority, hipError_t* error) {
   Device* const device = GetDevice(error);
@@ -85,7 +87,10 @@ Stream::~Stream() {
   if (printf_buffer_ != nullptr) hsa_amd_memory_pool_free(printf_buffer_);
 }
 
-hipError_t Stream::Failure() const { return failure_.load() == HSA_STATUS_SUCCESS ? hipSuccess : device_error.load(); }
+hipError_t Stream::Failure() const {
+  const bool has_failed = failure_.load() != HSA_STATUS_SUCCESS || HipMajor() >= 7;
+  return has_failed ? DeviceError() : hipSuccess;
+}
 
 // Writes one packet behind the others. Called with the lock held.
 hipError_t Stream::Submit(const void* packet, uint16_t header) {

@@ -396,7 +396,7 @@ void Runtime::OnSystemEvent(hsa_amd_system_event_callback_t callback, void* data
   event_handlers_.emplace_back(callback, data);
 }
 
-// ROCr's behaviour: system event handlers first; without one a memory fault is printed and ends the process. Other errors go to the queue's callback.
+// ROCr's behaviour: system event handlers first; without one a memory fault ends the process. Other errors go to the queue's callback.
 void Runtime::Fault(const wavesmith::Fault& fault) {
   std::fprintf(stderr, "%s\n", fault.text.c_str());
   if (fault.kind == FaultKind::kMemory) {
@@ -410,13 +410,13 @@ void Runtime::Fault(const wavesmith::Fault& fault) {
       const std::lock_guard lock(mutex_);
       handlers = event_handlers_;
     }
-    for (const auto& [callback, data] : handlers) callback(&event, data);
-    if (!handlers.empty()) return;
     std::fprintf(
         stderr,
         "Memory access fault by GPU node-1 (Agent handle: 0x%llx) on address 0x%llx. Reason: Page not present or "
         "supervisor privilege.\n",
         static_cast<unsigned long long>(kGpuAgent), static_cast<unsigned long long>(fault.address & ~0xfffull));
+    for (const auto& [callback, data] : handlers) callback(&event, data);
+    if (!handlers.empty()) return;
     std::fflush(nullptr);
     std::abort();
   }
