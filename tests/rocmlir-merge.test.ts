@@ -106,11 +106,9 @@ describe('gen: compilers that fail', () => {
   });
 
   test('a compiler that hangs is ended', async () => {
-    const started = performance.now();
-    const result = await run('exec sleep 60', 500);
+    const result = await run('exec sleep 1000', 500);
     expect(result).toMatchObject({ status: 'fallback', text: FALLBACK });
     expect(result.failure?.code).toBe('rocmlir/compiler-timeout');
-    expect(performance.now() - started).toBeLessThan(30_000);
   });
 
   test('IREE_DEBUG=2 shows the command and what it printed', async () => {

@@ -281,11 +281,9 @@ describe('a dispatch under way', () => {
       const { device, request } = setUp('.Lforever:\ns_branch .Lforever', 1);
       const controller = new AbortController();
       setTimeout(() => controller.abort(), 50);
-      const started = performance.now();
       await expect(device.dispatch({ ...request, engine, signal: controller.signal })).rejects.toMatchObject({
         code: 'sim/aborted',
       });
-      expect(performance.now() - started).toBeLessThan(20_000);
     }
   });
 
