@@ -39,6 +39,8 @@ export interface AccessPlan {
   readonly pieces: (w: Wave) => readonly AccessPiece[];
   /** Address of a piece in its space, or -1 when a buffer's bounds drop it. */
   readonly address: (w: Wave, lane: number, piece: AccessPiece) => number;
+  /** Bytes from a dword of a lane to its next one in a swizzled buffer, where what straddles dwords goes on; 0 elsewhere. */
+  readonly rowBytes: () => number;
   /** Bytes of a lane when all its pieces follow each other and `addresses` can give them, else 0. */
   readonly span: number;
   /** See `Target.addresses`; -1 where a buffer's bounds drop the access. */
@@ -51,7 +53,8 @@ export interface AccessPlan {
 
 const NO_LDS = (): number => -1;
 const nothing = (): void => {};
-const NO_SPAN = { span: 0, addresses: (): boolean => false, laneOffsets: undefined };
+const NO_ROWS = (): number => 0;
+const NO_SPAN = { span: 0, addresses: (): boolean => false, laneOffsets: undefined, rowBytes: NO_ROWS };
 
 /** Bytes of pieces that follow each other from offset 0 on, else 0. */
 function spanOf(pieces: readonly AccessPiece[]): number {
@@ -164,6 +167,7 @@ function planOf(
     prepare: target.prepare,
     pieces: () => pieces,
     address: (w, lane, piece) => target.address(w, lane, piece.offset, piece.bytes),
+    rowBytes: target.rowBytes ?? NO_ROWS,
     span: target.addresses === undefined ? 0 : spanOf(pieces),
     addresses: target.addresses ?? NO_SPAN.addresses,
     laneOffsets: target.laneOffsets,

@@ -39,6 +39,8 @@ export interface Target {
   readonly addresses?: (w: Wave, span: number, out: Float64Array) => boolean;
   /** First word in `vgprs` of the 32-bit register that alone tells lanes apart; undefined when there is no such. */
   readonly laneOffsets?: number | undefined;
+  /** Bytes from a dword of a lane to its next one, once prepared; absent where they always follow each other or the space has one way. */
+  readonly rowBytes?: () => number;
 }
 
 /** Calls a function for each active lane, in order. */
@@ -168,6 +170,7 @@ export function bindBuffer(instruction: Instruction): Target & { readonly resour
       return true;
     },
     laneOffsets: offen && !idxen ? offsetBase : undefined,
+    rowBytes: () => (current().swizzle ? 4 * current().indexStride : 0),
   };
 }
 

@@ -1,8 +1,9 @@
 // Checks of one instruction's memory: bounds, alignment, bytes that nothing has written, kernel arguments. LDS is in lds-checks.ts, races of
 // global memory in global-races.ts, what is said about an access in access-reports.ts.
-// Alignment: ROCm sets SH_MEM_CONFIG.ALIGNMENT_MODE to unaligned, so loads and stores of global memory and LDS may be at any address;
-// atomics must be naturally aligned, scratch dwords by 4 (LLVM: no unaligned-scratch-access on gfx9), and scalar memory drops the
-// low two address bits. Sources: CDNA3 ISA manual, "Memory Alignment", "Scalar Memory"; LLVM AMDGPUUsage, "Memory Model gfx942".
+// Alignment: ROCm sets SH_MEM_CONFIG.ALIGNMENT_MODE to unaligned, so loads and stores of global memory, LDS and scratch may be at any
+// address (LLVM's FeatureUnalignedScratchAccess, which gfx9 has: compilers copy private bytes by dwords); atomics must be naturally
+// aligned, and scalar memory drops the low two address bits. Sources: CDNA3 ISA manual, "Memory Alignment", "Scalar Memory"; LLVM
+// AMDGPUUsage, "Memory Model gfx942".
 
 import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
@@ -220,7 +221,7 @@ export class AccessChecks {
     const of = this.global.of(region);
     if (region === actor.scratch) {
       this.markScratch(lane);
-      return this.touchScratch(actor, piece, lane, of, offset, bytes);
+      return this.touchScratch(actor, piece, lane, of, offset, access.rowBytes());
     }
     if (region === this.regions.kernarg) {
       if (offset + bytes <= this.regions.kernargSize) return true;
@@ -271,29 +272,34 @@ export class AccessChecks {
       }));
       shadow.registers.setScalar(FLAT_SCRATCH, true);
     }
-    if (offset % Math.min(4, bytes) !== 0) this.reports.misaligned(actor, lane, 'scratch', offset, Math.min(4, bytes));
+    if (access.kind === 'atomic' && offset % bytes !== 0)
+      this.reports.misaligned(actor, lane, 'scratch', offset, bytes);
     this.markScratch(lane);
     const of = this.global.of(scratch);
     const physical = scratchAddress(w, offset) - scratch.base;
-    return this.touchScratch(actor, piece, lane, of, physical, bytes);
+    return this.touchScratch(actor, piece, lane, of, physical, 4 * LANES);
   }
 
-  /** Scratch holds spilled registers, defined or not: what is undefined stays so when it comes back. */
+  /**
+   * Scratch holds spilled registers, defined or not: what is undefined stays so when it comes back. What goes beyond the dword at `at`
+   * goes on in the lane's next row, `rowBytes` further on; 0 where memory is not swizzled.
+   */
   private touchScratch(
     { shadow, access }: Actor,
     piece: AccessPiece,
     lane: number,
     of: RegionShadow,
     at: number,
-    bytes: number,
+    rowBytes: number,
   ): boolean {
-    if (access.kind === 'load') {
-      if (isAnyWritten(of, at, bytes)) return true;
-      return false;
-    }
+    const { bytes } = piece;
+    const here = rowBytes === 0 ? bytes : Math.min(bytes, 4 - (at & 3));
+    const next = at - (at & 3) + rowBytes;
+    if (access.kind === 'load') return isAnyWritten(of, at, here) || isAnyWritten(of, next, bytes - here);
     const isDefined =
       piece.register < 0 || access.kind === 'atomic' || shadow.registers.isLaneDefined(piece.register, lane);
-    of.setWritten(at, bytes, isDefined);
+    of.setWritten(at, here, isDefined);
+    of.setWritten(next, bytes - here, isDefined);
     return true;
   }
 

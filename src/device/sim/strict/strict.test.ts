@@ -155,10 +155,12 @@ const CASES: readonly Case[] = [
     finds: 'memory/misaligned',
   },
   {
-    name: 'misaligned scratch',
-    wrong: 'scratch_store_dword off, v0, off offset:2',
-    right: 'scratch_store_short off, v0, off offset:2',
-    finds: 'memory/misaligned',
+    name: 'scratch behind a dword at an odd address',
+    wrong:
+      'scratch_store_dword off, v0, off offset:3\nscratch_load_ubyte v2, off, off offset:8\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2\nglobal_store_dword v1, v3, s[4:5]',
+    right:
+      'scratch_store_dword off, v0, off offset:3\nscratch_load_ubyte v2, off, off offset:6\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, 1, v2\nglobal_store_dword v1, v3, s[4:5]',
+    finds: 'memory/uninitialised v3',
     options: SCRATCH,
   },
   {
