@@ -79,9 +79,9 @@ export class IssuedOperation {
 
 const MAX_FREE = 64;
 
-/** Flat stores are not counted: nothing is said about the order of their bytes. */
-function isVectorStore({ kind, plan }: IssuedOperation): boolean {
-  return kind === 'vm' && plan.access?.kind === 'store';
+/** Stores that are numbered: those of vector memory come back in order, flat ones only all at once. */
+function isNumberedStore(kind: MemoryKind, plan: StrictPlan): boolean {
+  return (kind === 'vm' || kind === 'flat') && plan.access?.kind === 'store';
 }
 
 export class WaitQueue {
@@ -110,7 +110,7 @@ export class WaitQueue {
     return this.outstanding[0] as number;
   }
 
-  /** Vector stores that the wavefront has issued, and those of them that are known to be complete. */
+  /** Stores to memory that the wavefront has issued, and those of them that are known to be complete. */
   get storesIssued(): number {
     return this.outstanding[2] as number;
   }
@@ -141,7 +141,7 @@ export class WaitQueue {
 
   private complete(operation: IssuedOperation, epoch: number): void {
     this.outstanding[0] = this.total - 1;
-    if (isVectorStore(operation)) this.outstanding[3] = this.storesComplete + 1;
+    if (operation.kind === 'vm' && isNumberedStore('vm', operation.plan)) this.outstanding[3] = this.storesComplete + 1;
     if (!operation.isReported) this.count(operation, -1);
     if (!operation.isComplete) this.finish(operation, epoch);
     if (operation.lds === undefined && this.free.length < MAX_FREE) this.free.push(operation);
@@ -160,7 +160,7 @@ export class WaitQueue {
 
   /** An operation is issued. */
   issue(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number): IssuedOperation {
-    if (kind === 'vm' && plan.access?.kind === 'store') this.outstanding[2] = this.storesIssued + 1;
+    if (isNumberedStore(kind, plan)) this.outstanding[2] = this.storesIssued + 1;
     return this.add(kind, pc, plan, wave, epoch);
   }
 
@@ -228,6 +228,8 @@ export class WaitQueue {
     if (vm < VM_FULL) this.keepLast(this.vm, vm, epoch);
     if (lgkm < LGKM_FULL) this.keepLast(this.lds, lgkm, epoch);
     if (lgkm === 0) this.keepLast(this.scalar, 0, epoch);
+    // Whatever is in flight to LDS by flat stores, their part of memory is counted by vmcnt.
+    if (vm === 0) this.outstanding[3] = this.storesIssued;
     const drained = (vm === 0 ? FLAT_VM : 0) | (lgkm === 0 ? FLAT_LGKM : 0);
     if (drained === 0) return;
     for (let i = this.flat.length - 1; i >= 0; i--) {
