@@ -258,6 +258,15 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true }, () => {
     expect(stderr.match(/warning\[/g)).toHaveLength(1);
   });
 
+  test('--check: a failed assertion is the one finding, and the program hears of it', async () => {
+    const path = await compileHip(programOf({ name: 'assert', targets: ALL }));
+    for (const target of ['gfx942', 'gfx90a'] as const) {
+      const { status, stderr } = await execHip(target, path, [], ['--check']);
+      expect({ target, status }).toEqual({ target, status: 3 });
+      expect(stderr.match(/error\[(?!sim\/trap)[a-z-]+\/[a-z-]+\]/g)).toEqual(['error[run/stopped]']);
+    }
+  });
+
   describe('--check and bugs of published programs', () => {
     const program = (flags: readonly string[] = []): Promise<string> =>
       compileHip({ sources: ['published_bugs'], targets: ['gfx942'], flags: ['-g', ...flags] });

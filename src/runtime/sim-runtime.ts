@@ -399,6 +399,8 @@ export class SimRuntime implements RuntimeDevice {
     const monitor = code === undefined ? undefined : observe?.(kernel, packet, code, this.device.memory);
     const result = await this.device.dispatch(monitor === undefined ? request : { ...request, monitors: [monitor] });
     onDispatch?.(kernel.name, result, packet);
+    // A failed assertion: the program hears of it under `--check`, too.
+    if (result.stoppedBy?.fault.kind === 'trap') throw result.stoppedBy;
     return this.timesOf(result) ?? times;
   }
 

@@ -1,5 +1,6 @@
 // What only the virtual GPU knows: how it is opened, what a dispatch may ask of it, and what its results say besides.
 import type { DispatchRequest, DispatchResult } from '../device.ts';
+import type { DeviceFault } from '../fault.ts';
 import type { Monitor } from './dispatch/monitor.ts';
 import type { RunOrder } from './dispatch/order.ts';
 import type { MatrixMode } from './interpreter/matrix.ts';
@@ -68,6 +69,8 @@ export interface SimDispatchResult extends DispatchResult {
   readonly diagnosticsDropped?: number | undefined;
   /** False when a finding ended the run; then the counts are what had been done. */
   readonly isComplete?: boolean | undefined;
+  /** The fault that ended a strict run and is among its findings as `run/stopped`. */
+  readonly stoppedBy?: DeviceFault | undefined;
   /** Modelled time, when it was asked for. */
   readonly timing?: LaunchTime | undefined;
 }

@@ -1,5 +1,6 @@
 // Runs a dispatch in strict mode: adds the checker to its monitors, and turns what stops it into a finding of a partial result.
 import { WavesmithError } from '../../../base/index.ts';
+import { DeviceFault } from '../../fault.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
 import { StrictChecker, type StrictKernel } from './checker.ts';
@@ -27,7 +28,7 @@ export async function dispatchStrict(
   run: (request: SimDispatchRequest) => Promise<SimDispatchResult>,
 ): Promise<SimDispatchResult> {
   const checker = new StrictMonitor(kernel, history, request.strict ?? {});
-  const withFindings = (result: SimDispatchResult, isComplete: boolean): SimDispatchResult => {
+  const withFindings = (result: SimDispatchResult, isComplete: boolean, stoppedBy?: DeviceFault): SimDispatchResult => {
     const { findings, dropped } = checker.log;
     return {
       ...result,
@@ -36,6 +37,7 @@ export async function dispatchStrict(
       diagnostics: findings,
       diagnosticsDropped: dropped,
       isComplete,
+      stoppedBy,
     };
   };
   try {
@@ -50,6 +52,6 @@ export async function dispatchStrict(
     if (code === 'sim/budget')
       checker.stopped('schedule/budget', message, position.pc, hint ?? 'Raise the instruction budget.');
     else checker.stopped('run/stopped', message, position.pc, hint ?? `See the error ${code}.`);
-    return withFindings(checker.partialResult(), false);
+    return withFindings(checker.partialResult(), false, error instanceof DeviceFault ? error : undefined);
   }
 }
