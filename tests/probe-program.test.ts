@@ -139,7 +139,7 @@ describe.skipIf(!hasHip)('a counted program', () => {
     try {
       // The shell of the program says where it is, and goes on for as long as it is let.
       const pid = join(folder, 'pid');
-      const line = `echo $$ > ${pid}; while ${program} plain > /dev/null; do :; done`;
+      const line = `echo $$ > '${pid}'; while '${program}' plain > /dev/null; do :; done`;
       const tool = join(root, 'bin', 'wavesmith');
       const child = spawn(tool, ['probe', '--tool', 'instr-count', '--', 'sh', '-c', line], {
         env: { ...process.env, TMPDIR: folder },
