@@ -19,7 +19,7 @@ int main() {
   int khz = 0;
   OK(hipDeviceGetAttribute(&khz, hipDeviceAttributeClockRate, 0));
   // The first run compiles the kernel.
-  for (const unsigned long long milliseconds : {1, 400}) {
+  for (const unsigned long long milliseconds : {1, 2000}) {
     waits<<<kGroups, 64>>>(begins, ends, milliseconds * static_cast<unsigned>(khz));
     OK(hipDeviceSynchronize());
   }

@@ -72,7 +72,7 @@ void Waits(Gpu& gpu) {
   const auto start = std::chrono::steady_clock::now();
   CHECK(wait(HSA_SIGNAL_CONDITION_EQ, 9, frequency / 50) == 3);  // 20 ms
   const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  CHECK(waited >= 0.019 && waited < 5);
+  CHECK(waited >= 0.019 && waited < 60);
   // Every sleeper of a signal wakes.
   std::atomic<int> woken{0};
   std::vector<std::thread> threads;
