@@ -97,6 +97,7 @@ describe('fixture folders', () => {
       'pc-sampling',
       'rocpd',
       'rocprof-compute',
+      'rocprof-v1',
       'rocprofv3-csv',
       'rocprofv3-csv-6.2',
       'rocprofv3-json',

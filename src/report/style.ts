@@ -63,11 +63,12 @@ th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] bu
 .listing td{padding:1px 10px;white-space:nowrap}
 .listing .isa{background:linear-gradient(90deg,var(--hot) var(--heat,0%),transparent var(--heat,0%))}
 .listing .title th{background:var(--panel)}
-.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(420px,1fr));gap:24px}.columns>*{min-width:0}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(420px,100%),1fr));gap:24px}.columns>*{min-width:0}
 .class{border-left:3px solid var(--l2);padding-left:12px;margin:10px 0}
 .bar{position:relative;background:var(--panel);border:1px solid var(--line);border-radius:4px;margin:4px 0;min-height:28px;overflow:hidden}
 .bar .fill{position:absolute;inset:0 auto 0 0;background:var(--work)}.bar .bar-text{position:relative;padding:2px 8px;display:block}
 #tooltip{position:fixed;z-index:10;max-width:520px;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--fg);color:var(--bg);padding:6px 10px;border-radius:6px;font-size:13px;pointer-events:none}
 .skip{position:absolute;left:-9999px}.skip:focus{left:10px;top:10px;background:var(--bg);padding:6px}
+@media(max-width:600px){th,td{padding:4px 6px}header,main{padding:0 12px}.legend{padding-left:0}}
 @media print{nav,.toolbar{display:none}.tall{max-height:none}}
 `;

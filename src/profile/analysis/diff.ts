@@ -14,7 +14,13 @@ export interface KernelChange {
   readonly changeNs: Measure;
   /** Whether the difference of the means exceeds the spread of the durations. */
   readonly significant: boolean | null;
-  readonly metrics: readonly { readonly id: string; readonly label: string; readonly a: number; readonly b: number }[];
+  readonly metrics: readonly {
+    readonly id: string;
+    readonly label: string;
+    readonly unit: string;
+    readonly a: number;
+    readonly b: number;
+  }[];
   readonly bottleneck: readonly [string | null, string | null];
 }
 
@@ -68,7 +74,7 @@ function change(name: string, a: KernelEntry | undefined, b: KernelEntry | undef
     if (other === undefined || !isKnown(metric.value) || !isKnown(other.value)) continue;
     const [x, y] = [metric.value.value, other.value.value];
     if (Math.abs(x - y) > 0.005 * Math.max(Math.abs(x), Math.abs(y)))
-      metrics.push({ id, label: metric.label, a: x, b: y });
+      metrics.push({ id, label: metric.label, unit: metric.unit, a: x, b: y });
   }
   const relative = ({ a, b }: { a: number; b: number }) => Math.abs(b - a) / Math.max(Math.abs(a), Math.abs(b));
   metrics.sort((x, y) => relative(y) - relative(x));

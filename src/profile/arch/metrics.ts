@@ -358,7 +358,8 @@ const COMMON: readonly MetricFormula[] = [
   },
   issue('valu', 'VALU', 'SQ_ACTIVE_INST_VALU'),
   issue('salu', 'scalar', 'SQ_ACTIVE_INST_SCA'),
-  issue('vmem', 'VMEM', 'SQ_ACTIVE_INST_VMEM'),
+  // Loads and stores of global memory count as FLAT, as AMD's "VMEM Utilization" has it.
+  issue('vmem', 'VMEM', 'SQ_ACTIVE_INST_FLAT + SQ_ACTIVE_INST_VMEM'),
   issue('lds', 'LDS', 'SQ_ACTIVE_INST_LDS'),
   spi('waves', 'wave slots', 'SPI_RA_WAVE_SIMD_FULL_CSN'),
   spi('vgprs', 'VGPRs', 'SPI_RA_VGPR_SIMD_FULL_CSN'),

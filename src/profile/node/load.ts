@@ -97,8 +97,11 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     return at < 0 ? ORDER.length : at;
   };
   // The first file of a folder that tells the times of a dispatch is believed: the run without counters, where there is one.
+  const timed = new Set(
+    byFormat.filter(({ file, format }) => format === 'csv:compute-wide' && hasTimes(file)).map(({ file }) => file.path),
+  );
   const wideRank = (path: string) =>
-    [/^timestamps\.csv$/, /^pmc_perf/, /^/].findIndex((name) => name.test(baseName(path)));
+    [/^timestamps\.csv$/, /^pmc_perf/, /^/].findIndex((name) => name.test(baseName(path))) + (timed.has(path) ? 0 : 3);
   reportUnknown(files, new Set(byFormat.map(({ file }) => file)), recording);
   leaveOutCopies(byFormat, recording);
   byFormat.sort((a, b) => rank(a.format) - rank(b.format) || wideRank(a.file.path) - wideRank(b.file.path));
@@ -211,6 +214,11 @@ function reportOpenEnd(source: ByteSource, recording: Recording): void {
     source.path,
     'The last row has no line end, so the file may be cut: the row may lack digits, and rows after it may be missing. What is there is used.',
   );
+}
+
+/** Whether a wide table tells when its dispatches ran. */
+function hasTimes(file: DiskFile): boolean {
+  return file.open((source) => readCsvHeader(source).at('Start_Timestamp', 'BeginNs') >= 0);
 }
 
 /** Names that profilers give to their tables. */

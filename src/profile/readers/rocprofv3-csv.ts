@@ -345,8 +345,10 @@ function firstOf(r: Recording, file: string, what: string, source: string): (pid
 /** `*_stats.csv`: sums that rocprofv3 made itself; used for calls that have no trace. */
 function stats(h: Header, file: string, r: Recording): RowHandler {
   const at = ['Name', 'Calls', 'TotalDurationNs', 'MinNs', 'MaxNs'].map((n) => h.at(n));
-  const domain = `${baseName(file).replace(/^(\d+_)?(.*?)_?stats\.csv$/, '$2') || 'stats'} (stats)`;
+  const domain = `${baseName(file).replace(/^(\d+_)?(.*?)[_.]?stats\.csv$/, '$2') || 'stats'} (stats)`;
   return (cells) => {
+    // Sums of kernels whose dispatches were read are no calls of an API.
+    if (r.kernels.find(kernelName(cells[at[0]])) !== undefined) return;
     const [calls, total, min, max] = at.slice(1).map((index) => number(cells[index]));
     if (calls === undefined || total === undefined) return badRow(r, file, 'a sum is not a number');
     const call = callSum(r, domain, cells[at[0]]);

@@ -42,15 +42,15 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
     section.append(
       ui.table(
         'Where the time went',
-        ['Kernel', 'Time', 'Limited by', 'Share of all kernels', ...(isOneGpu ? [] : ['GPU'])],
+        ['Kernel', 'Time', 'Share of all kernels', 'Limited by', ...(isOneGpu ? [] : ['GPU'])],
         shares.map((kernel) => [
           link(kernel.id, kernel.name),
           ui.measure(kernel.totalNs, ui.ns),
-          data.kernels.find(({ id }) => id === kernel.id)?.bottleneck.classes[0]?.class ?? 'no class has evidence',
           ui.measure(kernel.share, ui.percent),
+          data.kernels.find(({ id }) => id === kernel.id)?.bottleneck.classes[0]?.class ?? 'no class has evidence',
           ...(isOneGpu ? [] : [kernel.agent]),
         ]),
-        [1, 3],
+        [1, 2],
       ),
     );
     if (answer.idleNs.value !== undefined && answer.spanNs.value !== undefined) {
@@ -58,7 +58,7 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
         ui.el(
           'p',
           {},
-          `Nothing ran for ${ui.ns(answer.idleNs.value)} of ${ui.ns(answer.spanNs.value)}; copies are ${ui.show(answer.copyNs, ui.ns)} of the critical path.`,
+          `Nothing ran for ${ui.ns(answer.idleNs.value)} of ${ui.ns(answer.spanNs.value)}${answer.copyNs.value === 0 ? '' : `; copies are ${ui.show(answer.copyNs, ui.ns)} of the critical path`}.`,
         ),
       );
     }

@@ -79,11 +79,6 @@ export function blockCharts(ui: Ui, kernel: PageKernel): HTMLElement {
 
 /** The metrics of a kernel: what is not zero first, then zeros; formulas, sources and what is unknown behind a click. */
 export function metricTables(ui: Ui, kernel: PageKernel): HTMLElement[] {
-  const format = (unit: string) => (value: number) => {
-    if (unit === 'fraction') return ui.percent(value);
-    if (unit === 'bytes') return ui.bytes(value);
-    return unit === 'count' || unit === 'ratio' ? ui.num(value) : `${ui.num(value)} ${unit}`;
-  };
   const all = Object.values(kernel.metrics);
   const known = all.filter((m) => m.value.value !== undefined);
   const unknown = all.filter((m) => m.value.value === undefined);
@@ -93,7 +88,7 @@ export function metricTables(ui: Ui, kernel: PageKernel): HTMLElement[] {
     ui.table(
       'Metrics',
       ['Metric', 'Value', 'Dispatches'],
-      order.map((m) => [m.label, ui.measure(m.value, format(m.unit)), String(m.dispatches)]),
+      order.map((m) => [m.label, ui.measure(m.value, (value) => ui.value(value, m.unit)), ui.count(m.dispatches)]),
       [1, 2],
     ),
     ...(unknown.length === 0

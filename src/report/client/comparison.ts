@@ -20,6 +20,7 @@ export interface ComparisonData {
     readonly metrics: readonly {
       readonly id: string;
       readonly label: string;
+      readonly unit: string;
       readonly a: number;
       readonly b: number;
     }[];
@@ -73,8 +74,11 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
     { id: 'changes', 'aria-labelledby': 'h-changes' },
     ui.el('h2', { id: 'h-changes' }, 'Changes, the largest first'),
   );
-  if (changed.length === 0) section.append(ui.el('p', { class: 'empty' }, 'No kernel has another time.'));
-  else {
+  if (changed.length === 0) {
+    const isCompared = data.kernels.some((kernel) => kernel.changeNs.value !== undefined);
+    const none = isCompared ? 'No kernel has another time.' : 'No kernel has a known time in both profiles.';
+    section.append(ui.el('p', { class: 'empty' }, none));
+  } else {
     section.append(
       ui.table(
         'Kernels by how much their time changed',
@@ -90,7 +94,7 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
             kernel.status === 'both'
               ? ui.measure(kernel.meanRatio, (v) => `×${v.toFixed(3)}`)
               : (only[kernel.status] ?? kernel.status),
-            `${kernel.calls[0]} → ${kernel.calls[1]}`,
+            `${ui.count(kernel.calls[0])} → ${ui.count(kernel.calls[1])}`,
             noise(kernel.significant),
             `${kernel.bottleneck[0] ?? 'no class'} → ${kernel.bottleneck[1] ?? 'no class'}`,
           ]),
@@ -100,7 +104,9 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
   }
   const untimed = data.kernels.length - data.kernels.filter((kernel) => kernel.changeNs.value !== undefined).length;
   if (untimed > 0) {
-    section.append(ui.el('p', { class: 'note' }, `Of ${untimed} kernels the time is unknown in one of the profiles.`));
+    section.append(
+      ui.el('p', { class: 'note' }, `Kernels whose time is unknown in one of the profiles: ${ui.count(untimed)}.`),
+    );
   }
   const reasons = ui.el(
     'section',
@@ -118,8 +124,13 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
       ui.el('summary', {}, `${kernel.name}: ${kernel.metrics.length} metrics differ`),
       ui.table(
         `Metrics of ${kernel.name}, the largest change first`,
-        ['Metric', data.names[0], data.names[1], 'Ratio'],
-        kernel.metrics.map(({ label, a, b }) => [label, ui.num(a), ui.num(b), a === 0 ? '' : `×${(b / a).toFixed(3)}`]),
+        ['Metric', 'Before', 'After', 'Ratio'],
+        kernel.metrics.map(({ label, unit, a, b }) => [
+          label,
+          ui.value(a, unit),
+          ui.value(b, unit),
+          a === 0 ? '' : `×${(b / a).toPrecision(3)}`,
+        ]),
         [1, 2, 3],
       ),
     );

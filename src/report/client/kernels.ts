@@ -55,7 +55,7 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
         ),
       numeric: false,
     },
-    { name: 'Calls', key: (k) => k.calls, cell: (k) => ui.num(k.calls), numeric: true },
+    { name: 'Calls', key: (k) => k.calls, cell: (k) => ui.count(k.calls), numeric: true },
     { name: 'Total', key: (k) => number(k.totalNs), cell: (k) => ui.measure(k.totalNs, ui.ns), numeric: true },
     { name: 'Share', key: (k) => number(k.share), cell: (k) => ui.measure(k.share, ui.percent), numeric: true },
     { name: 'Mean', key: (k) => number(k.meanNs), cell: (k) => ui.measure(k.meanNs, ui.ns), numeric: true },
@@ -100,10 +100,11 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
       ? []
       : [{ name: 'GPU', key: (k: PageKernel) => k.agent, cell: (k: PageKernel) => k.agent, numeric: false }]),
   ];
-  // What is unknown for all kernels does not lead.
+  // What is unknown for all kernels is one sentence below, not columns.
   const isBare = (column: Column) =>
     column.numeric && data.kernels.every((k) => column.key(k) === Number.NEGATIVE_INFINITY);
-  const columns = [...all.filter((column) => !isBare(column)), ...all.filter(isBare)];
+  const columns = all.filter((column) => !isBare(column));
+  const bare = all.filter(isBare).map(({ name }) => name);
   const lead = ['Total', 'At least, by the roofs', 'Instructions', 'Calls'];
   const first = lead.find((name) => all.some((column) => column.name === name && !isBare(column)));
   let sorted = columns.findIndex((column) => column.name === first);
@@ -160,6 +161,11 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
     ),
     status,
   );
+  if (bare.length > 0) {
+    section.append(
+      ui.el('p', { class: 'note' }, `Unknown for every kernel: ${bare.join(', ')}. The page of a kernel says why.`),
+    );
+  }
   draw();
   return section;
 }
@@ -196,7 +202,7 @@ export function kernelPage(
     ui.el('div', { class: 'tile' }, ui.el('span', {}, label), value);
   const { leastNs, leastBy } = kernel.roofline;
   const facts: readonly (readonly [string, PageMeasure, (value: number) => string])[] = [
-    ['Calls', { value: kernel.calls }, ui.num],
+    ['Calls', { value: kernel.calls }, ui.count],
     ['Total', kernel.totalNs, ui.ns],
     ['Mean', kernel.meanNs, ui.ns],
     ['Min', kernel.minNs, ui.ns],
@@ -273,7 +279,7 @@ export function kernelPage(
     evidence.append(
       ui.el(
         'details',
-        {},
+        kernel.bottleneck.classes.length === 0 ? { open: '' } : {},
         ui.el('summary', {}, `${kernel.bottleneck.undecided.length} classes could not be judged`),
         ui.el('ul', {}, ...kernel.bottleneck.undecided.map((u) => ui.el('li', {}, `${u.class}: ${u.reason}`))),
       ),

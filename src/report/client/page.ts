@@ -6,7 +6,7 @@ import type { PageData, PageKernel, PageTrace } from '../page-data.ts';
 import type { KernelViews } from './kernels.ts';
 import type { Listing } from './listing.ts';
 import type { counterTracks } from './tracks.ts';
-import type { Child, Ui } from './ui.ts';
+import type { Ui } from './ui.ts';
 import type { WorkStore } from './work.ts';
 
 /** The functions of this folder as the page passes them along. */
@@ -63,17 +63,15 @@ export function startPage(parts: Parts): void {
     const dark = getComputedStyle(document.documentElement).colorScheme.trim() === 'dark';
     document.documentElement.dataset.theme = dark ? 'light' : 'dark';
   });
-  const links: Child[] = [];
-  for (const [id, name] of [
-    ['answer', 'What to change'],
-    ['roofline', 'Roofline'],
-    ['timeline', data.dependencyPath === null ? 'Critical path' : 'Dependencies'],
-    ['kernels', 'Kernels'],
-    ['traces', 'Instructions'],
-    ['findings', 'Findings'],
-  ]) {
-    links.push(ui.el('a', { href: `#${id}` }, name));
-  }
+  const names: Readonly<Record<string, string>> = {
+    answer: 'What to change',
+    roofline: 'Roofline',
+    timeline: data.dependencyPath === null ? 'Critical path' : 'Dependencies',
+    kernels: 'Kernels',
+    traces: 'Instructions',
+    findings: 'Findings',
+  };
+  const nav = ui.el('nav', { 'aria-label': 'Sections' });
   const agents = data.agents.filter((a) => a.arch !== null).map((a) => `${a.name ?? a.key} (${a.arch})`);
   document
     .getElementById('head')
@@ -92,7 +90,7 @@ export function startPage(parts: Parts): void {
             ),
           ]
         : []),
-      ui.el('nav', { 'aria-label': 'Sections' }, ...links, theme),
+      nav,
     );
   const findings = ui.el(
     'section',
@@ -116,7 +114,7 @@ export function startPage(parts: Parts): void {
       ui.table(
         'API calls and markers',
         ['Domain', 'Name', 'Calls', 'Total', 'Longest'],
-        data.calls.slice(0, 200).map((c) => [c.domain, c.name, ui.num(c.calls), ui.ns(c.totalNs), ui.ns(c.maxNs)]),
+        data.calls.slice(0, 200).map((c) => [c.domain, c.name, ui.count(c.calls), ui.ns(c.totalNs), ui.ns(c.maxNs)]),
         [2, 3, 4],
       ),
     );
@@ -125,18 +123,32 @@ export function startPage(parts: Parts): void {
     ui.el(
       'details',
       {},
-      ui.el('summary', {}, `${data.sources.length} files read`),
+      ui.el('summary', {}, `Files read: ${ui.count(data.sources.length)}`),
       ui.el('ul', {}, ...data.sources.slice(0, 500).map((s) => ui.el('li', {}, `${s.path} (${s.format})`))),
     ),
   );
-  all.append(
+  const sections = [
     parts.answerView(ui, data, open),
     parts.rooflineView(ui, data, open),
     parts.timelineView(ui, data, parts.openWork(data.work), parts.counterTracks),
     parts.kernelTable(ui, data, open),
     parts.traceView(ui, data, parts.instructionListing, parts.waveInstructions),
     findings,
-  );
+  ];
+  // A chart without anything on it, and a list of nothing, do not stand before what is known.
+  const isBare = (section: HTMLElement) =>
+    (section.id === 'roofline' && section.querySelector('.dot, .intensity') === null) ||
+    (section.id === 'timeline' && section.querySelector('svg') === null) ||
+    (section.id === 'traces' && data.traces.length === 0 && data.samples.length === 0);
+  const isLast = (section: HTMLElement) => section === findings;
+  const inOrder = [
+    ...sections.filter((section) => !isBare(section) && !isLast(section)),
+    ...sections.filter((section) => isBare(section)),
+    findings,
+  ];
+  all.append(...inOrder);
+  for (const { id } of inOrder) nav.append(ui.el('a', { href: `#${id}` }, names[id] ?? id));
+  nav.append(theme);
   main.append(all, one);
   addEventListener('hashchange', route);
   route();

@@ -34,6 +34,10 @@ export function timelineView(
       ...facts.filter(([, m]) => m.value !== undefined),
       ...facts.filter(([, m]) => m.value === undefined),
     ];
+    if (path.timeline.length === 0 && facts.every(([, m]) => m.value === undefined)) {
+      section.append(ui.el('p', { class: 'empty' }, `No timeline: ${path.spanNs.unknown ?? 'nothing was recorded'}.`));
+      return section;
+    }
     section.append(
       ui.el('div', { class: 'tiles' }, ...inOrder.map(([label, m]) => tile(label, ui.measure(m, ui.ns)))),
       ui.el(
@@ -97,6 +101,9 @@ export function timelineView(
     'aria-label': 'Timeline; plus and minus zoom, arrow keys move',
     class: 'timeline',
   });
+  // A letter of the page's font is at most 7 units wide on average.
+  const shorten = (name: string, wide: number) =>
+    name.length * 7 <= wide ? name : `${name.slice(0, Math.max(1, Math.floor(wide / 7) - 1))}…`;
   const draw = () => {
     root.replaceChildren();
     const px = (t: number) => L + ((t - from) / width) * (W - L - 8);
@@ -173,7 +180,7 @@ export function timelineView(
         const text = ui.svg(
           'text',
           { x: left + 4, y: lane * ROW + 17, class: 'bar-label' },
-          one.symbol.slice(0, Math.floor((right - left - 8) / 7.5)),
+          shorten(one.symbol, right - left - 8),
         );
         root.append(text);
       }
@@ -195,14 +202,12 @@ export function timelineView(
     const place = { left: L, right: W - 8, top: lanes.length * ROW, height: TRACK };
     drawTracks(ui, root, tracks, place, [from, from + width]);
     root.dataset.pieces = String(near?.length ?? -1);
-    for (let i = 0; i <= 5; i++) {
-      const t = from + (width * i) / 5;
+    for (const [t, label] of ui.ticks(from, from + width)) {
+      const x = px(t);
+      const anchor = x < L + 40 ? 'start' : x > W - 48 ? 'end' : 'middle';
       root.append(
-        ui.svg(
-          'text',
-          { x: px(t), y: H - 8, 'text-anchor': i === 0 ? 'start' : i === 5 ? 'end' : 'middle' },
-          work === null ? ui.ns(t) : ui.num(t),
-        ),
+        ui.svg('line', { x1: x, x2: x, y1: H - 26, y2: H - 21, class: 'grid' }),
+        ui.svg('text', { x, y: H - 8, 'text-anchor': anchor }, work === null ? label : ui.num(t)),
       );
     }
   };

@@ -17,6 +17,10 @@ export interface Ui {
   flops(giga: number): string;
   /** A bandwidth in GB/s with the unit that fits. */
   bandwidth(giga: number): string;
+  /** A metric's value as its unit asks. */
+  value(value: number, unit: string): string;
+  /** Round numbers between two, a few of them, and how each is written: with all the digits in which it differs from its neighbours. */
+  ticks(from: number, to: number): readonly (readonly [number, string])[];
   show(measure: PageMeasure, format: (value: number) => string): string;
   measure(measure: PageMeasure, format: (value: number) => string): HTMLElement;
   table(
@@ -109,6 +113,31 @@ export function createUi(): Ui {
     bandwidth(giga) {
       if (giga >= 1000) return `${Number((giga / 1000).toPrecision(3))} TB/s`;
       return `${Number(giga.toPrecision(3))} GB/s`;
+    },
+    value(value, unit) {
+      if (unit === 'fraction') return ui.percent(value);
+      if (unit === 'bytes') return ui.bytes(value);
+      if (unit === 'count') return Number.isInteger(value) && Math.abs(value) < 1e12 ? ui.count(value) : ui.num(value);
+      return unit === 'ratio' ? ui.num(value) : `${ui.num(value)} ${unit}`;
+    },
+    ticks(from, to) {
+      const rough = Math.max((to - from) / 6, 1e-3);
+      const power = 10 ** Math.floor(Math.log10(rough));
+      const step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
+      const [scale, unit] =
+        to >= 1e9
+          ? ([1e9, 's'] as const)
+          : to >= 1e6
+            ? ([1e6, 'ms'] as const)
+            : to >= 1e3
+              ? ([1e3, 'µs'] as const)
+              : ([1, 'ns'] as const);
+      const digits = Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9));
+      const ticks: [number, string][] = [];
+      for (let i = Math.ceil(from / step); i * step <= to; i++) {
+        ticks.push([i * step, i === 0 ? '0' : `${((i * step) / scale).toFixed(digits)} ${unit}`]);
+      }
+      return ticks;
     },
     percent: (value) => `${(100 * value).toFixed(1)}%`,
     show: (measure, format) => (measure.value === undefined ? 'unknown' : format(measure.value)),

@@ -47,6 +47,8 @@ export interface CodeInstruction {
   readonly returns: boolean;
   /** Raises vmcnt; else, of memory instructions, lgkmcnt. */
   readonly countsVm: boolean;
+  /** Of the encodings that `SQ_ACTIVE_INST_FLAT` counts: FLAT, GLOBAL and SCRATCH. */
+  readonly isFlat: boolean;
   /** Does not execute while paths are recorded: its result is no address in practice and it is slow to compute. */
   readonly isSkipped: boolean;
 }
@@ -148,6 +150,7 @@ export function codeInstruction(
     isAtomic: op?.kind === 'atomic',
     returns: row.flags.has('IsAtomicRet'),
     countsVm: role.kind === 'vm' || role.kind === 'flat',
+    isFlat: ['FLAT', 'GLOBAL', 'SCRATCH'].includes(row.encoding),
     isSkipped: op?.kind === 'matrix' || op?.kind === 'scaleConvert',
   };
 }

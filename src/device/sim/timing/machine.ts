@@ -52,7 +52,9 @@ export interface ReplaySums {
   valuCycles: number;
   matrixCycles: number;
   scalarCycles: number;
-  vectorMemoryCycles: number;
+  /** Of vector memory instructions: those of buffers, and those of flat addresses. */
+  bufferCycles: number;
+  flatCycles: number;
   /** LDS ports taken, and the part of it that bank conflicts add. */
   ldsIssueCycles: number;
   ldsCycles: number;
@@ -170,7 +172,8 @@ export class Machine {
     valuCycles: 0,
     matrixCycles: 0,
     scalarCycles: 0,
-    vectorMemoryCycles: 0,
+    bufferCycles: 0,
+    flatCycles: 0,
     ldsIssueCycles: 0,
     ldsCycles: 0,
     ldsConflictCycles: 0,
@@ -542,7 +545,8 @@ export class Machine {
         : memory.load(w.unit, time, code.dwords, data, first, count);
     sums.vectorMemory++;
     sums.vectorMemoryLatency += done - time;
-    sums.vectorMemoryCycles += c.interval;
+    if (code.isFlat) sums.flatCycles += c.interval;
+    else sums.bufferCycles += c.interval;
     complete(w.vm, done);
   }
 }
