@@ -44,6 +44,7 @@ const CASES: readonly Case[] = [
   { name: 'far_words', targets: ['gfx942'] },
   { name: 'fills' },
   { name: 'graphs' },
+  { name: 'graphs', library: 7, targets: ['gfx942'] },
   { name: 'half', targets: ALL },
   { name: 'heap' },
   { name: 'host_atomics', targets: ALL },

@@ -262,7 +262,8 @@ hipError_t hipStreamWaitEvent(hipStream_t stream_handle, hipEvent_t handle, unsi
 hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t* handle, hipEvent_t event_handle) {
   const std::shared_ptr<Event> event = Find(event_handle);
   if (handle == nullptr || event == nullptr) return Done(hipErrorInvalidValue);
-  if (event->shared == nullptr || event->is_opened) return Done(hipErrorInvalidValue);
+  if (event->shared == nullptr) return Done(hipErrorInvalidConfiguration);
+  if (event->is_opened) return Done(hipErrorInvalidValue);
   EventHandle made{{}, event->flags};
   if (hsa_amd_ipc_memory_create(event->shared, sizeof(SharedRecord), &made.memory) != HSA_STATUS_SUCCESS) {
     return Done(hipErrorInvalidValue);
@@ -276,19 +277,25 @@ hipError_t hipIpcOpenEventHandle(hipEvent_t* event, hipIpcEventHandle_t handle) 
   if (event == nullptr) return Done(hipErrorInvalidValue);
   const Device* const device = GetDevice(&error);
   if (device == nullptr) return Done(error);
+  // As in AMD's runtime the program has an event to destroy even when the handle is not one to open. Source: clr, hip_event_ipc.cpp.
+  auto made = std::make_shared<Event>();
+  made->flags = hipEventDisableTiming | hipEventInterprocess;
+  Keep(made, event);
   EventHandle given;
   std::memcpy(&given, &handle, sizeof given);
   void* memory;
   if (hsa_amd_ipc_memory_attach(&given.memory, sizeof(SharedRecord), 1, &device->gpu, &memory) != HSA_STATUS_SUCCESS) {
     return Done(hipErrorInvalidValue);
   }
-  auto made = std::make_shared<Event>();
-  made->flags = given.flags;
-  made->shared = static_cast<SharedRecord*>(memory);
-  made->is_opened = true;
+  auto* const shared = static_cast<SharedRecord*>(memory);
   // A program opens events of others only.
-  if (made->shared->owner == getpid()) return Done(hipErrorInvalidContext);
-  Keep(std::move(made), event);
+  if (shared->owner == getpid()) {
+    hsa_amd_ipc_memory_detach(memory);
+    return Done(hipErrorInvalidContext);
+  }
+  made->flags = given.flags;
+  made->is_opened = true;
+  made->shared = shared;
   return Done(hipSuccess);
 }
 

@@ -129,6 +129,22 @@ static void Fills() {
   OK(hipGraphLaunch(exec, nullptr));
   const auto filled = Download(out, 4);
   CHECK(filled[0] == 9 && filled[2] == 9 && filled[3] == 0);
+  // From HIP 7 on an update keeps the shape, too.
+  int version;
+  OK(hipRuntimeGetVersion(&version));
+  hipGraph_t other;
+  OK(hipGraphClone(&other, graph));
+  hipGraphNode_t differs;
+  OK(hipGraphNodeFindInClone(&differs, two, other));
+  OK(hipGraphMemsetNodeSetParams(differs, &rows));
+  hipGraphExecUpdateResult result;
+  if (version < 70'000'000) {
+    OK(hipGraphExecUpdate(exec, other, &differs, &result));
+  } else {
+    GIVES(hipErrorGraphExecUpdateFailure, hipGraphExecUpdate(exec, other, &differs, &result));
+    CHECK(result == hipGraphExecUpdateErrorParametersChanged);
+  }
+  OK(hipGraphDestroy(other));
   OK(hipGraphExecDestroy(exec));
   OK(hipGraphDestroy(graph));
 }

@@ -60,9 +60,16 @@ int main() {
   hipEvent_t event;
   hipEvent_t plain;
   OK(hipEventCreate(&plain));
-  GIVES(hipErrorInvalidValue, hipIpcGetEventHandle(&handles.event, plain));
+  GIVES(hipErrorInvalidConfiguration, hipIpcGetEventHandle(&handles.event, plain));
   OK(hipEventCreateWithFlags(&event, hipEventDisableTiming | hipEventInterprocess));
   OK(hipIpcGetEventHandle(&handles.event, event));
+  // What cannot be opened leaves an event of its own.
+  hipEvent_t unopened = nullptr;
+  GIVES(hipErrorInvalidContext, hipIpcOpenEventHandle(&unopened, handles.event));
+  OK(hipEventDestroy(unopened));
+  GIVES(hipErrorInvalidValue, hipIpcOpenEventHandle(&unopened, hipIpcEventHandle_t{}));
+  OK(hipEventRecord(unopened, nullptr));
+  OK(hipEventDestroy(unopened));
   OK(hipEventRecord(event, nullptr));
   void* own = nullptr;
   GIVES(hipErrorInvalidContext, hipIpcOpenMemHandle(&own, handles.memory, hipIpcMemLazyEnablePeerAccess));

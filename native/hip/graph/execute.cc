@@ -59,6 +59,11 @@ hipGraphExecUpdateResult Compare(const Node& mine, const Node& theirs) {
   if (const auto* const copy = std::get_if<MemcpyNode>(&mine.params)) {
     if (!SameDirection(*copy, std::get<MemcpyNode>(theirs.params))) return hipGraphExecUpdateErrorParametersChanged;
   }
+  // Source: hip-tests, hipGraphMemsetNodeFlatAlloc.cc.
+  if (const auto* const fill = std::get_if<MemsetNode>(&mine.params); fill != nullptr && HipMajor() >= 7) {
+    const auto& other = std::get<MemsetNode>(theirs.params);
+    if (IsOtherShape(fill->params, other.params)) return hipGraphExecUpdateErrorParametersChanged;
+  }
   if (std::holds_alternative<AllocNode>(mine.params) || std::holds_alternative<FreeNode>(mine.params)) {
     return hipGraphExecUpdateErrorParametersChanged;
   }

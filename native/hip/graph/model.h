@@ -41,6 +41,10 @@ struct MemcpyNode {
 struct MemsetNode {
   hipMemsetParams params{};
 };
+// A fill of several rows in an executable keeps its shape.
+inline bool IsOtherShape(const hipMemsetParams& old, const hipMemsetParams& now) {
+  return now.height != 1 && (now.height != old.height || now.width * now.elementSize != old.width * old.elementSize);
+}
 struct HostNode {
   hipHostNodeParams params{};
 };

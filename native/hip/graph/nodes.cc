@@ -264,14 +264,12 @@ hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t exec, hipGraphNode_t n
   MemsetNode changed;
   const hipError_t error = MakeMemsetNode(p, &changed);
   if (error != hipSuccess) return Done(error);
-  // A fill of several rows keeps its shape, and every fill its device.
+  // Every fill keeps its device.
   const hipMemsetParams& old = fill->params;
-  const bool is_other_shape =
-      p->height != 1 && (p->height != old.height || p->width * p->elementSize != old.width * old.elementSize);
   MemoryInfo from;
   MemoryInfo to;
   const bool is_other_device = FindMemory(old.dst, &from) && FindMemory(p->dst, &to) && from.device != to.device;
-  if (is_other_shape || is_other_device) return Done(hipErrorInvalidValue);
+  if (IsOtherShape(old, *p) || is_other_device) return Done(hipErrorInvalidValue);
   *fill = changed;
   return Done(hipSuccess);
 }
