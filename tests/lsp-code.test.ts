@@ -1,10 +1,11 @@
 // What the language server knows of the code behind a source: values of registers, pressure, occupancy; and layout, selections, names.
-import fc from 'fast-check';
+
 import { describe, expect, it, test } from 'vitest';
 import type { CodeLens, DocumentHighlight, InlayHint, Location, SelectionRange, TextEdit } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { formatEdits, SourceDocument } from '../src/lsp/index.ts';
+import fc from './support/fast-check.ts';
 import { LspClient, positionOf } from './support/lsp-client.ts';
 
 const SOURCE = `.amdgcn_target "amdgcn-amd-amdhsa--gfx942"

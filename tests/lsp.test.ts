@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type {
   CodeAction,
@@ -19,6 +18,7 @@ import type {
   WorkspaceEdit,
 } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import fc from './support/fast-check.ts';
 import { LspClient, marked, positionOf } from './support/lsp-client.ts';
 
 const HEADER = '.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n';

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { analyse, loadProfile } from '../src/profile/index.ts';
+import fc from './support/fast-check.ts';
 
 const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-compute-'));
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));

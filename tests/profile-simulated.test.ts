@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import fc from 'fast-check';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { run as runProfile } from '../src/cli/profile.ts';
 import { writeResults } from '../src/cli/profile-output.ts';
 import { run as runKernel } from '../src/cli/run.ts';
 import { analyse, type ProfileDocument, recordSimulated, type SimulatedProgram } from '../src/profile/index.ts';
+import fc from './support/fast-check.ts';
 import { kernelSource } from './support/kernel-source.ts';
 import { hasNativeBuild, nativeTests } from './support/native.ts';
 

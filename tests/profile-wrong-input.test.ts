@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   analyse,
@@ -14,6 +13,7 @@ import {
   speedscopeFile,
 } from '../src/profile/index.ts';
 import { counterCsv, kernelTraceCsv, sampleCodeObject, sampleSqtt, writeRocprofCsv } from './profile-fixtures.ts';
+import fc from './support/fast-check.ts';
 
 const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-wrong-input-'));
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import fc from '../../tests/support/fast-check.ts';
 import { TextOutput, writeHex } from './text-output.ts';
 
 /** What comes out of a buffer of `size` bytes. */

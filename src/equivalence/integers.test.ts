@@ -1,6 +1,7 @@
 // Normal forms keep the value: random expressions are built through the constructors and evaluated beside plain arithmetic.
-import fc from 'fast-check';
+
 import { describe, expect, it } from 'vitest';
+import fc from '../../tests/support/fast-check.ts';
 import { Integers } from './integers.ts';
 import { Masks } from './masks.ts';
 import { Memories, type Place } from './memory.ts';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import fc from '../../tests/support/fast-check.ts';
 import type { BasicBlock, Program } from '../program/index.ts';
 import { blockCounts, measuredBlocks } from './frequencies.ts';
 import type { ProbeBlock, ProbeKernel } from './view.ts';

@@ -1,6 +1,7 @@
 // Positions and structure of half-typed and odd texts, without a server.
-import fc from 'fast-check';
+
 import { expect, test } from 'vitest';
+import fc from '../../tests/support/fast-check.ts';
 import { completions, signatureHelp } from './completion.ts';
 import { analyseNow } from './diagnostics.ts';
 import { SourceDocument } from './document.ts';

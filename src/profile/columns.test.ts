@@ -1,6 +1,7 @@
 // Columns and rows by id hold what was put into them, whether it counts up, stays the same or does neither.
-import fc from 'fast-check';
+
 import { expect, test } from 'vitest';
+import fc from '../../tests/support/fast-check.ts';
 import { largest } from './analysis/timeline.ts';
 import { f64, RowsById } from './columns.ts';
 

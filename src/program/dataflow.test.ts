@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import fc from '../../tests/support/fast-check.ts';
 import { solveBackward, solveForward } from './dataflow.ts';
 import type { BasicBlock, Program, ProgramFunction } from './types.ts';
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../tests/support/fast-check.ts';
 import { BLOCK_BYTES, SmallAllocations } from './small-allocations.ts';
 
 function blocks() {

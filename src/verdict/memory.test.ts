@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../tests/support/fast-check.ts';
 import type { Pattern } from '../base/index.ts';
 import { comparisonVerdict } from './compare.ts';
 import { type Allocation, compareMemory, gapsOf, type MemoryResult, makeContents } from './memory.ts';

@@ -1,7 +1,8 @@
 // Lines that were read before mean what they would mean if they were read again. The same source with another indentation in
 // every line has no line twice, so nothing of it is taken from memory.
-import fc from 'fast-check';
+
 import { describe, expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { writeObject } from '../../codeobject/index.ts';
 import { assemble } from './assemble.ts';
 import { AsmStreamer } from './llvm-mc-printer.ts';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { align } from './align.ts';
 
 function lcsLength(a: readonly number[], b: readonly number[]): number {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { readElf } from '../../codeobject/index.ts';
 import { assembleToObject } from '../build.ts';
 import { dataDirectives } from './data.ts';

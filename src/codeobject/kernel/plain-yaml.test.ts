@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { WavesmithError } from '../../base/index.ts';
 import { metadataFromAnyYaml, metadataFromYaml } from './metadata-yaml.ts';
 import type { MsgPackValue } from './msgpack.ts';

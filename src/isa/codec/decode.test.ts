@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { operandIndex } from '../operand.ts';
 import { printerFor } from '../print/print.ts';
 import { TARGET_NAMES, tableFor } from '../table/table.ts';

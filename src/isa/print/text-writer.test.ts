@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { randomNumbers } from '../../base/index.ts';
 import { decoderFor } from '../codec/decode.ts';
 import { TARGET_NAMES, tableFor } from '../table/table.ts';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { bitsFromF64, f64FromBits, type Rounding, rint, roundToF32 } from '../../base/elements/formats.ts';
 import { addToOdd, composeF64, decompose, fmaF64, fmaScaledF64, fmaToOdd, mulF64 } from './exact.ts';
 

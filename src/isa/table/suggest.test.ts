@@ -1,6 +1,7 @@
 // Edit distance by insertions and deletions, against the plain dynamic programme.
-import fc from 'fast-check';
+
 import { expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { closeMatches, editDistance } from './suggest.ts';
 
 /** Length of the longest common subsequence gives the distance without replacements. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { sharedPath } from '../../../tests/support/shared.ts';
 import { compile, namesOf, parseExpression } from '../arch/expression.ts';
 import { counterPasses, METRICS } from '../arch/metrics.ts';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { criticalPath } from './critical-path.ts';
 import type { WorkNode } from './work-table.ts';
 

@@ -1,6 +1,7 @@
 // The order of rows is that of a stable sort, whatever runs they come in.
-import fc from 'fast-check';
+
 import { expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { inOrder } from './order.ts';
 
 test('property: as a stable sort has it', () => {

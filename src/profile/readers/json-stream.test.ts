@@ -1,6 +1,7 @@
 // The reader hands over what JSON.parse makes of the whole text, wherever the file is cut into pieces; damaged files are typed errors.
-import fc from 'fast-check';
+
 import { describe, expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import type { ByteSource } from '../source.ts';
 import { streamJson } from './json-stream.ts';
 

@@ -1,7 +1,8 @@
 // The debugger on a kernel of four waves: stops, conditions, watchpoints, and that the past is the same whenever it is gone to.
-import fc from 'fast-check';
+
 import { describe, expect, test } from 'vitest';
 import { debuggedCode, runDebugged } from '../../../../tests/support/debugged.ts';
+import fc from '../../../../tests/support/fast-check.ts';
 import { WavesmithError } from '../../../base/index.ts';
 import { gpuWindow } from '../state/layout.ts';
 import type { Debugger } from './debugger.ts';

@@ -1,6 +1,7 @@
 // The records of global memory by line: compiled code keeps them as TypeScript does, and they never report what records by dword do not.
-import fc from 'fast-check';
+
 import { describe, expect, it } from 'vitest';
+import fc from '../../../../tests/support/fast-check.ts';
 import { WasmModule } from '../wasm/emit.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { actorOf, PAGE_WORDS, PAGE_WRITTEN, RacePage, readDwords, type Toucher, writeDwords } from './race-page.ts';
