@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readCodeObject } from '../src/codeobject/index.ts';
 import { createDevice, type RunFinding } from '../src/device/index.ts';
 import { liftCodeObject } from '../src/program/index.ts';
-import { hasLlvm } from './support/build.ts';
-import { clangSubjects, type StrictSubject, tritonSubjects } from './support/strict-kernels.ts';
+import { clangSubjects, type StrictSubject, tritonSubjects, waitingSubjects } from './support/strict-kernels.ts';
 import { contextOf, explainWait, patchWait, waitsOf, weakerWaits } from './support/wait-mutations.ts';
 
 async function findings(
@@ -22,7 +21,7 @@ async function findings(
   }
 }
 
-const clang = hasLlvm() ? clangSubjects() : [];
+const clang = [...clangSubjects(), ...waitingSubjects()];
 const triton = tritonSubjects();
 if (triton.length === 0)
   console.warn('skipped: the Triton kernels of the reference data are not beside this checkout.');

@@ -44,6 +44,8 @@ const u32 = (value: number): Argument => ({ value: new Uint8Array(Uint32Array.of
 const f32 = (value: number): Argument => ({ value: new Uint8Array(Float32Array.of(value).buffer) });
 const buffer = (bytes: number): Argument => ({ bytes });
 
+const zeros = (bytes: number): Argument => ({ bytes, fill: () => 0 });
+
 const CLANG: Readonly<Record<string, Recipe & { readonly file: string }>> = {
   saxpy: {
     file: 'examples/saxpy.c',
@@ -123,6 +125,50 @@ const CLANG: Readonly<Record<string, Recipe & { readonly file: string }>> = {
     args: [buffer(512), buffer(64), u32(16)],
   },
 };
+
+/** C kernels that wait for each other without barriers. */
+const WAITING: typeof CLANG = {
+  handover: {
+    file: 'tests/sim/waiting.c',
+    kernel: 'handover',
+    grid: [2, 1, 1],
+    block: [128, 1, 1],
+    args: [buffer(512), buffer(512), zeros(4)],
+  },
+  grid: {
+    file: 'tests/sim/waiting.c',
+    kernel: 'grid',
+    grid: [4, 1, 1],
+    block: [128, 1, 1],
+    args: [buffer(2048), buffer(2048), zeros(4), u32(4)],
+  },
+  locked: {
+    file: 'tests/sim/waiting.c',
+    kernel: 'locked',
+    grid: [4, 1, 1],
+    block: [64, 1, 1],
+    args: [zeros(8), zeros(4)],
+  },
+  ring: {
+    file: 'tests/sim/waiting.c',
+    kernel: 'ring',
+    grid: [1, 1, 1],
+    block: [128, 1, 1],
+    args: [buffer(256), buffer(1536)],
+  },
+};
+
+/** Which builds of them are run. */
+const WAITING_BUILDS: typeof BUILDS = [
+  ['handover', 'gfx90a', 1],
+  ['handover', 'gfx942', 3],
+  ['grid', 'gfx90a', 2],
+  ['grid', 'gfx950', 1],
+  ['locked', 'gfx90a', 1],
+  ['locked', 'gfx942', 2],
+  ['ring', 'gfx90a', 3],
+  ['ring', 'gfx942', 1],
+];
 
 /** Which builds of the C kernels are run: optimised ones differ most in their waits. */
 const BUILDS: readonly (readonly [string, TargetName, number])[] = [
@@ -272,11 +318,14 @@ export const buildName = ([name, target, level]: (typeof BUILDS)[number]): strin
 export function clangSubjects(builds = BUILDS): StrictSubject[] {
   if (!hasLlvm()) return [];
   return builds.map(([name, target, level]) => {
-    const recipe = CLANG[name] as (typeof CLANG)[string];
+    const recipe = { ...CLANG, ...WAITING }[name] as (typeof CLANG)[string];
     const codeObject = compileExample(join(root(), recipe.file), target, level);
     return subject(buildName([name, target, level]), target, codeObject, recipe);
   });
 }
+
+/** C kernels that wait for each other without barriers: flags, a barrier of the grid, a lock, a ring in LDS. */
+export const waitingSubjects = (): StrictSubject[] => clangSubjects(WAITING_BUILDS);
 
 /** The kernels of the mutation bench. */
 export function strictSubjects(): StrictSubject[] {
@@ -292,7 +341,7 @@ function subject(name: string, target: TargetName, codeObject: Uint8Array, recip
       const made = device.alloc(argument.bytes, `argument ${n}`);
       device.write(
         made,
-        Uint8Array.from({ length: argument.bytes }, (_, i) => (i * 7 + n) % 53),
+        Uint8Array.from({ length: argument.bytes }, (_, i) => argument.fill?.(i) ?? (i * 7 + n) % 53),
       );
       return made;
     });

@@ -45,6 +45,16 @@ class UndefinedLanes {
   }
 }
 
+/** Whether one lane is active. */
+function hasOneLane({ sgprs }: Wave): boolean {
+  const [low, high] = [sgprs[EXEC] as number, sgprs[EXEC + 1] as number];
+  const isOne = (word: number): boolean => word !== 0 && (word & (word - 1)) === 0;
+  return low === 0 ? isOne(high) : high === 0 && isOne(low);
+}
+
+/** Cache policy bit of scalar loads that ask past their cache. */
+const SCALAR_GLC = 1;
+
 export class AccessChecks {
   private readonly reporter: Reporter;
   private readonly registers: RegisterChecks;
@@ -86,7 +96,7 @@ export class AccessChecks {
   check(w: Wave, state: GroupState, pc: number, plan: StrictPlan): readonly LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;
     const shadow = state.waves[w.index] as WaveShadow;
-    const isSynchronising = this.isSynchronising(plan);
+    const isSynchronising = this.isSynchronising(plan) || (this.mayTell(plan) && hasOneLane(w));
     access.prepare(w);
     checkLanes(this.reporter, w, pc, plan, access);
     const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising);
@@ -119,9 +129,23 @@ export class AccessChecks {
     return written.length === 0 ? undefined : written;
   }
 
-  /** Atomics order workgroups, and so do accesses that go past the caches of a compute unit (LLVM's memory model). */
+  /**
+   * Whether a store may be an atomic one of the device's scope: where stores have no scope, compilers write flags and free locks by plain
+   * ones. One lane does so as a rule. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a".
+   */
+  mayTell({ access, operation }: StrictPlan): boolean {
+    const { hasDies, waitsInMemory } = this.regions;
+    if (hasDies || !waitsInMemory || access?.kind !== 'store' || operation?.kind !== 'store') return false;
+    return access.space !== 'lds' && access.space !== 'scratch' && (operation.bytes === 4 || operation.bytes === 8);
+  }
+
+  /**
+   * Atomics order workgroups, and so do accesses that go past the caches of a compute unit (LLVM's memory model). Scalar loads do with `glc`:
+   * stream-K kernels of Tensile wait for a flag that way.
+   */
   isSynchronising({ cachePolicy, access }: StrictPlan): boolean {
-    return access?.kind === 'atomic' || (cachePolicy & this.deviceScope) !== 0;
+    if (access?.kind === 'atomic') return true;
+    return (cachePolicy & (access?.isScalar === true ? SCALAR_GLC : this.deviceScope)) !== 0;
   }
 
   /** `isLast`: of the pieces of a lane, the first to be dropped. */

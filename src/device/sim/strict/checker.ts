@@ -24,7 +24,7 @@ import type { MemoryHistory } from './history.ts';
 import { LdsShadow, tagsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
-import { handsOver } from './polls.ts';
+import { handsOver, waitsInMemory } from './polls.ts';
 import { actorOf } from './race-page.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
@@ -117,7 +117,10 @@ export class StrictChecker implements Monitor {
     const accesses = new AccessChecks(
       reporter,
       registers,
-      { target, kernarg, kernargSize, gridSync, hostcall, heapCode, workgroups, wavesPerGroup, hasDies },
+      {
+        ...{ target, kernarg, kernargSize, gridSync, hostcall, heapCode, workgroups, wavesPerGroup, hasDies },
+        waitsInMemory: waitsInMemory(loaded, launch),
+      },
       global,
     );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
@@ -365,9 +368,10 @@ export class StrictChecker implements Monitor {
     }
   }
 
-  /** Whether an access orders workgroups. */
+  /** Whether an access may order workgroups. */
   isSynchronising(plan: StrictPlan): boolean {
-    return this.now.accesses.isSynchronising(plan);
+    const { accesses } = this.now;
+    return accesses.isSynchronising(plan) || accesses.mayTell(plan);
   }
 
   /** Whether the wavefronts of a workgroup may be ordered through LDS without barriers. */

@@ -1,17 +1,19 @@
 // Instructions by which a wavefront waits for another one of its workgroup: loads, and atomics that return a value, in a loop that
-// changes nothing else, at an address that the loop does not change, whose value decides whether it is left.
+// changes nothing else, at an address that the loop does not change, whose value decides whether it is left; and the first such load,
+// which compilers put before the loop.
 import { branchTarget } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
 import type { Launch } from '../dispatch/launch.ts';
 import { reachable } from '../dispatch/reachable.ts';
-import { MAX_LOOP, shortLoop } from '../dispatch/spin.ts';
+import { isSpinLoop, MAX_LOOP, shortLoop } from '../dispatch/spin.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 
 const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownUpdates = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownKernels = new WeakMap<LoadedCode, Map<number, boolean>>();
+const knownWaits = new WeakMap<LoadedCode, Map<number, boolean>>();
 
 function remembered(all: typeof knownPolls, loaded: LoadedCode, pc: number, find: () => boolean): boolean {
   const answers = all.get(loaded) ?? new Map<number, boolean>();
@@ -25,7 +27,8 @@ function remembered(all: typeof knownPolls, loaded: LoadedCode, pc: number, find
 export function polls(loaded: LoadedCode, pc: number): boolean {
   return remembered(knownPolls, loaded, pc, () => {
     const instruction = loaded.instructionAt(pc);
-    return instruction !== undefined && returnsValue(instruction) && isPoll(loaded, pc, instruction);
+    if (instruction === undefined || !returnsValue(instruction)) return false;
+    return isPoll(loaded, pc, instruction) || isFirstPoll(loaded, pc, instruction);
   });
 }
 
@@ -56,6 +59,18 @@ export function handsOver(loaded: LoadedCode, { entry, wavesPerGroup }: Launch):
     const isInLoop = (pc: number): boolean =>
       loops.some(([from, to]) => to - from <= MAX_LOOP && from <= pc && pc <= to);
     return reads.some((pc) => isInLoop(pc) && polls(loaded, pc));
+  });
+}
+
+/** Whether the kernel of a launch has a loop in which it waits for a value in memory that others can see. */
+export function waitsInMemory(loaded: LoadedCode, { entry }: Launch): boolean {
+  return remembered(knownWaits, loaded, entry, () => {
+    for (const { at, instruction } of reachable(loaded, entry)) {
+      const op = semanticsOf(instruction.row.operation);
+      if (op?.kind !== 'load' && op?.kind !== 'atomic') continue;
+      if (op.space !== 'lds' && returnsValue(instruction) && isSpinLoop(loaded, at)) return true;
+    }
+    return false;
   });
 }
 
@@ -91,6 +106,57 @@ function isPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean {
       if (isValue) values.add(slot);
       else values.delete(slot);
     }
+  }
+  return false;
+}
+
+/** Instructions behind a load within which its value decides whether a loop with its like is entered, and from there to that. */
+const TO_BRANCH = 32;
+const TO_LOOP = 6;
+
+/** Whether a load is the first one of a loop that compilers have put before it: its value decides whether a loop of the same loads begins. */
+function isFirstPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean {
+  interface Step {
+    readonly at: number;
+    readonly values: ReadonlySet<number>;
+    readonly left: number;
+  }
+  const { defs } = effectsOf(poll);
+  const open: Step[] = [{ at: pc + poll.size, values: slots(defs), left: TO_BRANCH }];
+  const seen = new Set<number>([pc]);
+  for (let step = open.pop(); step !== undefined; step = open.pop()) {
+    const { at, values, left } = step;
+    const instruction = loaded.instructionAt(at);
+    if (instruction === undefined || left === 0 || seen.has(at)) continue;
+    seen.add(at);
+    const effects = effectsOf(instruction);
+    const isValue = touches(effects.uses, values);
+    const target = branchTarget(instruction, at);
+    const isBranch = instruction.row.flags.has('isBranch');
+    const next = [...(target === undefined ? [] : [target])];
+    if (!isBranch || instruction.row.operation.startsWith('s_cbranch')) next.push(at + instruction.size);
+    if (isBranch && isValue) {
+      if (next.some((from) => entersPoll(loaded, from, poll))) return true;
+      continue;
+    }
+    const changed = new Set(values);
+    for (const slot of slots(effects.defs)) {
+      if (isValue) changed.add(slot);
+      else changed.delete(slot);
+    }
+    for (const to of next) open.push({ at: to, values: changed, left: left - 1 });
+  }
+  return false;
+}
+
+/** Whether a loop that polls by instructions like this one begins at an address, or a few instructions behind. */
+function entersPoll(loaded: LoadedCode, from: number, poll: Instruction): boolean {
+  let at = from;
+  for (let n = 0; n < TO_LOOP; n++) {
+    const instruction = loaded.instructionAt(at);
+    if (instruction === undefined || instruction.row.flags.has('isBranch')) return false;
+    if (instruction.row.operation === poll.row.operation && isPoll(loaded, at, instruction)) return true;
+    at += instruction.size;
   }
   return false;
 }

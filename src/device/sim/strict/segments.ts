@@ -70,14 +70,33 @@ function writesExec({ effects }: StrictPlan): boolean {
   return effects.defs.some(({ first, count }) => first <= 127 && first + count > 126);
 }
 
+/** A set of slots, as 32-bit words: large numbers are slow to change bit by bit. */
+class Slots {
+  private readonly words: Int32Array;
+  /** Of `size` slots, a multiple of 64. */
+  constructor(size: number) {
+    this.words = new Int32Array(size / 32);
+  }
+  add(slot: number): void {
+    this.words[slot >>> 5] = (this.words[slot >>> 5] as number) | (1 << (slot & 31));
+  }
+  has(slot: number): boolean {
+    return (((this.words[slot >>> 5] as number) >>> (slot & 31)) & 1) !== 0;
+  }
+  /** The slots, 64 a number. */
+  numbers(): bigint[] {
+    return Array.from(new BigUint64Array(this.words.buffer));
+  }
+}
+
 class SegmentBuilder {
   private readonly first: number;
   private readonly plans: StrictPlan[] = [];
-  private readonly needs = new Map<string, LaneNeed>();
-  private readonly results = new Map<string, LaneResult>();
-  private readonly scalarNeeds = [0n, 0n, 0n, 0n];
-  private readonly scalarResults = [0n, 0n, 0n, 0n];
-  private readonly touched = Array.from({ length: 12 }, () => 0n);
+  private readonly needs = new Map<number | string, LaneNeed>();
+  private readonly results = new Map<number | string, LaneResult>();
+  private readonly scalarNeeds = new Slots(256);
+  private readonly scalarResults = new Slots(256);
+  private readonly touched = new Slots(768);
   /** Registers written in the segment: 1 in the lanes of EXEC, 2 in all. */
   private readonly written = new Map<number, number>();
   private readsFirstLane = false;
@@ -94,7 +113,7 @@ class SegmentBuilder {
     const { effects } = plan;
     for (const ranges of [effects.uses, effects.keeps, effects.defs]) {
       for (const { first, count } of ranges) {
-        for (let slot = first; slot < first + count; slot++) setBit(this.touched, slot);
+        for (let slot = first; slot < first + count; slot++) this.touched.add(slot);
       }
     }
     for (const slot of plan.scalarReads) this.needScalar(slot);
@@ -107,7 +126,7 @@ class SegmentBuilder {
     for (const { register, halves, isWhole } of plan.writes) {
       this.write(register, halves, lane === undefined ? (isWhole ? ALL : undefined) : 1n << BigInt(lane));
     }
-    for (const slot of plan.scalarWrites) setBit(this.scalarResults, slot);
+    for (const slot of plan.scalarWrites) this.scalarResults.add(slot);
   }
 
   /** Sources that pass on what they are: when all of them are defined, so are the results. */
@@ -123,20 +142,18 @@ class SegmentBuilder {
   }
 
   private needScalar(slot: number): void {
-    const word = slot >>> 6;
-    const bit = 1n << BigInt(slot & 63);
-    if (((this.scalarResults[word] as bigint) & bit) === 0n) setBit(this.scalarNeeds, slot);
+    if (!this.scalarResults.has(slot)) this.scalarNeeds.add(slot);
   }
 
   need(register: number, isHigh: boolean, lanes: bigint | undefined): void {
     const written = this.written.get(register) ?? 0;
     if (written === 2 || (written === 1 && lanes === undefined)) return;
-    const key = `${register} ${isHigh} ${lanes}`;
+    const key = lanesKey(2 * register + (isHigh ? 1 : 0), lanes);
     if (!this.needs.has(key)) this.needs.set(key, { register, isHigh, lanes, orExec: written === 1 });
   }
 
   private write(register: number, halves: number, lanes: bigint | undefined): void {
-    const key = `${register} ${lanes}`;
+    const key = lanesKey(register, lanes);
     const before = this.results.get(key);
     this.results.set(key, { register, halves: halves | (before?.halves ?? 0), lanes });
     // A result in one half or one lane leaves the rest as it was.
@@ -152,18 +169,18 @@ class SegmentBuilder {
       plans: this.plans,
       needs: [...this.needs.values()],
       results: [...this.results.values()],
-      scalarNeeds: this.scalarNeeds,
-      scalarResults: this.scalarResults,
-      touched: this.touched,
+      scalarNeeds: this.scalarNeeds.numbers(),
+      scalarResults: this.scalarResults.numbers(),
+      touched: this.touched.numbers(),
       readsFirstLane: this.readsFirstLane,
       isSuspicious: this.isSuspicious,
     };
   }
 }
 
-function setBit(words: bigint[], slot: number): void {
-  words[slot >>> 6] = (words[slot >>> 6] as bigint) | (1n << BigInt(slot & 63));
-}
+/** What is looked up by a number and lanes. */
+const lanesKey = (n: number, lanes: bigint | undefined): number | string =>
+  lanes === undefined ? 2 * n : lanes === ALL ? 2 * n + 1 : `${n} ${lanes}`;
 
 /** The registers of a memory access that is checked alone, data included. */
 export function accessSegment(plan: StrictPlan): Segment {
