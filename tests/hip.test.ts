@@ -309,6 +309,18 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true }, () => {
     expect(stderr).toMatch(/error\[schedule\/deadlock\]: Wavefront 0 repeats the same loop/);
   });
 
+  test('--check finds the fence that is missing before an announcement', async () => {
+    const path = await compileHip({ sources: ['announcements'], targets: ALL, flags: ['-DWRONG'] });
+    for (const target of ['gfx942', 'gfx90a'] as const) {
+      const { stderr } = await execHip(target, path, [], ['--check']);
+      for (const kernel of ['stages', 'ring']) {
+        expect(stderr).toMatch(
+          new RegExp(`error\\[races/(global|unreleased)\\].*\n(?:    .*\n)+  in kernel '_Z\\d+${kernel}`),
+        );
+      }
+    }
+  });
+
   // Words that others set, grids that wait for all of them, device malloc, packets for the host, votes of a partial wavefront, packed floats with an undefined half.
   test.each([
     ['vector_add', []],
@@ -318,6 +330,7 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true }, () => {
     ['lds', []],
     ['complex', ['3000']],
     ['polls', []],
+    ['announcements', []],
   ] as const)('--check finds nothing in a program that is right: %s', async (name, args) => {
     const path = await compileHip(programOf({ name, targets: ALL }));
     for (const target of ['gfx942', 'gfx90a'] as const) {

@@ -99,7 +99,8 @@ export class AccessChecks {
     const isSynchronising = this.isSynchronising(plan) || (this.mayTell(plan) && hasOneLane(w));
     access.prepare(w);
     checkLanes(this.reporter, w, pc, plan, access);
-    const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising);
+    const isAnnouncement = this.isAnnouncement(w, shadow, plan);
+    const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising || isAnnouncement);
     if (quick !== undefined) return quick === NO_LDS ? undefined : quick;
     const { lds, scratch } = state;
     const who = toucherOf(w, state, pc);
@@ -107,7 +108,8 @@ export class AccessChecks {
       access.kind === 'load' || access.space === 'global'
         ? undefined
         : state.order?.release(w.index, shadow.handedOver());
-    const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, isSynchronising, told };
+    const scope = { isSynchronising, isAnnouncement };
+    const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, told, ...scope };
     if (access.kind === 'atomic') {
       if (plan.instruction.row.operands.some((o) => o.isOut)) state.usesAtomics = true;
       state.hasUpdated = true;
@@ -146,6 +148,24 @@ export class AccessChecks {
   isSynchronising({ cachePolicy, access }: StrictPlan): boolean {
     if (access?.kind === 'atomic') return true;
     return (cachePolicy & (access?.isScalar === true ? SCALAR_GLC : this.deviceScope)) !== 0;
+  }
+
+  /** Whether a store may be an announcement. */
+  mayAnnounce({ access }: StrictPlan): boolean {
+    const { scopedCachePolicy } = targetInfo(this.regions.target);
+    return !scopedCachePolicy && this.regions.workgroups > 1 && access?.kind === 'store' && access.space !== 'lds';
+  }
+
+  /**
+   * Whether a store of one lane comes behind all that its wavefront has stored: what reads it past the caches may learn from it that this is
+   * done. Where cache policies have no scope, nothing else tells such a store from others: on gfx90a LLVM's atomic and volatile stores are
+   * plain ones. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
+   */
+  private isAnnouncement(w: Wave, { registers }: WaveShadow, plan: StrictPlan): boolean {
+    const [, , issued, complete] = registers.outstanding;
+    if (!this.mayAnnounce(plan) || complete !== issued) return false;
+    const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
+    return low === 0 ? high !== 0 && (high & (high - 1)) === 0 : high === 0 && (low & (low - 1)) === 0;
   }
 
   /** `isLast`: of the pieces of a lane, the first to be dropped. */

@@ -43,6 +43,8 @@ export interface Actor {
   readonly plan: StrictPlan;
   readonly access: AccessPlan;
   readonly isSynchronising: boolean;
+  /** A store that may tell other workgroups that what its wavefront has stored is there. */
+  readonly isAnnouncement: boolean;
   /** What the access tells other wavefronts that read what it writes to LDS. */
   readonly told: Told | undefined;
 }

@@ -374,6 +374,11 @@ export class StrictChecker implements Monitor {
     return accesses.isSynchronising(plan) || accesses.mayTell(plan);
   }
 
+  /** Whether a store may tell other workgroups that something is done, when one lane executes it. */
+  mayAnnounce(plan: StrictPlan): boolean {
+    return this.now.accesses.mayAnnounce(plan);
+  }
+
   /** Whether the wavefronts of a workgroup may be ordered through LDS without barriers. */
   get handsOver(): boolean {
     return this.now.handsOver;

@@ -9,10 +9,17 @@ import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow } from './g
 import { polls, precedesAtomic } from './polls.ts';
 import { groupOf, waveOf } from './race-page.ts';
 import type { Reporter } from './reporter.ts';
-import type { Acquisition } from './synchronisation.ts';
+import type { Acquisition, HandedOver } from './synchronisation.ts';
 
 /** Size of `multi_grid_sync_info` (ockl/src/mg.cl). */
 const GRID_SYNC_BYTES = 48;
+
+/** Who reads an announcement knows that its own store is done, too. */
+function withItself({ complete }: HandedOver, wave: number, issued: number): HandedOver {
+  const known = complete.slice();
+  known[wave] = issued + 1;
+  return { complete: known, written: known };
+}
 
 export class GlobalRaces {
   private readonly reporter: Reporter;
@@ -84,7 +91,7 @@ export class GlobalRaces {
 
   /** What an access of an address that workgroups share acquires and releases. */
   private synchronise(
-    { w, state, shadow, access, isSynchronising, pc }: Actor,
+    { w, state, shadow, access, isSynchronising, isAnnouncement, pc }: Actor,
     address: number,
     isWrite: boolean,
   ): void {
@@ -97,9 +104,10 @@ export class GlobalRaces {
         if (this.isGridSync(address)) this.hasReadGridSync = true;
       }
     }
-    if (isSynchronising && isWrite) {
+    if ((isSynchronising || isAnnouncement) && isWrite) {
       const issued = shadow.queue.storesIssued;
-      synchronisation.release(state.number, address, shadow.handedOver(), { pc, wave: w.index, issued });
+      const handed = isSynchronising ? shadow.handedOver() : withItself(shadow.handedOver(), w.index, issued);
+      synchronisation.release(state.number, address, handed, { pc, wave: w.index, issued });
     }
   }
 

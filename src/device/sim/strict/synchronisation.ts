@@ -7,6 +7,8 @@
 const MAX_STEPS = 500;
 /** Addresses whose releases are kept. */
 const MAX_ADDRESSES = 65536;
+/** Releases of an address that are kept of a workgroup. */
+const MAX_RELEASES = 256;
 
 /** The stores of a workgroup that a release hands over: by wavefront, how many from its first on. */
 export type CompleteStores = Uint32Array;
@@ -88,6 +90,7 @@ export class Synchronisation {
     const isSame = last?.complete === complete && last.written === written && last.issued === issued;
     if (isSame && last.acquiredCount === acquired.length) return;
     if (mine.length === 0) at.releases.set(group, mine);
+    if (mine.length >= MAX_RELEASES) mine.shift();
     mine.push({ number: at.count++, complete, written, pc, wave, issued, acquired, acquiredCount: acquired.length });
   }
 
