@@ -12,9 +12,20 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WavesmithError } from '../src/base/index.ts';
-import { analyse, detectFormat, findFiles, loadProfile, type ProfileDocument } from '../src/profile/index.ts';
+import {
+  analyse,
+  analysisDocument,
+  dagDocument,
+  detectFormat,
+  findFiles,
+  loadProfile,
+  type ProfileDocument,
+  rooflineDocument,
+  SCHEMAS,
+} from '../src/profile/index.ts';
 
 const root = join(import.meta.dirname, 'fixtures', 'profile');
 const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-fixtures-'));
@@ -115,6 +126,26 @@ describe('fixture folders', () => {
   test.each(folders)('%s under names that tell nothing', (folder) => {
     const expected = JSON.parse(readFileSync(join(root, folder, 'expected.json'), 'utf8')) as object;
     expect(read(renamed(folder))).toEqual(expected);
+  });
+
+  const validators = Object.fromEntries(
+    Object.entries(SCHEMAS).map(([name, schema]) => [
+      name,
+      new Ajv2020({ allErrors: true, strictTuples: false }).compile(schema),
+    ]),
+  );
+  test.each(folders)('%s: each document is as its schema says', (folder) => {
+    const document = analyse(loadProfile([inputOf(folder)]).recording);
+    for (const [name, value] of [
+      ['profile', document],
+      ['roofline', rooflineDocument(document)],
+      ['dag', dagDocument(document)],
+      ['analysis', analysisDocument(document)],
+    ] as const) {
+      const check = validators[name];
+      const isValid = check?.(JSON.parse(JSON.stringify(value)));
+      expect([name, isValid, check?.errors?.slice(0, 3) ?? null]).toEqual([name, true, null]);
+    }
   });
 
   test('they are small', () => {
