@@ -468,6 +468,25 @@ describe('rows', () => {
     expect(codes(document)).toEqual(['profile/duplicate-dispatch', 'profile/duplicate-dispatch']);
   });
 
+  it('with times in another unit than nanoseconds have no times', () => {
+    const path = folder();
+    const micro = (time: string) => ((Number(time) + 123) / 1000).toFixed(3);
+    writeFileSync(join(path, '1_kernel_trace.csv'), kernelTraceCsv(3).replace(/155\d{13}/g, micro));
+    const document = read(path);
+    expect(document.kernels.filter((kernel) => isKnown(kernel.totalNs) && kernel.timed === kernel.calls)).toEqual([]);
+    expect(document.findings.map((f) => f.message).join()).toContain('no whole nanoseconds');
+  });
+
+  it('with a number of a dispatch that no profiler counts to say so', () => {
+    const path = folder();
+    const rows = kernelTraceCsv(3).trim().split('\n');
+    rows[2] = (rows[2] ?? '').replace(',77,2,', ',77,18446744073709551615,');
+    writeFileSync(join(path, '1_kernel_trace.csv'), `${rows.join('\n')}\n`);
+    const document = read(path);
+    expect(document.dispatches.total).toBe(3);
+    expect(codes(document)).toContain('profile/bad-record');
+  });
+
   it('of another process with the same ids are other dispatches', () => {
     const path = folder();
     writeFileSync(join(path, '1_kernel_trace.csv'), kernelTraceCsv(3));

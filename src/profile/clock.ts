@@ -11,6 +11,7 @@ export const TIMING_REASONS = [
   'timestamps are outside the range that can be represented exactly',
   'start and end timestamps are equal',
   'simulated; how long the simulator took says nothing about a GPU',
+  'timestamps are no whole nanoseconds, so their unit is another one',
 ] as const;
 
 export const Timing = {
@@ -22,6 +23,7 @@ export const Timing = {
   RANGE: 5,
   EQUAL: 6,
   SIMULATED: 7,
+  FRACTION: 8,
 } as const;
 
 /** A timestamp: nanoseconds after the recording's origin, and whether digits were lost ("8.1097E+14"). */
@@ -56,7 +58,12 @@ export class Clock {
     const a = cell(from);
     const b = cell(to);
     // Nearly all intervals of nearly all recordings; the rest says what is wrong with the others.
-    if (this.origin === 0n && typeof a.time === 'number' && typeof b.time === 'number' && !a.rounded && !b.rounded) {
+    if (
+      this.origin === 0n &&
+      typeof a.time === 'number' &&
+      typeof b.time === 'number' &&
+      a.state + b.state === Timing.KNOWN
+    ) {
       if (a.time > 0 && b.time > a.time && b.time < FAR) return { start: a.time, end: b.time, state: Timing.KNOWN };
     }
     if (this.origin === undefined && a.time !== undefined && b.time !== undefined) {
@@ -70,39 +77,44 @@ export class Clock {
     return known ? { start: start.value, end: end.value, state } : { start: 0, end: 0, state };
   }
 
-  private place({ time, rounded }: Cell): Timestamp {
+  private place({ time, state }: Cell): Timestamp {
     if (time === undefined) return ABSENT;
     if (time < 0 || time >= NONE) return RANGE;
     const origin = this.origin ?? 0n;
     const exact = typeof time === 'number' && (origin === 0n || time === 0);
     const value = exact ? time : time === 0n ? 0 : Number(BigInt(time) - origin);
     if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return RANGE;
-    return { value, state: rounded ? Timing.ROUNDED : Timing.KNOWN };
+    return { value, state };
   }
 }
 
-/** A timestamp as a file has it: an integer, in a number where that is exact. */
+/** A timestamp as a file has it: an integer, in a number where that is exact; KNOWN, ROUNDED or FRACTION. */
 interface Cell {
   readonly time: number | bigint | undefined;
-  readonly rounded: boolean;
+  readonly state: number;
 }
 
 function cell(value: unknown): Cell {
   if (typeof value === 'string') return textCell(value);
-  if (typeof value === 'bigint') return { time: value, rounded: false };
-  return { time: typeof value === 'number' && Number.isFinite(value) ? Math.floor(value) : undefined, rounded: false };
+  if (typeof value === 'bigint') return { time: value, state: Timing.KNOWN };
+  return typeof value === 'number' && Number.isFinite(value) ? whole(value) : { time: undefined, state: Timing.KNOWN };
+}
+
+/** A timestamp with a fraction is in seconds or microseconds. */
+function whole(value: number): Cell {
+  const time = Math.floor(value);
+  return { time, state: time === value ? Timing.KNOWN : Timing.FRACTION };
 }
 
 function textCell(text: string): Cell {
   const value = number(text);
-  if (value === undefined) return { time: undefined, rounded: false };
+  if (value === undefined) return { time: undefined, state: Timing.KNOWN };
   if (/[eE]/.test(text)) {
     const scientific = text.length < 24 ? SCIENTIFIC.exec(text) : null;
     const rounded = scientific !== null && (scientific[2]?.length ?? 0) < Number(scientific[3]);
-    return { time: Math.floor(value), rounded };
+    return { time: Math.floor(value), state: rounded ? Timing.ROUNDED : Timing.KNOWN };
   }
-  const time = value >= FAR && /^[0-9]+$/.test(text) ? BigInt(text) : Math.floor(value);
-  return { time, rounded: false };
+  return value >= FAR && /^[0-9]+$/.test(text) ? { time: BigInt(text), state: Timing.KNOWN } : whole(value);
 }
 
 /** The combined state of an interval. */

@@ -160,6 +160,13 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
     }
     const { kernel, process } = launch;
     const dispatchId = count(cells[at.dispatch]);
+    if (dispatchId < 0 && at.dispatch >= 0) {
+      r.report(
+        'profile/bad-record',
+        file,
+        'The number of a dispatch is none that a profiler counts to; counters of other files do not find it.',
+      );
+    }
     const before = r.tracedBefore({ domain, process, dispatchId, kernel, start, end, state }, firstRow, file);
     if (before !== undefined) return;
     reportTiming(r, file, state, 'dispatches');
