@@ -1,7 +1,7 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
 // `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
-// `--mixed` twenty, `--routine` twenty-three and `--fields` twenty-one more.
+// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six and `--suites` forty-six more.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
 import { AssemblyError } from '../src/asm/index.ts';
@@ -17,6 +17,7 @@ import { LATER_KERNELS } from '../tests/limiters/later.ts';
 import { LIBRARY_KERNELS } from '../tests/limiters/library.ts';
 import { MIXED_KERNELS } from '../tests/limiters/mixed.ts';
 import { ROUTINE_KERNELS } from '../tests/limiters/routine.ts';
+import { SUITE_KERNELS } from '../tests/limiters/suites.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
 import { limiterOf, whatIf } from '../tests/limiters/what-if.ts';
 import { WIDE_KERNELS } from '../tests/limiters/wide.ts';
@@ -35,6 +36,7 @@ const { values } = parseArgs({
     routine: { type: 'boolean', default: false },
     fields: { type: 'boolean', default: false },
     crafts: { type: 'boolean', default: false },
+    suites: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -51,6 +53,7 @@ const compiled = {
   'routine.c': values.routine && ROUTINE_KERNELS,
   'fields.c': values.fields && FIELD_KERNELS,
   'crafts.c': values.crafts && CRAFT_KERNELS,
+  'suites.c': values.suites && SUITE_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;

@@ -8,6 +8,7 @@ import { LATER_KERNELS } from './limiters/later.ts';
 import { LIBRARY_KERNELS } from './limiters/library.ts';
 import { MIXED_KERNELS } from './limiters/mixed.ts';
 import { ROUTINE_KERNELS } from './limiters/routine.ts';
+import { SUITE_KERNELS } from './limiters/suites.ts';
 import { UNSEEN_KERNELS } from './limiters/unseen.ts';
 import { WIDE_KERNELS } from './limiters/wide.ts';
 
@@ -50,6 +51,9 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     ['hoarded', 'library.c', LIBRARY_KERNELS],
     ['maximum', 'library.c', LIBRARY_KERNELS],
     ['btree', 'routine.c', ROUTINE_KERNELS],
+    ['even_bins', 'suites.c', SUITE_KERNELS],
+    ['wave_scan', 'suites.c', SUITE_KERNELS],
+    ['copy_bytes', 'suites.c', SUITE_KERNELS],
   ] as const)('%s of %s', async (name, source, kernels) => {
     const [kernel] = kernels.filter((k) => k.name === name);
     const [first] = await classesOf(kernel, 'mi300x', compiledObject(source, 'gfx942'));

@@ -411,6 +411,7 @@ function kernelEntries(
             : ratio(resident, known(maxWavesPerCu), 'the wave limit'),
         fits: fitting(occupancy, launched[0]),
         ...launchedGroups(launched[0], agent?.cuCount),
+        xccs: agent?.xccCount,
         impossible,
       }),
       reported: r.reported.get(`${name}\0${agent?.key ?? ''}`) ?? [],

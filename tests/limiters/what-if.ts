@@ -1,20 +1,16 @@
 // What a kernel gains where one resource of the chip is free, and where twice as many waves are beside each other: the check that a kernel has
-// the limiter it was written to have (docs/profile.md, "What a class means"). The launch is recorded once for each changed chip and replayed
-// on it; nothing but the sampled workgroups is run.
+// the limiter it was written to have (docs/profile.md, "What a class means"). The launch is recorded once and replayed on each changed chip;
+// nothing but the sampled workgroups is run.
 import type { Chip, ChipNumbers } from '../../src/device/sim/timing/chip.ts';
 import { makeChip } from '../../src/device/sim/timing/chip.ts';
 import { FIELDS, type FieldRule } from '../../src/device/sim/timing/chip-fields.ts';
 import { chipFile } from '../../src/device/sim/timing/chips/index.ts';
-import {
-  type LaunchTime,
-  type RecordedLaunch,
-  type ReplayedLaunch,
-  type TimedLaunch,
-  TimingModel,
-} from '../../src/device/sim/timing/model.ts';
+import { codeInstruction } from '../../src/device/sim/timing/kernel-code.ts';
+import type { LaunchTime, RecordedLaunch, ReplayedLaunch, TimingModel } from '../../src/device/sim/timing/model.ts';
+import { spreadOf } from '../../src/device/sim/timing/sample.ts';
 import type { BottleneckClass } from '../../src/profile/analysis/bottleneck-types.ts';
 import { ModelClock } from '../../src/runtime/model-clock.ts';
-import { timeLaunches } from './classify.ts';
+import { timeLaunches, WatchedModel, withWholeWaves } from './classify.ts';
 import type { CompiledKernel } from './compiled.ts';
 import type { LimitedKernel } from './kernels.ts';
 
@@ -22,8 +18,6 @@ import type { LimitedKernel } from './kernels.ts';
 const FREE = 16;
 const faster = (value: number): number => value * FREE;
 const cheaper = (value: number): number => value / FREE;
-/** Instructions that are recorded of a launch: a third of what the model takes otherwise, because each launch is recorded eleven times. */
-const BUDGET = { budget: 20_000 };
 type Change = readonly (readonly [RegExp, (value: number) => number])[];
 
 /** Code that is in the caches before anyone asks for it. */
@@ -80,8 +74,14 @@ function changed(name: string, change: Change): Chip {
   return makeChip({ ...file, numbers });
 }
 
+/** The same recording with the costs of another chip, which has as many units and banks. */
+function recordedOn(chip: Chip, recorded: RecordedLaunch): RecordedLaunch {
+  const list = recorded.code.list.map((c) => codeInstruction(chip, c.id, c.offset, c.instruction, c.size));
+  return { ...recorded, code: { list }, spread: spreadOf(chip, recorded.launch) };
+}
+
 /** A model that times each launch on other chips, too, and keeps their clocks. */
-class Comparison extends TimingModel {
+class Comparison extends WatchedModel {
   /** From the first start to the last end, in ticks, of the chip itself and of the others. */
   readonly spans: number[];
   /** Cycles of waves in all, and those at barriers. */
@@ -91,23 +91,17 @@ class Comparison extends TimingModel {
   private readonly models: readonly TimingModel[];
   private readonly clocks: readonly ModelClock[];
   private readonly starts: bigint[] = [];
-  private recordings: readonly RecordedLaunch[] = [];
   private replays: readonly ReplayedLaunch[] = [];
 
-  constructor(chip: Chip, others: readonly TimingModel[]) {
-    super(chip, BUDGET);
-    this.models = others;
-    this.clocks = [this, ...others].map((model) => new ModelClock(model.chip));
+  constructor(chip: Chip, others: readonly Chip[], budget: number, residency = 1) {
+    super(chip, { budget, residency });
+    this.models = others.map((other) => new WatchedModel(other));
+    this.clocks = [chip, ...others].map((each) => new ModelClock(each));
     this.spans = this.clocks.map(() => 0);
   }
 
-  override record(job: TimedLaunch): RecordedLaunch {
-    this.recordings = this.models.map((model) => model.record(job));
-    return super.record(job);
-  }
-
   override replay(recorded: RecordedLaunch): ReplayedLaunch {
-    this.replays = this.recordings.map((other, n) => (this.models[n] as TimingModel).replay(other));
+    this.replays = this.models.map((model) => model.replay(recordedOn(model.chip, recorded)));
     const replayed = super.replay(recorded);
     const { spread, launch } = recorded;
     const slots = this.chip.get('wavesPerSimd') * this.chip.get('simdsPerCu');
@@ -143,11 +137,14 @@ export async function whatIf(
 ): Promise<Gains> {
   const chip = makeChip(chipFile(chipName));
   const names = Object.keys(RESOURCES) as (keyof typeof RESOURCES)[];
-  const others = names.map((name) => new TimingModel(changed(chipName, RESOURCES[name]), BUDGET));
+  const others = names.map((name) => changed(chipName, RESOURCES[name]));
   // An instruction that its cache has lost comes from L2: what latency is worth beyond that is told with all code in the caches.
-  const both = new TimingModel(changed(chipName, [...RESOURCES['memory-latency'], ...FETCHED]), BUDGET);
-  const compared = new Comparison(chip, [...others, both]);
-  await timeLaunches(kernel, compared, compiled);
+  const both = changed(chipName, [...RESOURCES['memory-latency'], ...FETCHED]);
+  const compared = await withWholeWaves(async (budget) => {
+    const comparison = new Comparison(chip, [...others, both], budget);
+    await timeLaunches(kernel, comparison, compiled);
+    return comparison;
+  });
   const [base, ...spans] = compared.spans as [number, ...number[]];
   const gains: Partial<Record<BottleneckClass, number>> = {};
   names.forEach((name, n) => {
@@ -156,9 +153,12 @@ export async function whatIf(
   const [fetched, beyond] = [spans[names.indexOf('instruction-fetch')] as number, spans.at(-1) as number];
   gains['memory-latency'] = Math.min(gains['memory-latency'] ?? 0, (fetched - beyond) / base);
   gains.barrier = compared.atBarriers / Math.max(1, compared.waves);
-  const crowd = new Comparison(chip, [new TimingModel(chip, { ...BUDGET, residency: 2 })]);
-  await timeLaunches({ ...kernel, groups: 2 * kernel.groups, bytes: 2 * kernel.bytes }, crowd, compiled);
-  gains['under-occupied'] = 1 - (crowd.spans[1] as number) / (2 * base);
+  const crowd = await withWholeWaves(async (budget) => {
+    const comparison = new Comparison(chip, [], 2 * budget, 2);
+    await timeLaunches({ ...kernel, groups: 2 * kernel.groups, bytes: 2 * kernel.bytes }, comparison, compiled);
+    return comparison;
+  });
+  gains['under-occupied'] = 1 - (crowd.spans[0] as number) / (2 * base);
   return { of: gains, areKeptOut: compared.areKeptOut };
 }
 

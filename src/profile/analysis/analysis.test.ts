@@ -11,7 +11,7 @@ import type { ClassifierInput } from './bottleneck-types.ts';
 import { type MetricSum, MetricTable } from './metrics.ts';
 import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
 import { ceilings, kernelRoofline } from './roofline.ts';
-import { classOf } from './trace-features.ts';
+import { classOf, traceFeatures } from './trace-features.ts';
 
 const value = (m: Measure): number | undefined => (isKnown(m) ? m.value : undefined);
 
@@ -497,6 +497,57 @@ describe('bottleneck classes', () => {
       ).classes.map((c) => c.class);
     expect(at(0.35)).toEqual(['under-occupied']);
     expect(at(0.7)).toEqual([]);
+  });
+
+  test.each([
+    ['of a short kernel are the first translations', 4000, 0.2, 'memory-latency'],
+    ['of a short kernel with half of the bandwidth are queues', 4000, 0.55, 'memory-bandwidth'],
+    ['of a long kernel are queues', 40_000, 0.2, 'memory-bandwidth'],
+  ] as const)('latencies of 2.4 times those of an idle GPU %s', (_, ns, hbm, expected) => {
+    const values = { ...quiet, 'wait.any': 0.9, 'vmem.latency': 2050, 'vmem.lines': 3, 'l1.hit': 0, 'l2.hit': 0 };
+    const metrics = Object.entries(values).map(([id, n]) => withMetric(id, n));
+    const roofline = { ...rooflineWith(hbm, known(1 - hbm)), computeOfPeak: known(0) };
+    const { classes } = classify(input({ metrics, roofline, meanNs: known(ns), occupancy: known(0.6) }));
+    expect(classes[0]?.class).toBe(expected);
+  });
+
+  /** Of a traced wave's time: waits behind vector loads, and behind LDS. */
+  const traced = (memory: number, lds: number) => ({
+    ...traceFeatures({ lines: [], waves: [], occupancy: [] } as unknown as Parameters<typeof traceFeatures>[0]),
+    latency: 100,
+    waits: { memory: 100 * memory, lds: 100 * lds, scalar: 0, atomics: 0 },
+    classes: [
+      { class: 'wait', lines: 1, hits: 1, latency: 100 * (memory + lds), stall: 100 * (memory + lds), idle: 0 },
+    ] as const,
+  });
+
+  test('few waves that wait for LDS: what is worth more goes first', () => {
+    const values = { ...quiet, 'wait.any': 0.6, 'lds.conflicts': 1.5, 'lds.busy': 0.35, 'issue.salu': 0 };
+    const metrics = Object.entries(values).map(([id, n]) => withMetric(id, n));
+    const roofline = { ...rooflineWith(0.1, known(0.9)), computeOfPeak: known(0) };
+    const first = (lds: number) =>
+      classify(input({ metrics, roofline, occupancy: known(0.2), trace: traced(0.1, lds) })).classes[0]?.class;
+    expect(first(0.3)).toBe('under-occupied');
+    expect(first(0.7)).toBe('lds');
+  });
+
+  test('bank conflicts that no wave waits for are no limit', () => {
+    const metrics = Object.entries({ ...quiet, 'lds.conflicts': 2.2, 'lds.busy': 0.4 }).map(([id, n]) =>
+      withMetric(id, n),
+    );
+    const classesOf = (lds: number) => classify(input({ metrics, trace: traced(0, lds) })).classes.map((c) => c.class);
+    expect(classesOf(0.02)).not.toContain('lds');
+    expect(classesOf(0.2)).toContain('lds');
+  });
+
+  test('workgroups that start as fast as dies can be given them', () => {
+    const values = { ...quiet, 'wait.any': 0.9, 'vmem.latency': 900, 'dispatch.waves': 0.46 };
+    const metrics = Object.entries(values).map(([id, n]) => withMetric(id, n));
+    const roofline = { ...rooflineWith(0.2, known(0.8)), computeOfPeak: known(0) };
+    const first = (xccs: number | undefined) =>
+      classify(input({ metrics, roofline, wavesPerGroup: known(4), xccs, occupancy: known(0.6) })).classes[0]?.class;
+    expect(first(8)).toBe('launch');
+    expect(first(undefined)).toBe('memory-latency');
   });
 
   test('waiting at full bandwidth is bandwidth, not latency', () => {

@@ -1,14 +1,20 @@
 // The rules of the classifier: which number speaks for a class from where on, what must be seen besides, and what refutes it.
 // Thresholds: docs/profile.md, "Bottleneck classes".
 import { combine, isKnown, known, type Measure, unknown } from '../measure.ts';
-import { MODEL, TRACED_MEMORY, TRACED_MEMORY_FORMULA, traceTests, waitShare } from './bottleneck-traces.ts';
+import {
+  MODEL,
+  TRACED_LDS,
+  TRACED_LDS_FORMULA,
+  TRACED_MEMORY,
+  TRACED_MEMORY_FORMULA,
+  traceTests,
+  waitShare,
+} from './bottleneck-traces.ts';
 import type { Cause, ClassifierInput, ClassTest, Condition } from './bottleneck-types.ts';
-import { QUEUED, queueing, queueingForAtomics, queueingForMemory, UNQUEUED, vectorLatency } from './queues.ts';
+import { queuedFrom, queueing, queueingForAtomics, queueingForMemory, UNQUEUED, vectorLatency } from './queues.ts';
+import { cyclesOfWave, STORE_PART, STORE_SOURCE, storeShare } from './shares.ts';
+import { worthOfMoreWaves } from './worth.ts';
 
-/** Part of the HBM peak that a kernel reaches which only stores. */
-const STORE_PART = 0.55;
-const STORE_SOURCE =
-  'MI300X: copies of 128 MB move 2.3 TB/s each way, of 1 GB 4.0 TB/s, of 5.3 TB/s (src/device/sim/timing/chips/mi300x.ts)';
 /** A launch of fewer workgroups for each CU leaves half of the GPU without work. */
 const FEW_GROUPS = 0.5;
 /** Waves that a CU of CDNA2 to CDNA4 holds. */
@@ -25,23 +31,19 @@ const NEARLY_ALL = 0.75;
 const BRIEF = 0.45;
 /** From here on units that work are what a kernel with frequent misses is limited by. */
 const BUSY_BETWEEN_MISSES = 0.75;
+/** Up to this share of the wave slots more waves find room on a compute unit. */
+const SPARSE = 0.4;
+/** What more waves save from here on is worth to be changed. */
+const WORTH_MORE = 1 / 3;
 /** Kernels that launching can limit. */
 const SHORT_NS = 10_000;
-/** Idle share from which on launching limits them: the start and the end of a short kernel are the launch's, too. */
-const MOSTLY_IDLE = 0.4;
+/** Idle share from which on launching may limit them: the start and the end of a short kernel are the launch's, too. */
+const OFTEN_IDLE = 0.4;
+/** From here on nothing that happens in the kernels is worth as much. */
+const MOSTLY_IDLE = 0.5;
 /** Up to here the GPU is active without waves most of the time. */
 const MOSTLY_AROUND = 0.5;
 const IDLE = 'time without work / span, for kernels of at most 10 µs';
-
-/** Of a kernel that mostly stores: its bytes over what stores can have. */
-function storeShare({ metrics }: ClassifierInput, hbm: Measure): Measure {
-  const bytes = (id: string): Measure => metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`no ${id}`);
-  const [read, written] = [bytes('bytes.hbm.read'), bytes('bytes.hbm.write')];
-  if (!isKnown(read) || !isKnown(written)) return unknown('the bytes of HBM are not known');
-  const part = written.value / Math.max(1, read.value + written.value);
-  if (part < 2 / 3) return unknown('the kernel does not mostly store');
-  return isKnown(hbm) ? known((hbm.value * part) / STORE_PART) : hbm;
-}
 
 const fewWaves = (condition: Condition): Cause => ({ class: 'under-occupied', condition });
 
@@ -111,6 +113,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     formula: `bytes.hbm.write / time / (${STORE_PART} of the HBM peak), where stores are two thirds of the bytes`,
   };
   const requests = when('requests per L2 channel and cycle', 'l2.busy', 0.6);
+  const isShort = isKnown(input.meanNs) && input.meanNs.value < SHORT_NS;
   const levels = [level('HBM'), level('L2'), level('L1'), requests.value];
   const atomicQueues: Condition = {
     metric: 'latency of a vector memory instruction over that of an idle GPU, among atomics',
@@ -119,11 +122,18 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     threshold: 2,
     formula: `${formula('vmem.latency')} / what vmem.lines lines take from where l1.hit and l2.hit have them`,
   };
+  const fromL1: Condition = {
+    metric: 'share of the L1 bandwidth that can be reached',
+    value: combine([level('L1')], (share) => share / L1_PART),
+    comparison: 'at least',
+    threshold: 0.7,
+    formula: `bytes.l1 / time / (${L1_PART} of the L1 peak)`,
+  };
   const queues: Condition = {
     metric: 'latency of a vector memory instruction over that of an idle GPU',
     value: queueingForMemory(input.metrics, levels),
     comparison: 'at least',
-    threshold: QUEUED,
+    threshold: queuedFrom(isShort, [level('HBM'), level('L2'), fromL1.value, requests.value]),
     formula: `${formula('vmem.latency')} / what vmem.lines lines take from where l1.hit and l2.hit have them`,
   };
   const fetching = when(
@@ -132,13 +142,6 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     FREQUENT_MISS,
     'at most',
   );
-  const fromL1: Condition = {
-    metric: 'share of the L1 bandwidth that can be reached',
-    value: combine([level('L1')], (share) => share / L1_PART),
-    comparison: 'at least',
-    threshold: 0.7,
-    formula: `bytes.l1 / time / (${L1_PART} of the L1 peak)`,
-  };
   const storesBusy = [stores, queues, fromL1].filter((condition) => isKnown(condition.value));
   const busy = [
     ...(isUnloaded ? [] : [bandwidth('HBM', 0.6)]),
@@ -155,7 +158,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
   ].filter((condition) => isKnown(condition.value));
   // A GPU that stands idle between short kernels is not helped by what happens in them.
   const idleGpu: Condition[] =
-    isKnown(input.meanNs) && input.meanNs.value < SHORT_NS && isKnown(input.gapShare)
+    isShort && isKnown(input.gapShare)
       ? [
           {
             metric: 'share of the run in which the GPU was idle',
@@ -167,7 +170,13 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         ]
       : [];
   // Waves that end sooner than the next ones start: neither memory nor more waves help.
-  const dispatching = when('waves that start per cycle of an XCC', 'dispatch.waves', 0.6);
+  const dispatching: Condition = {
+    metric: 'share of the cycles in which the dispatcher of an XCC starts waves',
+    value: combine([metric('dispatch.waves'), cyclesOfWave(input)], (waves, cycles) => waves * cycles),
+    comparison: 'at least',
+    threshold: 0.6,
+    formula: `${formula('dispatch.waves')} * the larger of 1 and XCCs / waves of a workgroup`,
+  };
   // Around the waves of a short kernel the GPU is active without them, and means over that time say nothing of the waves.
   const around = when('cycles in which shader engines have waves', 'sq.busy', MOSTLY_AROUND, 'at most');
   const launches = [...idleGpu, dispatching, around].filter((condition) => isKnown(condition.value));
@@ -197,6 +206,12 @@ export function classTests(input: ClassifierInput): ClassTest[] {
   };
   const elseLong = [brief].filter((condition) => isKnown(condition.value));
   const ldsIdle = when('cycles in which LDS works', 'lds.busy', 0.2, 'at most');
+  // Conflicts cost nothing where LDS has time for them and waves do not wait for it.
+  const tracedLds = waitShare(input, 'lds');
+  const isLdsFree = isKnown(tracedLds) && isKnown(ldsBusy.value) && ldsBusy.value.value < ldsBusy.threshold;
+  const ldsUnawaited: Condition[] = isLdsFree
+    ? [{ metric: TRACED_LDS, value: tracedLds, comparison: 'at most', threshold: 0.1, formula: TRACED_LDS_FORMULA }]
+    : [];
   const l2Busy = [bandwidth('L2', 0.6), requests].filter((condition) => isKnown(condition.value));
   const slow: Condition = {
     metric: 'cycles of a vector memory instruction',
@@ -268,7 +283,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       metric: queues.metric,
       value: queues.value,
       threshold: queues.threshold,
-      certain: 2.5,
+      certain: queues.threshold + 1,
       comparison: 'at least',
       formula: queues.formula,
       source: 'gpu-benches and mt4g: latencies of L1, L2 and memory (src/profile/analysis/queues.ts)',
@@ -420,6 +435,29 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       causes: [{ class: 'instruction-fetch', condition: fetching }],
     },
     {
+      class: 'under-occupied',
+      metric: 'share of the time that twice as many waves save at most',
+      // Of waves of which nothing says how long they wait, more may be no better.
+      value: combine([input.occupancy, worthOfMoreWaves(input), metric('wait.any')], (resident, saved) =>
+        resident > SPARSE ? 0 : saved,
+      ),
+      threshold: WORTH_MORE,
+      certain: 0.6,
+      comparison: 'at least',
+      formula: `1 - the busiest of VALU, scalar, matrix units, LDS, L2 and HBM, and at most 0.5, where waves.resident is at most ${SPARSE} of the maximum`,
+      source: MODEL,
+      saves: (share) => share,
+      refutes: [
+        ...busy,
+        ldsBusy,
+        computeShare,
+        when('share of wave time spent waiting to issue', 'wait.issue', 0.25),
+        ...atomics,
+        ...launches,
+      ],
+      causes: [{ class: 'instruction-fetch', condition: fetching }],
+    },
+    {
       class: 'divergence',
       metric: 'active lanes per VALU instruction',
       ...fromMetric('lanes.active'),
@@ -509,7 +547,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 2,
       comparison: 'at least',
       saves: (conflicts) => conflicts / (1 + conflicts),
-      refutes: [...hbmBusy, ldsIdle],
+      refutes: [...hbmBusy, ldsIdle, ...ldsUnawaited],
     },
     {
       class: 'lds',
@@ -579,7 +617,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       class: 'launch',
       metric: 'share of the run in which the GPU was idle',
       value: input.gapShare,
-      threshold: MOSTLY_IDLE,
+      threshold: OFTEN_IDLE,
       certain: 0.8,
       comparison: 'at least',
       formula: IDLE,
@@ -598,7 +636,9 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     {
       class: 'launch',
       metric: dispatching.metric,
-      ...fromMetric('dispatch.waves'),
+      value: dispatching.value,
+      formula: dispatching.formula,
+      source: source('dispatch.waves'),
       threshold: dispatching.threshold,
       certain: 0.9,
       comparison: 'at least',

@@ -6,6 +6,8 @@ import type { WaitedFor } from './trace-features.ts';
 export const MODEL = 'Wavesmith docs/profile.md, "Bottleneck classes"';
 export const TRACED_MEMORY = 'share of traced wave time in waits for memory';
 export const TRACED_MEMORY_FORMULA = 'latency of waits behind vector loads / (latency + idle) of all instructions';
+export const TRACED_LDS = 'share of traced wave time in waits for LDS';
+export const TRACED_LDS_FORMULA = 'latency of waits behind LDS instructions / (latency + idle) of all instructions';
 /** A wave loads so many scalars besides its arguments. */
 const SCALAR_LOADS = 8;
 
@@ -29,7 +31,8 @@ function stalls({ sampledStalls }: ClassifierInput, reason: string): Measure {
     : known(sampledStalls.get(reason) ?? 0);
 }
 
-function traceShare({ trace }: ClassifierInput, name: string): Measure {
+/** Share of traced wave time in a class of instructions. */
+export function traceShare({ trace }: ClassifierInput, name: string): Measure {
   if (trace === undefined || trace.latency === 0) return unknown('no thread trace with cycles');
   const sum = trace.classes.find((c) => c.class === name);
   return known((sum?.latency ?? 0) / (trace.latency + trace.idle));
@@ -96,12 +99,12 @@ export function traceTests(input: ClassifierInput, by: Against): ClassTest[] {
     },
     {
       class: 'lds',
-      metric: 'share of traced wave time in waits for LDS',
+      metric: TRACED_LDS,
       value: waitShare(input, 'lds'),
       threshold: 0.4,
       certain: 0.8,
       comparison: 'at least',
-      formula: 'latency of waits behind LDS instructions / (latency + idle) of all instructions',
+      formula: TRACED_LDS_FORMULA,
       source: MODEL,
       saves: (share) => share,
       refutes: [...by.hbmBusy, by.ldsIdle],

@@ -15,6 +15,7 @@ import {
   type Condition,
   type Refuter,
 } from './bottleneck-types.ts';
+import { worthOfMoreWaves, worthOfWaits } from './worth.ts';
 
 /** What is left of the confidence of a class where numbers of the kernel are impossible. */
 const DOUBTED = 0.1;
@@ -49,6 +50,7 @@ export function classify(input: ClassifierInput): Classification {
       classes.set(name, { ...caused, confidence: Math.min(caused.confidence, BEHIND * first.confidence) });
     }
   }
+  goBehindFewWaves(classes, input);
   return {
     classes: [...classes.values()].sort((a, b) => b.confidence - a.confidence),
     undecided: BOTTLENECKS.flatMap((name) => {
@@ -56,6 +58,18 @@ export function classify(input: ClassifierInput): Classification {
       return reason === undefined || classes.has(name) ? [] : [{ class: name, reason }];
     }),
   };
+}
+
+/** Where waves are few, what they wait for goes behind that when twice as many of them are worth more. */
+function goBehindFewWaves(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
+  const few = classes.get('under-occupied');
+  if (few === undefined) return;
+  const more = numberOf(worthOfMoreWaves(input));
+  for (const [name, found] of classes) {
+    const saved = numberOf(worthOfWaits(input, name));
+    if (more === undefined || saved === undefined || saved >= more) continue;
+    classes.set(name, { ...found, confidence: Math.min(found.confidence, BEHIND * few.confidence) });
+  }
 }
 
 /** The class, undefined where it does not apply, or why it cannot be judged. */

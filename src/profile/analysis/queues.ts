@@ -14,8 +14,15 @@ const FROM_MEMORY = 850;
 const STORED = 450;
 
 /** From here on requests stand in queues, and up to here they do not: a server that is half busy makes them wait as long again by half. */
-export const QUEUED = 1.45;
+const QUEUED = 1.45;
 export const UNQUEUED = 1.4;
+/** A server that makes requests wait as long as that. */
+const HALF_BUSY = 0.5;
+/**
+ * Requests of short kernels to servers that work less stand in queues from here on: their first loads are translated (930 cycles), and all
+ * waves ask at once. On the timing model short kernels of 1.5 to 2.9 times gain most from shorter latency.
+ */
+const LONG_QUEUED = 3;
 /** A level of memory of which less is used than this has no queues: what takes longer is translation or the way there. */
 const WORKING = 0.2;
 /** From this share of the requests on, atomics can be what the others of a kernel without traffic queue behind. */
@@ -54,6 +61,11 @@ export function idleLatency(metrics: readonly MetricSum[]): number {
 export function queueing(metrics: readonly MetricSum[]): Measure {
   const latency = vectorLatency(metrics);
   return isKnown(latency) ? known(latency.value / idleLatency(metrics)) : latency;
+}
+
+/** How many times as long says that requests stand in queues; `shares` are those of the levels of what they can give. */
+export function queuedFrom(isShort: boolean, shares: readonly Measure[]): number {
+  return !isShort || shares.some((share) => isKnown(share) && share.value >= HALF_BUSY) ? QUEUED : LONG_QUEUED;
 }
 
 /** The same of a kernel that a level of memory works for; `shares` are those of the levels. */

@@ -1,0 +1,23 @@
+// Shares of what the chip can give that no single metric is: what stores alone can have of the memory, and what a wave takes of the dispatcher.
+import { isKnown, known, type Measure, unknown } from '../measure.ts';
+import type { ClassifierInput } from './bottleneck-types.ts';
+
+/** Part of the HBM peak that a kernel reaches which only stores. */
+export const STORE_PART = 0.55;
+export const STORE_SOURCE =
+  'MI300X: copies of 128 MB move 2.3 TB/s each way, of 1 GB 4.0 TB/s, of 5.3 TB/s (src/device/sim/timing/chips/mi300x.ts)';
+
+/** Of a kernel that mostly stores: its bytes over what stores can have. */
+export function storeShare({ metrics }: ClassifierInput, hbm: Measure): Measure {
+  const bytes = (id: string): Measure => metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`no ${id}`);
+  const [read, written] = [bytes('bytes.hbm.read'), bytes('bytes.hbm.write')];
+  if (!isKnown(read) || !isKnown(written)) return unknown('the bytes of HBM are not known');
+  const part = written.value / Math.max(1, read.value + written.value);
+  if (part < 2 / 3) return unknown('the kernel does not mostly store');
+  return isKnown(hbm) ? known((hbm.value * part) / STORE_PART) : hbm;
+}
+
+/** Cycles of its XCC's dispatcher that a wave takes: one, and a workgroup as many as there are XCCs, which get theirs in turn. */
+export function cyclesOfWave({ xccs = 1, wavesPerGroup }: ClassifierInput): Measure {
+  return known(isKnown(wavesPerGroup) ? Math.max(1, xccs / Math.max(1, wavesPerGroup.value)) : 1);
+}
