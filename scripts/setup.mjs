@@ -267,6 +267,11 @@ function ensureNative() {
     const failure = aptInstall(packages);
     if (failure !== undefined) return { ok: false, changed: true, detail: failure };
   }
+  // CMake's cache names its folder: that of a checkout which was moved or copied is of no use.
+  const cache = readText(join(nativeBuild, 'CMakeCache.txt'));
+  if (cache !== undefined && !cache.includes(`\nCMAKE_HOME_DIRECTORY:INTERNAL=${nativeFolder}\n`)) {
+    rmSync(nativeBuild, { recursive: true, force: true });
+  }
   say('building the native libraries (cmake)…');
   const headers = join(root, 'node_modules', 'node-api-headers', 'include');
   const failure =

@@ -141,8 +141,10 @@ test.skipIf(!canRun || !hasTmux || findIreeTool('iree-compile') === undefined)(
     )?.[1];
     const [, ...cycles] = (documented ?? '').split(/^(?:\$ |# ).*\n/m);
     expect(cycles).toHaveLength(4);
+    // A terminal of nobody: no settings of the user's, and no shell that complains of a locale.
+    const env = { ...process.env, LC_ALL: 'C.UTF-8', SHELL: '/bin/sh' };
     const tmux = (...args: string[]): string =>
-      execFileSync('tmux', ['-L', `wavesmith-${process.pid}`, ...args], { encoding: 'utf8' });
+      execFileSync('tmux', ['-f', '/dev/null', '-L', `wavesmith-${process.pid}`, ...args], { encoding: 'utf8', env });
     const command = `'${process.execPath}' '${join(root, 'bin', 'wavesmith')}' hijack watch work; sleep 600`;
     tmux('new-session', '-d', '-x', '220', '-y', '200', '-c', work, command);
     try {
