@@ -17,7 +17,7 @@ import { LocalProgress, type LocalProgressState, type Progress } from './progres
 import { isSpinLoop } from './spin.ts';
 import { groupId, groupItems, startWave } from './wave-start.ts';
 
-/** Instructions of a turn that begins in a loop that waits. */
+/** Instructions of a turn that begins in a loop that waits, and after which a longer turn is first looked at. */
 const SPIN_QUANTUM = 1000;
 /** Instructions a workgroup runs before others get a turn though it does not seem to wait. */
 const LONG_TURN = 100_000_000;
@@ -73,6 +73,7 @@ interface SavedRunner extends RunnerState {
   }[];
   readonly current: number;
   readonly left: number;
+  readonly spent: number;
   readonly isTurnStart: boolean;
   readonly wavefronts: number;
   readonly arrived: number;
@@ -93,6 +94,8 @@ export class Runner implements Rewindable {
   private readonly ldsOf = new Map<Place, Uint8Array>();
   /** Left of the current wave's turn; 0 when none has begun. */
   private left = 0;
+  /** Instructions of that turn so far. */
+  private spent = 0;
   private isTurnStart = true;
   wavefronts = 0;
   /** Cycles that reads of the cycle counter have added for a workgroup that waits, of the one with most. */
@@ -143,7 +146,7 @@ export class Runner implements Rewindable {
           engine.prepare?.(w);
           this.began = performance.now();
         }
-        turnEnds = engine.runWave(w, Math.min(this.left, engine.slice), this.isTurnStart);
+        turnEnds = engine.runWave(w, this.nextSlice(engine.slice), this.isTurnStart);
       } catch (error) {
         this.fail(r, w, error);
       }
@@ -172,8 +175,7 @@ export class Runner implements Rewindable {
       const before = w.executed;
       let turnEnds = true;
       try {
-        const limit = Math.min(this.left, engine.slice);
-        turnEnds = await engine.runObserved(w, limit, this.isTurnStart, monitors);
+        turnEnds = await engine.runObserved(w, this.nextSlice(engine.slice), this.isTurnStart, monitors);
         if (w.state === 'ended') for (const monitor of monitors) monitor.endWave?.(w);
       } catch (error) {
         const rewind = error instanceof Rewind ? error : await this.showFault(w, error);
@@ -221,7 +223,7 @@ export class Runner implements Rewindable {
   }
 
   save(): RunnerState {
-    const { residents, current, left, isTurnStart, wavefronts, arrived } = this;
+    const { residents, current, left, spent, isTurnStart, wavefronts, arrived } = this;
     const state: SavedRunner = {
       residents: residents.map((resident) => ({
         resident,
@@ -233,6 +235,7 @@ export class Runner implements Rewindable {
       })),
       current,
       left,
+      spent,
       isTurnStart,
       wavefronts,
       arrived,
@@ -258,6 +261,7 @@ export class Runner implements Rewindable {
     }
     this.current = state.current;
     this.left = state.left;
+    this.spent = state.spent;
     this.isTurnStart = state.isTurnStart;
     this.wavefronts = state.wavefronts;
     this.arrived = state.arrived;
@@ -295,10 +299,16 @@ export class Runner implements Rewindable {
         const w = r.waves[r.at] as Wave;
         this.left = isSpinLoop(this.job.loaded, w.pc) ? SPIN_QUANTUM : this.turns.length(QUANTUM);
         this.isTurnStart = true;
+        this.spent = 0;
         return r;
       }
       this.endRound(r);
     }
+  }
+
+  /** A wave that comes to a loop that waits does so for no longer than it worked before in its turn. */
+  private nextSlice(most: number): number {
+    return Math.min(this.left, most, Math.max(SPIN_QUANTUM, this.spent));
   }
 
   private afterSlice(r: Resident, w: Wave, executed: number, turnEnds: boolean): void {
@@ -306,12 +316,15 @@ export class Runner implements Rewindable {
     const { progress } = this;
     r.ran += executed;
     this.left -= executed;
+    this.spent += executed;
     this.isTurnStart = false;
     if (progress.add(executed) > launch.budget) {
       this.fail(r, w, budgetError(loaded, w, progress.instructions));
     }
     if (w.state === 'grid barrier') this.arriveAtGridBarrier();
-    if (!turnEnds && w.isRunning && this.left > 0) return;
+    const isCut = !turnEnds && w.isRunning;
+    if (isCut && isSpinLoop(loaded, w.pc)) this.left = 0;
+    if (isCut && this.left > 0) return;
     if (w.isRunning && !(this.left <= 0 && isSpinLoop(loaded, w.pc))) r.isSpinning = false;
     this.left = 0;
     r.at++;
