@@ -12,7 +12,14 @@ import {
   perfettoTrace,
   speedscopeFile,
 } from '../src/profile/index.ts';
-import { counterCsv, kernelTraceCsv, sampleCodeObject, sampleSqtt, writeRocprofCsv } from './profile-fixtures.ts';
+import {
+  counterCsv,
+  kernelTraceCsv,
+  rocprofJson,
+  sampleCodeObject,
+  sampleSqtt,
+  writeRocprofCsv,
+} from './profile-fixtures.ts';
 import fc from './support/fast-check.ts';
 
 const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-wrong-input-'));
@@ -453,6 +460,47 @@ describe('raw thread traces', () => {
       if (findings.length === 0 && JSON.stringify(traces[0]?.lines) !== JSON.stringify(whole?.lines)) silent.push(end);
     }
     expect(silent).toEqual([]);
+  });
+});
+
+describe('JSON of rocprofv3', () => {
+  type Part = { kernel_symbols: object[]; buffer_records: unknown };
+  const edited = (edit: (parts: Part[]) => void): ProfileDocument => {
+    const path = folder();
+    const whole = JSON.parse(rocprofJson(9)) as Record<string, Part[]>;
+    edit(whole['rocprofiler-sdk-tool'] ?? []);
+    writeFileSync(join(path, '500_results.json'), JSON.stringify(whole));
+    return read(path);
+  };
+
+  it('with a part that is a copy counts its dispatches once', () => {
+    const document = edited((parts) => parts.push(structuredClone(parts[0] as Part)));
+    expect(document.dispatches.total).toBe(9);
+    expect(codes(document)).toEqual(['profile/duplicate-dispatch']);
+  });
+
+  it('with a part of another process counts both', () => {
+    const document = edited((parts) => {
+      const text = JSON.stringify(parts[0]).replace(/"(start|end)_timestamp":1/g, '"$1_timestamp":2');
+      parts.push(JSON.parse(text) as Part);
+    });
+    expect(document.dispatches.total).toBe(18);
+    expect(codes(document)).toEqual([]);
+  });
+
+  it('in which one number names two kernels says so', () => {
+    const document = edited(([part]) => {
+      part?.kernel_symbols.push({ ...part.kernel_symbols[0], formatted_kernel_name: 'another' });
+    });
+    expect(codes(document)).toEqual(['profile/bad-record']);
+  });
+
+  it('with a dispatch without a number says so', () => {
+    const document = edited(([part]) => {
+      const records = part?.buffer_records as { kernel_dispatch: { dispatch_info: object }[] };
+      Object.assign(records.kernel_dispatch[0]?.dispatch_info ?? {}, { dispatch_id: null });
+    });
+    expect(codes(document)).toEqual(['profile/bad-record']);
   });
 });
 

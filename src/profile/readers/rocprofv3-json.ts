@@ -88,6 +88,12 @@ class Reader {
   private readonly launchParts: number[] = [];
   private process = 0;
   private unnamed = 0;
+  /** Kernel ids of the part that is read; each part is of a process of its own. */
+  private readonly ownSymbols = new Set<number>();
+  /** The first record of each kind, of each part: parts that begin alike are copies. */
+  private readonly firstRecords = new Set<string>();
+  private readonly ownKinds = new Set<string>();
+  private isCopy = false;
   private parts = 0;
   /** Rows from here on are of this file. */
   private readonly firstRow: number;
@@ -105,6 +111,9 @@ class Reader {
       case 'metadata':
         // A further process has agents and symbols of its own.
         this.launches.clear();
+        this.ownSymbols.clear();
+        this.ownKinds.clear();
+        this.isCopy = false;
         this.process = this.r.processOrdinal(dirName(this.file), this.processName(String(num(member(value, 'pid')))));
         if (list(member(value, 'command')).length > 0) {
           this.r.info.set('command', list(member(value, 'command')).map(str).join(' '));
@@ -174,8 +183,14 @@ class Reader {
   private symbol(value: Json): void {
     const name = str(member(value, 'formatted_kernel_name')) || str(member(value, 'kernel_name'));
     if (name === '') return;
-    this.symbols.set(num(member(value, 'kernel_id')), {
-      kernel: this.r.kernels.id(kernelName(name)),
+    const id = num(member(value, 'kernel_id'));
+    const kernel = this.r.kernels.id(kernelName(name));
+    if (this.ownSymbols.has(id) && this.symbols.get(id)?.kernel !== kernel) {
+      this.r.report('profile/bad-record', this.file, `Two kernels have the number ${id}; the later name is used.`);
+    }
+    this.ownSymbols.add(id);
+    this.symbols.set(id, {
+      kernel,
       vgpr: num(member(value, 'arch_vgpr_count')),
       agpr: num(member(value, 'accum_vgpr_count')),
       sgpr: num(member(value, 'sgpr_count')),
@@ -271,6 +286,33 @@ class Reader {
     };
   }
 
+  /** Whether records of a dispatch are to be left out, because their part of the file is a copy of one before. */
+  private isOfCopy(kind: string, info: Json, record: Json): boolean {
+    const id = num(member(info, 'dispatch_id'));
+    if (id < 0 || !Number.isSafeInteger(id)) {
+      this.r.report(
+        'profile/bad-record',
+        this.file,
+        'A dispatch has no number, or none that a profiler counts to: its times and its counters do not find each other.',
+      );
+    }
+    if (this.ownKinds.has(kind)) return this.isCopy;
+    this.ownKinds.add(kind);
+    const [start, end] = ['start_timestamp', 'end_timestamp'].map((name) => String(member(record, name)));
+    const key = [kind, id, num(member(info, 'kernel_id')), start, end].join();
+    // Times of 0 are none: ranks of one program may begin alike without them.
+    if (Number(end) > 0 && this.firstRecords.has(key) && !this.isCopy) {
+      this.isCopy = true;
+      this.r.report(
+        'profile/duplicate-dispatch',
+        this.file,
+        `Part ${this.parts} of the file is a copy of one before; it is left out.`,
+      );
+    }
+    this.firstRecords.add(key);
+    return this.isCopy;
+  }
+
   private counterRecord(value: Json): void {
     const data = member(value, 'dispatch_data');
     const info = member(data, 'dispatch_info');
@@ -278,6 +320,7 @@ class Reader {
       this.r.report('profile/bad-record', this.file, 'A counter record has no dispatch.');
       return;
     }
+    if (this.isOfCopy('counters', info, data)) return;
     this.r.serialised.add(this.r.machineDomain(this.machine));
     this.r.indexAll();
     const symbol = this.symbols.get(num(member(info, 'kernel_id')));
@@ -310,12 +353,14 @@ class Reader {
   }
 
   private bufferRecord(kind: string, value: Json): void {
+    if (this.isCopy) return;
     if (kind === 'kernel_dispatch') {
       const info = member(value, 'dispatch_info');
       if (info === undefined) {
         this.r.report('profile/bad-record', this.file, 'A dispatch record is incomplete.');
         return;
       }
+      if (this.isOfCopy(kind, info, value)) return;
       this.r.indexAll();
       const symbol = this.symbols.get(num(member(info, 'kernel_id')));
       const found = this.r.findDispatch(
