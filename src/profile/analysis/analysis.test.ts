@@ -540,6 +540,14 @@ describe('bottleneck classes', () => {
     expect(classesOf(0.2)).toContain('lds');
   });
 
+  test('bank conflicts of an LDS of which nothing says how long it works are no certain limit', () => {
+    const conflicts = withMetric('lds.conflicts', 3);
+    const certainty = (metrics: readonly MetricSum[]) =>
+      classify(input({ metrics })).classes.find((c) => c.class === 'lds')?.confidence ?? 0;
+    expect(certainty([conflicts])).toBeLessThan(0.6);
+    expect(certainty([conflicts, withMetric('lds.busy', 0.5)])).toBeGreaterThan(0.7);
+  });
+
   test('workgroups that start as fast as dies can be given them', () => {
     const values = { ...quiet, 'wait.any': 0.9, 'vmem.latency': 900, 'dispatch.waves': 0.46 };
     const metrics = Object.entries(values).map(([id, n]) => withMetric(id, n));

@@ -13,7 +13,7 @@ import {
 import type { Cause, ClassifierInput, ClassTest, Condition } from './bottleneck-types.ts';
 import { queuedFrom, queueing, queueingForAtomics, queueingForMemory, UNQUEUED, vectorLatency } from './queues.ts';
 import { cyclesOfWave, STORE_PART, STORE_SOURCE, storeShare } from './shares.ts';
-import { worthOfMoreWaves } from './worth.ts';
+import { SPARSE, WORTH_MORE, worthWhereSparse } from './worth.ts';
 
 /** A launch of fewer workgroups for each CU leaves half of the GPU without work. */
 const FEW_GROUPS = 0.5;
@@ -31,10 +31,6 @@ const NEARLY_ALL = 0.75;
 const BRIEF = 0.45;
 /** From here on units that work are what a kernel with frequent misses is limited by. */
 const BUSY_BETWEEN_MISSES = 0.75;
-/** Up to this share of the wave slots more waves find room on a compute unit. */
-const SPARSE = 0.4;
-/** What more waves save from here on is worth to be changed. */
-const WORTH_MORE = 1 / 3;
 /** Kernels that launching can limit. */
 const SHORT_NS = 10_000;
 /** Idle share from which on launching may limit them: the start and the end of a short kernel are the launch's, too. */
@@ -437,10 +433,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     {
       class: 'under-occupied',
       metric: 'share of the time that twice as many waves save at most',
-      // Of waves of which nothing says how long they wait, more may be no better.
-      value: combine([input.occupancy, worthOfMoreWaves(input), metric('wait.any')], (resident, saved) =>
-        resident > SPARSE ? 0 : saved,
-      ),
+      value: worthWhereSparse(input),
       threshold: WORTH_MORE,
       certain: 0.6,
       comparison: 'at least',
@@ -547,6 +540,11 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       certain: 2,
       comparison: 'at least',
       saves: (conflicts) => conflicts / (1 + conflicts),
+      needs: {
+        any: [when('cycles in which LDS works', 'lds.busy', 0.2)],
+        isRequired: false,
+        why: 'how long LDS works is unknown',
+      },
       refutes: [...hbmBusy, ldsIdle, ...ldsUnawaited],
     },
     {

@@ -29,6 +29,19 @@ export function worthOfMoreWaves({ metrics, roofline }: ClassifierInput): Measur
   return known(Math.max(0, 1 - busiest));
 }
 
+/** Up to this share of the wave slots more waves find room on a compute unit. */
+export const SPARSE = 0.4;
+/** What more waves save from here on is worth to be changed; waves that wait for less hide little of each other's waits. */
+export const WORTH_MORE = 1 / 3;
+
+/** The same where wave slots are free and waves wait; unknown where nothing says how long they do. */
+export function worthWhereSparse(input: ClassifierInput): Measure {
+  const waits = input.metrics.find((sum) => sum.metric.id === 'wait.any')?.value ?? unknown('no formula for wait.any');
+  return combine([input.occupancy, worthOfMoreWaves(input), waits], (resident, saved, waited) =>
+    resident > SPARSE || waited < WORTH_MORE ? 0 : saved,
+  );
+}
+
 /** Share of the time of waves that a class could save, where a thread trace tells what they waited for. */
 export function worthOfWaits(input: ClassifierInput, name: BottleneckClass): Measure {
   const add = (a: number, b: number): number => a + b;
