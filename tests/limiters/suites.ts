@@ -170,6 +170,7 @@ export const SUITE_KERNELS: readonly CompiledKernel[] = [
     'much_state',
     { groups: 608, threads: 256, bytes: 20 * MB },
     'under-occupied 18%, compute 15%',
+    { mi210: 'memory-bandwidth' },
   ),
   limited('under-occupied', 'walk_lds', { groups: 304, threads: 64, bytes: MB }, 'under-occupied 50%, lds 19%'),
   limited(
