@@ -45,13 +45,6 @@ class UndefinedLanes {
   }
 }
 
-/** Whether one lane is active. */
-function hasOneLane({ sgprs }: Wave): boolean {
-  const [low, high] = [sgprs[EXEC] as number, sgprs[EXEC + 1] as number];
-  const isOne = (word: number): boolean => word !== 0 && (word & (word - 1)) === 0;
-  return low === 0 ? isOne(high) : high === 0 && isOne(low);
-}
-
 /** Cache policy bit of scalar loads that ask past their cache. */
 const SCALAR_GLC = 1;
 
@@ -96,7 +89,7 @@ export class AccessChecks {
   check(w: Wave, state: GroupState, pc: number, plan: StrictPlan): readonly LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;
     const shadow = state.waves[w.index] as WaveShadow;
-    const isSynchronising = this.isSynchronising(plan) || (this.mayTell(plan) && hasOneLane(w));
+    const isSynchronising = this.isSynchronising(plan);
     access.prepare(w);
     checkLanes(this.reporter, w, pc, plan, access);
     const isAnnouncement = this.isAnnouncement(w, shadow, plan);
@@ -129,16 +122,6 @@ export class AccessChecks {
       this.registers.checkVector(w, shadow, pc, read, low & ~this.scratchLow, high & ~this.scratchHigh);
     }
     return written.length === 0 ? undefined : written;
-  }
-
-  /**
-   * Whether a store may be an atomic one of the device's scope: where stores have no scope, compilers write flags and free locks by plain
-   * ones. One lane does so as a rule. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a".
-   */
-  mayTell({ access, operation }: StrictPlan): boolean {
-    const { hasDies, waitsInMemory } = this.regions;
-    if (hasDies || !waitsInMemory || access?.kind !== 'store' || operation?.kind !== 'store') return false;
-    return access.space !== 'lds' && access.space !== 'scratch' && (operation.bytes === 4 || operation.bytes === 8);
   }
 
   /**

@@ -27,8 +27,6 @@ export interface DispatchRegions {
   readonly wavesPerGroup: number;
   /** Compute units are on dies with caches of their own: what is stored is seen by others once it is written back. */
   readonly hasDies: boolean;
-  /** The kernel waits for values in memory, so that some of its stores tell others something. */
-  readonly waitsInMemory: boolean;
 }
 
 /** Who accesses. */

@@ -24,7 +24,7 @@ import type { MemoryHistory } from './history.ts';
 import { LdsShadow, tagsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
-import { handsOver, waitsInMemory } from './polls.ts';
+import { handsOver } from './polls.ts';
 import { actorOf } from './race-page.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
@@ -117,10 +117,7 @@ export class StrictChecker implements Monitor {
     const accesses = new AccessChecks(
       reporter,
       registers,
-      {
-        ...{ target, kernarg, kernargSize, gridSync, hostcall, heapCode, workgroups, wavesPerGroup, hasDies },
-        waitsInMemory: waitsInMemory(loaded, launch),
-      },
+      { target, kernarg, kernargSize, gridSync, hostcall, heapCode, workgroups, wavesPerGroup, hasDies },
       global,
     );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
@@ -368,10 +365,9 @@ export class StrictChecker implements Monitor {
     }
   }
 
-  /** Whether an access may order workgroups. */
+  /** Whether an access orders workgroups. */
   isSynchronising(plan: StrictPlan): boolean {
-    const { accesses } = this.now;
-    return accesses.isSynchronising(plan) || accesses.mayTell(plan);
+    return this.now.accesses.isSynchronising(plan);
   }
 
   /** Whether a store may tell other workgroups that something is done, when one lane executes it. */

@@ -77,6 +77,7 @@ export class GlobalRaces {
           : this.global.read(of, at, size, who, this.mayLookAhead);
       if (
         conflict !== undefined &&
+        !this.isAnnounced(actor, of.region.base + offset, conflict) &&
         !(
           conflict.other === 'write' &&
           access.kind === 'store' &&
@@ -87,6 +88,12 @@ export class GlobalRaces {
       }
       at += size;
     }
+  }
+
+  /** Whether an atomic meets a store that told others something at this address: a lock that is free again, on gfx90a. */
+  private isAnnounced({ access }: Actor, address: number, { other, workgroup, pc }: GlobalConflict): boolean {
+    const { synchronisation } = this.global;
+    return access.kind === 'atomic' && other === 'write' && synchronisation.isReleasedBy(workgroup, address, pc);
   }
 
   /** What an access of an address that workgroups share acquires and releases. */

@@ -7,13 +7,12 @@ import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
 import type { Launch } from '../dispatch/launch.ts';
 import { reachable } from '../dispatch/reachable.ts';
-import { isSpinLoop, MAX_LOOP, shortLoop } from '../dispatch/spin.ts';
+import { MAX_LOOP, shortLoop } from '../dispatch/spin.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 
 const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownUpdates = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownKernels = new WeakMap<LoadedCode, Map<number, boolean>>();
-const knownWaits = new WeakMap<LoadedCode, Map<number, boolean>>();
 
 function remembered(all: typeof knownPolls, loaded: LoadedCode, pc: number, find: () => boolean): boolean {
   const answers = all.get(loaded) ?? new Map<number, boolean>();
@@ -59,18 +58,6 @@ export function handsOver(loaded: LoadedCode, { entry, wavesPerGroup }: Launch):
     const isInLoop = (pc: number): boolean =>
       loops.some(([from, to]) => to - from <= MAX_LOOP && from <= pc && pc <= to);
     return reads.some((pc) => isInLoop(pc) && polls(loaded, pc));
-  });
-}
-
-/** Whether the kernel of a launch has a loop in which it waits for a value in memory that others can see. */
-export function waitsInMemory(loaded: LoadedCode, { entry }: Launch): boolean {
-  return remembered(knownWaits, loaded, entry, () => {
-    for (const { at, instruction } of reachable(loaded, entry)) {
-      const op = semanticsOf(instruction.row.operation);
-      if (op?.kind !== 'load' && op?.kind !== 'atomic') continue;
-      if (op.space !== 'lds' && returnsValue(instruction) && isSpinLoop(loaded, at)) return true;
-    }
-    return false;
   });
 }
 

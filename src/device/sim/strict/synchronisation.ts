@@ -94,6 +94,11 @@ export class Synchronisation {
     mine.push({ number: at.count++, complete, written, pc, wave, issued, acquired, acquiredCount: acquired.length });
   }
 
+  /** Whether the last thing that a workgroup has released at an address is by the instruction at `pc`. */
+  isReleasedBy(group: number, address: number, pc: number): boolean {
+    return this.byAddress.get(address)?.releases.get(group)?.at(-1)?.pc === pc;
+  }
+
   /** What a read of an address would acquire now; it has it when the value has come back. */
   seenAt(address: number): Acquisition | undefined {
     const at = this.byAddress.get(address);
