@@ -100,7 +100,7 @@ void KeepVisible(std::vector<Device>& all) {
 // where nobody hears of it. Source: clr, flags.hpp and HIP_INIT_API; hip-tests, hipPageFault.cc.
 void HearOfFaults() {
   const char* const skips = std::getenv("HIP_SKIP_ABORT_ON_GPU_ERROR");
-  if (HipMajor() < 7 || (skips != nullptr && std::atoi(skips) == 0)) return;
+  if (HipMajor() < 7 || (skips != nullptr && std::strtol(skips, nullptr, 10) == 0)) return;
   (void)hsa_amd_register_system_event_handler(
       [](const hsa_amd_event_t* event, void*) {
         if (event->event_type == HSA_AMD_GPU_MEMORY_FAULT_EVENT) DeviceFailed(hipErrorIllegalAddress);
