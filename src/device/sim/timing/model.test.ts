@@ -40,11 +40,13 @@ afterAll(() => {
 async function run(
   code: string,
   groups: number,
-  more: { timing?: TimingModel; workers?: number; bytes?: number; threads?: number } = {},
+  more: { timing?: TimingModel; workers?: number; bytes?: number; threads?: number; lds?: number } = {},
 ) {
+  const lds = { group_segment_fixed_size: more.lds ?? 0 };
   const { bytes } = kernelObject({
     code: `${PROLOGUE}\n${code}`,
-    descriptor: { system_sgpr_workgroup_id_x: 1, next_free_sgpr: 32 },
+    descriptor: { system_sgpr_workgroup_id_x: 1, next_free_sgpr: 32, ...lds },
+    metadata: { '.group_segment_fixed_size': lds.group_segment_fixed_size },
   });
   const device = new SimDevice('gfx942', { workerHost: more.workers === undefined ? undefined : host });
   open.push(device);
@@ -158,6 +160,22 @@ describe('the clock', () => {
     // Three VALU instructions, two SALU of 4 cycles each and a taken branch of 16.
     expect((timing?.cycles ?? 0) / 200_000).toBeCloseTo(20 + chipNamed('mi300a').get('issue.branchTaken'), 0);
     expect(timing?.estimate.isWhole).toBe(false);
+  });
+
+  // Two workgroups lie on a compute unit at once, and each unit gets four: what is recorded of them are two rounds.
+  it.each([
+    ['waves are longer than the part of the budget that each has', ''],
+    ['waves are cut that are longer than the first', 's_cmp_eq_u32 s8, 0\ns_cselect_b32 s9, 40, s9'],
+  ])('should count no round twice when %s', async (_, turns) => {
+    const work = (first: string): string =>
+      loop(800, 'v_add_u32_e32 v2, 1, v2\ns_nop 0').replace('.Lturn:', `${first}\n.Lturn:`);
+    const chip = chipNamed('mi300a');
+    const groups = 4 * chip.get('cusPerXcc') * chip.get('xccs');
+    const cycles = async (code: string, budget: number): Promise<number> => {
+      const timing = new TimingModel(chip, { budget });
+      return (await run(code, groups, { timing, threads: 256, lds: 32_768, bytes: 2 ** 20 })).timing?.cycles ?? 0;
+    };
+    expect((await cycles(work(turns), 60_000)) / (await cycles(work(''), 2_000_000))).toBeCloseTo(1, 1);
   });
 
   it('should say that a sample did not converge, and widen its interval', async () => {

@@ -96,7 +96,8 @@ export function planSample(chip: Chip, launch: Launch, s: Spread, length: number
     perUnit = Math.min(s.groupsOfUnit, s.resident);
     units = Math.min(s.unitsOfDie, Math.max(2, Math.floor(budget / (perUnit * perGroup))));
   }
-  const limit = Math.max(SHORTEST_PATH, Math.ceil(budget / (units * perUnit * launch.wavesPerGroup)));
+  const allowed = perUnit > s.resident ? OVERDRAFT * budget : budget;
+  const limit = Math.max(SHORTEST_PATH, Math.ceil(allowed / (units * perUnit * launch.wavesPerGroup)));
   const first = Math.min(s.resident, perUnit);
   const groups: number[] = [];
   for (let round = 0; round < first; round++) {
@@ -141,7 +142,8 @@ export function extrapolate(
     const left = instructions * waves.length;
     const whole = Math.max(finish, restOfCut(replay, recorded, left));
     const rounds = Math.max(1, s.groupsOfUnit / s.resident);
-    return { cycles: whole * (rounds < 4 ? Math.ceil(rounds) : rounds), spread, replayed, isWhole: false };
+    const seen = Math.ceil(traces.length / (plan.units * s.resident));
+    return { cycles: (whole * (rounds < 4 ? Math.ceil(rounds) : rounds)) / seen, spread, replayed, isWhole: false };
   }
   const all = (s.groupsOfDie * plan.units) / s.unitsOfDie;
   const done = Float64Array.from(replay.ends).sort();
