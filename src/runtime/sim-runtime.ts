@@ -160,8 +160,8 @@ export class SimRuntime implements RuntimeDevice {
 
   private start(): { readonly device: SimDevice; readonly queue: number } {
     const device = this.make();
-    // Compilers set no bit of scope in its atomics.
-    if (this.target === 'gfx90a') device.memory.shareAtomics();
+    // Without scopes in the cache policy an atomic does not say that the host looks at it.
+    if (!targetInfo(this.target).scopedCachePolicy) device.memory.shareAtomics();
     device.memory.isSeenByHost = (address) => {
       const region = device.memory.find(address, 1);
       return region !== undefined && this.ofHost.has(region.base);
