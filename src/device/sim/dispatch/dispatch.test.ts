@@ -58,6 +58,43 @@ afterAll(() => {
   for (const device of open) device.close();
 });
 
+describe('a workgroup in the place of one that has ended', () => {
+  it.each(['interpreter', 'compiled'] as const)('should begin as if none had run there (%s)', async (engine) => {
+    const { device, request, words } = setUp(
+      `s_getreg_b32 s12, hwreg(HW_REG_MODE)
+s_xor_b32 s12, s12, s20
+s_xor_b32 s12, s12, m0
+s_xor_b32 s12, s12, vcc_lo
+s_cselect_b32 s13, 1, 0
+s_xor_b32 s12, s12, s13
+v_accvgpr_read_b32 v6, a3
+v_or_b32_e32 v6, v6, v5
+v_xor_b32_e32 v6, s12, v6
+s_lshl_b32 s10, s8, 8
+v_add_u32_e32 v1, s10, v1
+v_lshl_add_u32 v6, v0, 16, v6
+global_store_dword v1, v6, s[2:3]
+s_mov_b32 s20, 77
+s_mov_b32 m0, 33
+s_mov_b64 vcc, 21
+v_mov_b32_e32 v0, 9
+v_mov_b32_e32 v5, 5
+v_accvgpr_write_b32 a3, v5
+s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), 15
+s_mov_b64 exec, 1
+s_cmp_eq_u32 s20, s20`,
+      4,
+    );
+    open.push(device);
+    await device.dispatch({ ...request, engine, block: [48, 1, 1], workers: undefined });
+    const [first = -1] = words();
+    for (let group = 0; group < 4; group++) {
+      const own = [...words().subarray(group * 64, group * 64 + 64)];
+      expect(own).toEqual(Array.from({ length: 64 }, (_, i) => (i < 48 ? first + i * 65536 : 0)));
+    }
+  });
+});
+
 describe('worker threads', () => {
   it.each(['interpreter', 'compiled'] as const)('should not change results or counts (%s)', async (engine) => {
     const rounds = engine === 'compiled' ? 40_000 : 500;

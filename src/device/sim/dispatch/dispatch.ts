@@ -18,6 +18,7 @@ import type { Crew } from '../workers/crew.ts';
 import { createEngine } from './create-engine.ts';
 import { emptyResult } from './empty.ts';
 import { countsByEncoding } from './engine.ts';
+import { expectedMs, noteRun } from './expected.ts';
 import { contextOf, type Launch } from './launch.ts';
 import type { DispatchInfo, Monitor } from './monitor.ts';
 import { type PreparedLaunch, prepareLaunch } from './prepare.ts';
@@ -30,8 +31,8 @@ import { type DoneMessage, failureError } from './worker-messages.ts';
 const SLICE_MS = 40;
 /** The first time it is seen whether worker threads are worth it. */
 const FIRST_SLICE_MS = 8;
-/** Work that must be left, ms in one thread, for other threads to join; more when they have to be started. */
-const WORTH_MS = 10;
+/** Work that must be left, ms in one thread, for other threads to join; more when they have to be started. To join takes them 0.5 ms of processor time. */
+const WORTH_MS = 4;
 const MAX_WORKERS = 256;
 /** Turns of the event loop that a kernel which waits for the host takes before it sleeps: what the host answers at once costs no sleep. */
 const EAGER_TURNS = 64;
@@ -167,12 +168,18 @@ async function runLaunch(
       const started = performance.now();
       let slice = FIRST_SLICE_MS;
       let eager = 0;
+      const join = (expected: number): void => {
+        const shared = share.join(local, expected);
+        if (shared === undefined) return;
+        progress = shared;
+        runner.share(shared);
+      };
+      join(expectedMs(loaded, launch));
       while (!runner.run(performance.now() + slice)) {
-        const joins = progress === local && !runner.followsHostClock;
-        const shared = joins ? share.join(local, performance.now() - started) : undefined;
-        if (shared !== undefined) {
-          progress = shared;
-          runner.share(shared);
+        if (progress === local && !runner.followsHostClock) {
+          const ms = performance.now() - started;
+          if (own === undefined) noteRun(loaded, launch, { instructions: local.instructions, workgroups: local.done, ms });
+          join((ms * (launch.workgroups - local.taken)) / Math.max(1, local.done));
         }
         slice = SLICE_MS;
         await pause();
@@ -182,7 +189,10 @@ async function runLaunch(
         progress.add(SLEPT_INSTRUCTIONS);
         request.onWaiting?.();
       }
+      const ms = progress === local && !runner.followsHostClock ? performance.now() - started : undefined;
       await share.finish(() => onProgress?.(progress.done, launch.workgroups));
+      const { instructions, done } = progress;
+      if (own === undefined) noteRun(loaded, launch, { instructions, workgroups: done, ms });
       if (runner.began !== undefined) request.onRan?.(runner.began, performance.now());
     }
   } catch (error) {
@@ -241,14 +251,13 @@ class CrewShare {
     this.workers = workers;
   }
 
-  /** Starts workers if what is left is worth it; gives the progress that they share with the caller then. */
-  join(local: LocalProgress, elapsed: number): SharedProgress | undefined {
+  /** Starts workers if what is left, `expected` ms in one thread, is worth it; gives the progress that they share with the caller then. */
+  join(local: LocalProgress, expected: number): SharedProgress | undefined {
     const { crew, memory, places } = this.device;
     const { launch, loaded } = this;
     const left = launch.workgroups - local.taken;
     const count = Math.min(this.workers - 1, left, crew?.most ?? 0);
     if (crew === undefined || crew.isBusy || count < 1 || launch.workgroups > MAX_SHARED_WORKGROUPS) return undefined;
-    const expected = (elapsed * left) / Math.max(1, local.done);
     if (expected < (crew.size < count ? 2 * crew.startMs + WORTH_MS : WORTH_MS)) return undefined;
     if (local.isAborted || local.failed === 0 || isOrderVisible(loaded, launch.entry)) return undefined;
     const shared = new SharedProgress(memory.wasm.buffer, launch.workgroups);

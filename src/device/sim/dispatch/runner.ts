@@ -249,6 +249,7 @@ export class Runner implements Rewindable {
   private restore({ to, arrived }: Rewind): void {
     const state = to as SavedRunner;
     this.residents.length = 0;
+    for (const w of this.waves.values()) w.forgetStart();
     for (const { resident, at, isSpinning, ran, clock, waves } of state.residents) {
       resident.at = at;
       resident.isSpinning = isSpinning;
@@ -433,7 +434,8 @@ export class Runner implements Rewindable {
     const nth = this.turns.workgroup(number);
     const id = groupId(launch, only?.[nth] ?? nth);
     const size = groupItems(launch, id);
-    const group = new Workgroup(context, lds.fill(0), id);
+    memory.clear(lds.byteOffset, lds.byteLength);
+    const group = new Workgroup(context, lds, id);
     if (place.scratch !== undefined) this.clearScratch(place.scratch.offset);
     const count = Math.ceil((size[0] * size[1] * size[2]) / 64);
     const waves = place.waveBlocks.slice(0, count).map((block, index) => {
@@ -462,7 +464,7 @@ export class Runner implements Rewindable {
 
   private clearScratch(offset: number): void {
     const { launch, memory } = this.job;
-    memory.bytesAt(offset, launch.scratchPerWave * launch.wavesPerGroup).fill(0);
+    memory.clear(offset, launch.scratchPerWave * launch.wavesPerGroup);
   }
 
   /** Gives back the places, those of workgroups that did not end among them. */

@@ -52,6 +52,12 @@ export function startWave(
 ): void {
   const { descriptor } = launch;
   const { rsrc1, rsrc2, properties, preload } = descriptor;
+  const isWhole = size[0] === launch.block[0] && size[1] === launch.block[1] && size[2] === launch.block[2];
+  // Waves at the same place of whole workgroups differ in the workgroup's position alone.
+  if (isWhole && w.startAgain(launch, scratch, group, index)) {
+    putGroupId(w, rsrc2, group.id);
+    return;
+  }
   w.reset(group, index, codeBase);
   w.pc = launch.entry;
   w.env.ocp = targetInfo(launch.target).ocpFloat8;
@@ -95,11 +101,7 @@ export function startWave(
   if (properties.enableSgprFlatScratchInit) put64(scratchBase);
   if (properties.enableSgprPrivateSegmentSize) put(launch.scratchPerLane);
   for (let n = 0; n < preload.length; n++) put(loadGlobal(w.memory, launch.kernarg + 4 * (preload.offset + n), 4));
-  at = rsrc2.userSgprCount;
-  const { id } = group;
-  if (rsrc2.enableSgprWorkgroupIdX) put(id[0]);
-  if (rsrc2.enableSgprWorkgroupIdY) put(id[1]);
-  if (rsrc2.enableSgprWorkgroupIdZ) put(id[2]);
+  at = putGroupId(w, rsrc2, group.id);
   if (rsrc2.enableSgprWorkgroupInfo) put(0);
   const waveOffset = index * launch.scratchPerWave;
   if (scratch !== undefined) w.setField(WAVE_SCRATCH_BASE, scratch.offset + waveOffset);
@@ -109,4 +111,14 @@ export function startWave(
     w.sgprs[FLAT_SCRATCH + 1] = Math.floor(address / 4294967296);
   }
   if (!group.dispatch.architectedScratch && rsrc2.enablePrivateSegment) put(waveOffset);
+  if (isWhole) w.keepStart(launch, scratch);
+}
+
+/** Sets the registers behind the user SGPRs that hold a workgroup's position; gives the next register. */
+function putGroupId(w: Wave, rsrc2: KernelDescriptor['rsrc2'], id: readonly [number, number, number]): number {
+  let at = rsrc2.userSgprCount;
+  if (rsrc2.enableSgprWorkgroupIdX) w.sgprs[at++] = id[0];
+  if (rsrc2.enableSgprWorkgroupIdY) w.sgprs[at++] = id[1];
+  if (rsrc2.enableSgprWorkgroupIdZ) w.sgprs[at++] = id[2];
+  return at;
 }

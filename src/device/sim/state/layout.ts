@@ -121,7 +121,11 @@ export const VGPR_BYTES = 4 * LANES;
 /** Space for matrix code within one instruction. */
 export const MATRIX_SCRATCH = WAVE_VGPRS + 2 * AGPR_BASE * VGPR_BYTES;
 export const MATRIX_SCRATCH_BYTES = 40960;
-export const WAVE_BYTES = MATRIX_SCRATCH + MATRIX_SCRATCH_BYTES;
+/** The block's first bytes, to register v0, as they were before the wave's first instruction (`Wave.keepStart`). */
+export const WAVE_START = MATRIX_SCRATCH + MATRIX_SCRATCH_BYTES;
+export const WAVE_START_BYTES = WAVE_VGPRS + VGPR_BYTES;
+/** An odd number of KiB, by which `tools/compiled-counts.ts` tells waves of a workgroup apart. */
+export const WAVE_BYTES = WAVE_START + 2048;
 
 export const RUNNING = 0;
 export const AT_BARRIER = 1;

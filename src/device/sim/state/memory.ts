@@ -2,6 +2,7 @@
 // is checked. Allocations appear in the window (address = gpuWindow.base + offset) or are mapped at chosen addresses (`allocAt`, `map`). What does not
 // fit into the window lies beyond it where the host provides that (frames.ts); its addresses go on where the window's end.
 import { WavesmithError } from '../../../base/index.ts';
+import { type Bulk, bulkOf } from '../wasm/bulk.ts';
 import { ADDRESS_TABLE_BYTES, AddressTable } from './address-table.ts';
 import { type BeyondWindow, type FrameArea, Frames, type LaneAccess, NAMED } from './frames.ts';
 import { Heap } from './heap.ts';
@@ -89,6 +90,7 @@ export class DeviceMemory {
   private words!: Int32Array;
   private longs!: BigInt64Array;
   private readonly discard: MemoryOptions['discard'];
+  private bulk: Bulk | undefined;
   private readonly limits: Uint16Array;
   private readonly writable: Uint16Array;
   private readonly heap: Heap;
@@ -172,6 +174,18 @@ export class DeviceMemory {
   /** Bytes of wasm memory from an offset. */
   bytesAt(offset: number, size: number): Uint8Array {
     return new Uint8Array(this.buffer, offset, size);
+  }
+
+  /** Makes bytes of wasm memory from an offset zero. */
+  clear(offset: number, size: number): void {
+    this.bulk ??= bulkOf(this.wasm);
+    this.bulk.fill(offset, 0, size);
+  }
+
+  /** Copies bytes of wasm memory from one offset to another. */
+  copy(to: number, from: number, size: number): void {
+    this.bulk ??= bulkOf(this.wasm);
+    this.bulk.copy(to, from, size);
   }
 
   /** Stores 1 or 2 words at an aligned offset in wasm memory if it holds `old`; false when it does not. */
@@ -343,8 +357,7 @@ export class DeviceMemory {
     }
     if (offset < this.fresh) {
       const dirty = Math.min(end, this.fresh) - offset;
-      // Pages. V8 fills shared memory element by element.
-      if (this.discard === undefined) new Float64Array(this.buffer, offset, dirty / 8).fill(0);
+      if (this.discard === undefined) this.clear(offset, dirty);
       else this.discard(offset, dirty);
     }
     this.fresh = Math.max(this.fresh, end);

@@ -8,6 +8,7 @@ import {
   FLAG_VSKIP,
   LANES,
   RUNNING,
+  VGPR_BYTES,
   WAVE_ADDRESS_TABLE,
   WAVE_BYTES,
   WAVE_CODE_BASE,
@@ -19,6 +20,8 @@ import {
   WAVE_PC,
   WAVE_SCC,
   WAVE_SCRATCH_BYTES,
+  WAVE_START,
+  WAVE_START_BYTES,
   WAVE_STATE,
   WAVE_USED,
   WAVE_VGPRS,
@@ -65,6 +68,8 @@ export class Wave {
   running = 0;
   workgroup: Workgroup;
   private base = 0;
+  /** Whose state is kept. */
+  private startOf: { readonly launch: object; readonly scratch: object | undefined; readonly index: number } | undefined;
   /** The program counter when it is no offset in an image. */
   private stray = 0;
   /** The MODE that `env` holds. */
@@ -91,13 +96,38 @@ export class Wave {
   /** Clears all registers for a new workgroup. */
   reset(workgroup: Workgroup, index: number, codeBase: number): void {
     const [vgprs, agprs] = this.used;
-    this.vgprs.fill(0, 0, vgprs * LANES);
-    this.vgprs.fill(0, AGPR_BASE * LANES, (AGPR_BASE + agprs) * LANES);
-    this.words.fill(0);
+    const { memory, pointer } = this;
+    // The vector registers follow the rest of the block.
+    memory.clear(pointer, WAVE_VGPRS + vgprs * VGPR_BYTES);
+    memory.clear(pointer + WAVE_VGPRS + AGPR_BASE * VGPR_BYTES, agprs * VGPR_BYTES);
     this.used = [AGPR_BASE, AGPR_BASE];
     this.join(workgroup);
     this.index = index;
     this.codeBase = codeBase;
+  }
+
+  /** Keeps the state as it is now, before the first instruction, for `startAgain` with the same `launch` and `scratch`. */
+  keepStart(launch: object, scratch: object | undefined): void {
+    this.memory.copy(this.pointer + WAVE_START, this.pointer, WAVE_START_BYTES);
+    this.startOf = { launch, scratch, index: this.index };
+  }
+
+  /** After older bytes have been put back into the block. */
+  forgetStart(): void {
+    this.startOf = undefined;
+  }
+
+  /** The state that `keepStart` kept, in another workgroup; false when it has kept none of such a wave. */
+  startAgain(launch: object, scratch: object | undefined, workgroup: Workgroup, index: number): boolean {
+    const { memory, pointer, startOf } = this;
+    if (startOf?.launch !== launch || startOf.scratch !== scratch || startOf.index !== index) return false;
+    const [vgprs, agprs] = this.used;
+    memory.copy(pointer, pointer + WAVE_START, WAVE_START_BYTES);
+    memory.clear(pointer + WAVE_START_BYTES, (vgprs - 1) * VGPR_BYTES);
+    memory.clear(pointer + WAVE_VGPRS + AGPR_BASE * VGPR_BYTES, agprs * VGPR_BYTES);
+    this.join(workgroup);
+    this.refresh();
+    return true;
   }
 
   /** Vector registers of each file that may hold something since the last reset. */

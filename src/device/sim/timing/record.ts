@@ -94,9 +94,10 @@ export class Recorder {
     this.words = new Int32Array(memory.wasm.buffer);
     const id = groupId(launch, number);
     const size = groupItems(launch, id);
-    const group = new Workgroup(contextOf(launch), place.lds.subarray(0, launch.ldsBytes).fill(0), id);
+    memory.clear(place.lds.byteOffset, launch.ldsBytes);
+    const group = new Workgroup(contextOf(launch), place.lds.subarray(0, launch.ldsBytes), id);
     if (place.scratch !== undefined) {
-      memory.bytesAt(place.scratch.offset, launch.scratchPerWave * launch.wavesPerGroup).fill(0);
+      memory.clear(place.scratch.offset, launch.scratchPerWave * launch.wavesPerGroup);
     }
     const count = Math.ceil((size[0] * size[1] * size[2]) / LANES);
     const waves = place.waveBlocks.slice(0, count).map((block, index) => {
