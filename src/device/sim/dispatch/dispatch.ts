@@ -178,7 +178,8 @@ async function runLaunch(
       while (!runner.run(performance.now() + slice)) {
         if (progress === local && !runner.followsHostClock) {
           const ms = performance.now() - started;
-          if (own === undefined) noteRun(loaded, launch, { instructions: local.instructions, workgroups: local.done, ms });
+          if (own === undefined)
+            noteRun(loaded, launch, { instructions: local.instructions, workgroups: local.done, ms });
           join((ms * (launch.workgroups - local.taken)) / Math.max(1, local.done));
         }
         slice = SLICE_MS;

@@ -69,7 +69,9 @@ export class Wave {
   workgroup: Workgroup;
   private base = 0;
   /** Whose state is kept. */
-  private startOf: { readonly launch: object; readonly scratch: object | undefined; readonly index: number } | undefined;
+  private startOf:
+    | { readonly launch: object; readonly scratch: object | undefined; readonly index: number }
+    | undefined;
   /** The program counter when it is no offset in an image. */
   private stray = 0;
   /** The MODE that `env` holds. */
