@@ -73,7 +73,9 @@ export function writeRocprofCsv(folder: string, rows = 12): void {
   writeFileSync(
     join(folder, '500_hip_api_trace.csv'),
     '"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"\n' +
-      '"HIP_RUNTIME_API","hipLaunchKernel",500,77,1,1549999999000000,1549999999004000\n'.repeat(3),
+      [0, 1, 2]
+        .map((i) => `"HIP_RUNTIME_API","hipLaunchKernel",500,77,1,154999999900${i}000,154999999900${i + 4}000\n`)
+        .join(''),
   );
   writeFileSync(join(folder, 'pmc_1', '501_counter_collection.csv'), counterCsv());
 }

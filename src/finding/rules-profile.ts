@@ -80,7 +80,8 @@ export const PROFILE_RULES = {
   },
   'profile/bad-record': {
     severity: 'warning',
-    title: 'Records refer to something that is not in their file; they are left out',
+    title:
+      'Records have values that cannot be, or refer to something that is not in their file; what cannot be is left out',
     source: SOURCES.rocprofv3,
     advice: 'Record the profile again if many are affected.',
   },
@@ -171,6 +172,12 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Profile again with one GPU visible (`ROCR_VISIBLE_DEVICES=0`), or one that the program always chooses.',
   },
+  'profile/repeated-rows': {
+    severity: 'warning',
+    title: 'Memory copies or API calls have the times and all else of others: they may be in the input twice',
+    source: SOURCES.rocprofv3,
+    advice: 'Give one copy of each file, and merge each database once.',
+  },
   'profile/several-recordings': {
     severity: 'warning',
     title: 'The inputs are of several machines or runs, whose times cannot be compared',
@@ -237,6 +244,12 @@ export const PROFILE_RULES = {
     title: 'The database lacks a table or column that rocprofv3 writes; what needs it is left out',
     source: SOURCES.rocpd,
     advice: 'Record the profile again, or check that the merge kept all tables and columns.',
+  },
+  'rocpd/open-log': {
+    severity: 'warning',
+    title: 'The database has a write-ahead log that is not whole: what was written last is missing',
+    source: SOURCES.rocpd,
+    advice: 'Wait until the program has ended. Copy the database with the -wal file beside it.',
   },
   'rocpd/orphan-counters': {
     severity: 'warning',

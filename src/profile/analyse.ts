@@ -10,6 +10,7 @@ import { type MetricSum, MetricTable } from './analysis/metrics.ts';
 import { fitting, kernelOccupancy, launchedGroups } from './analysis/occupancy.ts';
 import { type PackedWork, packWork } from './analysis/packed-work.ts';
 import { impossibleValues } from './analysis/plausible.ts';
+import { reportRepeated } from './analysis/repeated.ts';
 import {
   ceilings,
   chipCeilings,
@@ -74,6 +75,7 @@ function analysis(
   options: AnalyseOptions,
 ): { readonly document: ProfileDocument; readonly onPath: Int32Array | undefined } {
   reportNoDispatches(recording);
+  reportRepeated(recording);
   const table = new MetricTable(recording, options.arch);
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);

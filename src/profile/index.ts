@@ -18,6 +18,7 @@ export { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-fea
 export type { WorkNode } from './analysis/work-table.ts';
 export { CHIPS } from './arch/chips.ts';
 export { counterPasses, METRICS, type MetricFormula } from './arch/metrics.ts';
+export { type CounterColumn, CounterStore } from './counters.ts';
 export {
   type AgentEntry,
   type AnswerSection,
@@ -62,8 +63,6 @@ export {
   type Agent,
   type CallSummary,
   CopyTable,
-  type CounterColumn,
-  CounterStore,
   DispatchTable,
   type LaunchConfig,
   type MeasuredRoofline,

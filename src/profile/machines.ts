@@ -17,6 +17,8 @@ export interface AgentFacts {
 
 interface Machine {
   readonly label: string;
+  /** Its name, where a file tells it. */
+  host: string | undefined;
   readonly agents: Map<string, AgentFacts>;
 }
 
@@ -25,6 +27,8 @@ export interface Placement {
   readonly machine: number;
   /** When a machine was added: the first agent that contradicts, here and there. */
   readonly clash: readonly [AgentFacts, AgentFacts] | undefined;
+  /** When a machine was added because of its name: the name here and there. */
+  readonly hosts: readonly [string, string] | undefined;
 }
 
 /** The machines of a recording, in the order in which they were met. */
@@ -32,21 +36,34 @@ export class Machines {
   private readonly list: Machine[] = [];
   private readonly folders = new Map<string, number>();
 
-  /** The machine whose agents agree with those of a file; a new one when none does. Files of `folder` without agents are of it too. */
-  place(folder: string, label: string, agents: readonly AgentFacts[]): Placement {
+  /**
+   * The machine whose name and agents agree with those of a file; a new one when none does. Files of `folder` without agents are of it too.
+   * `host` is undefined where the file does not tell it.
+   */
+  place(folder: string, label: string, agents: readonly AgentFacts[], host?: string): Placement {
     let clash: Placement['clash'];
-    for (const [machine, { agents: known }] of this.list.entries()) {
+    let hosts: Placement['hosts'];
+    for (const [machine, one] of this.list.entries()) {
+      const known = one.agents;
+      if (host !== undefined && one.host !== undefined && host !== one.host) {
+        hosts ??= [host, one.host];
+        continue;
+      }
       const found = firstClash(known, agents);
       clash ??= found;
       if (found !== undefined) continue;
+      one.host ??= host;
       for (const agent of agents) if (!known.has(agent.key)) known.set(agent.key, agent);
       if (!this.folders.has(folder)) this.folders.set(folder, machine);
-      return { machine, clash: undefined };
+      return { machine, clash: undefined, hosts: undefined };
     }
     const machine = this.list.length;
-    this.list.push({ label, agents: new Map(agents.map((agent) => [agent.key, agent])) });
+    const name = host ?? label;
+    const isTaken = this.list.some((one) => one.label === name);
+    const agentsOf = new Map(agents.map((agent) => [agent.key, agent]));
+    this.list.push({ label: isTaken ? `${name} (${machine + 1})` : name, host, agents: agentsOf });
     if (!this.folders.has(folder)) this.folders.set(folder, machine);
-    return { machine, clash };
+    return { machine, clash, hosts };
   }
 
   /** The machine of a folder: its own agents', or those of the folder above; the first one when nothing tells. */

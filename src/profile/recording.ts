@@ -3,6 +3,7 @@
 import { type Finding, finding, type ProfileRuleId } from '../finding/index.ts';
 import { Clock, Timing } from './clock.ts';
 import { f64, i32, RowsById, StringTable, u8 } from './columns.ts';
+import { CounterStore } from './counters.ts';
 import { type AgentFacts, Machines } from './machines.ts';
 
 export { TIMING_REASONS, Timing } from './clock.ts';
@@ -123,84 +124,6 @@ export class CopyTable {
 
   get length(): number {
     return this.start.length;
-  }
-}
-
-/** One counter over the dispatch rows; NaN where it was not collected. */
-export interface CounterColumn {
-  readonly name: string;
-  readonly sum: Float64Array;
-  readonly rows: number;
-}
-
-class CounterBuilder {
-  sum = new Float64Array(64).fill(Number.NaN);
-  file = new Int32Array(64).fill(-1);
-  rows = 0;
-
-  ensure(row: number): void {
-    if (row < this.sum.length) return;
-    const size = Math.max(row + 1, Math.ceil(this.sum.length * 1.6));
-    const grow = <T extends Float64Array | Int32Array>(old: T, made: T): T => {
-      made.set(old);
-      return made;
-    };
-    this.sum = grow(this.sum, new Float64Array(size).fill(Number.NaN));
-    this.file = grow(this.file, new Int32Array(size).fill(-1));
-  }
-}
-
-/** Counter values by name and dispatch row. */
-export class CounterStore {
-  private readonly columns = new Map<string, CounterBuilder>();
-  private readonly files = new StringTable();
-
-  /**
-   * Adds one value. Values from further files (other passes) do not replace the first. Several values from one file add up where the format
-   * lists instances of a counter; where it does not, a second one is 'twice'. Returns 'conflict' when a value is left out that differs from
-   * the first by more than 1%.
-   */
-  add(
-    name: string,
-    row: number,
-    value: number,
-    file: string,
-    instances: 'instances' | 'sums' = 'instances',
-  ): 'stored' | 'conflict' | 'kept' | 'twice' {
-    let column = this.columns.get(name);
-    if (column === undefined) {
-      column = new CounterBuilder();
-      this.columns.set(name, column);
-    }
-    column.ensure(row);
-    const fileId = this.files.id(file);
-    const old = column.sum[row];
-    if (Number.isNaN(old)) {
-      column.sum[row] = value;
-      column.file[row] = fileId;
-      column.rows++;
-      return 'stored';
-    }
-    const isSameFile = column.file[row] === fileId;
-    if (!isSameFile || instances === 'sums') {
-      const differs = Math.abs(old - value) > 0.01 * Math.max(Math.abs(old), Math.abs(value));
-      return differs ? 'conflict' : isSameFile ? 'twice' : 'kept';
-    }
-    column.sum[row] = old + value;
-    return 'stored';
-  }
-
-  get names(): string[] {
-    return [...this.columns.keys()].sort();
-  }
-
-  get size(): number {
-    return this.columns.size;
-  }
-
-  column(name: string): CounterColumn | undefined {
-    const c = this.columns.get(name);
-    return c && { name, sum: c.sum, rows: c.rows };
   }
 }
 
@@ -365,6 +288,9 @@ export interface SimulatedRun {
   readonly host: readonly (readonly [number, number])[];
 }
 
+const SAME_NUMBER =
+  'Several dispatches of a process have one number: counters of other files are taken for those of the first.';
+
 /** Everything read from the inputs. */
 export class Recording {
   /** Set when the virtual GPU ran the program: counts are exact, times are modelled or unknown. */
@@ -452,9 +378,17 @@ export class Recording {
     return agent;
   }
 
-  /** Takes the agents of a file; those that contradict the ones before are of another machine. Returns the machine's number. */
-  addAgents(folder: string, file: string, agents: readonly AgentFacts[]): number {
-    const { machine, clash } = this.machines.place(folder, folder || file, agents);
+  /**
+   * Takes the agents of a file; those that contradict the ones before, or are of a `host` of another name, are of another machine. Returns the
+   * machine's number.
+   */
+  addAgents(folder: string, file: string, agents: readonly AgentFacts[], host?: string): number {
+    const { machine, clash, hosts } = this.machines.place(folder, folder || file, agents, host);
+    if (hosts !== undefined) {
+      const [here, there] = hosts;
+      const what = `The inputs are of different machines, ${here} and ${there}`;
+      this.report('profile/agent-conflict', file, `${what}: their clocks and their GPUs are not joined.`);
+    }
     if (clash !== undefined) {
       const [here, there] = clash;
       const text = (agent: AgentFacts) =>
@@ -507,6 +441,14 @@ export class Recording {
       );
     } else if (added === 'twice') {
       this.reportTwice(file, 'Counters of dispatches');
+    }
+  }
+
+  /** Reports counters of which a file lists unlike numbers of instances for the dispatches from `firstRow` on: some may be missing, or be there twice. */
+  reportUnevenInstances(file: string, firstRow: number): void {
+    for (const { name, least, most } of this.counters.uneven(firstRow, (row) => this.dispatches.agent.get(row))) {
+      const what = `Counter ${name} has ${least} values in some dispatches and ${most} in others`;
+      this.report('profile/bad-record', file, `${what}, which are added up: values are missing, or are there twice.`);
     }
   }
 
@@ -585,9 +527,16 @@ export class Recording {
     }
     const d = this.dispatches;
     const before = this.tracedNow.add(one.dispatchId, d.length);
-    if (before === undefined || d.kernel.get(before) !== one.kernel) return undefined;
+    if (before === undefined) return undefined;
+    if (d.kernel.get(before) !== one.kernel) {
+      if (before >= firstRow) this.report('profile/bad-record', file, SAME_NUMBER);
+      return undefined;
+    }
     const isSame = one.state === Timing.KNOWN && d.start.get(before) === one.start && d.end.get(before) === one.end;
-    if (!isSame && before >= firstRow) return undefined;
+    if (!isSame && before >= firstRow) {
+      this.report('profile/bad-record', file, SAME_NUMBER);
+      return undefined;
+    }
     this.reportTwice(file, 'Dispatches');
     return before;
   }

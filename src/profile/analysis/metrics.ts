@@ -2,8 +2,9 @@
 // dispatches for which every counter it needs was collected; when there are none it is unknown, with the counters missing.
 import { compile, parseExpression } from '../arch/expression.ts';
 import { type MetricFormula, metricsOf } from '../arch/metrics.ts';
+import type { CounterStore } from '../counters.ts';
 import { known, type Measure, unknown } from '../measure.ts';
-import type { Agent, CounterStore, Recording } from '../recording.ts';
+import type { Agent, Recording } from '../recording.ts';
 import { Timing } from '../recording.ts';
 
 /** A metric compiled against one recording. */

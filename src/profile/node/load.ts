@@ -20,6 +20,7 @@ import { readSqtt, type SqttResult } from '../sqtt/trace.ts';
 import { wideEncoding } from './encoding.ts';
 import { type DiskFile, findFiles } from './files.ts';
 import { isSqlite, withDatabase } from './sqlite.ts';
+import { logProblem } from './wal.ts';
 
 /** What a file is. */
 export type FileFormat =
@@ -125,6 +126,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
       });
     switch (format) {
       case 'rocpd':
+        reportLog(file, recording);
         withDatabase(file, (db) => {
           if (isAnalysisDatabase(db)) {
             read = 'analysis-db';
@@ -204,6 +206,12 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     });
   }
   return { recording, sqtt };
+}
+
+/** Reports a database whose last changes are not to be read. */
+function reportLog(file: DiskFile, recording: Recording): void {
+  const problem = logProblem(file.realPath);
+  if (problem !== undefined) recording.report('rocpd/open-log', file.path, problem);
 }
 
 /** Reports a table whose last row has no line end: the copy of a file that ends early looks so, and no profiler writes it. */

@@ -3,11 +3,11 @@
 // Source: rocprofiler-sdk source/share/rocprofiler-sdk-rocpd/rocpd_tables.sql.
 import { WavesmithError } from '../../base/index.ts';
 import { RowsById } from '../columns.ts';
-import type { AgentFacts } from '../machines.ts';
 import { type Launch, type Recording, Timing } from '../recording.ts';
 import { baseName, dirName } from '../source.ts';
+import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { addCall, processKey, reportTiming } from './rocprofv3-csv.ts';
-import { isCount, kernelName } from './values.ts';
+import { isCount, kernelName, whole } from './values.ts';
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
 
@@ -45,6 +45,9 @@ const TABLES = [
 ] as const;
 type TableName = (typeof TABLES)[number];
 
+/** A table's name, and the suffix that tells the process whose it is. */
+const TABLE_NAME = new RegExp(`^rocpd_(${TABLES.join('|')})(_[0-9a-zA-Z_-]{1,64})?$`);
+
 function num(value: SqlValue): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
@@ -61,11 +64,18 @@ function tablesOf(db: SqlDatabase, file: string): Map<string, Set<TableName>> {
   for (const [name] of db.rows(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'",
   )) {
-    const match =
-      /^rocpd_(metadata|string|info_[a-z_]+?|event|pmc_event|region|kernel_dispatch|memory_copy|memory_allocate)(_[0-9a-fA-F_-]{4,64})?$/.exec(
-        text(name),
+    if (text(name) === 'rocpd_op') {
+      throw new WavesmithError(
+        'rocpd/no-tables',
+        `${file} is a trace of rocmProfileData (rpd), whose tables are others.`,
+        {
+          file,
+          hint: "Record the program with 'rocprofv3 --kernel-trace', which writes rocpd databases of schema version 3.",
+        },
       );
-    if (match === null || !(TABLES as readonly string[]).includes(match[1])) continue;
+    }
+    const match = TABLE_NAME.exec(text(name));
+    if (match === null) continue;
     const suffix = match[2] ?? '';
     const set = suffixes.get(suffix) ?? new Set<TableName>();
     set.add(match[1] as TableName);
@@ -95,7 +105,7 @@ export function readRocpd(db: SqlDatabase, file: string, recording: Recording): 
 /** Columns of a dispatch of its own, and those that it shares with others. */
 const OWN = ['event_id', 'dispatch_id', 'start', '"end"'];
 const SHARED = [
-  ...['pid', 'agent_id', 'kernel_id', 'queue_id', 'stream_id', 'private_segment_size', 'group_segment_size'],
+  ...['nid', 'pid', 'agent_id', 'kernel_id', 'queue_id', 'stream_id', 'private_segment_size', 'group_segment_size'],
   ...['workgroup_size_x', 'workgroup_size_y', 'workgroup_size_z', 'grid_size_x', 'grid_size_y', 'grid_size_z'],
 ];
 
@@ -109,7 +119,11 @@ class Reader {
   private readonly strings = new Map<number, string>();
   private readonly processes = new Map<number, number>();
   private readonly agentKeys = new Map<number, string>();
-  private domain = 0;
+  private readonly gpus = new Set<number>();
+  /** Clock domains by the number of the node. */
+  private readonly domains = new Map<number, number>();
+  /** Columns that tables lack, as `table.column`: reported once, and not again for each row. */
+  private readonly lacking = new Set<string>();
   private readonly symbols = new Map<
     number,
     { kernel: number; lds: number; scratch: number; vgpr: number; agpr: number; sgpr: number }
@@ -131,16 +145,16 @@ class Reader {
     this.present = present;
   }
 
-  /** Rows of one table; a table that is missing is reported, unless it is optional, and read as empty. */
-  private *rows(table: TableName, columns: string, optional = true): Generator<readonly SqlValue[]> {
-    if (!this.has(table, optional)) return;
+  /** Rows of one table; a table that is missing is reported and read as empty. */
+  private *rows(table: TableName, columns: string): Generator<readonly SqlValue[]> {
+    if (!this.has(table)) return;
     const there = this.columns(table, columns.split(', '));
     yield* this.db.rows(`SELECT ${there.join(', ')} FROM "rocpd_${table}${this.suffix}" ORDER BY rowid`);
   }
 
-  private has(table: TableName, optional: boolean): boolean {
+  private has(table: TableName): boolean {
     const found = this.present.has(table);
-    if (!found && !optional) this.r.report('rocpd/missing-table', this.file, `The table rocpd_${table} is missing.`);
+    if (!found) this.r.report('rocpd/missing-table', this.file, `The table rocpd_${table} is missing.`);
     return found;
   }
 
@@ -151,8 +165,43 @@ class Reader {
     return columns.map((column) => {
       if (there.has(column.replaceAll('"', ''))) return column;
       this.r.report('rocpd/missing-table', this.file, `The column ${column} of rocpd_${table} is missing.`);
+      this.lacking.add(`${table}.${column}`);
       return `NULL AS ${column}`;
     });
+  }
+
+  /** A value that each row of a table has: a whole number from 0 on. Others are reported, and -1. */
+  private whole(table: TableName, column: string, value: SqlValue): number {
+    const found = whole(value);
+    if (found < 0 && !this.lacking.has(`${table}.${column}`)) {
+      const what = `Values of the column ${column} of rocpd_${table} are no whole numbers from 0 on`;
+      this.r.report('profile/bad-record', this.file, `${what}; they are left out.`);
+    }
+    return found;
+  }
+
+  /** What the row of another table says; a row that is not there is reported. */
+  private referred<T>(rows: ReadonlyMap<number, T>, id: SqlValue, from: TableName, to: TableName): T | undefined {
+    const found = rows.get(num(id));
+    if (found === undefined && this.present.has(to)) {
+      const what = `Rows of rocpd_${from} refer to rows of rocpd_${to} that are not in the file`;
+      this.r.report('profile/bad-record', this.file, `${what}; they are read without.`);
+    }
+    return found;
+  }
+
+  /** The process of a row. */
+  private processOf(pid: SqlValue, from: TableName): number {
+    return this.referred(this.processes, pid, from, 'info_process') ?? 0;
+  }
+
+  /** The clock domain of a row's node; that of the first node where it is not told. */
+  private domainOf(nid: SqlValue): number {
+    const found = this.domains.get(num(nid));
+    if (found === undefined && this.agentKeys.size > 0 && nid !== null) {
+      this.r.report('profile/bad-record', this.file, 'Rows are of a node that has no agents in the file.');
+    }
+    return found ?? this.domains.values().next().value ?? this.r.machineDomain(0);
   }
 
   read(): void {
@@ -161,7 +210,8 @@ class Reader {
         this.r.report('rocpd/schema-version', this.file, `The schema version is ${text(value)}; version 3 is known.`);
       }
     }
-    for (const [id, value] of this.rows('string', 'id, string')) this.strings.set(num(id), text(value));
+    for (const [id, value] of this.rows('string', 'id, string'))
+      if (text(value) !== '') this.strings.set(num(id), text(value));
     const known: [number, string][] = [];
     for (const [id, pid, command] of this.rows('info_process', 'id, pid, command')) {
       known.push([num(id), text(pid)]);
@@ -174,79 +224,116 @@ class Reader {
     }
     this.agents();
     this.kernelSymbols();
-    this.counters(this.dispatches());
+    const firstRow = this.r.dispatches.length;
+    this.counters(this.dispatches(), firstRow);
     this.copies();
     this.regions();
     this.allocations();
   }
 
-  private isFirst(what: string, process: number): boolean {
-    return this.r.isFirstSource(what, this.domain, process, this.file + this.suffix, this.file);
+  private isFirst(what: string, domain: number, process: number): boolean {
+    return this.r.isFirstSource(what, domain, process, this.file + this.suffix, this.file);
   }
 
   private agents(): void {
-    const columns = 'id, type, absolute_index, name, product_name, model_name, extdata';
-    const described: { readonly id: number; readonly facts: AgentFacts }[] = [];
-    for (const [id, type, index, name, product, model, extdata] of this.rows('info_agent', columns, false)) {
-      const data = parseObject(text(extdata));
-      const positive = (field: string) => {
-        const value = data.get(field);
-        return typeof value === 'number' && value > 0 ? value : undefined;
-      };
+    const hosts = new Map<number, string>();
+    // A database without names of machines is of one.
+    const nodes = this.present.has('info_node') ? this.rows('info_node', 'id, machine_id, hostname') : [];
+    for (const [id, machine, host] of nodes) {
+      const name = text(host) || text(machine);
+      if (name !== '') hosts.set(num(id), name);
+    }
+    const columns = 'id, nid, type, absolute_index, name, product_name, model_name, extdata';
+    const ofNode = new Map<number, AgentRow[]>();
+    for (const [id, nid, type, index, name, product, model, extdata] of this.rows('info_agent', columns)) {
+      const data = this.extdata(text(extdata));
+      const size = (field: string, most?: number) => extent(this.r, this.file, field, data.get(field), most);
       const isGpu = text(type) === 'GPU';
       const facts = {
-        key: `Agent ${text(index)}`,
+        key: `Agent ${this.whole('info_agent', 'absolute_index', index) < 0 ? `id ${text(id)}` : text(index)}`,
         isGpu,
         name: text(product) || text(model) || text(name) || undefined,
         arch: isGpu && /^gfx[0-9a-f]+$/.test(text(name)) ? text(name) : undefined,
-        cuCount: positive('cu_count'),
-        simdPerCu: positive('simd_per_cu'),
-        xccCount: positive('num_xcc'),
-        wavesPerCu: positive('max_waves_per_cu'),
-        maxClockMhz: positive('max_engine_clk_fcompute'),
+        cuCount: size('cu_count'),
+        simdPerCu: size('simd_per_cu'),
+        xccCount: size('num_xcc'),
+        wavesPerCu: size('max_waves_per_cu'),
+        maxClockMhz: size('max_engine_clk_fcompute', 1e5),
       };
-      described.push({ id: num(id), facts });
+      const node = ofNode.get(num(nid)) ?? [];
+      node.push({ id: num(id), facts });
+      ofNode.set(num(nid), node);
     }
-    const machine = this.r.addAgents(
-      dirName(this.file),
-      this.file,
-      described.map(({ facts }) => facts),
-    );
-    this.domain = this.r.machineDomain(machine);
-    for (const { id, facts } of described) this.agentKeys.set(id, this.r.machines.agentKey(machine, facts.key));
+    if (ofNode.size === 0) ofNode.set(1, []);
+    for (const [nid, rows] of ofNode) {
+      const agents = distinctAgents(this.r, this.file, rows);
+      const all = [...agents.values()];
+      const machine = this.r.addAgents(dirName(this.file), this.file, all, hosts.get(nid));
+      this.domains.set(nid, this.r.machineDomain(machine));
+      for (const [id, facts] of agents) {
+        this.agentKeys.set(id, this.r.machines.agentKey(machine, facts.key));
+        if (facts.isGpu) this.gpus.add(id);
+      }
+    }
+  }
+
+  /** What rocprofv3 says of an agent beside the columns. */
+  private extdata(json: string): ReadonlyMap<string, unknown> {
+    const data = parseObject(json);
+    if (data === undefined) {
+      this.r.report('profile/bad-record', this.file, 'The extdata of an agent is no JSON object; it is left out.');
+    }
+    return data ?? new Map();
   }
 
   private kernelSymbols(): void {
     const columns =
       'id, kernel_name, display_name, group_segment_size, private_segment_size, arch_vgpr_count, accum_vgpr_count, sgpr_count';
-    for (const [id, name, display, lds, scratch, vgpr, agpr, sgpr] of this.rows('info_kernel_symbol', columns, false)) {
+    for (const [id, name, display, lds, scratch, vgpr, agpr, sgpr] of this.rows('info_kernel_symbol', columns)) {
+      const title = kernelName(text(display) || text(name));
+      if (title === '') {
+        this.r.report('profile/unnamed-kernel', this.file, `The kernel with the number ${num(id)} has no name.`);
+      }
       this.symbols.set(num(id), {
-        kernel: this.r.kernels.id(kernelName(text(display) || text(name))),
-        lds: num(lds),
-        scratch: num(scratch),
-        vgpr: num(vgpr),
-        agpr: num(agpr),
-        sgpr: num(sgpr),
+        kernel: this.r.kernels.id(title || `kernel ${num(id)}`),
+        lds: whole(lds),
+        scratch: whole(scratch),
+        vgpr: this.whole('info_kernel_symbol', 'arch_vgpr_count', vgpr),
+        agpr: this.whole('info_kernel_symbol', 'accum_vgpr_count', agpr),
+        sgpr: this.whole('info_kernel_symbol', 'sgpr_count', sgpr),
       });
     }
   }
 
-  /** What dispatches share, from the columns `SHARED`. */
-  private launch(row: readonly SqlValue[]): Launch {
-    const [pid, agentId, kernelId, queue, stream, scratch, lds, ...sizes] = row.map(num);
-    const symbol = this.symbols.get(kernelId);
-    const agent = this.agentKeys.get(agentId) ?? `agent ${agentId}`;
+  /** What dispatches share, from the columns `SHARED`, and the clock of its node. */
+  private launch(row: readonly SqlValue[]): Launch & { readonly domain: number } {
+    const TABLE = 'kernel_dispatch';
+    const [nid, pid, agentId, kernelId, queueId, streamId, scratch, lds] = row;
+    const sizes = row.slice(8).map((size, i) => this.whole(TABLE, SHARED[8 + i], size));
+    const symbol = this.symbols.get(num(kernelId));
+    if (symbol === undefined) {
+      this.r.report('profile/unnamed-kernel', this.file, 'Dispatches name a kernel that is not in the file.');
+    }
+    const agent = this.referred(this.agentKeys, agentId, TABLE, 'info_agent') ?? `agent ${num(agentId)}`;
+    if (this.agentKeys.has(num(agentId)) && !this.gpus.has(num(agentId))) {
+      this.r.report('profile/bad-record', this.file, `Dispatches ran on ${agent}, which the file does not call a GPU.`);
+    }
+    const queue = this.whole(TABLE, 'queue_id', queueId);
+    const stream = this.whole(TABLE, 'stream_id', streamId);
+    const orSymbol = (column: string, value: SqlValue, ofSymbol: number | undefined): number =>
+      value === null ? (ofSymbol ?? -1) : this.whole(TABLE, column, value);
     return {
-      process: this.processes.get(pid) ?? 0,
-      kernel: symbol?.kernel ?? this.r.kernels.id(`kernel ${kernelId}`),
+      domain: this.domainOf(nid),
+      process: this.processOf(pid, TABLE),
+      kernel: symbol?.kernel ?? this.r.kernels.id(`kernel ${num(kernelId)}`),
       agent: this.r.agentKeys.id(agent),
-      queue: this.r.queues.id(`${agent} queue ${queue}`),
-      stream: this.r.streams.id(String(stream)),
+      queue: this.r.queues.id(`${agent} queue ${queue < 0 ? '?' : queue}`),
+      stream: stream < 0 ? -1 : this.r.streams.id(String(stream)),
       config: this.r.configId({
         workgroup: [sizes[0], sizes[1], sizes[2]],
         grid: [sizes[3], sizes[4], sizes[5]],
-        lds: lds >= 0 ? lds : (symbol?.lds ?? -1),
-        scratch: scratch >= 0 ? scratch : (symbol?.scratch ?? -1),
+        lds: orSymbol('group_segment_size', lds, symbol?.lds),
+        scratch: orSymbol('private_segment_size', scratch, symbol?.scratch),
         vgpr: symbol?.vgpr ?? -1,
         agpr: symbol?.agpr ?? -1,
         sgpr: symbol?.sgpr ?? -1,
@@ -258,9 +345,9 @@ class Reader {
   private dispatches(): RowsById {
     const byEvent = new RowsById();
     const d = this.r.dispatches;
-    const launches = new Map<string, Launch>();
+    const launches = new Map<string, Launch & { readonly domain: number }>();
     const firstRow = d.length;
-    if (!this.has('kernel_dispatch', false)) return byEvent;
+    if (!this.has('kernel_dispatch')) return byEvent;
     const [own, shared] = [this.columns('kernel_dispatch', OWN), this.columns('kernel_dispatch', SHARED)];
     for (const row of this.db.keyed(`rocpd_kernel_dispatch${this.suffix}`, own, shared)) {
       let launch = launches.get(row.key);
@@ -270,9 +357,9 @@ class Reader {
         launches.set(row.key.split('').join(''), launch);
       }
       const { start, end, state } = this.r.clock.interval(row.own[2], row.own[3]);
-      const { kernel, process } = launch;
-      const dispatchId = num(row.own[1]);
-      const one = { domain: this.domain, process, dispatchId, kernel, start, end, state };
+      const { kernel, process, domain } = launch;
+      const dispatchId = this.whole('kernel_dispatch', 'dispatch_id', row.own[1]);
+      const one = { domain, process, dispatchId, kernel, start, end, state };
       const before = this.r.tracedBefore(one, firstRow, this.file);
       const event = num(row.own[0]);
       if (before !== undefined) {
@@ -280,26 +367,27 @@ class Reader {
         continue;
       }
       reportTiming(this.r, this.file, state, 'dispatches');
-      const at = d.add(launch, { start, end, state, domain: this.domain, dispatchId, correlation: -1 });
+      const at = d.add(launch, { start, end, state, domain, dispatchId, correlation: -1 });
       byEvent.add(event, at);
     }
     return byEvent;
   }
 
-  private counters(byEvent: RowsById): void {
+  private counters(byEvent: RowsById, firstRow: number): void {
     const names = new Map<number, string>();
-    for (const [id, name] of this.rows('info_pmc', 'id, name')) names.set(num(id), text(name));
+    for (const [id, name] of this.rows('info_pmc', 'id, name')) if (text(name) !== '') names.set(num(id), text(name));
     let orphans = 0;
     for (const [event, pmc, value] of this.rows('pmc_event', 'event_id, pmc_id, value')) {
       const row = byEvent.find(num(event));
       const name = names.get(num(pmc));
-      if (row !== undefined) this.r.serialised.add(this.domain);
+      if (row !== undefined) this.r.serialised.add(this.r.dispatches.domain.get(row));
       if (row === undefined || name === undefined || !isCount(value)) {
         orphans++;
         continue;
       }
       this.r.addCounter(name, row, value, this.file + this.suffix, 'instances');
     }
+    this.r.reportUnevenInstances(this.file, firstRow);
     if (orphans > 0) {
       this.r.report(
         'rocpd/orphan-counters',
@@ -311,63 +399,67 @@ class Reader {
 
   private copies(): void {
     const c = this.r.copies;
-    for (const [pid, name, size, stream, begin, finish] of this.rows(
-      'memory_copy',
-      'pid, name_id, size, stream_id, start, "end"',
-    )) {
-      const process = this.processes.get(num(pid)) ?? 0;
-      if (!this.isFirst('Memory copies', process)) continue;
+    const TABLE = 'memory_copy';
+    const columns = 'nid, pid, name_id, size, stream_id, start, "end"';
+    for (const [nid, pid, nameId, size, stream, begin, finish] of this.rows(TABLE, columns)) {
+      const process = this.processOf(pid, TABLE);
+      const domain = this.domainOf(nid);
+      if (!this.isFirst('Memory copies', domain, process)) continue;
       const { start, end, state } = this.r.clock.interval(begin, finish);
       reportTiming(this.r, this.file, state, 'memory copies');
+      const name = this.referred(this.strings, nameId, TABLE, 'string') ?? 'copy';
       c.start.push(start);
       c.end.push(end);
       c.timing.push(state);
-      c.direction.push(this.r.directions.id((this.strings.get(num(name)) ?? 'copy').replace(/^MEMORY_COPY_/, '')));
+      c.direction.push(this.r.directions.id(name.replace(/^MEMORY_COPY_/, '') || 'copy'));
       c.stream.push(stream === null ? -1 : this.r.streams.id(String(num(stream))));
-      c.bytes.push(num(size));
+      c.bytes.push(this.whole(TABLE, 'size', size));
       c.correlation.push(-1);
       c.process.push(process);
-      c.domain.push(this.domain);
+      c.domain.push(domain);
     }
   }
 
   private regions(): void {
-    if (!this.present.has('region')) return;
-    const columns = this.columns('region', ['name_id', 'event_id', 'start', '"end"', 'pid']);
+    const TABLE = 'region';
+    if (!this.has(TABLE)) return;
+    const columns = this.columns(TABLE, ['nid', 'pid', 'name_id', 'event_id', 'start', '"end"']);
     // Most events are of dispatches, so those of regions are looked up one by one.
-    const category = this.present.has('event')
+    const category = this.has('event')
       ? `(SELECT category_id FROM "rocpd_event${this.suffix}" AS e WHERE e.id = event_id)`
       : 'NULL';
-    for (const [name, , begin, finish, pid, kind] of this.db.rows(
+    for (const [nid, pid, nameId, event, begin, finish, kind] of this.db.rows(
       `SELECT ${columns.join(', ')}, ${category} AS category FROM "rocpd_region${this.suffix}" ORDER BY rowid`,
     )) {
-      if (!this.isFirst('API calls', this.processes.get(num(pid)) ?? 0)) continue;
+      const domain = this.domainOf(nid);
+      if (!this.isFirst('API calls', domain, this.processOf(pid, TABLE))) continue;
       const time = this.r.clock.interval(begin, finish);
       if (time.state !== Timing.EQUAL) reportTiming(this.r, this.file, time.state, 'API calls');
-      const domain = this.strings.get(num(kind)) ?? 'region';
-      const text = this.strings.get(num(name)) ?? `string ${num(name)}`;
-      addCall(this.r, domain, text, { ...time, clock: this.domain });
+      const category = event === null ? undefined : this.referred(this.strings, kind, 'event', 'string');
+      const name = this.referred(this.strings, nameId, TABLE, 'string') || `string ${num(nameId)}`;
+      addCall(this.r, category || 'region', name, { ...time, clock: domain });
     }
   }
 
   private allocations(): void {
     for (const [type, level, size] of this.rows('memory_allocate', 'type, level, size')) {
-      const key = `${text(level)} ${text(type)}`.trim();
+      const key = `${text(level)} ${text(type)}`.trim() || 'allocation';
       const sum = this.r.allocations.get(key) ?? { count: 0, bytes: 0 };
       sum.count++;
-      sum.bytes += Math.max(0, num(size));
+      sum.bytes += Math.max(0, this.whole('memory_allocate', 'size', size));
       this.r.allocations.set(key, sum);
     }
   }
 }
 
-/** The members of a JSON object as a map, so that keys like `__proto__` are plain keys; empty when it is not one. */
-export function parseObject(json: string): Map<string, unknown> {
-  if (json.length === 0 || json.length > 1 << 20) return new Map();
+/** The members of a JSON object as a map, so that keys like `__proto__` are plain keys; empty for an empty text, undefined for other texts. */
+export function parseObject(json: string): ReadonlyMap<string, unknown> | undefined {
+  if (json.length === 0) return new Map();
+  if (json.length > 1 << 20) return undefined;
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map();
+    return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : undefined;
   } catch {
-    return new Map();
+    return undefined;
   }
 }

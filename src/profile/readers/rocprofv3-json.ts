@@ -1,11 +1,11 @@
 // rocprofv3 JSON (`<pid>_results.json`), streamed record by record. Source: rocprofiler-sdk source/lib/output/generateJSON.cpp.
 import { RowsById } from '../columns.ts';
-import type { AgentFacts } from '../machines.ts';
 import { type Launch, type Recording, Timing } from '../recording.ts';
 import { type ByteSource, dirName } from '../source.ts';
+import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { type Json, streamJson } from './json-stream.ts';
 import { addCall, addSample, processKey, reportTiming } from './rocprofv3-csv.ts';
-import { isCount, kernelName } from './values.ts';
+import { isCount, kernelName, whole } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';
 
@@ -79,7 +79,8 @@ class Reader {
   private readonly counters = new Map<number | bigint, string>();
   private readonly symbols = new Map<number, { kernel: number; vgpr: number; agpr: number; sgpr: number }>();
   private readonly operations = new Map<number, { kind: string; names: readonly Json[] }>();
-  private readonly described: AgentFacts[] = [];
+  private readonly described: AgentRow<number | bigint>[] = [];
+  private host: string | undefined;
   private placed: number | undefined;
   private instructions: readonly Json[] = [];
   private comments: readonly Json[] = [];
@@ -115,6 +116,10 @@ class Reader {
         this.ownKinds.clear();
         this.isCopy = false;
         this.process = this.r.processOrdinal(dirName(this.file), this.processName(String(num(member(value, 'pid')))));
+        this.agents.clear();
+        this.described.length = 0;
+        this.placed = undefined;
+        this.host = str(member(member(value, 'node'), 'hostname')) || undefined;
         if (list(member(value, 'command')).length > 0) {
           this.r.info.set('command', list(member(value, 'command')).map(str).join(' '));
         }
@@ -152,32 +157,37 @@ class Reader {
   }
 
   private agent(value: Json): void {
-    const key = `Agent ${num(member(value, 'logical_node_id')) >= 0 ? num(member(value, 'logical_node_id')) : num(member(value, 'node_id'))}`;
-    this.agents.set(handle(member(value, 'id')), key);
+    const [logical, node] = ['logical_node_id', 'node_id'].map((field) => whole(member(value, field)));
     const GPU = 2;
     const isGpu = num(member(value, 'type')) === GPU;
     const name = str(member(value, 'name'));
-    const positive = (field: string) => {
-      const n = num(member(value, field));
-      return n > 0 ? n : undefined;
-    };
-    this.described.push({
-      key,
+    const size = (field: string, most?: number) => extent(this.r, this.file, field, member(value, field), most);
+    const facts = {
+      key: `Agent ${logical >= 0 ? logical : node}`,
       isGpu,
       name: str(member(value, 'product_name')) || name || undefined,
       arch: isGpu && /^gfx[0-9a-f]+$/.test(name) ? name : undefined,
-      cuCount: positive('cu_count'),
-      simdPerCu: positive('simd_per_cu'),
-      xccCount: positive('num_xcc'),
-      wavesPerCu: positive('max_waves_per_cu'),
-      maxClockMhz: positive('max_engine_clk_fcompute'),
-    });
+      cuCount: size('cu_count'),
+      simdPerCu: size('simd_per_cu'),
+      xccCount: size('num_xcc'),
+      wavesPerCu: size('max_waves_per_cu'),
+      maxClockMhz: size('max_engine_clk_fcompute', 1e5),
+    };
+    this.described.push({ id: handle(member(value, 'id')), facts });
   }
 
   /** The machine of the file, once its agents are known: they come before all that refers to them. */
   private get machine(): number {
-    this.placed ??= this.r.addAgents(dirName(this.file), this.file, this.described);
+    if (this.placed !== undefined) return this.placed;
+    const agents = distinctAgents(this.r, this.file, this.described);
+    for (const [id, { key }] of agents) this.agents.set(id, key);
+    this.placed = this.r.addAgents(dirName(this.file), this.file, [...agents.values()], this.host);
     return this.placed;
+  }
+
+  /** Reports a value that should be a whole number from 0 on, or refer to something in the file. */
+  private bad(what: string): void {
+    this.r.report('profile/bad-record', this.file, `${what}; it is left out.`);
   }
 
   private symbol(value: Json): void {
@@ -260,8 +270,15 @@ class Reader {
     queueId: number | bigint,
     streamId: number | bigint,
   ): KnownLaunch {
-    const [kernelId, lds, scratch, wx, wy, wz, gx, gy, gz] = parts;
-    const agent = this.r.machines.agentKey(this.machine, this.agents.get(agentId) ?? `agent ${agentId}`);
+    const [kernelId] = parts;
+    const [lds, scratch, wx, wy, wz, gx, gy, gz] = parts.slice(1).map(whole);
+    if ([wx, wy, wz, gx, gy, gz].includes(-1)) {
+      this.bad('The size of a grid or workgroup is no whole number from 0 on');
+    }
+    const { machine } = this;
+    const name = this.agents.get(agentId);
+    if (name === undefined) this.bad('Dispatches ran on an agent that is not in the file');
+    const agent = this.r.machines.agentKey(machine, name ?? `agent ${agentId}`);
     const symbol = this.symbols.get(kernelId);
     return {
       parts,
@@ -299,7 +316,7 @@ class Reader {
     if (this.ownKinds.has(kind)) return this.isCopy;
     this.ownKinds.add(kind);
     const [start, end] = ['start_timestamp', 'end_timestamp'].map((name) => String(member(record, name)));
-    const key = [kind, id, num(member(info, 'kernel_id')), start, end].join();
+    const key = [this.host, kind, id, num(member(info, 'kernel_id')), start, end].join();
     // Times of 0 are none: ranks of one program may begin alike without them.
     if (Number(end) > 0 && this.firstRecords.has(key) && !this.isCopy) {
       this.isCopy = true;
@@ -377,7 +394,10 @@ class Reader {
       const key = this.operation(value);
       const sum = this.r.allocations.get(key) ?? { count: 0, bytes: 0 };
       sum.count++;
-      sum.bytes += Math.max(0, num(member(value, 'allocation_size')));
+      const bytes = whole(member(value, 'allocation_size'));
+      if (bytes < 0 && member(value, 'allocation_size') !== undefined)
+        this.bad('The size of an allocation is no whole number from 0 on');
+      sum.bytes += Math.max(0, bytes);
       this.r.allocations.set(key, sum);
     } else if (kind === 'pc_sample_host_trap' || kind === 'pc_sample_stochastic') this.sample(kind, value);
     else if (kind.endsWith('_api')) {
@@ -393,7 +413,9 @@ class Reader {
   private operation(value: Json): string {
     const operation = num(member(value, 'operation'));
     const names = this.operations.get(num(member(value, 'kind')))?.names ?? [];
-    return str(names[operation]) || `operation ${operation}`;
+    const name = str(names[operation]);
+    if (name === '') this.bad('The operation of a record has no name in the file');
+    return name || `operation ${operation}`;
   }
 
   private copy(value: Json): void {
@@ -406,7 +428,9 @@ class Reader {
     c.direction.push(this.r.directions.id(this.operation(value).replace(/^MEMORY_COPY_/, '')));
     const stream = handle(member(value, 'stream_id'));
     c.stream.push(stream < 0 ? -1 : this.r.streams.id(String(stream)));
-    c.bytes.push(num(member(value, 'bytes')));
+    const bytes = whole(member(value, 'bytes'));
+    if (bytes < 0) this.bad('The size of a copy is no whole number from 0 on');
+    c.bytes.push(bytes);
     c.correlation.push(num(member(member(value, 'correlation_id'), 'internal')));
     c.process.push(this.process);
     c.domain.push(this.r.machineDomain(this.machine));
@@ -445,6 +469,7 @@ class Reader {
 
   finish(): void {
     this.flushSamples();
+    this.r.reportUnevenInstances(this.file, this.firstRow);
     if (this.unnamed > 0) {
       this.r.report(
         'profile/unnamed-kernel',

@@ -40,6 +40,12 @@ export function count(text: string | undefined): number {
   return value === undefined || value < 0 || value > Number.MAX_SAFE_INTEGER ? -1 : value;
 }
 
+/** A count or id as databases and JSON have it: a whole number from 0 on that a double holds, else -1. */
+export function whole(value: unknown): number {
+  const found = typeof value === 'bigint' ? Number(value) : value;
+  return Number.isSafeInteger(found) && (found as number) >= 0 ? (found as number) : -1;
+}
+
 /** The kernel's name without the descriptor suffixes that some tools keep. */
 export function kernelName(text: string): string {
   return text.replace(/(?: \[clone \.kd\]| \(\.kd\)|\.kd)$/, '');
