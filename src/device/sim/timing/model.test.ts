@@ -162,20 +162,32 @@ describe('the clock', () => {
     expect(timing?.estimate.isWhole).toBe(false);
   });
 
-  // Two workgroups lie on a compute unit at once, and each unit gets four: what is recorded of them are two rounds.
-  it.each([
-    ['waves are longer than the part of the budget that each has', ''],
-    ['waves are cut that are longer than the first', 's_cmp_eq_u32 s8, 0\ns_cselect_b32 s9, 40, s9'],
-  ])('should count no round twice when %s', async (_, turns) => {
+  describe('waves that are cut, two workgroups on a compute unit at once', () => {
     const work = (first: string): string =>
       loop(800, 'v_add_u32_e32 v2, 1, v2\ns_nop 0').replace('.Lturn:', `${first}\n.Lturn:`);
     const chip = chipNamed('mi300a');
-    const groups = 4 * chip.get('cusPerXcc') * chip.get('xccs');
-    const cycles = async (code: string, budget: number): Promise<number> => {
+    const cycles = async (code: string, perUnit: number, budget: number): Promise<number> => {
       const timing = new TimingModel(chip, { budget });
+      const groups = perUnit * chip.get('cusPerXcc') * chip.get('xccs');
       return (await run(code, groups, { timing, threads: 256, lds: 32_768, bytes: 2 ** 20 })).timing?.cycles ?? 0;
     };
-    expect((await cycles(work(turns), 60_000)) / (await cycles(work(''), 2_000_000))).toBeCloseTo(1, 1);
+
+    // Of four workgroups of a unit, two rounds are recorded.
+    it.each([
+      ['waves are longer than the part of the budget that each has', ''],
+      ['waves are cut that are longer than the first', 's_cmp_eq_u32 s8, 0\ns_cselect_b32 s9, 40, s9'],
+    ])('should count no round twice when %s', async (_, turns) => {
+      expect((await cycles(work(turns), 4, 60_000)) / (await cycles(work(''), 4, 2_000_000))).toBeCloseTo(1, 1);
+    });
+
+    it('should take for the last workgroup of three what it takes on its own', async () => {
+      // Two waves of a SIMD share its matrix unit: a wave alone is twice as fast as beside another one.
+      const code = loop(700, 'v_mfma_f32_32x32x8_f16 a[0:15], v[2:3], v[2:3], a[0:15]');
+      const [cut, whole] = [await cycles(code, 3, 6000), await cycles(code, 3, 500_000)];
+      const two = await cycles(code, 2, 500_000);
+      expect(cut / whole).toBeCloseTo(1, 1);
+      expect(whole / two).toBeLessThan(1.7);
+    });
   });
 
   it('should say that a sample did not converge, and widen its interval', async () => {

@@ -24,7 +24,7 @@ import {
   Residency,
   regionsOf,
 } from './residency.ts';
-import { type Estimate, extrapolate, planSample, type SamplePlan, type Spread, spreadOf } from './sample.ts';
+import { type Estimate, extrapolate, lastRound, planSample, type SamplePlan, type Spread, spreadOf } from './sample.ts';
 import { Translations } from './translations.ts';
 import type { ReplayedWave } from './wave-log.ts';
 
@@ -76,6 +76,8 @@ const NOT_HELD: Held = { part: 0, own: 0 };
 export interface ReplayedLaunch {
   readonly recorded: RecordedLaunch;
   readonly replay: Replay;
+  /** Replay of the workgroups of `lastRound`. */
+  readonly last: Replay | undefined;
   /** Part of all that the launch uses that was in the memory-side cache. */
   readonly mallHits: number;
 }
@@ -248,24 +250,31 @@ export class TimingModel {
       isForeign: (line) => foreign?.has(line) === true,
       ...sharing(chip, traces, code, plan.units),
     };
-    const replay = new Machine({
+    const job = {
       isWarm,
-      keepsWaves: this.keepsWaves || code.list.some((c) => c.readsClock),
       chip,
       code,
       groups: traces,
       resident: spread.resident,
       share,
-      arrival: (n) => (plan.groups[n] as number) * spread.interval,
-    }).run();
-    return { recorded, replay, mallHits: partOf(mall, regions) };
+      arrival: (n: number) => (plan.groups[n] as number) * spread.interval,
+    };
+    const keepsWaves = this.keepsWaves || code.list.some((c) => c.readsClock);
+    const replay = new Machine({ ...job, keepsWaves }).run();
+    const last = lastRound(spread, plan, traces);
+    return {
+      recorded,
+      replay,
+      last: last > 0 ? new Machine({ ...job, isWarm: true, groups: traces.slice(0, last) }).run() : undefined,
+      mallHits: partOf(mall, regions),
+    };
   }
 
   /**
    * What the wavefronts of a launch read from clocks; undefined when they read none. The clock stands still between launches but for the gap
    * between two kernels of a stream.
    */
-  readings({ recorded, replay }: ReplayedLaunch): ClockReadings | undefined {
+  readings({ recorded, replay, last }: ReplayedLaunch): ClockReadings | undefined {
     const { launch, code, spread, plan, traces } = recorded;
     if (replay.log === undefined || !code.list.some((c) => c.readsClock)) return undefined;
     const dies = this.chip.get('xccs');
@@ -278,7 +287,7 @@ export class TimingModel {
     }));
     const waves = traces.flatMap((t) => t.waves);
     const length = waves.reduce((sum, w) => sum + w.path.length, 0) / Math.max(1, waves.length);
-    const { cycles } = extrapolate(launch, spread, plan, traces, replay, length);
+    const { cycles } = extrapolate(launch, spread, plan, traces, replay, last, length);
     samples.sort((a, b) => a.number - b.number);
     return { clockMhz: this.chip.get('clockMhz'), base: Math.round(this.elapsed), grid: launch.grid, cycles, samples };
   }
@@ -287,10 +296,10 @@ export class TimingModel {
    * The time of a replayed launch, whose waves executed `instructions` on average, and of which one waited for `waited` cycles by reading the
    * cycle counter.
    */
-  time({ recorded, replay, mallHits }: ReplayedLaunch, instructions: number, waited = 0): LaunchTime {
+  time({ recorded, replay, last, mallHits }: ReplayedLaunch, instructions: number, waited = 0): LaunchTime {
     const { launch, code, spread, plan, traces, failure } = recorded;
     const { chip } = this;
-    const moving = extrapolate(launch, spread, plan, traces, replay, instructions);
+    const moving = extrapolate(launch, spread, plan, traces, replay, last, instructions);
     const estimate = { ...moving, cycles: moving.cycles + waited };
     this.elapsed += estimate.cycles + chip.get('launch.gapUs') * chip.get('clockMhz');
     return {

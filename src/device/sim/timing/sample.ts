@@ -123,13 +123,27 @@ export interface Estimate {
   readonly isWhole: boolean;
 }
 
-/** From the replayed workgroups to the whole launch. `instructions` is what a wave of the launch executes on average. */
+/**
+ * Workgroups of a sample of cut waves that stand for the launch's last round when that one fills a compute unit in part: they take less
+ * than a full round and more than their part of it, and have a replay of their own. 0 when the last round is full or in the sample.
+ */
+export function lastRound(s: Spread, plan: SamplePlan, traces: readonly GroupTrace[]): number {
+  const rest = s.groupsOfUnit % s.resident;
+  const isCut = traces.some((t) => t.waves.some((w) => !w.isWhole));
+  return isCut && s.groupsOfUnit > Math.ceil(traces.length / plan.units) ? rest * plan.units : 0;
+}
+
+/**
+ * From the replayed workgroups to the whole launch. `instructions` is what a wave of the launch executes on average; `last` is the replay
+ * of the workgroups of `lastRound`.
+ */
 export function extrapolate(
   launch: Launch,
   s: Spread,
   plan: SamplePlan,
   traces: readonly GroupTrace[],
   replay: Replay,
+  last: Replay | undefined,
   instructions: number,
 ): Estimate {
   const waves = traces.flatMap((t) => t.waves);
@@ -137,25 +151,24 @@ export function extrapolate(
   const replayed = Math.min(1, recorded / Math.max(1, instructions * launch.workgroups * launch.wavesPerGroup));
   const isCut = waves.some((w) => !w.isWhole);
   const spread = variation(replay, traces.length);
-  const finish = Math.max(replay.memory.drained, ...replay.ends);
   if (isCut) {
-    const left = instructions * waves.length;
-    const whole = Math.max(finish, restOfCut(replay, recorded, left));
-    const rounds = Math.max(1, s.groupsOfUnit / s.resident);
     const seen = Math.ceil(traces.length / (plan.units * s.resident));
-    return { cycles: (whole * (rounds < 4 ? Math.ceil(rounds) : rounds)) / seen, spread, replayed, isWhole: false };
+    const round = cutRound(replay, traces, instructions) / seen;
+    const part = last && cutRound(last, traces.slice(0, last.ends.length), instructions) / round;
+    return { cycles: round * cutRounds(s, part), spread, replayed, isWhole: false };
   }
+  const finish = finishOf(replay);
   const all = (s.groupsOfDie * plan.units) / s.unitsOfDie;
   const done = Float64Array.from(replay.ends).sort();
   const missing = all - done.length;
   if (missing <= 0 || s.groupsOfUnit <= s.resident) return { cycles: finish, spread, replayed, isWhole: missing <= 0 };
   // From the end of the first round on; one round alone says how long it takes with its start.
   const first = s.resident * plan.units - 1;
-  const last = done.length - 1;
+  const end = done.length - 1;
   const perGroup =
-    last - first >= first / 2
-      ? ((done[last] as number) - (done[first] as number)) / (last - first)
-      : (done[last] as number) / done.length;
+    end - first >= first / 2
+      ? ((done[end] as number) - (done[first] as number)) / (end - first)
+      : (done[end] as number) / done.length;
   const dispatched = s.interval * (s.unitsOfDie / plan.units);
   const each = Math.max(perGroup, dispatched, laterHalf(replay.memoryCycles), laterHalf(replay.mallCycles));
   return { cycles: finish + missing * each, spread, replayed, isWhole: false };
@@ -169,6 +182,30 @@ function laterHalf(cycles: Float64Array): number {
 
 /** Part of the time before the first path ends that is taken for the start. */
 const START = 0.3;
+
+/**
+ * Full rounds that a launch takes; `part` is what the workgroups of `lastRound` take on their own, as a part of one. After the first round
+ * they start together and take that long. With each round workgroups end less at the same time, so that the last ones fill gaps: then
+ * only their number counts. Measured rounds of `matrixmultiplication` on MI300A, with what this gives: 1.45 takes 1.8 (1.8), 2.05 takes 2.1
+ * (2.4), 8.1 takes 8.2 (8.2).
+ */
+function cutRounds({ groupsOfUnit, resident }: Spread, part: number | undefined): number {
+  const rounds = groupsOfUnit / resident;
+  if (part === undefined) return Math.ceil(rounds);
+  const full = Math.floor(rounds);
+  return full + part / full + (rounds - full) * (1 - 1 / full);
+}
+
+/** Cycles of the replayed workgroups when each of their waves issues `instructions`. */
+function cutRound(replay: Replay, traces: readonly GroupTrace[], instructions: number): number {
+  const waves = traces.flatMap((t) => t.waves);
+  const recorded = waves.reduce((sum, w) => sum + w.path.length, 0);
+  return Math.max(finishOf(replay), restOfCut(replay, recorded, instructions * waves.length));
+}
+
+function finishOf({ memory, ends }: Replay): number {
+  return Math.max(memory.drained, ...ends);
+}
 
 /**
  * When all waves would have issued `wanted` instructions, from the rate at which they went on while all of them ran: from the end of the
