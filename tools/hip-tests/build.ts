@@ -72,8 +72,8 @@ export async function eachOf<T>(items: readonly T[], limit: number, task: (item:
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }
 
-/** Whether a source has test cases; others are linked with every one that has. */
-export const hasCases = (file: string): boolean => /TEST_CASE|TEMPLATE_/.test(readFileSync(file, 'utf8'));
+/** Whether a source has test cases, some by macros such as MATH_UNARY_TEST_DEF; others are linked with every one that has. */
+export const hasCases = (file: string): boolean => /TEST_CASE|TEMPLATE_|_TEST_DEF\w*\(/.test(readFileSync(file, 'utf8'));
 
 /** A built executable with test cases, or why there is none. */
 export interface BuiltTests {
@@ -188,14 +188,15 @@ export class Builder {
   async tests(plan: FolderPlan, program: TestProgram): Promise<BuiltTests[]> {
     const main = await this.main();
     const shared: string[] = [];
+    const headers = plan.headers.map((folder) => `-isystem${folder}`);
     for (const file of [...program.shared, ...program.sources.filter((s) => !hasCases(s))]) {
-      shared.push(await this.compile(`${plan.folder}-${basename(file)}`, [file], program.options));
+      shared.push(await this.compile(`${plan.folder}-${basename(file)}`, [file], [...program.options, ...headers]));
     }
     const imported = program.libraries.flatMap((name) => plan.objects.get(name) ?? []);
     const built: BuiltTests[] = [];
     const build = async (sources: readonly string[]): Promise<void> => {
       const name = `${plan.folder}-${program.name}-${basename(sources[0] ?? '').replace(/\.\w+$/, '')}`;
-      const options = known([...program.options, ...sources.flatMap((s) => plan.sourceOptions.get(s) ?? [])]);
+      const options = known([...program.options, ...headers, ...sources.flatMap((s) => plan.sourceOptions.get(s) ?? [])]);
       try {
         const object = await this.compile(name, sources, options);
         const path = join(plan.binary, name);

@@ -61,10 +61,14 @@ foreach(name add_dependencies get_property add_definitions include_directories a
              target_include_directories target_compile_definitions link_libraries install add_test add_subdirectory)
   cmake_language(EVAL CODE "function(${name})\nendfunction()")
 endforeach()
+# The one package that folders ask for is Boost, of which they need the headers.
 function(find_package name)
-  find_path(found_${name} NAMES boost/version.hpp)
-  if(${name} STREQUAL Boost AND found_Boost)
+  find_path(${name}_INCLUDE_DIRS NAMES boost/version.hpp HINTS ENV BOOST_ROOT PATH_SUFFIXES include)
+  if(${name} STREQUAL Boost AND Boost_INCLUDE_DIRS)
     set(Boost_FOUND TRUE PARENT_SCOPE)
+    record(headers ${Boost_INCLUDE_DIRS})
+  else()
+    record(lacks ${name})
   endif()
 endfunction()
 

@@ -28,6 +28,7 @@ configuration enables as a process of its own under 'wavesmith exec'. Prints a t
   --cases PATTERN  cases whose name matches (regular expression)
   --files PATTERN  only source files whose name matches
   --again FILE     only the cases that did not pass in an earlier result
+  --accuracy N     random inputs of each case of math; the suite's default is 2^32. Cases with one float as input try all of them anyway
   --timeout SEC    a case is killed after so long (default 60)
   --jobs N         compilers and cases at a time (default: cores)
   --work DIR       where it builds (default .wavesmith/hip-tests)
@@ -46,6 +47,7 @@ const { values, positionals } = parseArgs({
     cases: { type: 'string' },
     files: { type: 'string' },
     again: { type: 'string' },
+    accuracy: { type: 'string' },
     timeout: { type: 'string', default: '60' },
     jobs: { type: 'string', default: String(cpus().length) },
     work: { type: 'string' },
@@ -148,7 +150,12 @@ async function main(): Promise<number> {
 
   const files = values.files === undefined ? undefined : new RegExp(values.files);
   const plans = folders.map((f) => planFolder(settings, f));
-  for (const plan of plans) if (plan.problem !== undefined) report(`${plan.folder}: cmake: ${plan.problem}`);
+  for (const { folder, problem, lacks } of plans) {
+    if (problem !== undefined) report(`${folder}: cmake: ${problem}`);
+    for (const name of lacks) {
+      report(`${folder}: no headers of ${name}, so AMD's CMake leaves out what needs them (Debian: lib${name.toLowerCase()}-dev; or set ${name.toUpperCase()}_ROOT)`);
+    }
+  }
   const builder = new Builder(settings, report);
   const built: { plan: FolderPlan; tests: BuiltTests }[] = [];
   const absent = plans.flatMap((p) => p.tests.flatMap((t) => t.absent));
@@ -217,7 +224,9 @@ async function main(): Promise<number> {
       'host',
       ...(values.check ? ['--check'] : []),
     ];
-    const ended = await runProcess(process.execPath, [...args, '--', path, escapeName(name), '-C', '1'], {
+    // Cases of math take four fifths of the device's memory at a time if they may.
+    const amounts = ['-C', '1', '-M', '1', ...(values.accuracy === undefined ? [] : ['-A', values.accuracy])];
+    const ended = await runProcess(process.execPath, [...args, '--', path, escapeName(name), ...amounts], {
       cwd: plan.binary,
       env,
       seconds: Number(values.timeout),

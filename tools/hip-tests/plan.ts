@@ -43,6 +43,9 @@ export interface FolderPlan {
   readonly objects: ReadonlyMap<string, string>;
   /** Options of single sources. */
   readonly sourceOptions: ReadonlyMap<string, readonly string[]>;
+  /** Folders with headers of packages that the folder asks for, and packages that are not there: it leaves out what needs them. */
+  readonly headers: readonly string[];
+  readonly lacks: readonly string[];
   /** What cmake could not evaluate. */
   readonly problem?: string;
 }
@@ -119,6 +122,8 @@ export function planFolder(settings: Settings, folder: string): FolderPlan {
   const commands: string[][] = [];
   const objects = new Map<string, string>();
   const sourceOptions = new Map<string, string[]>();
+  const headers: string[] = [];
+  const lacks: string[] = [];
   const absolute = (name: string): string => (isAbsolute(name) ? name : join(source, name));
   for (const line of readFileSync(out, 'utf8').split('\n')) {
     const [kind, ...fields] = line.split('\t');
@@ -144,6 +149,8 @@ export function planFolder(settings: Settings, folder: string): FolderPlan {
       const file = fields[fields.indexOf('IMPORTED_OBJECTS') + 1];
       if (scope === 'TARGET' && fields.includes('IMPORTED_OBJECTS') && file !== undefined) objects.set(name, file);
     } else if (kind === 'command') commands.push(...commandLines(fields));
+    else if (kind === 'headers') headers.push(...fields);
+    else if (kind === 'lacks') lacks.push(...fields);
     else if (kind === 'source') {
       const at = fields.indexOf('PROPERTIES');
       const options =
@@ -159,6 +166,8 @@ export function planFolder(settings: Settings, folder: string): FolderPlan {
     commands,
     objects,
     sourceOptions,
+    headers,
+    lacks,
     ...(status === 0 ? {} : { problem: stderr.trim().split('\n').slice(0, 6).join(' ') }),
   };
 }

@@ -30,7 +30,7 @@ import { type DoneMessage, failureError } from './worker-messages.ts';
 /** Time between two returns to the event loop. */
 const SLICE_MS = 40;
 /** The first time it is seen whether worker threads are worth it. */
-const FIRST_SLICE_MS = 8;
+const FIRST_SLICE_MS = 2;
 /** Work that must be left, ms in one thread, for other threads to join; more when they have to be started. To join takes them 0.5 ms of processor time. */
 const WORTH_MS = 4;
 const MAX_WORKERS = 256;

@@ -353,13 +353,8 @@ export class Run implements LaneTarget {
   /** Writes the loop and ends the run. */
   flush(): void {
     const { fn, at, exec, bits } = this;
-    const end = this.lasting('i32');
     const outputs = [...this.maskOutputs].map(([register, lanes]) => ({ register, lanes, sum: this.lasting('i64') }));
-    fn.get(this.wave)
-      .tee(at)
-      .i32(4 * LANES)
-      .op('i32.add')
-      .set(end);
+    fn.get(this.wave).set(at);
     fn.get(this.wave)
       .memory('i64.load', 4 * EXEC)
       .set(exec);
@@ -373,16 +368,27 @@ export class Run implements LaneTarget {
     }
     this.writeBack();
     fn.end();
-    // Sums move down with every chunk but the last: what a chunk puts on top ends at its place.
+    // Sums move down with every chunk: what a chunk puts on top ends at its place.
     fn.get(exec).i64(4n).op('i64.shr_u').set(exec);
     for (const mask of this.shifted) fn.get(mask).i64(4n).op('i64.shr_u').set(mask);
-    fn.get(at).i32(16).op('i32.add').tee(at).get(end).op('i32.lt_u').if();
+    fn.get(at).i32(16).op('i32.add').set(at);
+    // Past the last active lane there is nothing to do.
+    fn.get(exec).i64(0n).op('i64.ne').if();
     for (const { sum } of outputs) fn.get(sum).i64(4n).op('i64.shr_u').set(sum);
     fn.br(1).end().end();
-    for (const { register, sum } of outputs)
+    for (const { register, sum } of outputs) {
+      fn.get(this.wave).get(sum);
       fn.get(this.wave)
-        .get(sum)
-        .memory('i64.store', 4 * register);
+        .i32(4 * LANES)
+        .op('i32.add')
+        .get(at)
+        .op('i32.sub')
+        .i32(2)
+        .op('i32.shr_u')
+        .op('i64.extend_i32_u')
+        .op('i64.shr_u');
+      fn.memory('i64.store', 4 * register);
+    }
     this.pools.lasting.releaseAll();
     this.pools.chunk.releaseAll();
   }
