@@ -73,7 +73,8 @@ export async function eachOf<T>(items: readonly T[], limit: number, task: (item:
 }
 
 /** Whether a source has test cases, some by macros such as MATH_UNARY_TEST_DEF; others are linked with every one that has. */
-export const hasCases = (file: string): boolean => /TEST_CASE|TEMPLATE_|_TEST_DEF\w*\(/.test(readFileSync(file, 'utf8'));
+export const hasCases = (file: string): boolean =>
+  /TEST_CASE|TEMPLATE_|_TEST_DEF\w*\(/.test(readFileSync(file, 'utf8'));
 
 /** A built executable with test cases, or why there is none. */
 export interface BuiltTests {
@@ -196,7 +197,11 @@ export class Builder {
     const built: BuiltTests[] = [];
     const build = async (sources: readonly string[]): Promise<void> => {
       const name = `${plan.folder}-${program.name}-${basename(sources[0] ?? '').replace(/\.\w+$/, '')}`;
-      const options = known([...program.options, ...headers, ...sources.flatMap((s) => plan.sourceOptions.get(s) ?? [])]);
+      const options = known([
+        ...program.options,
+        ...headers,
+        ...sources.flatMap((s) => plan.sourceOptions.get(s) ?? []),
+      ]);
       try {
         const object = await this.compile(name, sources, options);
         const path = join(plan.binary, name);

@@ -153,7 +153,9 @@ async function main(): Promise<number> {
   for (const { folder, problem, lacks } of plans) {
     if (problem !== undefined) report(`${folder}: cmake: ${problem}`);
     for (const name of lacks) {
-      report(`${folder}: no headers of ${name}, so AMD's CMake leaves out what needs them (Debian: lib${name.toLowerCase()}-dev; or set ${name.toUpperCase()}_ROOT)`);
+      report(
+        `${folder}: no headers of ${name}, so AMD's CMake leaves out what needs them (Debian: lib${name.toLowerCase()}-dev; or set ${name.toUpperCase()}_ROOT)`,
+      );
     }
   }
   const builder = new Builder(settings, report);
