@@ -233,6 +233,33 @@ v_cmp_eq_u32_e32 vcc, 1, v3`,
     }
   });
 
+  it('should let the others run: a loop that stores what it has got so far', async () => {
+    // Workgroup n takes what n + 1 has stored, and one more; the last begins.
+    const groups = 8;
+    const code = `s_lshl_b32 s10, s8, 2
+v_mov_b32_e32 v1, s10
+v_mov_b32_e32 v2, 1
+s_cmp_eq_u32 s8, ${groups - 1}
+s_cbranch_scc1 .Lstore
+.Lloop:
+global_load_dword v3, v1, s[2:3] offset:4 sc0 sc1
+s_waitcnt vmcnt(0)
+v_mov_b32_e32 v4, s8
+global_store_dword v1, v4, s[2:3] offset:1024
+v_cmp_eq_u32_e32 vcc, 0, v3
+s_cbranch_vccnz .Lloop
+v_add_u32_e32 v2, 1, v3
+.Lstore:
+global_store_dword v1, v2, s[2:3] sc0 sc1`;
+    for (const engine of ['interpreter', 'compiled'] as const) {
+      const { device, request, words } = setUp(code, groups, host);
+      open.push(device);
+      await device.dispatch({ ...request, engine, workers: 2, maxInstructions: 5_000_000 });
+      expect([...words().subarray(0, groups)]).toEqual(Array.from({ length: groups }, (_, i) => groups - i));
+      expect((device as unknown as { crew: { size: number } }).crew.size).toBe(0);
+    }
+  });
+
   it('should end a wait that nobody ends with the budget', async () => {
     const { device, request } = setUp(waiting(99, POLLS['an atomic']), 2);
     await expect(device.dispatch({ ...request, maxInstructions: 300_000 })).rejects.toMatchObject({

@@ -14,7 +14,7 @@ import type { Launch } from './launch.ts';
 import { type Monitor, Rewind, type Rewindable, type RunnerState } from './monitor.ts';
 import { SHUFFLED_WORKGROUPS, type Turns, turnOrder } from './order.ts';
 import { LocalProgress, type LocalProgressState, type Progress } from './progress.ts';
-import { isSpinLoop } from './spin.ts';
+import { isPolledLoop, isSpinLoop } from './spin.ts';
 import { groupId, groupItems, startWave } from './wave-start.ts';
 
 /** Instructions of a turn that begins in a loop that waits, and after which a longer turn is first looked at. */
@@ -35,6 +35,8 @@ interface Resident {
   isSpinning: boolean;
   /** Instructions since the workgroup was chosen. */
   ran: number;
+  /** A turn has ended in a loop that may wait for others while it works: turns are short from then on. */
+  polls: boolean;
 }
 
 export interface RunnerJob {
@@ -68,6 +70,7 @@ interface SavedRunner extends RunnerState {
     readonly at: number;
     readonly isSpinning: boolean;
     readonly ran: number;
+    readonly polls: boolean;
     readonly clock: WorkgroupClock;
     readonly waves: readonly WaveRemainder[];
   }[];
@@ -230,6 +233,7 @@ export class Runner implements Rewindable {
         at: resident.at,
         isSpinning: resident.isSpinning,
         ran: resident.ran,
+        polls: resident.polls,
         clock: resident.group.saveClock(),
         waves: resident.waves.map((w) => w.save()),
       })),
@@ -250,10 +254,11 @@ export class Runner implements Rewindable {
     const state = to as SavedRunner;
     this.residents.length = 0;
     for (const w of this.waves.values()) w.forgetStart();
-    for (const { resident, at, isSpinning, ran, clock, waves } of state.residents) {
+    for (const { resident, at, isSpinning, ran, polls, clock, waves } of state.residents) {
       resident.at = at;
       resident.isSpinning = isSpinning;
       resident.ran = ran;
+      resident.polls = polls;
       resident.group.restoreClock(clock);
       resident.waves.forEach((w, i) => {
         w.restore(waves[i] as WaveRemainder);
@@ -298,7 +303,8 @@ export class Runner implements Rewindable {
       while (r.at < r.waves.length && !(r.waves[r.at] as Wave).isRunning) r.at++;
       if (r.at < r.waves.length) {
         const w = r.waves[r.at] as Wave;
-        this.left = isSpinLoop(this.job.loaded, w.pc) ? SPIN_QUANTUM : this.turns.length(QUANTUM);
+        const isShort = r.polls || isSpinLoop(this.job.loaded, w.pc);
+        this.left = isShort ? SPIN_QUANTUM : this.turns.length(QUANTUM);
         this.isTurnStart = true;
         this.spent = 0;
         return r;
@@ -326,6 +332,7 @@ export class Runner implements Rewindable {
     const isCut = !turnEnds && w.isRunning;
     if (isCut && isSpinLoop(loaded, w.pc)) this.left = 0;
     if (isCut && this.left > 0) return;
+    if (isCut && !r.polls) r.polls = isPolledLoop(loaded, launch.entry, w.pc);
     if (w.isRunning && !(this.left <= 0 && isSpinLoop(loaded, w.pc))) r.isSpinning = false;
     this.left = 0;
     r.at++;
@@ -375,7 +382,7 @@ export class Runner implements Rewindable {
       r.group.hasReadClock = false;
       const waitsForTime = hasReadClock && ofHost;
       if (waitsForTime) this.followsHostClock = true;
-      if (isSpinning || waitsForTime || r.ran > LONG_TURN) this.rotate(r, this.job.window);
+      if (isSpinning || waitsForTime || r.polls || r.ran > LONG_TURN) this.rotate(r, this.job.window);
       else if (this.turns.gives()) this.rotate(r, Math.min(this.job.window, SHUFFLED_WORKGROUPS));
     } else if (atGrid > 0) {
       this.waitForGrid(r);
@@ -456,6 +463,7 @@ export class Runner implements Rewindable {
       at: 0,
       isSpinning: true,
       ran: 0,
+      polls: false,
     };
     this.residents.push(resident);
     for (const monitor of monitors) monitor.startWorkgroup?.(group, waves);

@@ -1,9 +1,10 @@
-// Loops in which a wave waits for others: short ones that sleep, or read memory past the caches, and change nothing.
+// Loops in which a wave waits for others: short ones that sleep, or read memory past the caches, and change nothing. And loops in which it
+// may wait while it works: any that read memory past the caches.
 import { branchTarget } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
-import type { Reached } from './reachable.ts';
+import { type Reached, reachable } from './reachable.ts';
 
 /** Longest loop, in bytes, that is taken for waiting. */
 export const MAX_LOOP = 512;
@@ -65,15 +66,69 @@ function changesMemory({ row }: Instruction): boolean {
   );
 }
 
+/** From the first instruction of a loop to its last. */
+type Span = readonly [from: number, to: number];
+
+/** Instructions looked at for loops that read past the caches. */
+const LIMIT = 200_000;
+
+const polled = new WeakMap<LoadedCode, Map<number, readonly Span[]>>();
+
+/**
+ * Loops of the kernel at an entry in which a load of memory goes past the caches (volatile variables, atomic loads): graph algorithms work
+ * so on what other workgroups have got so far, until all of it is there.
+ */
+export function polledLoops(loaded: LoadedCode, entry: number): readonly Span[] {
+  let kernels = polled.get(loaded);
+  if (kernels === undefined) {
+    kernels = new Map();
+    polled.set(loaded, kernels);
+  }
+  let loops = kernels.get(entry);
+  if (loops === undefined) {
+    loops = findPolledLoops(loaded, entry);
+    kernels.set(entry, loops);
+  }
+  return loops;
+}
+
+function findPolledLoops(loaded: LoadedCode, entry: number): Span[] {
+  const loads: number[] = [];
+  const loops: Span[] = [];
+  let count = 0;
+  for (const { at, instruction } of reachable(loaded, entry)) {
+    if (++count > LIMIT) break;
+    if (isPollingLoad(instruction)) loads.push(at);
+    const target = branchTarget(instruction, at);
+    if (target !== undefined && target <= at) loops.push([target, at]);
+  }
+  return loops.filter(([from, to]) => loads.some((at) => from <= at && at <= to));
+}
+
+/** Whether an address is in a loop of the kernel at `entry` that reads memory past the caches. */
+export function isPolledLoop(loaded: LoadedCode, entry: number, pc: number): boolean {
+  return polledLoops(loaded, entry).some(([from, to]) => from <= pc && pc <= to);
+}
+
 /** s_sleep, a cache invalidation, an atomic that returns a value, or a load that bypasses caches. */
 function sleepsOrPolls(instruction: Instruction): boolean {
   const { row } = instruction;
   const op = semanticsOf(row.operation);
   if (op?.kind === 'structural') return op.name === 'sleep' || op.name === 'cacheControl';
   if (op?.kind === 'atomic') return op.space !== 'lds' && row.operands.some((o) => o.isOut);
+  return isPollingLoad(instruction);
+}
+
+/** Bits of a cache policy that let a load go past caches that others do not see: sc0 (glc) and sc1. The non-temporal bit does not. */
+const PAST_CACHES = 0b10001;
+
+/** A load of memory past the caches. */
+function isPollingLoad(instruction: Instruction): boolean {
+  const { row } = instruction;
+  const op = semanticsOf(row.operation);
   if (op?.kind !== 'load' || op.space === 'lds') return false;
   return row.operands.some((o, i) => {
     const value = instruction.operands[i];
-    return /^(cpol|glc|sc0|sc1)$/.test(o.name) && value?.kind === 'imm' && value.value !== 0;
+    return o.name === 'cpol' && value?.kind === 'imm' && (value.value & PAST_CACHES) !== 0;
   });
 }

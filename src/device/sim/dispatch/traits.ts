@@ -4,7 +4,7 @@ import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import { reachable } from './reachable.ts';
-import { isSpinLoop } from './spin.ts';
+import { isSpinLoop, polledLoops } from './spin.ts';
 
 /** Instructions looked at; a kernel with more counts as one whose order can be seen. */
 const LIMIT = 200_000;
@@ -18,7 +18,7 @@ const known = new WeakMap<LoadedCode, Map<number, boolean>>();
 
 /**
  * Whether the order of workgroups can be seen in the results of the kernel at an entry: it uses what global atomics return, swaps, adds
- * floats atomically, mixes kinds of atomics, or waits for other workgroups.
+ * floats atomically, mixes kinds of atomics, or waits for other workgroups, or may do so.
  */
 export function isOrderVisible(loaded: LoadedCode, entry: number): boolean {
   let answers = known.get(loaded);
@@ -48,7 +48,7 @@ class Search {
     for (const { at, instruction } of reachable(this.loaded, entry)) {
       if (++count > LIMIT || this.isVisible(instruction, at)) return true;
     }
-    return false;
+    return polledLoops(this.loaded, entry).length > 0;
   }
 
   private isVisible(instruction: Instruction, at: number): boolean {

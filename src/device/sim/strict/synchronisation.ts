@@ -45,11 +45,34 @@ export interface Acquisition {
   readonly count: number;
 }
 
+/** A release that came while a wavefront's stores were on their way. */
+interface EarlyRelease {
+  readonly at: SharedAddress;
+  readonly pc: number;
+  /** The stores that it came too early for end before this one. */
+  readonly issued: number;
+}
+
+/** What a workgroup has been told of the stores of another one, by all that it has acquired so far. */
+interface Told {
+  /** Of its acquisitions, the first so many are in here. */
+  upTo: number;
+  /** By wavefront: stores that are known to be complete. */
+  readonly complete: number[];
+  /** By wavefront, in the order in which they were acquired. */
+  readonly early: EarlyRelease[][];
+}
+
+/** Other workgroups that it is remembered of what a workgroup has been told. */
+const MAX_TOLD = 4096;
+
 interface GroupOrder {
   readonly acquired: Acquisition[];
   readonly last: Map<SharedAddress, number>;
   /** Of `acquired`, the first so many were there when the caches were invalidated. */
   fresh: number;
+  /** By workgroup. */
+  readonly told: Map<number, Told>;
 }
 
 /**
@@ -65,7 +88,7 @@ export class Synchronisation {
   private group(number: number): GroupOrder {
     let order = this.groups.get(number);
     if (order === undefined) {
-      order = { acquired: [], last: new Map(), fresh: 0 };
+      order = { acquired: [], last: new Map(), fresh: 0, told: new Map() };
       this.groups.set(number, order);
     }
     return order;
@@ -149,17 +172,12 @@ export class Synchronisation {
    * is being changed as long as nothing has told them that it is there.
    */
   announcedEarly(group: number, other: number, wave: number, store: number, address: number): number | undefined {
-    const acquired = this.groups.get(group)?.acquired ?? [];
+    const mine = this.groups.get(group);
+    if (mine === undefined || mine.acquired.length === 0) return undefined;
+    const { complete, early } = toldOf(mine, other);
+    if (store < (complete[wave] ?? 0)) return undefined;
     const here = this.byAddress.get(address);
-    let early: number | undefined;
-    for (let i = acquired.length - 1; i >= Math.max(0, acquired.length - MAX_STEPS); i--) {
-      const { at, count } = acquired[i] as Acquisition;
-      const release = at === here ? undefined : lastBefore(at.releases.get(other), count);
-      if (release === undefined) continue;
-      if (store < (release.complete[wave] as number)) return undefined;
-      if (release.wave === wave && store < release.issued) early = release.pc;
-    }
-    return early;
+    return early[wave]?.find(({ at, issued }) => at !== here && store < issued)?.pc;
   }
 
   private search(
@@ -197,6 +215,30 @@ export class Synchronisation {
     }
     return early;
   }
+}
+
+/** What a workgroup has been told of another one's stores, brought up to date. */
+function toldOf({ acquired, told }: GroupOrder, other: number): Told {
+  let known = told.get(other);
+  if (known === undefined) {
+    if (told.size >= MAX_TOLD) told.clear();
+    known = { upTo: 0, complete: [], early: [] };
+    told.set(other, known);
+  }
+  for (; known.upTo < acquired.length; known.upTo++) {
+    const { at, count } = acquired[known.upTo] as Acquisition;
+    const release = lastBefore(at.releases.get(other), count);
+    if (release !== undefined) note(known, release, at);
+  }
+  return known;
+}
+
+function note({ complete, early }: Told, { complete: now, wave, issued, pc }: Release, at: SharedAddress): void {
+  for (let w = 0; w < now.length; w++) complete[w] = Math.max(complete[w] ?? 0, now[w] as number);
+  const done = complete[wave] ?? 0;
+  const left = (early[wave] ?? []).filter((e) => e.issued > done);
+  if (issued > done) left.push({ at, pc, issued });
+  early[wave] = left;
 }
 
 /** The last of the releases with a number below `count`. */
