@@ -2,6 +2,7 @@
 // reading and writing of bytes, text made chunk by chunk, and element types.
 // Begin with error.ts: every failure that a user can reach is a WavesmithError. Then bytes.ts and elements/index.ts.
 export { ByteReader, ByteWriter } from './bytes.ts';
+export { demangle } from './demangle.ts';
 export {
   bytesOfElements,
   ELEMENT_NAMES,

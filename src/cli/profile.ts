@@ -181,7 +181,7 @@ function show(measure: Measure, format: (value: number) => string): string {
 }
 
 const ms = (ns: number) => `${(ns / 1e6).toFixed(3)} ms`;
-const us = (ns: number) => `${(ns / 1e3).toFixed(2)} µs`;
+const us = (ns: number) => `${ns < 100 ? (ns / 1e3).toPrecision(2) : (ns / 1e3).toFixed(2)} µs`;
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
 
 /** Control characters of names from outside must not reach the terminal. */
@@ -190,7 +190,8 @@ function clean(text: string): string {
 }
 
 /** What it was, where the time went, what to change. */
-function answerLines({ answer }: ProfileDocument): string[] {
+function answerLines(document: ProfileDocument): string[] {
+  const { answer } = document;
   const { command, host, machines, date, changes } = answer;
   const where = [machines.join(', ') || 'an unknown GPU', host ?? ''].filter((text) => text !== '').join(' of ');
   const out = [
@@ -206,7 +207,10 @@ function answerLines({ answer }: ProfileDocument): string[] {
       : 'worth unknown';
     out.push(`change ${i + 1}: ${clean(change.title)}; ${worth}; ${change.evidence.join('; ')}`);
   }
-  if (changes.length === 0) out.push('change: nothing, as far as the evidence goes');
+  if (changes.length === 0) {
+    const ran = document.kernels.length > 0;
+    out.push(`change: ${ran ? 'nothing, as far as the evidence goes' : 'unknown, as nothing is known of kernels'}`);
+  }
   out.push('');
   return out;
 }
@@ -231,6 +235,7 @@ function summary(document: ProfileDocument, folder: string): string {
     const asked = kernel.roofline.points.find((point) => point.level === 'Requested');
     out.push(
       `\n${clean(kernel.name)}`,
+      ...(kernel.symbol === null ? [] : [`  symbol ${clean(kernel.symbol)}`]),
       `  calls ${kernel.calls}, total ${show(kernel.totalNs, ms)} (${show(kernel.share, percent)}), mean ${show(kernel.meanNs, us)}, on the critical path ${show(kernel.critical.criticalNs, ms)}`,
       `  FLOPs ${show(kernel.roofline.flops, (v) => v.toExponential(3))}, HBM bytes ${show(hbm.bytes, (v) => v.toExponential(3))}, HBM ${show(hbm.bandwidth, (v) => `${v.toFixed(1)} GB/s`)} (${show(hbm.ofPeak, percent)} of peak), occupancy ${show(kernel.occupancy.share, percent)}`,
       ...(isKnown(kernel.totalNs) || !isKnown(kernel.roofline.leastNs)

@@ -343,6 +343,7 @@ function kernelEntries(
     entries.push({
       id: entries.length,
       name,
+      symbol: r.symbols.get(name) ?? null,
       agent: agentKey,
       arch: agent?.arch ?? null,
       calls: rows.length,
@@ -437,7 +438,7 @@ function residentWaves(sums: readonly MetricSum[]): Measure {
 /** Says when what was read has nothing about kernels. */
 function reportNoDispatches(r: Recording): void {
   const isAboutKernels = r.dispatches.length > 0 || r.traces.length > 0 || r.samples.size > 0 || r.reported.size > 0;
-  if (isAboutKernels || r.simulated !== undefined) return;
+  if (isAboutKernels) return;
   const calls = [...r.calls.values()].reduce((sum, call) => sum + call.calls, 0);
   r.report(
     'profile/no-dispatches',

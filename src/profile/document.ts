@@ -106,7 +106,10 @@ export interface MetricEntry {
 
 export interface KernelEntry {
   readonly id: number;
+  /** In C++, as far as it can be. */
   readonly name: string;
+  /** The symbol, where a file names the kernel by it. */
+  readonly symbol: string | null;
   readonly agent: string;
   readonly arch: string | null;
   readonly calls: number;

@@ -5,6 +5,7 @@ import { Clock, Timing } from './clock.ts';
 import { f64, i32, RowsById, StringTable, u8 } from './columns.ts';
 import { CounterStore } from './counters.ts';
 import { type AgentFacts, Machines } from './machines.ts';
+import { kernelName, kernelSymbol } from './readers/values.ts';
 
 export { TIMING_REASONS, Timing } from './clock.ts';
 
@@ -303,6 +304,8 @@ export class Recording {
   /** Of the first wide file of each workload folder: the number of its first dispatch, and its rows. */
   readonly wideFiles = new Map<string, { readonly first: number; readonly rows: number }>();
   readonly kernels = new StringTable();
+  /** The symbols of kernels that files name by them, by the name that is shown. */
+  readonly symbols = new Map<string, string>();
   readonly agentKeys = new StringTable();
   readonly queues = new StringTable();
   readonly streams = new StringTable();
@@ -451,6 +454,18 @@ export class Recording {
       this.report('profile/bad-record', file, `${what}, which are added up: values are missing, or are there twice.`);
     }
   }
+
+  /** The id of a kernel that a file names by its symbol or its name. */
+  kernelId(text: string): number {
+    const known = this.idOfText.get(text);
+    if (known !== undefined) return known;
+    const [symbol, name] = [kernelSymbol(text), kernelName(text)];
+    if (symbol !== name && !this.symbols.has(name)) this.symbols.set(name, symbol);
+    const id = this.kernels.id(name);
+    this.idOfText.set(text, id);
+    return id;
+  }
+  private readonly idOfText = new Map<string, number>();
 
   /** Dense id of a launch configuration. */
   configId(config: LaunchConfig): number {

@@ -23,6 +23,7 @@ export interface PagePoint {
 export interface PageKernel {
   readonly id: number;
   readonly name: string;
+  readonly symbol: string | null;
   readonly agent: string;
   readonly arch: string | null;
   readonly calls: number;

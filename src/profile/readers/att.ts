@@ -18,7 +18,7 @@ import { readSourceCopies } from './att-sources.ts';
 import { readCsv } from './csv.ts';
 import { type Json, streamJson } from './json-stream.ts';
 import { badRow } from './rocprofv3-csv.ts';
-import { number } from './values.ts';
+import { kernelName, number } from './values.ts';
 
 const MAX_WAVES = 256;
 /** Instructions and states of all waves together that are kept one by one. */
@@ -127,7 +127,7 @@ export function readCodeJson(source: ByteSource): {
     const c = cells(row);
     const instruction = text(c[isa]);
     if (instruction.startsWith(';')) {
-      kernel = text(c[src]) || instruction.replace(/^;\s*/, '');
+      kernel = kernelName(text(c[src]) || instruction.replace(/^;\s*/, ''));
       return;
     }
     byNumber.set(num(c[lineNumber]), lines.length);

@@ -7,7 +7,7 @@ import { type Launch, type Recording, Timing } from '../recording.ts';
 import { baseName, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { addCall, processKey, reportTiming } from './rocprofv3-csv.ts';
-import { isCount, kernelName, whole } from './values.ts';
+import { isCount, whole } from './values.ts';
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
 
@@ -290,12 +290,12 @@ class Reader {
     const columns =
       'id, kernel_name, display_name, group_segment_size, private_segment_size, arch_vgpr_count, accum_vgpr_count, sgpr_count';
     for (const [id, name, display, lds, scratch, vgpr, agpr, sgpr] of this.rows('info_kernel_symbol', columns)) {
-      const title = kernelName(text(display) || text(name));
+      const title = text(display) || text(name);
       if (title === '') {
         this.r.report('profile/unnamed-kernel', this.file, `The kernel with the number ${num(id)} has no name.`);
       }
       this.symbols.set(num(id), {
-        kernel: this.r.kernels.id(title || `kernel ${num(id)}`),
+        kernel: this.r.kernelId(title || `kernel ${num(id)}`),
         lds: whole(lds),
         scratch: whole(scratch),
         vgpr: this.whole('info_kernel_symbol', 'arch_vgpr_count', vgpr),

@@ -5,7 +5,7 @@ import type { MeasuredRoofline, Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
 import { badRow, counterCell, reportEmpty, reportTiming } from './rocprofv3-csv.ts';
-import { amount, count, kernelName, number } from './values.ts';
+import { amount, count, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
 const COMPUTE_PROCESSES = 1 << 20;
@@ -194,7 +194,7 @@ function dispatchRows(
   };
   return (cells, position) => {
     r.indexAll();
-    const kernel = r.kernels.id(kernelName(cells[at.name]));
+    const kernel = r.kernelId(cells[at.name]);
     const found = r.findDispatch(domain, process, position, kernel);
     if (found !== undefined) return isNamedAlike(read(cells, at.gpu), found) ? found : undefined;
     const { start, end, state } = r.clock.interval(read(cells, at.start), read(cells, at.end));

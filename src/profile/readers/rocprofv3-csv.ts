@@ -141,7 +141,7 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
     const agent = r.machines.agentKey(machine, cells[at.agent] ?? '');
     return {
       process: r.processOrdinal(folder, processKey(file, at.pid < 0 ? '' : cells[at.pid])),
-      kernel: r.kernels.id(kernelName(cells[at.name])),
+      kernel: r.kernelId(cells[at.name]),
       agent: r.agentKeys.id(agent),
       queue: r.queues.id(`${agent} queue ${cells[at.queue] ?? '?'}`),
       stream: at.stream < 0 ? -1 : r.streams.id(cells[at.stream]),
@@ -212,7 +212,7 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
     if (dispatchId < 0) return badRow(r, file, 'the dispatch id is not a number');
     const value = counterCell(r, file, cells[at.counter], cells[at.value]);
     r.indexAll();
-    const kernel = r.kernels.id(kernelName(cells[at.name] ?? ''));
+    const kernel = r.kernelId(cells[at.name] ?? '');
     const process = r.processOrdinal(folder, processKey(file, cell(cells, at.pid)));
     let row = r.findDispatch(domain, process, dispatchId, kernel);
     const agent = r.machines.agentKey(machine, cell(cells, at.agent) ?? '');

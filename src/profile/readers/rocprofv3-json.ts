@@ -5,7 +5,7 @@ import { type ByteSource, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { type Json, streamJson } from './json-stream.ts';
 import { addCall, addSample, processKey, reportTiming } from './rocprofv3-csv.ts';
-import { isCount, kernelName, whole } from './values.ts';
+import { isCount, whole } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';
 
@@ -194,7 +194,7 @@ class Reader {
     const name = str(member(value, 'formatted_kernel_name')) || str(member(value, 'kernel_name'));
     if (name === '') return;
     const id = num(member(value, 'kernel_id'));
-    const kernel = this.r.kernels.id(kernelName(name));
+    const kernel = this.r.kernelId(name);
     if (this.ownSymbols.has(id) && this.symbols.get(id)?.kernel !== kernel) {
       this.r.report('profile/bad-record', this.file, `Two kernels have the number ${id}; the later name is used.`);
     }

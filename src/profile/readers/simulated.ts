@@ -4,6 +4,7 @@
 import { isTargetName, targetInfo } from '../../isa/table/targets.ts';
 import { Recording, type ThreadTrace, Timing, type TraceWave } from '../recording.ts';
 import { lineCategory, rowOf } from '../sqtt/code.ts';
+import { kernelName } from './values.ts';
 
 interface Traffic {
   readonly load: number;
@@ -165,7 +166,7 @@ export function recordSimulated(run: SimulatedProgram): Recording {
   for (const kernel of new Set(run.dispatches.map((d) => d.kernel))) r.traces.push(simulatedTrace(kernel));
   for (const copy of run.copies ?? []) addCopy(r, copy);
   for (const { kernel, reason } of run.failures) {
-    r.report('sim/failed', FILE, `Kernel ${kernel} did not end (${reason}); it is not in the profile.`);
+    r.report('sim/failed', FILE, `Kernel ${kernelName(kernel)} did not end (${reason}); it is not in the profile.`);
   }
   if (run.chip === undefined) {
     r.report('sim/copies', FILE, 'Copies and API calls of the program are not recorded on the virtual GPU.');
@@ -209,7 +210,7 @@ function addDispatch(r: Recording, agent: string, one: SimulatedDispatch, index:
   d.start.push(one.modelled?.startNs ?? 0);
   d.end.push(one.modelled?.endNs ?? 0);
   d.timing.push(one.modelled === undefined ? Timing.SIMULATED : Timing.KNOWN);
-  d.kernel.push(r.kernels.id(one.kernel.name));
+  d.kernel.push(r.kernelId(one.kernel.name));
   d.agent.push(r.agentKeys.id(agent));
   d.queue.push(r.queues.id(`queue ${one.queue}`));
   d.stream.push(-1);
@@ -291,7 +292,7 @@ export function simulatedTrace(kernel: SimulatedKernel): ThreadTrace {
       pcIssued: undefined,
       pcStalled: undefined,
       stallReasons: undefined,
-      kernel: kernel.name,
+      kernel: kernelName(kernel.name),
     };
   });
   const indexes = new Map(sorted.map(({ address }, n) => [address, n]));

@@ -1,4 +1,5 @@
 // Turning text cells into numbers without losing what was wrong with them.
+import { demangle } from '../../base/index.ts';
 
 /** A decimal number, or undefined when the text is not exactly one. */
 export function number(text: string | undefined): number | undefined {
@@ -46,7 +47,12 @@ export function whole(value: unknown): number {
   return Number.isSafeInteger(found) && (found as number) >= 0 ? (found as number) : -1;
 }
 
-/** The kernel's name without the descriptor suffixes that some tools keep. */
-export function kernelName(text: string): string {
+/** A kernel's symbol or name without the descriptor suffixes that some tools keep. */
+export function kernelSymbol(text: string): string {
   return text.replace(/(?: \[clone \.kd\]| \(\.kd\)|\.kd)$/, '');
+}
+
+/** The kernel's name as it is shown: in C++, without suffixes. */
+export function kernelName(text: string): string {
+  return demangle(kernelSymbol(text));
 }

@@ -2,6 +2,7 @@
 // Begin with this file, then tokens.ts, waves.ts and stitch.ts in the order in which data goes through them.
 //
 // A raw thread trace file to a ThreadTrace: waves decoded, stitched to code where given, summed per instruction.
+import { kernelName } from '../readers/values.ts';
 import type { OccupancyEvent, ThreadTrace, TraceLine, TraceWave, WaveInstruction } from '../recording.ts';
 import type { ByteSource } from '../source.ts';
 import { type CodeLine, inferBases, type LoadedCode } from './code.ts';
@@ -194,7 +195,8 @@ class Collector {
       if (line !== undefined) {
         let sum = sums[line.id];
         if (sum === undefined) {
-          const kernel = code.functionAt(line.address)?.name;
+          const entry = code.functionAt(line.address)?.name;
+          const kernel = entry === undefined ? undefined : kernelName(entry);
           sum = { line, codeObject: index, kernel, category: wave.category[i], hits: 0, latency: 0, stall: 0, idle: 0 };
           sums[line.id] = sum;
         }

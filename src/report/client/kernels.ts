@@ -196,6 +196,7 @@ export function kernelPage(
     'section',
     { id: 'kernel', 'aria-labelledby': 'h-kernel', tabindex: '-1' },
     ui.el('h2', { id: 'h-kernel' }, 'Kernel ', ui.el('code', {}, kernel.name)),
+    ...(kernel.symbol === null ? [] : [ui.el('p', { class: 'note' }, 'Symbol ', ui.el('code', {}, kernel.symbol))]),
     ui.el('button', { type: 'button', click: () => close() }, 'Back to all kernels'),
   );
   const tile = (label: string, value: Node | string) =>
