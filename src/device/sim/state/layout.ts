@@ -118,7 +118,7 @@ export const WAVE_COUNTED_LANES = 916;
 /** i32[512][64], accumulation registers from 256. */
 export const WAVE_VGPRS = 1024;
 export const VGPR_BYTES = 4 * LANES;
-/** Space for matrix code within one instruction. */
+/** Space for matrix code within one block of instructions. */
 export const MATRIX_SCRATCH = WAVE_VGPRS + 2 * AGPR_BASE * VGPR_BYTES;
 export const MATRIX_SCRATCH_BYTES = 40960;
 /** The block's first bytes, to register v0, as they were before the wave's first instruction (`Wave.keepStart`). */

@@ -12,10 +12,12 @@ import { EXEC, VCC } from '../state/wave.ts';
 import { type FunctionContext, interpretIndex, registerNumber } from './context.ts';
 import { emitControl } from './control.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
+import { matrixFeatures } from './features.ts';
 import { addIndexedLane } from './indexed.ts';
 import type { Instrument } from './instrument.ts';
 import { laneMode } from './lane-mode.ts';
 import { emitMatrixInstruction } from './matrix/emit-matrix.ts';
+import { StagedOperands } from './matrix/staged-operands.ts';
 import { emitCrossLane, emitMemory } from './memory/index.ts';
 import { Run, RunPools } from './run.ts';
 import { emitScalar, NoCode, pushCondition } from './scalar.ts';
@@ -45,6 +47,7 @@ export class BlockCode {
   private readonly pools: RunPools;
   private run: Run | undefined;
   private interpreted: string[] = [];
+  private readonly staged = new StagedOperands();
 
   constructor(
     module: WasmModule,
@@ -68,9 +71,13 @@ export class BlockCode {
   /** Writes the items of a block; the operations left to the interpreter. */
   write(block: Block): readonly string[] {
     this.interpreted = [];
+    this.staged.forget();
     for (const [n, item] of block.items.entries()) {
       this.addInstrument(item, block, n);
       this.item(item, block, n);
+      // What an instrument adds may change registers, and indexed instructions change any.
+      if (this.instrument !== undefined || (block.mode & INDEXES_REGISTERS) !== 0) this.staged.forget();
+      else this.staged.after(item.instruction);
     }
     if (block.ending.kind === 'branch') this.addInstrument(block.ending.item, block, block.items.length);
     this.flush();
@@ -196,9 +203,18 @@ export class BlockCode {
       case 'format':
         return emitMemory(context, module, instruction, operation);
       case 'matrix':
-        return emitMatrixInstruction(fn, module, wave, instruction, operation, this.target, this.mfma, () => {
-          fn.get(wave).i32(item.pc).call(interpretIndex(module));
-        });
+        return emitMatrixInstruction(
+          fn,
+          module,
+          wave,
+          instruction,
+          operation,
+          this.target,
+          this.mfma,
+          () => void fn.get(wave).i32(item.pc).call(interpretIndex(module)),
+          matrixFeatures(),
+          this.staged,
+        );
       case 'structural':
         switch (operation.name) {
           case 'nop':

@@ -4,8 +4,8 @@ import type { WasmFunction, WasmModule } from '../emit.ts';
 import type { MatrixFeatures } from '../features.ts';
 import type { Plan, StagedElement } from './plan.ts';
 import type { Constants } from './scratch.ts';
-import { ROW, STAGED_A, STAGED_B } from './scratch.ts';
-import { type Accumulator, emitCanonical, emitLoadC, emitTiles, stagedOffset } from './tile.ts';
+import { ROW } from './scratch.ts';
+import { emitCanonical, emitLoadC, emitTiles, type SumLocals, stagedOffset } from './tile.ts';
 
 /** Emits acc = a ∘ b + acc on v128 locals. */
 export type ChainStep = (f: WasmFunction, acc: number, a: number, b: number) => void;
@@ -74,13 +74,7 @@ export function chainStep(module: WasmModule, plan: Plan, features: MatrixFeatur
 }
 
 /** Emits D = C + A·B by a chain; results go to `result` (a local address) plus `resultOffset`. */
-export function emitChain(
-  f: WasmFunction,
-  k: Constants,
-  plan: Plan,
-  step: ChainStep,
-  locals: { readonly scratch: number; readonly c: Accumulator; readonly result: number; readonly resultOffset: number },
-): void {
+export function emitChain(f: WasmFunction, k: Constants, plan: Plan, step: ChainStep, locals: SumLocals): void {
   const { m, n, blocks } = plan.op;
   const vectors = Math.min(4, n / 4);
   const rows = vectors === 4 ? 2 : 4;
@@ -92,7 +86,7 @@ export function emitChain(
   // Integer elements are staged in pairs: two a step.
   const stagedA = isFloat ? plan.stagedA : stagedPairs(plan);
   const stagedB = isFloat ? plan.stagedB : stagedA;
-  emitTiles(f, plan, locals.scratch, rows, vectors, (tile) => {
+  emitTiles(f, plan, locals.staged, rows, vectors, (tile) => {
     for (let r = 0; r < rows; r++) {
       for (let v = 0; v < vectors; v++) {
         emitLoadC(f, locals.c, tile, r, v);
@@ -100,8 +94,8 @@ export function emitChain(
       }
     }
     for (const [i, element] of stagedA.entries()) {
-      const offsetA = STAGED_A + stagedOffset(m, blocks, element);
-      const offsetB = STAGED_B + stagedOffset(n, blocks, stagedB[i] as StagedElement);
+      const offsetA = locals.offsetA + stagedOffset(m, blocks, element);
+      const offsetB = locals.offsetB + stagedOffset(n, blocks, stagedB[i] as StagedElement);
       for (let v = 0; v < vectors; v++) {
         f.get(tile.b)
           .memory('v128.load', offsetB + 16 * v)

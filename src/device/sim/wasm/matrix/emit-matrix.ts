@@ -5,8 +5,9 @@
 // Matrix instructions (MFMA, SMFMAC, scaled MFMA) as WebAssembly SIMD: one helper function a (shape, types, modifiers), called with the
 // addresses of its registers. Sources: AMD CDNA2/CDNA3/CDNA4 ISA, "Matrix Arithmetic Instructions"; numerics in interpreter/matrix-math.ts.
 //
-// A helper stages A and B in the wave's scratch area as f32, computes, and stores D. What SIMD code leaves out (infinities and NaNs
-// under truncating sums, products outside f32's range) makes it return 0 with nothing written; the caller then runs the interpreter.
+// A and B are staged in the wave's scratch area as f32; a helper computes from there and stores D. What SIMD code leaves out (infinities and
+// NaNs under truncating sums, products outside f32's range) makes it return 0 with nothing written; the caller then runs the interpreter.
+// Sparse, scaled and f64 operations stage in that helper, the others before it, once for several instructions (staged-operands.ts).
 
 import { immediateOf, operandNamed, requireOperand } from '../../../../isa/operand.ts';
 import type { MatrixOperation } from '../../../../isa/semantics/index.ts';
@@ -14,6 +15,7 @@ import type { Instruction, Operand, TargetName } from '../../../../isa/types.ts'
 import type { MatrixMode } from '../../interpreter/matrix.ts';
 import { inlineWords, isVector } from '../../interpreter/operands.ts';
 import { AGPR_BASE, MATRIX_SCRATCH, VGPR_BYTES, WAVE_VGPRS } from '../../state/layout.ts';
+import { registerNumber } from '../context.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { type MatrixFeatures, matrixFeatures } from '../features.ts';
 import { chainStep, emitChain } from './chain.ts';
@@ -24,12 +26,7 @@ import { type Plan, planMatrix } from './plan.ts';
 import { emitReduce, emitScales, type ScaleRange, scaleRun } from './scales.ts';
 import {
   Constants,
-  EXPONENTS_A,
-  EXPONENTS_B,
-  emitLoop,
   INDICES,
-  LEAST_A,
-  LEAST_B,
   RAW_SCALES_A,
   RAW_SCALES_B,
   RESULT,
@@ -40,10 +37,14 @@ import {
   STAGED_B,
 } from './scratch.ts';
 import { emitSparse, multiplyAdd } from './sparse.ts';
-import { emitStage, emitStageIntegers, emitStagePairs } from './stage.ts';
+import { emitStage, emitStageIntegers } from './stage.ts';
+import { isWide, pushPower, recordOf, StagedOperands, stageHelper } from './staged-operands.ts';
 import { emitTruncating } from './truncating.ts';
 
-/** Parameters of a helper: addresses, except for constants of C (bits) and operands a shape has no use for (0). */
+/**
+ * Parameters of a helper: addresses, except for constants of C (bits) and operands a shape has no use for (0). A and B are records of
+ * operands that are staged before it, registers otherwise.
+ */
 const [SCRATCH, A, B, C, D, X, Y] = [0, 1, 2, 3, 4, 5, 6];
 
 interface Form {
@@ -71,7 +72,8 @@ function scalarSource(operand: Operand): { constant: number } | { register: numb
 
 /**
  * Emits one matrix instruction. `wave` is the local of the wave pointer; `fallback` emits a call of the reference interpreter for this
- * instruction. False when this form has no code: the caller uses the interpreter for it.
+ * instruction. `staged` knows which operands earlier instructions have staged. False when this form has no code: the caller uses the
+ * interpreter for it.
  */
 export function emitMatrixInstruction(
   f: WasmFunction,
@@ -83,6 +85,7 @@ export function emitMatrixInstruction(
   mode: MatrixMode,
   fallback: () => void,
   features: MatrixFeatures = matrixFeatures(),
+  staged = new StagedOperands(),
 ): boolean {
   const fields = {
     cbsz: immediateOf(instruction, 'cbsz'),
@@ -140,9 +143,35 @@ export function emitMatrixInstruction(
     }
   }
   const helper = matrixHelper(module, form);
+  const places = isStagedBefore(form)
+    ? (
+        [
+          [a, 'a'],
+          [b, 'b'],
+        ] as const
+      ).map(([operand, side]) => {
+        const { offset, isStaged } = staged.place(plan, side, registerNumber(operand), operand.dwords);
+        const pushRecord = (): void =>
+          void f
+            .get(wave)
+            .i32(MATRIX_SCRATCH + offset)
+            .op('i32.add');
+        if (!isStaged) {
+          const stage = stageHelper(module, plan, side);
+          pushRecord();
+          address(operand);
+          f.call(stage);
+        }
+        return pushRecord;
+      })
+    : undefined;
+  // What is staged in the helper lies where records do.
+  if (places === undefined) staged.forget();
   f.get(wave).i32(MATRIX_SCRATCH).op('i32.add');
-  address(a);
-  address(b);
+  if (places === undefined) {
+    address(a);
+    address(b);
+  } else for (const push of places) push();
   const words = c.kind === 'inline' ? inlineWords(c.encoding, op.d) : undefined;
   if (words === undefined) address(c);
   else f.i32(words[0]);
@@ -158,6 +187,11 @@ export function emitMatrixInstruction(
     f.end();
   } else f.drop();
   return true;
+}
+
+/** Whether A and B are staged before the helper is called. */
+function isStagedBefore({ plan, scaleBytes }: Form): boolean {
+  return plan.numerics !== 'fma64' && !plan.op.sparse && scaleBytes === undefined;
 }
 
 /** Whether a helper may return 0. */
@@ -179,8 +213,11 @@ function matrixHelper(module: WasmModule, form: Form): WasmFunction {
   return module.helper(key, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (f) => {
     const constants = new Constants(f);
     const result = form.deferred ? SCRATCH : D;
+    const isStaged = isStagedBefore(form);
     const locals = {
-      scratch: SCRATCH,
+      staged: isStaged ? { a: A, b: B } : { a: SCRATCH, b: SCRATCH },
+      offsetA: isStaged ? 0 : STAGED_A,
+      offsetB: isStaged ? 0 : STAGED_B,
       c: { local: C, isConstant: form.constantC },
       result,
       resultOffset: form.deferred ? RESULT : 0,
@@ -198,7 +235,7 @@ function matrixHelper(module: WasmModule, form: Form): WasmFunction {
         emitCopyResult(f, plan);
         break;
       default:
-        emitStaged(f, constants, form);
+        if (!isStaged) emitStaged(f, constants, form);
         if (plan.op.sparse) {
           const sparseStep = plan.numerics === 'integer' ? multiplyAdd : step;
           if (sparseStep === undefined) throw new Error('a sparse f64 product does not exist');
@@ -215,7 +252,7 @@ function emitCopyResult(f: WasmFunction, plan: Plan): void {
   f.get(D).get(SCRATCH).i32(RESULT).op('i32.add').i32(resultBytes(plan)).memoryCopy();
 }
 
-/** Stages A and B (and sparse indices, block scales) for everything but truncating sums and f64. */
+/** Stages A and B of sparse and scaled operations, and sparse indices or block scales. */
 function emitStaged(f: WasmFunction, k: Constants, form: Form): void {
   const { plan, scaleBytes } = form;
   const { op, perLane, formatA, formatB, pattern } = plan;
@@ -224,13 +261,8 @@ function emitStaged(f: WasmFunction, k: Constants, form: Form): void {
   if (formatA === undefined || formatB === undefined) {
     const a = { source: A, scratch: SCRATCH, target: STAGED_A, registers: countA / 4 };
     const b = { source: B, scratch: SCRATCH, target: STAGED_B, registers: perLane / 4 };
-    if (op.sparse) {
-      emitStageIntegers(f, a);
-      emitStageIntegers(f, b);
-    } else {
-      emitStagePairs(f, a);
-      emitStagePairs(f, { ...b, pattern });
-    }
+    emitStageIntegers(f, a);
+    emitStageIntegers(f, b);
     return;
   }
   if (scaleBytes !== undefined) emitScaleStage(f, k, form);
@@ -305,87 +337,45 @@ function emitScaleStage(f: WasmFunction, k: Constants, form: Form): void {
   f.if().i32(0).return().end();
 }
 
-/** Stages for truncating sums, scales wide formats into the middle of f32's range, computes, and leaves with 0 when it must. */
+/** Computes truncating sums of staged operands into the scratch area, and leaves with 0 when it must. */
 function emitTruncatingForm(f: WasmFunction, k: Constants, form: Form): void {
   const { plan, features } = form;
-  const { op, perLane, formatA, formatB } = plan;
-  if (formatA === undefined || formatB === undefined) throw new Error('truncating sums are of floating-point elements');
-  const bad = f.local('v128');
-  f.get(k.word(0)).set(bad);
-  const wide = formatA.bias === 127;
-  const sides = [
-    { format: formatA, source: A, target: STAGED_A, exponents: EXPONENTS_A, least: LEAST_A, width: op.m * op.blocks },
-    { format: formatB, source: B, target: STAGED_B, exponents: EXPONENTS_B, least: LEAST_B, width: op.n * op.blocks },
-  ].map((side) => ({ ...side, range: { largest: f.local('v128'), smallest: f.local('v128') } }));
-  for (const [i, { range, least, width, ...side }] of sides.entries()) {
-    if (wide) {
-      f.get(k.word(0)).set(range.largest);
-      f.get(k.word(0x7fff)).set(range.smallest);
-    }
-    emitStage(f, k, {
-      ...side,
-      pattern: i === 1 ? plan.pattern : 0,
-      count: perLane,
-      scratch: SCRATCH,
-      specials: bad,
-      truncate: op.a === 'xf32',
-      byteExponents: !wide,
-      ...(wide ? { range } : {}),
-      ...(plan.numerics === 'grouped' ? { least: { target: least, width } } : {}),
-    });
-  }
+  const record = recordOf(plan);
   const leave = (): void => {
     f.if().i32(0).return().end();
   };
-  f.get(bad).op('v128.any_true');
+  f.get(A).memory('i32.load', record.isUsable).get(B).memory('i32.load', record.isUsable).op('i32.and').op('i32.eqz');
   leave();
-  let scaledBias: number | undefined;
-  if (wide) {
-    scaledBias = f.local('v128');
-    const factor = f.local('v128');
-    const power = f.local('i32');
-    const largest: number[] = [];
-    f.i32(254).op('i32x4.splat').set(scaledBias);
-    for (const { target, range } of sides) {
-      const high = f.local('i32');
-      emitReduce(f, range.largest, 'i32x4.max_s');
-      f.set(high);
-      largest.push(high);
-      // Too many binades between the elements of one operand.
-      f.get(high);
-      emitReduce(f, range.smallest, 'i32x4.min_s');
-      f.op('i32.sub').i32(170).op('i32.gt_s');
-      leave();
-      // The largest element goes to 2^62, or as near as a power of two below 2^128 brings it.
-      f.i32(189).get(high).op('i32.sub').tee(power);
-      f.i32(127).get(power).i32(127).op('i32.lt_s').select().set(power);
-      f.get(scaledBias).get(power).op('i32x4.splat').op('i32x4.sub').set(scaledBias);
-      f.get(power).i32(127).op('i32.add').i32(23).op('i32.shl').op('i32x4.splat').set(factor);
-      emitLoop(f, perLane * ROW, 64, (counter) => {
-        const at = f.local('i32');
-        f.get(SCRATCH).get(counter).op('i32.add').set(at);
-        for (let v = 0; v < 4; v++) {
-          f.get(at)
-            .get(at)
-            .memory('v128.load', target + 16 * v)
-            .get(factor)
-            .op('f32x4.mul');
-          f.memory('v128.store', target + 16 * v);
-        }
-        f.release('i32', at);
-      });
-    }
+  const bad = f.local('v128');
+  f.get(k.word(0)).set(bad);
+  const locals = {
+    scratch: SCRATCH,
+    staged: { a: A, b: B },
+    c: { local: C, isConstant: form.constantC },
+    bad,
+  };
+  if (isWide(plan)) {
+    const scaledBias = f.local('v128');
+    const largest = [A, B].map((side) => {
+      const local = f.local('i32');
+      f.get(side).memory('i32.load', record.largest).set(local);
+      return local;
+    }) as [number, number];
     // A product of 2^128 or more counts as infinite.
-    f.get(largest[0] as number)
-      .get(largest[1] as number)
+    f.get(largest[0])
+      .get(largest[1])
       .op('i32.add')
       .i32(254 + 126)
       .op('i32.ge_s');
     leave();
-  }
-  const locals = { scratch: SCRATCH, c: { local: C, isConstant: form.constantC }, bad };
-  if (scaledBias === undefined) emitNarrow(f, k, plan, features, locals);
-  else emitTruncating(f, k, plan, features, locals, scaledBias);
+    f.i32(254);
+    for (const local of largest) {
+      pushPower(f, local);
+      f.op('i32.sub');
+    }
+    f.op('i32x4.splat').set(scaledBias);
+    emitTruncating(f, k, plan, features, locals, scaledBias);
+  } else emitNarrow(f, k, plan, features, locals);
   f.get(bad).op('v128.any_true');
   leave();
 }

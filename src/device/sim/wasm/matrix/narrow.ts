@@ -11,16 +11,8 @@ import type { WasmFunction } from '../emit.ts';
 import type { MatrixFeatures } from '../features.ts';
 import { type Accumulate, groupedAccumulator, plainAccumulator } from './accumulate.ts';
 import type { Plan, StagedElement } from './plan.ts';
-import {
-  BYTE_EXPONENT_ROW,
-  type Constants,
-  EXPONENTS_A,
-  EXPONENTS_B,
-  LEAST_A,
-  LEAST_B,
-  STAGED_A,
-  STAGED_B,
-} from './scratch.ts';
+import { BYTE_EXPONENT_ROW, type Constants } from './scratch.ts';
+import { recordOf, type StagedRecord } from './staged-operands.ts';
 import { emitLoadC, emitTiles, stagedOffset, type Tile } from './tile.ts';
 import { storeRow, type TruncatingLocals } from './truncating.ts';
 
@@ -57,9 +49,12 @@ class NarrowSums {
   private readonly features: MatrixFeatures;
   private readonly locals: TruncatingLocals;
   private readonly grouped: boolean;
+  private readonly record: StagedRecord;
   private readonly vectors: number;
   private readonly bias: number;
   private readonly scaleBase: number;
+  /** The accumulators in units of the sums. */
+  private readonly units: number[];
   private readonly lowest: number;
   private readonly accumulate: Accumulate;
   private readonly d: number[];
@@ -77,6 +72,7 @@ class NarrowSums {
     this.features = features;
     this.locals = locals;
     this.grouped = plan.numerics === 'grouped';
+    this.record = recordOf(plan);
     this.vectors = Math.min(4, plan.op.n / 4);
     this.bias = (plan.formatA?.bias ?? 0) + (plan.formatB?.bias ?? 0);
     // Exponent field of the scale 2^(24 - e): 151 - e, where e is the field sum minus the bias.
@@ -91,6 +87,7 @@ class NarrowSums {
     this.d = this.row();
     this.sums = this.row();
     this.scales = this.row();
+    this.units = this.row();
     this.largest = f.local('v128');
     this.a = f.local('v128');
     this.laneA = f.local('i32');
@@ -100,9 +97,9 @@ class NarrowSums {
   emit(): void {
     const { f, plan, locals, grouped, vectors } = this;
     const length = Math.min(grouped ? 16 : 8, plan.op.k);
-    emitTiles(f, plan, locals.scratch, 1, vectors, (tile) => {
-      f.get(locals.scratch).get(tile.laneA).op('i32.add').set(this.laneA);
-      f.get(locals.scratch).get(tile.laneB).op('i32.add').set(this.laneB);
+    emitTiles(f, plan, locals.staged, 1, vectors, (tile) => {
+      f.get(locals.staged.a).get(tile.laneA).op('i32.add').set(this.laneA);
+      f.get(locals.staged.b).get(tile.laneB).op('i32.add').set(this.laneB);
       for (const [v, d] of this.d.entries()) {
         emitLoadC(f, locals.c, tile, 0, v);
         f.set(d);
@@ -143,8 +140,8 @@ class NarrowSums {
   private findLargest(group: readonly Place[]): void {
     const { f, largest } = this;
     for (const [i, { ea, eb }] of group.entries()) {
-      f.get(this.laneA).memory('v128.load8_splat', EXPONENTS_A + ea);
-      this.columns(EXPONENTS_B + eb);
+      f.get(this.laneA).memory('v128.load8_splat', this.record.exponents + ea);
+      this.columns(this.record.exponents + eb);
       f.op('i8x16.add_sat_s');
       if (i > 0) f.get(largest).op('i8x16.max_s');
       f.set(largest);
@@ -165,13 +162,14 @@ class NarrowSums {
     f.get(this.lowest).op('i32x4.max_s').op('i32x4.sub').i32(23).op('i32x4.shl').set(into);
   }
 
-  /** Pushes whether every column has a product, and accumulators that 32-bit integers hold: what `add` needs. */
+  /** Sets `units`; pushes whether every column has a product, and accumulators that 32-bit integers hold: what `add` needs. */
   private pushIsSmall(): void {
     const { f, k, d, scales } = this;
     for (const v of d.keys()) {
       f.get(d[v] as number)
         .get(scales[v] as number)
         .op('f32x4.mul')
+        .tee(this.units[v] as number)
         .get(k.word(0x7fffffff))
         .op('v128.and');
       if (v > 0) f.op('i32x4.max_s');
@@ -188,12 +186,12 @@ class NarrowSums {
   private add(): void {
     const { f, k, d, sums, scales, grouped } = this;
     for (const v of d.keys()) {
-      const [value, scale] = [d[v] as number, scales[v] as number];
-      f.get(value).get(scale).op('f32x4.mul');
+      const [unit, scale] = [this.units[v] as number, scales[v] as number];
+      f.get(unit).op('f32x4.floor');
       if (grouped) {
         // An accumulator far below the products counts as exactly 0.
-        f.tee(value).op('f32x4.floor').get(value).op('f32x4.abs').get(k.f32(0.5)).op('f32x4.ge').op('v128.and');
-      } else f.op('f32x4.floor');
+        f.get(unit).op('f32x4.abs').get(k.f32(0.5)).op('f32x4.ge').op('v128.and');
+      }
       this.toInteger();
       f.get(sums[v] as number)
         .op('i32x4.add')
@@ -202,7 +200,7 @@ class NarrowSums {
         .get(scale)
         .op('i32x4.sub')
         .op('f32x4.mul')
-        .set(value);
+        .set(d[v] as number);
     }
   }
 
@@ -211,15 +209,13 @@ class NarrowSums {
     const { f, a, features } = this;
     const part = chain > 1 ? this.row() : [];
     for (const [i, place] of group.entries()) {
-      f.get(tile.a)
-        .memory('v128.load32_splat', STAGED_A + place.a)
-        .set(a);
+      f.get(tile.a).memory('v128.load32_splat', place.a).set(a);
       for (const [v, sum] of sums.entries()) {
         const isFirst = i % chain === 0;
         const isLast = i % chain === chain - 1 || i === group.length - 1;
         f.get(a)
           .get(tile.b)
-          .memory('v128.load', STAGED_B + place.b + 16 * v);
+          .memory('v128.load', place.b + 16 * v);
         if (isFirst) f.op('f32x4.mul');
         else if (features.fused) f.get(part[v] as number).op('f32x4.relaxed_madd');
         else
@@ -270,8 +266,8 @@ class NarrowSums {
     const below = f.local('v128');
     this.findLargest(group);
     for (const [v, scale] of this.scales.entries()) this.findScale(() => this.fields(v), scale);
-    f.get(this.largest).get(this.laneA).memory('v128.load8_splat', LEAST_A).op('i8x16.sub_sat_s');
-    this.columns(LEAST_B);
+    f.get(this.largest).get(this.laneA).memory('v128.load8_splat', this.record.least).op('i8x16.sub_sat_s');
+    this.columns(this.record.least);
     f.op('i8x16.sub_sat_s').set(below);
     const pushIsWithin = (chain: number): void => {
       f.get(below)

@@ -1,16 +1,11 @@
 // CDNA2's f16 and bf16 sums in SIMD: products and pairwise sums rounded to f32, denormals flushed. Source: interpreter/matrix-math.ts (`pairwise`).
 import type { WasmFunction } from '../emit.ts';
 import type { Plan, StagedElement } from './plan.ts';
-import { type Constants, ROW, STAGED_A, STAGED_B } from './scratch.ts';
-import { type Accumulator, emitCanonical, emitLoadC, emitTiles, stagedOffset } from './tile.ts';
+import { type Constants, ROW } from './scratch.ts';
+import { emitCanonical, emitLoadC, emitTiles, type SumLocals, stagedOffset } from './tile.ts';
 
 /** Emits D = C + A·B; A and B are staged with their denormals flushed. */
-export function emitPairwise(
-  f: WasmFunction,
-  k: Constants,
-  plan: Plan,
-  locals: { readonly scratch: number; readonly c: Accumulator; readonly result: number; readonly resultOffset: number },
-): void {
+export function emitPairwise(f: WasmFunction, k: Constants, plan: Plan, locals: SumLocals): void {
   const { m, n, blocks, pairing } = plan.op;
   const vectors = Math.min(4, n / 4);
   // Sums of f16 products are multiples of 2^-48 and normal C has no bits that would make a sum with one denormal.
@@ -28,7 +23,7 @@ export function emitPairwise(
   };
   const a = Array.from({ length: pairing }, () => f.local('v128'));
   const acc = Array.from({ length: vectors }, () => f.local('v128'));
-  emitTiles(f, plan, locals.scratch, 1, vectors, (tile) => {
+  emitTiles(f, plan, locals.staged, 1, vectors, (tile) => {
     for (let v = 0; v < vectors; v++) {
       const d = acc[v] as number;
       emitLoadC(f, locals.c, tile, 0, v);
@@ -39,14 +34,20 @@ export function emitPairwise(
     for (let first = 0; first < plan.op.k; first += pairing) {
       for (let i = 0; i < pairing; i++) {
         f.get(tile.a)
-          .memory('v128.load32_splat', STAGED_A + stagedOffset(m, blocks, plan.stagedA[first + i] as StagedElement))
+          .memory(
+            'v128.load32_splat',
+            locals.offsetA + stagedOffset(m, blocks, plan.stagedA[first + i] as StagedElement),
+          )
           .set(a[i] as number);
       }
       for (let v = 0; v < vectors; v++) {
         const product = (i: number): void => {
           f.get(a[i] as number)
             .get(tile.b)
-            .memory('v128.load', STAGED_B + stagedOffset(n, blocks, plan.stagedB[first + i] as StagedElement) + 16 * v)
+            .memory(
+              'v128.load',
+              locals.offsetB + stagedOffset(n, blocks, plan.stagedB[first + i] as StagedElement) + 16 * v,
+            )
             .op('f32x4.mul');
           flush();
         };

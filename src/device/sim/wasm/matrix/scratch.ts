@@ -4,26 +4,25 @@ import type { WasmFunction } from '../emit.ts';
 
 /** Bytes of one register or staged element: 64 lanes. */
 export const ROW = 256;
+/**
+ * Bytes for the staged elements of A, and as many for B. Operands that stay staged (staged-operands.ts) share them, one behind the other;
+ * other operations stage theirs at the beginning.
+ */
+export const STAGED_BYTES = 13312;
 export const STAGED_A = 0;
-export const STAGED_B = 8192;
-export const RESULT = 16384;
-/** Exponents of staged elements: i16, or i8 for formats whose exponents have at most 5 bits. */
-export const EXPONENTS_A = 24576;
-export const EXPONENTS_B = 26624;
-/** Bytes of the exponents of one element. */
+export const STAGED_B = STAGED_BYTES;
+export const RESULT = 2 * STAGED_BYTES;
+/** Bytes of the exponents of one element: i16, or i8 for formats whose exponents have at most 5 bits. */
 export const EXPONENT_ROW = 128;
 export const BYTE_EXPONENT_ROW = 64;
 /** Sparse indices, block scales as f32 (two runs), scales of all lanes when the operand is not a vector register. */
-export const INDICES = 28672;
-export const SCALES_A = 28928;
-export const SCALES_B = 29440;
-export const RAW_SCALES_A = 29952;
-export const RAW_SCALES_B = 30208;
-/** The least exponent of each row of A and each column of B, i8. */
-export const LEAST_A = 30464;
-export const LEAST_B = 30528;
+export const INDICES = RESULT + 8192;
+export const SCALES_A = INDICES + ROW;
+export const SCALES_B = SCALES_A + 2 * ROW;
+export const RAW_SCALES_A = SCALES_B + 2 * ROW;
+export const RAW_SCALES_B = RAW_SCALES_A + ROW;
 /** Bytes of the area. */
-export const SCRATCH_SIZE = 30592;
+export const SCRATCH_SIZE = RAW_SCALES_B + ROW;
 
 /** Constants of a function, each a local set once at the start. */
 export class Constants {

@@ -29,7 +29,7 @@ export function emitSparse(
   const b = f.local('v128');
   const indices = f.local('i32');
   const from = f.local('i32');
-  emitTiles(f, plan, locals.scratch, 1, vectors, (tile) => {
+  emitTiles(f, plan, { a: locals.scratch, b: locals.scratch }, 1, vectors, (tile) => {
     for (let v = 0; v < vectors; v++) {
       f.get(locals.d)
         .get(tile.offset)

@@ -9,7 +9,7 @@ export interface Tile {
   /** Lane of the first row of A and of the first column of B (group 0). */
   readonly laneA: number;
   readonly laneB: number;
-  /** Scratch address plus 4 × those lanes. */
+  /** The addresses of staged A and B plus 4 × those lanes. */
   readonly a: number;
   readonly b: number;
   /** Byte offset of the first row and column in the registers of C and D; the next row is one register on. */
@@ -18,11 +18,17 @@ export interface Tile {
 
 const log2 = (n: number): number => 31 - Math.clz32(n);
 
+/** Locals with the addresses that offsets of staged elements of A and B are relative to. */
+export interface StagedAddresses {
+  readonly a: number;
+  readonly b: number;
+}
+
 /** Walks all tiles of `rows` × 4·`vectors`; rows divides 4, 4·vectors divides N. */
 export function emitTiles(
   f: WasmFunction,
   plan: Plan,
-  scratch: number,
+  staged: StagedAddresses,
   rows: number,
   vectors: number,
   body: (tile: Tile) => void,
@@ -51,8 +57,8 @@ export function emitTiles(
       emitLoop(f, n, 4 * vectors, (column) => {
         f.get(quadA).i32(2).op('i32.shl').get(row).op('i32.add').set(tile.laneA);
         f.get(t).i32(log2(quads)).op('i32.shr_u').i32(log2(n)).op('i32.shl').get(column).op('i32.add').set(tile.laneB);
-        f.get(scratch).get(tile.laneA).i32(2).op('i32.shl').op('i32.add').set(tile.a);
-        f.get(scratch).get(tile.laneB).i32(2).op('i32.shl').op('i32.add').set(tile.b);
+        f.get(staged.a).get(tile.laneA).i32(2).op('i32.shl').op('i32.add').set(tile.a);
+        f.get(staged.b).get(tile.laneB).i32(2).op('i32.shl').op('i32.add').set(tile.b);
         if (m === 32) {
           f.get(t).i32(1).op('i32.shr_u').i32(10).op('i32.shl').get(t).i32(1).op('i32.and').i32(7).op('i32.shl');
           f.op('i32.add');
@@ -93,4 +99,15 @@ export function emitLoadC(f: WasmFunction, c: Accumulator, tile: Tile, row: numb
 /** Pushes `value` with every NaN replaced by the default one. */
 export function emitCanonical(f: WasmFunction, k: Constants, value: number): void {
   f.get(value).get(k.word(0x7fc00000)).get(value).get(value).op('f32x4.eq').op('v128.bitselect');
+}
+
+/** What sums that are stored at once need: locals, and where in the staged operands the elements begin. */
+export interface SumLocals {
+  readonly staged: StagedAddresses;
+  readonly offsetA: number;
+  readonly offsetB: number;
+  readonly c: Accumulator;
+  /** Local: address that `resultOffset` is relative to. */
+  readonly result: number;
+  readonly resultOffset: number;
 }

@@ -8,11 +8,13 @@ import type { WasmFunction } from '../emit.ts';
 import type { MatrixFeatures } from '../features.ts';
 import { plainAccumulator } from './accumulate.ts';
 import type { Plan, StagedElement } from './plan.ts';
-import { type Constants, EXPONENT_ROW, EXPONENTS_A, EXPONENTS_B, RESULT, STAGED_A, STAGED_B } from './scratch.ts';
-import { type Accumulator, emitLoadC, emitTiles, stagedOffset, type Tile } from './tile.ts';
+import { type Constants, EXPONENT_ROW, RESULT } from './scratch.ts';
+import { recordOf } from './staged-operands.ts';
+import { type Accumulator, emitLoadC, emitTiles, type StagedAddresses, stagedOffset, type Tile } from './tile.ts';
 
 export interface TruncatingLocals {
   readonly scratch: number;
+  readonly staged: StagedAddresses;
   readonly c: Accumulator;
   /** v128: lanes that need the reference. */
   readonly bad: number;
@@ -57,9 +59,10 @@ export function emitTruncating(
   const exponentA = f.local('i32');
   const exponentB = f.local('i32');
 
-  emitTiles(f, plan, locals.scratch, 1, vectors, (tile) => {
-    f.get(locals.scratch).get(tile.laneA).i32(1).op('i32.shl').op('i32.add').set(exponentA);
-    f.get(locals.scratch).get(tile.laneB).i32(1).op('i32.shl').op('i32.add').set(exponentB);
+  const { exponents } = recordOf(plan);
+  emitTiles(f, plan, locals.staged, 1, vectors, (tile) => {
+    f.get(locals.staged.a).get(tile.laneA).i32(1).op('i32.shl').op('i32.add').set(exponentA);
+    f.get(locals.staged.b).get(tile.laneB).i32(1).op('i32.shl').op('i32.add').set(exponentB);
     for (const [v, value] of d.entries()) {
       emitLoadC(f, locals.c, tile, 0, v);
       f.set(value);
@@ -73,8 +76,8 @@ export function emitTruncating(
       }));
       // Largest exponent field of the products, eight columns at a time.
       for (const [i, o] of offsets.entries()) {
-        f.get(exponentA).memory('v128.load16_splat', EXPONENTS_A + o.ea);
-        f.get(exponentB).memory(vectors === 2 ? 'v128.load' : 'v128.load64_zero', EXPONENTS_B + o.eb);
+        f.get(exponentA).memory('v128.load16_splat', exponents + o.ea);
+        f.get(exponentB).memory(vectors === 2 ? 'v128.load' : 'v128.load64_zero', exponents + o.eb);
         f.op('i16x8.add');
         if (i > 0) f.get(largest).op('i16x8.max_s');
         f.set(largest);
@@ -90,13 +93,11 @@ export function emitTruncating(
         f.set(scales[v] as number);
       }
       for (const [i, o] of offsets.entries()) {
-        f.get(tile.a)
-          .memory('v128.load32_splat', STAGED_A + o.a)
-          .set(a);
+        f.get(tile.a).memory('v128.load32_splat', o.a).set(a);
         for (const [v, sum] of sums.entries()) {
           f.get(a)
             .get(tile.b)
-            .memory('v128.load', STAGED_B + o.b + 16 * v)
+            .memory('v128.load', o.b + 16 * v)
             .op('f32x4.mul')
             .get(scales[v] as number)
             .op('f32x4.mul')
