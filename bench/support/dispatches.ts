@@ -1,13 +1,9 @@
 // Dispatches that benchmarks of checks and tools time: loops over one kind of work, and whole kernels.
 import { assembleAndLink } from '../../src/asm/index.ts';
-import {
-  type ArgumentValue,
-  createDevice,
-  type DeviceBuffer,
-  type SimDispatchRequest,
-} from '../../src/device/index.ts';
+import { createDevice, type SimDispatchRequest, type SimDispatchResult } from '../../src/device/index.ts';
 import { kernelSource } from '../../tests/support/kernel-source.ts';
-import { clangSubjects, type StrictSubject, tritonSubjects } from '../../tests/support/strict-kernels.ts';
+import { clangSubjects, type StrictSubject } from '../../tests/support/strict-kernels.ts';
+import { shapeSubjects } from './shapes.ts';
 
 /** Processor time of this process in milliseconds: other programs on the machine do not count. */
 function processorTime(): number {
@@ -15,10 +11,16 @@ function processorTime(): number {
   return (user + system) / 1000;
 }
 
-/** A dispatch that can be timed; `run` gives its processor time in milliseconds. */
+/** A dispatch that can be timed. */
 export interface Case {
   readonly name: string;
-  readonly run: (mode: Partial<SimDispatchRequest>) => Promise<number>;
+  /** Opens a device, loads the code and makes the arguments. */
+  readonly open: () => Promise<Opened>;
+}
+
+interface Opened {
+  readonly dispatch: (mode: Partial<SimDispatchRequest>) => Promise<SimDispatchResult>;
+  readonly close: () => void;
 }
 
 const PROLOGUE = `s_load_dwordx2 s[4:5], s[0:1], 0x0
@@ -56,77 +58,123 @@ function assembled(name: string, code: string, grid: number, block: number, lds 
       metadata: { '.group_segment_fixed_size': lds },
     }),
   );
-  const device = createDevice('sim', { target: 'gfx942' });
-  let buffer: DeviceBuffer | undefined;
-  return {
-    name,
-    run: async (mode) => {
-      const d = await device;
-      buffer ??= d.alloc(grid * 4096 + 4096, 'x');
-      d.write(buffer, new Uint8Array(buffer.size));
-      const kernel = d.load(object).kernel('k');
-      const args: ArgumentValue[] = [buffer];
-      const request = { kernel, grid: [grid, 1, 1] as const, block: [block, 1, 1] as const, args, workers: 1, ...mode };
-      const started = processorTime();
-      const result = await d.dispatch(request);
-      const time = processorTime() - started;
-      if ((result.findings ?? []).length > 0) console.log(name, result.findings?.[0]?.message);
-      return time;
-    },
+  const open = async (): Promise<Opened> => {
+    const device = await createDevice('sim', { target: 'gfx942' });
+    const buffer = device.alloc(grid * 4096 + 4096, 'x');
+    device.write(buffer, new Uint8Array(buffer.size));
+    const request = {
+      kernel: device.load(object).kernel('k'),
+      grid: [grid, 1, 1] as const,
+      block: [block, 1, 1] as const,
+      args: [buffer],
+      workers: 1,
+    };
+    return { dispatch: (mode) => device.dispatch({ ...request, ...mode }), close: () => device.close() };
   };
+  return { name, open };
 }
 
-function compiled(subject: StrictSubject): Case {
-  return {
-    name: subject.name,
-    run: async (mode) => {
-      const device = await createDevice('sim', { target: subject.target });
-      const started = processorTime();
-      await subject.run(device, subject.codeObject, mode.strict, mode);
-      const time = processorTime() - started;
-      device.close();
-      return time;
-    },
+function compiled({ name, target, codeObject, prepare }: StrictSubject): Case {
+  const open = async (): Promise<Opened> => {
+    const device = await createDevice('sim', { target });
+    const request = { ...prepare(device, codeObject), workers: 1 };
+    return { dispatch: (mode) => device.dispatch({ ...request, ...mode }), close: () => device.close() };
   };
+  return { name, open };
 }
 
 /** Dispatches of every kind. */
 export const CASES: readonly Case[] = [
-  assembled('VALU loop', loop(50_000, VALU), 4, 256),
+  assembled('VALU loop', loop(5000, VALU), 4, 256),
   assembled('memory copy', loop(1000, COPY), 64, 256),
   assembled('LDS and barriers', loop(10_000, LDS), 4, 256, 4096),
   assembled('MFMA f16 32x32x8', loop(1000, MFMA).replace('.Lloop:', `${ACCUMULATORS}\n.Lloop:`), 1, 256),
-  ...[
-    ...clangSubjects([['reduction', 'gfx942', 3]]),
-    ...tritonSubjects().filter((s) => /matmul_fp16.*gfx942|attn/.test(s.name)),
-  ].map(compiled),
+  ...[...clangSubjects([['reduction', 'gfx942', 3]]), ...shapeSubjects()].map(compiled),
 ];
 
-/** Prints the median processor time of each mode for the cases that the words name, and the ratios to the first mode. */
-export async function compareModes(
-  words: readonly string[],
-  modes: readonly (readonly [string, () => Partial<SimDispatchRequest>])[],
-): Promise<void> {
-  const only = words.filter((word) => word !== '--');
-  const rounds = Number(process.env.ROUNDS ?? 5);
-  console.log(
-    'Timed: dispatches inside one process, its start not included, the engine warm; compiling the kernel counts in all.',
-  );
-  const header = modes.map(([name], n) => `${name.padStart(18)}${n === 0 ? '' : ' ratio'}`).join('');
-  console.log(`${'ms of processor time, median of rounds'.padEnd(44)}${header}`);
-  for (const { name, run } of CASES) {
-    if (only.length > 0 && !only.some((word) => name.includes(word))) continue;
-    const times = modes.map((): number[] => []);
-    for (let round = 0; round < rounds; round++) {
-      for (const [i, [, request]] of modes.entries()) (times[i] as number[]).push(await run(request()));
-    }
-    const medians = times.map(median);
-    const first = medians[0] as number;
-    const cells = medians.map(
-      (t, n) => `${t.toFixed(2).padStart(18)}${n === 0 ? '' : (t / first).toFixed(1).padStart(6)}`,
-    );
-    console.log(`${name.padEnd(44)}${cells.join('')}`);
+/** Rounds of a comparison, unless ROUNDS says otherwise. */
+const ROUNDS = 11;
+/** Rounds of first dispatches. */
+const FIRST_ROUNDS = 5;
+/** Least processor time of one measured side of a round, in milliseconds, and of all that V8 gets to settle before. */
+const SIDE = 100;
+const WARM_UP = 250;
+
+type Mode = readonly [name: string, request: () => Partial<SimDispatchRequest>];
+
+/**
+ * Prints for each case that the words name the processor time of a dispatch in each mode, and its ratio to that of the first mode:
+ * the median of the ratios of rounds, in which the modes take turns, with the quarter and three quarters points of them. `first` is
+ * the ratio of first dispatches on a fresh device: loading and compiling are in it.
+ */
+export async function compareModes(words: readonly string[], modes: readonly Mode[]): Promise<void> {
+  const only = words.filter((word) => !word.startsWith('--'));
+  console.log('Timed: dispatches inside one process, its start not included. ms: processor time of a dispatch, warm.');
+  console.log(`ratio: median of rounds (quarter points); first: a first dispatch, loading and compiling included.`);
+  const header = modes.map(([name], n) => name.padStart(n === 0 ? 12 : 18) + (n === 0 ? '' : '  ratio             first'));
+  console.log(`${'ms'.padEnd(48)}${header.join('')}`);
+  for (const one of CASES) {
+    if (only.length > 0 && !only.some((word) => one.name.includes(word))) continue;
+    const warm = await warmTimes(one, modes);
+    const first = await firstTimes(one, modes);
+    const cells = modes.map((_, n) => {
+      const ms = median(warm[n] as number[]).toFixed(2);
+      if (n === 0) return ms.padStart(12);
+      const all = ratios(warm, n);
+      const range = `(${at(all, 0.25).toFixed(2)}–${at(all, 0.75).toFixed(2)})`;
+      return `${ms.padStart(18)}${median(all).toFixed(2).padStart(7)} ${range.padEnd(12)}${median(ratios(first, n)).toFixed(1).padStart(7)}`;
+    });
+    console.log(`${one.name.padEnd(48)}${cells.join('')}`);
   }
 }
 
-const median = (all: number[]): number => all.sort((a, b) => a - b)[all.length >> 1] as number;
+/** Processor times of dispatches in each mode, by round. */
+async function warmTimes({ name, open }: Case, modes: readonly Mode[]): Promise<number[][]> {
+  const { dispatch, close } = await open();
+  const counts: number[] = [];
+  for (const [, request] of modes) {
+    const started = processorTime();
+    let [dispatches, last] = [0, 0];
+    while (dispatches < 3 || processorTime() - started < WARM_UP) {
+      const before = processorTime();
+      const { findings } = await dispatch(request());
+      last = processorTime() - before;
+      if (dispatches++ === 0 && findings?.[0] !== undefined) console.log(name, findings[0].rule, findings[0].message);
+    }
+    counts.push(Math.max(1, Math.ceil(SIDE / Math.max(last, 0.1))));
+  }
+  const times = modes.map((): number[] => []);
+  for (let round = 0; round < Number(process.env.ROUNDS ?? ROUNDS); round++) {
+    for (const [n, [, request]] of modes.entries()) {
+      const count = counts[n] as number;
+      const started = processorTime();
+      for (let i = 0; i < count; i++) await dispatch(request());
+      (times[n] as number[]).push((processorTime() - started) / count);
+    }
+  }
+  close();
+  return times;
+}
+
+/** Processor times of first dispatches in each mode, by round. */
+async function firstTimes({ open }: Case, modes: readonly Mode[]): Promise<number[][]> {
+  const times = modes.map((): number[] => []);
+  for (let round = 0; round < FIRST_ROUNDS; round++) {
+    for (const [n, [, request]] of modes.entries()) {
+      const started = processorTime();
+      const { dispatch, close } = await open();
+      await dispatch(request());
+      (times[n] as number[]).push(processorTime() - started);
+      close();
+    }
+  }
+  return times;
+}
+
+/** Times of a mode over those of the first one, round by round. */
+const ratios = (times: readonly number[][], mode: number): number[] =>
+  (times[mode] as number[]).map((time, round) => time / ((times[0] as number[])[round] as number));
+
+const at = (all: readonly number[], part: number): number =>
+  [...all].sort((a, b) => a - b)[Math.floor(part * (all.length - 1) + 0.5)] as number;
+const median = (all: readonly number[]): number => at(all, 0.5);

@@ -20,6 +20,8 @@ export interface StrictSubject {
   readonly target: TargetName;
   readonly kernel: string;
   readonly codeObject: Uint8Array;
+  /** Loads a code object and makes its arguments: a request that can be dispatched again and again. */
+  readonly prepare: (device: SimDevice, codeObject: Uint8Array) => SimDispatchRequest;
   /** Runs the kernel of a code object that differs from `codeObject` in some waits at most. */
   readonly run: (
     device: SimDevice,
@@ -32,7 +34,8 @@ export interface StrictSubject {
 /** An argument: bytes of a buffer (filled with small numbers), or a scalar. */
 type Argument = { readonly bytes: number; readonly fill?: (i: number) => number } | { readonly value: Uint8Array };
 
-interface Recipe {
+/** What a kernel needs to run. */
+export interface Recipe {
   readonly kernel: string;
   readonly grid: Dim3;
   readonly block: Dim3;
@@ -40,9 +43,9 @@ interface Recipe {
   readonly dynamicLds?: number;
 }
 
-const u32 = (value: number): Argument => ({ value: new Uint8Array(Uint32Array.of(value).buffer) });
+export const u32 = (value: number): Argument => ({ value: new Uint8Array(Uint32Array.of(value).buffer) });
 const f32 = (value: number): Argument => ({ value: new Uint8Array(Float32Array.of(value).buffer) });
-const buffer = (bytes: number): Argument => ({ bytes });
+export const buffer = (bytes: number): Argument => ({ bytes });
 
 const zeros = (bytes: number): Argument => ({ bytes, fill: () => 0 });
 
@@ -229,8 +232,11 @@ const matmul = (a: number, b: number, block: Dim3): Omit<Recipe, 'kernel' | 'dyn
   ],
 });
 
-/** Triton's kernels by the start of their file names; sizes as small as the kernels allow. */
-const TRITON: Readonly<Record<string, (block: Dim3) => Omit<Recipe, 'kernel' | 'dynamicLds'>>> = {
+/** Recipes of Triton's kernels by the start of their file names. */
+type TritonRecipes = Readonly<Record<string, (block: Dim3) => Omit<Recipe, 'kernel' | 'dynamicLds'>>>;
+
+/** Sizes as small as the kernels allow. */
+const TRITON: TritonRecipes = {
   add_f32: (block) => ({ grid: [2, 1, 1], block, args: [buffer(8000), buffer(8000), buffer(8000), u32(2000)] }),
   softmax_f32: (block) => ({
     grid: [2, 1, 1],
@@ -264,19 +270,20 @@ const TRITON: Readonly<Record<string, (block: Dim3) => Omit<Recipe, 'kernel' | '
   }),
 };
 
-/** The Triton kernels of the reference data beside the checkout; none when it is absent. */
-export function tritonSubjects(): StrictSubject[] {
+/** The Triton kernels of the reference data beside the checkout, those with a recipe; none when it is absent. */
+export function tritonSubjects(recipes: TritonRecipes = TRITON): StrictSubject[] {
   const folder = join(root(), '..', 'shared', 'corpus', 'triton');
   if (!existsSync(folder)) return [];
-  return TRITON_FILES.filter((name) => existsSync(join(folder, `${name}.hsaco`))).map((name) => {
+  const keyOf = (name: string): string | undefined => Object.keys(recipes).find((start) => name.startsWith(start));
+  const files = TRITON_FILES.filter((name) => keyOf(name) !== undefined && existsSync(join(folder, `${name}.hsaco`)));
+  return files.map((name) => {
     const meta = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
       kernel: string;
       shared: number;
       num_warps: number;
       sig: Record<string, string>;
     };
-    const key = Object.keys(TRITON).find((start) => name.startsWith(start)) as string;
-    const recipe = (TRITON[key] as (block: Dim3) => Recipe)([64 * meta.num_warps, 1, 1]);
+    const recipe = (recipes[keyOf(name) as string] as (block: Dim3) => Recipe)([64 * meta.num_warps, 1, 1]);
     const order = Object.keys(meta.sig).filter((argument) => meta.sig[argument] !== 'constexpr');
     if (order.length !== recipe.args.length)
       throw new Error(`${name} takes ${order.length} arguments: ${order.join(', ')}`);
@@ -304,7 +311,7 @@ const TRITON_FILES = [
 ];
 
 /** The checkout: scripts/run-ts.mjs bundles scripts elsewhere, but keeps their path in argv; tests know their folder. */
-function root(): string {
+export function root(): string {
   for (const start of [process.cwd(), dirname(dirname(resolve(process.argv[1] ?? '.')))]) {
     if (existsSync(join(start, 'examples', 'kernel.h'))) return start;
   }
@@ -332,9 +339,10 @@ export function strictSubjects(): StrictSubject[] {
   return [...clangSubjects(), ...tritonSubjects()];
 }
 
-function subject(name: string, target: TargetName, codeObject: Uint8Array, recipe: Recipe): StrictSubject {
+/** A code object and what its kernel needs. */
+export function subject(name: string, target: TargetName, codeObject: Uint8Array, recipe: Recipe): StrictSubject {
   const { kernel: kernelName, grid, block, dynamicLds } = recipe;
-  const run: StrictSubject['run'] = (device, bytes, strict, more) => {
+  const prepare: StrictSubject['prepare'] = (device, bytes) => {
     const kernel = device.load(bytes).kernel(kernelName);
     const args = recipe.args.map((argument, n): ArgumentValue => {
       if ('value' in argument) return argument.value;
@@ -350,7 +358,9 @@ function subject(name: string, target: TargetName, codeObject: Uint8Array, recip
       (a) => !a.valueKind.startsWith('hidden_') && a.valueKind !== 'dynamic_shared_pointer',
     );
     while (args.length < wanted.length) args.push(device.alloc(64, 'Triton scratch'));
-    return device.dispatch({ kernel, grid, block, args, dynamicLds, ...more, strict });
+    return { kernel, grid, block, args, dynamicLds };
   };
-  return { name, target, kernel: kernelName, codeObject, run };
+  const run: StrictSubject['run'] = (device, bytes, strict, more) =>
+    device.dispatch({ ...prepare(device, bytes), ...more, strict });
+  return { name, target, kernel: kernelName, codeObject, prepare, run };
 }

@@ -30,7 +30,7 @@ import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
 import type { Segment } from './segments.ts';
-import { type Executed, PathHazards } from './wait-states.ts';
+import { type Executed, KnownPaths, PathHazards } from './wait-states.ts';
 import type { IssuedOperation } from './waits.ts';
 import { WaveShadow } from './wave-shadow.ts';
 
@@ -59,7 +59,8 @@ interface Running {
   readonly global: GlobalShadow;
   readonly deadlocks: DeadlockFinder;
   readonly hazards: PathHazards;
-  /** A number for the dispatch: what compiled code knows of paths is for one. */
+  readonly facts: CodeFacts;
+  /** A number for the dispatch: what compiled code knows of paths is for one, as long as there is something to report. */
   readonly number: number;
   readonly scalars: readonly number[];
   /** See `DispatchRegions`. */
@@ -71,17 +72,35 @@ interface Running {
 /** Stands for the grid's barrier (`ds_gws_barrier`) among the addresses through which workgroups are put in order. */
 const GRID_BARRIER = -1;
 
-let dispatches = 0;
+/** Stands in a wavefront's trail for all dispatches of code in which no hazard has been found. */
+const ANY_DISPATCH = 1;
+let dispatches = ANY_DISPATCH;
 
-/** Programs of which an instruction seen so far names an AGPR. */
-const accumulating = new WeakSet<LoadedCode>();
+/** What strict mode knows of loaded code, whichever dispatch executes it. */
+class CodeFacts {
+  /** By pc / 4. */
+  readonly plans: (StrictPlan | undefined)[] = [];
+  readonly paths = new KnownPaths();
+  /** An instruction seen so far names an AGPR. */
+  namesAccumulators = false;
+
+  private static readonly all = new WeakMap<LoadedCode, CodeFacts>();
+
+  static of(loaded: LoadedCode): CodeFacts {
+    let facts = CodeFacts.all.get(loaded);
+    if (facts === undefined) {
+      facts = new CodeFacts();
+      CodeFacts.all.set(loaded, facts);
+    }
+    return facts;
+  }
+}
 
 export class StrictChecker implements Monitor {
   readonly log: FindingLog;
   private readonly kernel: StrictKernel;
   private readonly history: MemoryHistory;
   private running: Running | undefined;
-  private readonly plans: (StrictPlan | undefined)[] = [];
   /** By instruction: names a register beyond the allocation. */
   private readonly isBeyond: (boolean | undefined)[] = [];
   private readonly groups = new Map<Workgroup, GroupState>();
@@ -122,8 +141,9 @@ export class StrictChecker implements Monitor {
     );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
     const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups, this.othersOf(info));
-    const hazards = new PathHazards(reporter, target);
-    const number = ++dispatches;
+    const facts = CodeFacts.of(loaded);
+    const hazards = new PathHazards(reporter, target, facts.paths);
+    const number = facts.paths.hasHazards ? ++dispatches : ANY_DISPATCH;
     const { base } = loaded.region;
     this.running = {
       info,
@@ -134,6 +154,7 @@ export class StrictChecker implements Monitor {
       global,
       deadlocks,
       hazards,
+      facts,
       number,
       scalars,
       hasDies,
@@ -216,11 +237,12 @@ export class StrictChecker implements Monitor {
 
   /** The plan of the instruction at an offset of the image. */
   planFor(pc: number, instruction: Instruction): StrictPlan {
-    let plan = this.plans[pc >>> 2];
+    const { facts } = this.running as Running;
+    let plan = facts.plans[pc >>> 2];
     if (plan === undefined) {
       plan = strictPlan(instruction);
-      this.plans[pc >>> 2] = plan;
-      if (instruction.operands.some((o) => o.kind === 'reg' && o.file === 'a')) accumulating.add(this.now.info.loaded);
+      facts.plans[pc >>> 2] = plan;
+      if (instruction.operands.some((o) => o.kind === 'reg' && o.file === 'a')) facts.namesAccumulators = true;
     }
     return plan;
   }
@@ -234,7 +256,7 @@ export class StrictChecker implements Monitor {
   /** Registers of each file. VGPRs may reach into the accumulation registers as long as the kernel names none of those. */
   private limits(): (file: RegisterFile) => number {
     const { vgprs, totalVgprs, agprs, sgprs } = descriptorRegisters(this.now.info.launch.descriptor);
-    const mostVgprs = accumulating.has(this.now.info.loaded) ? vgprs : totalVgprs;
+    const mostVgprs = this.now.facts.namesAccumulators ? vgprs : totalVgprs;
     return (file) =>
       file === 'v' ? mostVgprs : file === 'a' ? agprs : file === 's' ? sgprs : Number.POSITIVE_INFINITY;
   }

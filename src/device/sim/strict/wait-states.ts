@@ -22,6 +22,15 @@ export interface Executed {
   readonly instruction: Instruction;
 }
 
+/** What is known of the wait states of loaded code: it holds in every dispatch of it. */
+export class KnownPaths {
+  readonly steps = new Map<Instruction, Step>();
+  /** Ways to an instruction on which nothing is missing (`wayTo`). */
+  readonly clean = new Set<number>();
+  /** A way has been found on which something is missing. */
+  hasHazards = false;
+}
+
 const isCall = ({ row }: Instruction): boolean => row.operation === 's_swappc_b64' || row.operation === 's_call_b64';
 /** Bytes of an instruction that calls: a return address is behind it. */
 const CALL_BYTES = 4;
@@ -29,24 +38,27 @@ const CALL_BYTES = 4;
 export class PathHazards extends HazardRules<number> {
   private readonly reporter: Reporter;
   private readonly target: TargetName;
-  private readonly steps = new Map<Instruction, Step>();
-  /** Ways to an instruction that have been looked at. */
-  private readonly known = new Set<number>();
+  private readonly paths: KnownPaths;
+  /** Ways to an instruction that have been reported in this dispatch. */
+  private readonly reported = new Set<number>();
   private path: readonly Executed[] = [];
   private index = 0;
+  /** Nothing is missing before the instruction that is examined. */
+  private isClean = true;
   private wave: Wave | undefined;
 
-  constructor(reporter: Reporter, target: TargetName) {
+  constructor(reporter: Reporter, target: TargetName, paths: KnownPaths) {
     super(target);
     this.reporter = reporter;
     this.target = target;
+    this.paths = paths;
   }
 
   private stepOf(instruction: Instruction): Step {
-    let step = this.steps.get(instruction);
+    let step = this.paths.steps.get(instruction);
     if (step === undefined) {
       step = makeStep(instruction, effectsOf(instruction), targetInfo(this.target).matrixWaits);
-      this.steps.set(instruction, step);
+      this.paths.steps.set(instruction, step);
     }
     return step;
   }
@@ -57,10 +69,12 @@ export class PathHazards extends HazardRules<number> {
     this.path = path;
     for (let index = first; index < path.length; index++) {
       const way = this.wayTo(index);
-      if (this.known.has(way)) continue;
-      this.known.add(way);
+      if (this.paths.clean.has(way) || this.reported.has(way)) continue;
       this.index = index;
+      this.isClean = true;
       this.examine(this.stepOf((path[index] as Executed).instruction));
+      if (this.isClean) this.paths.clean.add(way);
+      else this.reported.add(way);
     }
   }
 
@@ -98,6 +112,8 @@ export class PathHazards extends HazardRules<number> {
 
   protected override report({ rule, wait, isShipped, registers, producer }: Hazard<number>): void {
     if (isShipped) return;
+    this.isClean = false;
+    this.paths.hasHazards = true;
     const { pc, instruction } = this.path[this.index] as Executed;
     const { at, step, between } = producer;
     this.reporter.report('hazards/wait-states', this.wave, pc, () => {

@@ -1,0 +1,152 @@
+// Kernels of many shapes, for benchmarks of checks and tools: what programs do between loads, LDS, atomics and barriers.
+#include "../examples/kernel.h"
+
+static inline void add_local(__attribute__((address_space(3))) uint *p, uint n) {
+  __scoped_atomic_fetch_add((uint *)p, n, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+}
+
+/* Bins in LDS by atomics, one global atomic a bin at the end. */
+KERNEL void histogram(GLOBAL uint *bins, const GLOBAL uint *data, uint each) {
+  SHARED uint local[256];
+  for (uint i = local_id(); i < 256; i += local_size()) local[i] = 0;
+  barrier();
+  for (uint k = 0; k < each; k++) add_local(&local[data[(group_id() * each + k) * local_size() + local_id()] & 255], 1u);
+  barrier();
+  for (uint i = local_id(); i < 256; i += local_size())
+    __scoped_atomic_fetch_add((uint *)&bins[i], local[i], __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+
+/* A row a workgroup: maximum and sum by trees in LDS. */
+KERNEL void softmax(GLOBAL float *out, const GLOBAL float *in, uint columns) {
+  SHARED float part[256];
+  uint id = local_id();
+  const GLOBAL float *row = in + group_id() * columns;
+  float most = -1e30f;
+  for (uint i = id; i < columns; i += 256) most = __builtin_fmaxf(most, row[i]);
+  part[id] = most;
+  barrier();
+  for (uint half = 128; half > 0; half /= 2) {
+    if (id < half) part[id] = __builtin_fmaxf(part[id], part[id + half]);
+    barrier();
+  }
+  most = part[0];
+  barrier();
+  float sum = 0.0f;
+  for (uint i = id; i < columns; i += 256) sum += __builtin_amdgcn_exp2f((row[i] - most) * 1.442695f);
+  part[id] = sum;
+  barrier();
+  for (uint half = 128; half > 0; half /= 2) {
+    if (id < half) part[id] += part[id + half];
+    barrier();
+  }
+  float scale = 1.0f / part[0];
+  for (uint i = id; i < columns; i += 256)
+    out[group_id() * columns + i] = __builtin_amdgcn_exp2f((row[i] - most) * 1.442695f) * scale;
+}
+
+/* 32 × 32 tiles through LDS, 256 work-items. */
+KERNEL void transpose(GLOBAL uint *out, const GLOBAL uint *in, uint n) {
+  SHARED uint tile[32][33];
+  uint x = local_id() & 31, y = local_id() >> 5, tiles = n / 32, bx = group_id() % tiles, by = group_id() / tiles;
+  for (uint k = 0; k < 32; k += 8) tile[y + k][x] = in[(by * 32 + y + k) * n + bx * 32 + x];
+  barrier();
+  for (uint k = 0; k < 32; k += 8) out[(bx * 32 + y + k) * n + by * 32 + x] = tile[x][y + k];
+}
+
+/* Every work-item reads where an index says, and writes where another says (no two to one place). */
+KERNEL void scatter(GLOBAL uint *out, const GLOBAL uint *in, uint each, uint n) {
+  for (uint k = 0; k < each; k++) {
+    uint i = (group_id() * each + k) * local_size() + local_id();
+    out[i * 2654435761u & (n - 1)] = in[(i * 40503u + 7) & (n - 1)] + i;
+  }
+}
+
+/* Rows of different lengths, one work-item each. */
+KERNEL void rows(GLOBAL float *out, const GLOBAL float *values, const GLOBAL uint *columns, uint n) {
+  uint row = global_id();
+  float sum = 0.0f;
+  for (uint k = 0; k < 4 + row % 61; k++) sum += values[(row * 64 + k) & (n - 1)] * values[columns[(row * 64 + k) & (n - 1)] & (n - 1)];
+  out[row] = sum;
+}
+
+/* A bitonic sort in LDS: many barriers, half of the lanes at a time. */
+KERNEL void sort(GLOBAL uint *data) {
+  SHARED uint keys[512];
+  uint id = local_id();
+  for (uint i = id; i < 512; i += 256) keys[i] = data[group_id() * 512 + i] * 2654435761u;
+  barrier();
+  for (uint size = 2; size <= 512; size *= 2) {
+    for (uint stride = size / 2; stride > 0; stride /= 2) {
+      uint a = 2 * id - (id & (stride - 1)), b = a + stride;
+      uint x = keys[a], y = keys[b];
+      if ((x > y) == ((a & size) == 0)) {
+        keys[a] = y;
+        keys[b] = x;
+      }
+      barrier();
+    }
+  }
+  for (uint i = id; i < 512; i += 256) data[group_id() * 512 + i] = keys[i];
+}
+
+/* A product of matrices without matrix instructions: 16 × 16 tiles of both in LDS. */
+KERNEL void product(GLOBAL float *c, const GLOBAL float *a, const GLOBAL float *b, uint n) {
+  SHARED float left[16][16];
+  SHARED float right[16][17];
+  uint x = local_id() & 15, y = local_id() >> 4, tiles = n / 16;
+  uint row = group_id() / tiles * 16 + y, column = group_id() % tiles * 16 + x;
+  float sum = 0.0f;
+  for (uint k = 0; k < n; k += 16) {
+    left[y][x] = a[row * n + k + x];
+    right[y][x] = b[(k + y) * n + column];
+    barrier();
+    for (uint i = 0; i < 16; i++) sum += left[y][i] * right[i][x];
+    barrier();
+  }
+  c[row * n + column] = sum;
+}
+
+/* Branches on values: the lanes part and meet, and the wavefronts run long. */
+KERNEL void collatz(GLOBAL uint *out, uint n) {
+  uint x = global_id() * 2654435761u + 12345u, steps = 0;
+  while (steps < n && x != 1) {
+    if (x & 1) x = x * 3 + 1;
+    else if (x & 2) x = (x >> 1) ^ (x << 3);
+    else x >>= 2;
+    steps++;
+  }
+  out[global_id()] = steps;
+}
+
+/* The same for all lanes: scalar loads and branches. */
+KERNEL void scalars(GLOBAL uint *out, const GLOBAL uint *table, uint n) {
+  uint at = group_id(), sum = 0;
+  for (uint k = 0; k < n; k++) {
+    uint entry = table[at & 1023];
+    if (entry & 1) sum += entry;
+    else if (entry & 2) sum ^= entry << 3;
+    else sum = sum * 5 + 1;
+    at = at * 5 + entry + 1;
+  }
+  out[global_id()] = sum;
+}
+
+/* Bytes: loads and stores of parts of a dword. */
+KERNEL void bytes(GLOBAL unsigned char *out, const GLOBAL unsigned char *in, uint each) {
+  for (uint k = 0; k < each; k++) {
+    uint i = (group_id() * each + k) * local_size() + local_id();
+    out[i] = (unsigned char)(in[i] * 3 + in[i ^ 1]);
+  }
+}
+
+/* A private array that values index: scratch. */
+KERNEL void scratch(GLOBAL uint *out, const GLOBAL uint *in, uint rounds) {
+  uint values[16], sum = 0;
+  for (uint k = 0; k < 16; k++) values[k] = in[global_id() * 16 + k];
+  for (uint n = 0; n < rounds; n++)
+    for (uint k = 0; k < 16; k++) {
+      sum = sum * 3 + values[(sum + k) & 15];
+      values[(sum >> 4) & 15] ^= sum;
+    }
+  out[global_id()] = sum;
+}

@@ -1,0 +1,86 @@
+// The kernels of bench/shapes.c and Triton's, at sizes at which a dispatch takes some milliseconds.
+import { join } from 'node:path';
+import { compileExample, hasLlvm } from '../../tests/support/build.ts';
+import {
+  buffer,
+  type Recipe,
+  root,
+  type StrictSubject,
+  subject,
+  tritonSubjects,
+  u32,
+} from '../../tests/support/strict-kernels.ts';
+
+type Shape = Omit<Recipe, 'kernel'>;
+
+const linear = (groups: number, size: number, args: Recipe['args']): Shape => ({
+  grid: [groups, 1, 1],
+  block: [size, 1, 1],
+  args,
+});
+
+/** By kernel of bench/shapes.c. */
+const SHAPES: Readonly<Record<string, Shape>> = {
+  histogram: linear(16, 256, [buffer(1024), buffer(4 * 16 * 256 * 32), u32(32)]),
+  softmax: linear(32, 256, [buffer(4 * 32 * 2000), buffer(4 * 32 * 2000), u32(2000)]),
+  transpose: linear(256, 256, [buffer(4 * 512 * 512), buffer(4 * 512 * 512), u32(512)]),
+  scatter: linear(64, 64, [buffer(4 * 65536), buffer(4 * 65536), u32(16), u32(65536)]),
+  rows: linear(128, 64, [buffer(4 * 8192), buffer(4 * 65536), buffer(4 * 65536), u32(65536)]),
+  sort: linear(16, 256, [buffer(4 * 16 * 512)]),
+  product: linear(64, 256, [buffer(4 * 128 * 128), buffer(4 * 128 * 128), buffer(4 * 128 * 128), u32(128)]),
+  collatz: linear(16, 1024, [buffer(4 * 16 * 1024), u32(300)]),
+  scalars: linear(64, 64, [buffer(4 * 64 * 64), buffer(4096), u32(2000)]),
+  bytes: linear(64, 256, [buffer(64 * 256 * 8), buffer(64 * 256 * 8 + 4), u32(8)]),
+  scratch: linear(16, 64, [buffer(4 * 16 * 64), buffer(4 * 16 * 64 * 16), u32(40)]),
+};
+
+function ownShapes(): StrictSubject[] {
+  if (!hasLlvm()) return [];
+  const codeObject = compileExample(join(root(), 'bench', 'shapes.c'), 'gfx942', 2);
+  return Object.entries(SHAPES).map(([kernel, shape]) => subject(kernel, 'gfx942', codeObject, { kernel, ...shape }));
+}
+
+/** Strides of square matrices are their size; `a` and `c` are bytes an element. */
+const matmul =
+  (size: number, a: number, c: number) =>
+  (block: Recipe['block']): Shape => ({
+    grid: [size / 64, size / 64, 1],
+    block,
+    args: [
+      buffer(size * size * a),
+      buffer(size * size * a),
+      buffer(size * size * c),
+      ...Array.from({ length: 6 }, () => u32(size)),
+    ],
+  });
+
+const TRITON = {
+  add_f32: (block: Recipe['block']): Shape => ({
+    grid: [200, 1, 1],
+    block,
+    args: [buffer(819_200), buffer(819_200), buffer(819_200), u32(204_800)],
+  }),
+  softmax_f32: (block: Recipe['block']): Shape => ({
+    grid: [64, 1, 1],
+    block,
+    args: [buffer(256_000), buffer(256_000), u32(1000), u32(1000), u32(1000)],
+  }),
+  matmul_fp16: matmul(256, 2, 4),
+  matmul_fp8: matmul(256, 1, 4),
+  matmul_fp32: matmul(128, 4, 4),
+  attn_fwd: (block: Recipe['block']): Shape => ({
+    grid: [8, 1, 1],
+    block,
+    args: [
+      ...Array.from({ length: 4 }, () => buffer(512 * 64 * 2)),
+      { value: new Uint8Array(Float32Array.of(0.125).buffer) },
+      ...[64, 64, 64, 64, 512].map(u32),
+    ],
+  }),
+};
+
+/** Of all shapes. */
+export const shapeSubjects = (): StrictSubject[] => [
+  ...ownShapes(),
+  ...tritonSubjects(TRITON).filter(({ target }) => target === 'gfx942'),
+];
