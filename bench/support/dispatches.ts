@@ -134,14 +134,16 @@ async function warmTimes({ name, open }: Case, modes: readonly Mode[]): Promise<
   const counts: number[] = [];
   for (const [, request] of modes) {
     const started = processorTime();
-    let [dispatches, last] = [0, 0];
-    while (dispatches < 3 || processorTime() - started < WARM_UP) {
-      const before = processorTime();
+    let dispatches = 0;
+    let settled: { readonly at: number; readonly dispatches: number } | undefined;
+    for (let time = 0; dispatches < 4 || time < WARM_UP; time = processorTime() - started) {
       const { findings } = await dispatch(request());
-      last = processorTime() - before;
       if (dispatches++ === 0 && findings?.[0] !== undefined) console.log(name, findings[0].rule, findings[0].message);
+      if (dispatches >= 2 && time >= WARM_UP / 2) settled ??= { at: time, dispatches };
     }
-    counts.push(Math.max(1, Math.ceil(SIDE / Math.max(last, 0.1))));
+    const { at, dispatches: before } = settled ?? { at: 0, dispatches: 0 };
+    const one = (processorTime() - started - at) / Math.max(1, dispatches - before);
+    counts.push(Math.max(1, Math.ceil(SIDE / one)));
   }
   const times = modes.map((): number[] => []);
   for (let round = 0; round < Number(process.env.ROUNDS ?? ROUNDS); round++) {

@@ -15,7 +15,7 @@ export { type BackwardFlow, type ForwardFlow, solveBackward, solveForward } from
 export { addSlots, type Effects, effectsOf, overlaps, slotSet } from './effects.ts';
 export { type ExecChange, execChange } from './exec.ts';
 export { type Hazard, type HazardRule, HazardRules, type Kind, type Nearest } from './hazards/rules.ts';
-export { makeStep, type Step } from './hazards/steps.ts';
+export { makeStep, type Step, waitStates } from './hazards/steps.ts';
 export { MAX_WAIT_STATES } from './hazards/tables.ts';
 export { hasFallthrough, type LiftOptions, liftCodeObject } from './lift.ts';
 export { type FurtherReads, hasSlot, type Liveness, livenessOf } from './liveness.ts';

@@ -64,7 +64,6 @@ export function makeStep(instruction: Instruction, effects: Effects, waits: Matr
   const isLds = flags.has('DS');
   const isMemory = flags.has('MUBUF') || flags.has('MTBUF') || flags.has('MIMG') || flags.has('FLAT');
   const isVector = flags.has('VALU') && !isMemory;
-  const states = operation === 's_nop' ? ((instruction.operands[0] as Immediate).value & 15) + 1 : 1;
   return {
     instruction,
     effects,
@@ -88,8 +87,13 @@ export function makeStep(instruction: Instruction, effects: Effects, waits: Matr
     usesVcc: uses.includes('VCC'),
     special: specialOf(instruction),
     readsM0: flags.has('LDSDMA') || flags.has('GWS') || READS_M0.test(operation),
-    states,
+    states: waitStates(instruction),
   };
+}
+
+/** Wait states that an instruction takes itself. */
+export function waitStates({ row, operands }: Instruction): number {
+  return row.operation === 's_nop' ? ((operands[0] as Immediate).value & 15) + 1 : 1;
 }
 
 /** Scalar and LDS instructions that read M0 without a hold. Source: LLVM 22, checkReadM0Hazards. */

@@ -105,8 +105,8 @@ export class AccessChecks {
     const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, told, ...scope };
     if (access.kind === 'atomic') {
       if (plan.instruction.row.operands.some((o) => o.isOut)) state.usesAtomics = true;
-      state.hasUpdated = true;
-    } else if (state.hasUpdated && access.kind === 'load' && this.races.isPoll(pc)) state.usesAtomics = true;
+      lds.hasUpdated = true;
+    } else if (lds.hasUpdated && access.kind === 'load' && this.races.isPoll(pc)) state.usesAtomics = true;
     const pieces = access.pieces(w);
     if (access.isScalar) return this.checkScalar(actor, pieces);
     const low = w.sgprs[EXEC] as number;
@@ -363,12 +363,13 @@ export class AccessChecks {
         else origin = 'kernarg';
       } else if (region !== this.regions.kernarg) {
         const of = this.global.of(region);
-        this.races.touch(actor, piece, 0, of, offset, bytes, access.kind !== 'load');
-        if (access.kind === 'load') {
-          this.races.scalarRead(actor, of, offset, bytes);
-          if (!isAnyWritten(of, offset, bytes)) origin = 'global';
+        const isPlain = access.kind === 'load' && bytes === 4 && (offset & 3) === 0 && !actor.isSynchronising;
+        if (!isPlain || !this.global.readUnstored(of, offset, actor.who)) {
+          this.races.touch(actor, piece, 0, of, offset, bytes, access.kind !== 'load');
+          if (access.kind === 'load') this.races.scalarRead(actor, of, offset, bytes);
         }
         if (access.kind !== 'load') of.setWritten(offset, bytes, true);
+        else if (!isAnyWritten(of, offset, bytes)) origin = 'global';
       }
       if (access.kind === 'load' && piece.register >= 0) {
         registers.setScalar(piece.register, origin === undefined);

@@ -27,7 +27,7 @@ import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver } from './polls.ts';
 import { actorOf } from './race-page.ts';
 import { RegisterChecks } from './register-checks.ts';
-import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
+import { ACCESS_REGISTERS, initialScalars, KNOWN_WAYS } from './registers.ts';
 import { Reporter } from './reporter.ts';
 import type { Segment } from './segments.ts';
 import { type Executed, KnownPaths, PathHazards } from './wait-states.ts';
@@ -62,7 +62,11 @@ interface Running {
   readonly facts: CodeFacts;
   /** A number for the dispatch: what compiled code knows of paths is for one, as long as there is something to report. */
   readonly number: number;
+  /** The ways to blocks that compiled code knows (registers.ts). */
+  readonly ways: Uint8Array;
   readonly scalars: readonly number[];
+  /** Where the kernel's arguments are in wasm memory, and their bytes; zeros where they are elsewhere. */
+  readonly kernargPlace: readonly [number, number];
   /** See `DispatchRegions`. */
   readonly hasDies: boolean;
   /** Wavefronts of a workgroup may be ordered through LDS without barriers. */
@@ -156,7 +160,9 @@ export class StrictChecker implements Monitor {
       hazards,
       facts,
       number,
+      ways: memory.reserve(4 * KNOWN_WAYS, 'strict mode'),
       scalars,
+      kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
       hasDies,
       handsOver: handsOver(loaded, launch),
     };
@@ -201,13 +207,14 @@ export class StrictChecker implements Monitor {
       const tag = tagsOf(wave.index);
       const actor = actorOf(number, wave.index);
       shadow.registers.identify([actor, 0, table.byteOffset, table.length, lds.storage.byteOffset, tag]);
-      shadow.registers.trail[1] = Math.imul(this.now.number, 0x9e3779b1);
+      shadow.registers.setArguments(...this.now.kernargPlace);
+      shadow.registers.beginTrail(this.now.number, this.now.ways.byteOffset);
       return shadow;
     });
     this.started++;
     this.wavefronts += waves.length;
     const order = this.now.handsOver ? new LdsOrder(workgroup.lds.byteLength, waves.length) : undefined;
-    this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false, hasUpdated: false, order });
+    this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false, order });
     deadlocks.startWorkgroup(waves);
   }
 
@@ -315,6 +322,11 @@ export class StrictChecker implements Monitor {
     this.now.hazards.follow(w, [...before, ...last], before.length);
   }
 
+  /** Whether wait states of a run of instructions depend on what is executed before it. */
+  dependsOnPath(run: readonly Executed[]): boolean {
+    return this.now.hazards.dependsOnPath(run);
+  }
+
   /** What there is to say about an instruction that is about to execute; `at` is its loaded address. */
   look(w: Wave, at: number, bound: BoundInstruction): void {
     const { base, registers: checks } = this.now;
@@ -328,7 +340,7 @@ export class StrictChecker implements Monitor {
     if (w.vskip || w.gprIndexing) shadow.registers.outstanding[1] = 0;
     if (w.vskip && (plan.isVector || (plan.access !== undefined && !plan.access.isScalar))) return;
     if (w.gprIndexing && plan.isVector) {
-      if (shadow.queue.total !== 0) checks.checkWaits(w, shadow, pc, plan);
+      checks.checkWaits(w, shadow, pc, plan);
       this.defineIndexed(w, shadow, plan);
       return;
     }
@@ -338,14 +350,13 @@ export class StrictChecker implements Monitor {
   /** One instruction, without GPR indexing and vector skipping. */
   check(w: Wave, state: GroupState, shadow: WaveShadow, pc: number, plan: StrictPlan): void {
     const { registers: checks, accesses } = this.running as Running;
-    const { queue } = shadow;
     const { lds } = state;
     if (plan.wait !== undefined) {
-      queue.wait(plan.wait, lds.epoch);
+      shadow.queue.wait(plan.wait, lds.epoch);
       return;
     }
     if (((shadow.registers.outstanding[1] as number) & ACCESS_REGISTERS) === 0) {
-      if (queue.total !== 0) checks.checkWaits(w, shadow, pc, plan);
+      checks.checkWaits(w, shadow, pc, plan);
       checks.checkReads(w, shadow, pc, plan);
     }
     if (plan.role.isBarrier) shadow.registers.passBarrier(pc);
@@ -356,16 +367,12 @@ export class StrictChecker implements Monitor {
     const { access } = plan;
     if (access === undefined) {
       checks.define(w, shadow, plan);
-      if (plan.role.kind !== undefined) queue.issue(plan.role.kind, pc, plan, w.index, lds.epoch);
+      shadow.issue(pc, plan, lds.epoch, undefined, undefined);
       return;
     }
     const written = accesses.check(w, state, pc, plan);
     if (!plan.isDefinedByAccess) checks.define(w, shadow, plan);
-    if (plan.role.kind === undefined) return;
-    const operation = queue.issue(plan.role.kind, pc, plan, w.index, lds.epoch);
-    operation.lds = written;
-    operation.onComplete = accesses.takeArrival(state);
-    if (access.toLds) lds.setInFlight(operation);
+    if (plan.role.kind !== undefined) shadow.issue(pc, plan, lds.epoch, written, accesses.takeArrival(state));
   }
 
   /**
@@ -379,7 +386,7 @@ export class StrictChecker implements Monitor {
     let at = pc;
     for (const plan of segment.plans) {
       if (segment.isSuspicious && this.isBeyondAllocation(plan)) this.checkAllocation(w, at, plan);
-      if (shadow.queue.total !== 0) checks.checkWaits(w, shadow, at, plan);
+      checks.checkWaits(w, shadow, at, plan);
       checks.checkReads(w, shadow, at, plan);
       checks.define(w, shadow, plan, written);
       for (const slot of plan.scalarWrites) written.add(slot);
@@ -435,10 +442,12 @@ export class StrictChecker implements Monitor {
     const { epoch } = lds;
     order?.barrier();
     const outstanding: IssuedOperation[] = [];
+    const reads = new Map<number, number[]>();
     for (const shadow of waves) {
-      if (shadow.registers.outstanding[0] !== 0) outstanding.push(...shadow.queue.writingLds(epoch));
+      outstanding.push(...shadow.writingLds(epoch));
+      for (const pc of shadow.readingLds()) reads.set(pc, [...(reads.get(pc) ?? []), shadow.wave.index]);
     }
-    lds.barrier(outstanding);
+    lds.barrier(outstanding, reads);
     if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
     WaveShadow.meet(waves, !this.now.hasDies);
     this.now.deadlocks.changed();
@@ -501,6 +510,7 @@ export class StrictChecker implements Monitor {
     for (const { storage } of this.freeLds) this.running?.info.memory.release(storage);
     this.freeShadows.length = 0;
     this.freeLds.length = 0;
+    if (this.running !== undefined) this.running.info.memory.release(this.running.ways);
     this.running?.global.release();
   }
 
@@ -537,6 +547,12 @@ export class StrictChecker implements Monitor {
     for (const { waves } of this.groups.values()) for (const { wave } of waves) instructions += wave.executed;
     return { instructions, wavefronts: this.wavefronts, workgroups: this.finished, instructionsByEncoding: {} };
   }
+}
+
+/** Where the first bytes of a region are in wasm memory, and how many these are; zeros where they are elsewhere. */
+function placeOf(region: Region | undefined, bytes: number): readonly [number, number] {
+  if (region === undefined || region.base !== gpuWindow.base + region.offset) return [0, 0];
+  return [region.offset, Math.min(bytes, region.size)];
 }
 
 /** The address in a kernarg segment at an offset; undefined where there is none. */

@@ -1,23 +1,30 @@
 // Loads and stores in compiled code: their lanes' bytes are noted in the shadows of memory, and the operation goes into the wavefront's
-// log of outstanding ones, which WaitQueue takes over when somebody asks it. Waits that complete all of the log empty it.
-import type { LoadOperation, StoreOperation } from '../../../isa/semantics/index.ts';
+// log of outstanding ones (compiled-waits.ts), which WaitQueue takes over when somebody asks it.
+import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../isa/semantics/index.ts';
 import { LANES, WAVE_LDS_BASE, WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { emitLook, type Frame, type Transfer } from '../wasm/memory/index.ts';
+import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Transfer } from '../wasm/memory/index.ts';
 import { apart, emitAddressRegister } from './compiled-lanes.ts';
-import { ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
+import { ldsAtomicFunction, ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
 import { pageFunction } from './compiled-pages.ts';
 import type { StrictPlan } from './plan.ts';
 import {
   LOG_ENTRIES,
   LOG_ENTRY_BYTES,
+  LOG_KIND,
   LOG_PART,
   LOG_PART_BYTES,
   LOG_PARTS,
   LOG_PC,
-  SHADOW_COMPLETE,
+  LOG_SLOT,
+  LOGGED_LDS,
+  LOGGED_SCALAR,
+  LOGGED_STORE,
+  LOGGED_VM,
+  SHADOW_KERNARG,
+  SHADOW_KERNARG_BYTES,
   SHADOW_LOG,
   SHADOW_LOGGED,
   SHADOW_LOGGED_VM,
@@ -31,7 +38,7 @@ const PART_RUN = 8;
 const PART_ADDRESSES = 16;
 
 /**
- * The load or store of an instruction when compiled code can look at it. `isSynchronising`: it orders workgroups; `handsOver`: LDS may
+ * The load or store of an instruction when compiled code can look at it; an atomic of LDS that returns nothing as a store. `isSynchronising`: it orders workgroups; `handsOver`: LDS may
  * order wavefronts.
  */
 export function lookedAt(
@@ -40,11 +47,27 @@ export function lookedAt(
   handsOver: boolean,
 ): LoadOperation | StoreOperation | undefined {
   const { access, operation, role } = plan;
-  if (access === undefined || access.isScalar || access.toLds || isSynchronising) return undefined;
+  if (access === undefined || access.toLds) return undefined;
+  if (operation?.kind === 'atomic' && access.space === 'lds' && role.kind === 'lds')
+    return handsOver || plan.writes.length > 0 ? undefined : ldsUpdate(operation);
+  if (isSynchronising) return undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
   if (operation.kind === 'load' && !plan.isDefinedByAccess) return undefined;
+  if (plan.effects.defs.length > 1) return undefined;
+  if (access.isScalar) return access.space === 'global' && operation.kind === 'load' ? operation : undefined;
   if (access.space === 'lds') return role.kind === 'lds' && !handsOver ? operation : undefined;
   return access.space === 'global' && role.kind === 'vm' ? operation : undefined;
+}
+
+/** Whether an instruction of the LDS unit moves values between lanes, and touches no memory. */
+export function movesLanes({ access, role, special, effects }: StrictPlan): boolean {
+  return access === undefined && role.kind === 'lds' && special === 'none' && effects.defs.length === 1;
+}
+
+/** An atomic of LDS as a store of the same bytes; undefined for pairs. */
+function ldsUpdate(operation: AtomicOperation): StoreOperation | undefined {
+  const { space, pairStride } = operation;
+  return pairStride === undefined ? { kind: 'store', space, bytes: atomicBytes(operation), half: undefined, pairStride } : undefined;
 }
 
 /** Notes accesses of global memory. The parameter is the instruction's place in the image. */
@@ -55,7 +78,7 @@ function lookAtGlobal(bytes: number, isWrite: boolean): Transfer {
     const { fn } = f.code;
     fn.get(shadow).get(a);
     if (offset !== 0) fn.i32(offset).op('i32.add');
-    fn.i32(count).get(pc).call(pageFunction(f.module, isWrite)).op('i32.eqz');
+    fn.i32(count).get(pc).call(pageFunction(f.module, isWrite ? 'store' : 'load')).op('i32.eqz');
     f.code.if(() => f.resume());
   };
   const look = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
@@ -66,14 +89,25 @@ function lookAtGlobal(bytes: number, isWrite: boolean): Transfer {
 }
 
 /** Notes accesses of LDS. Parameters: the instruction's place in the image, for stores the part of the log for their addresses. */
-function lookAtLds(bytes: number, isWrite: boolean): Transfer {
+function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean): Transfer {
   let [shadow, base, address] = [0, 0, 0];
   const note = (f: Frame, a: number, offset: number, count: number): void => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
+    if (isAtomic && bytes > 4 && offset === 0) {
+      fn.get(a)
+        .get(base)
+        .op('i32.sub')
+        .i32(bytes - 1)
+        .op('i32.and');
+      f.code.if(() => f.resume());
+    }
     fn.get(shadow).get(a).get(base).op('i32.sub');
     if (offset !== 0) fn.i32(offset).op('i32.add');
-    fn.i32(count).get(pc).call(ldsFunction(f.module, isWrite)).op('i32.eqz');
+    fn.i32(count)
+      .get(pc)
+      .call(isAtomic ? ldsAtomicFunction(f.module) : ldsFunction(f.module, isWrite))
+      .op('i32.eqz');
     f.code.if(() => f.resume());
   };
   const prologue = (f: Frame): void => {
@@ -89,7 +123,8 @@ function lookAtLds(bytes: number, isWrite: boolean): Transfer {
       .memory('i64.store');
     fn.get(part).i32(0).memory('i32.store', PART_RUN);
   };
-  const plain = looking(bytes, isWrite, `lds.${bytes}${isWrite ? '.store' : ''}`, isWrite ? 2 : 1, note, prologue);
+  const key = `lds.${bytes}${isAtomic ? '.atomic' : isWrite ? '.store' : ''}`;
+  const plain = looking(bytes, isWrite, key, isWrite ? 2 : 1, note, prologue);
   const scattered = (f: Frame, addresses: readonly number[]): void => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
@@ -98,7 +133,7 @@ function lookAtLds(bytes: number, isWrite: boolean): Transfer {
     fn.get(pc).call(ldsQuadFunction(f.module, isWrite)).op('i32.eqz');
     f.code.if(() => plain.scattered(f, addresses));
   };
-  const look = bytes === 4 ? { ...plain, scattered } : plain;
+  const look = bytes === 4 && !isAtomic ? { ...plain, scattered } : plain;
   if (!isWrite) return look;
   /** Keeps the address of the lane that is `lanes` behind the current one. */
   const keep = (f: Frame, a: number, lanes: number): void => {
@@ -107,7 +142,7 @@ function lookAtLds(bytes: number, isWrite: boolean): Transfer {
     fn.get(part).get(f.at).op('i32.add').get(a).get(base).op('i32.sub');
     fn.memory('i32.store', PART_ADDRESSES + 4 * lanes);
   };
-  return apart({
+  const noting: Transfer = {
     ...look,
     wave: (f, a, count) => {
       const [, part] = f.extra as [number, number];
@@ -137,7 +172,8 @@ function lookAtLds(bytes: number, isWrite: boolean): Transfer {
       if (n === 0) keep(f, a, 0);
       note(f, a, offset, look.piece);
     },
-  });
+  };
+  return isAtomic ? noting : apart(noting);
 }
 
 /** A transfer that moves nothing: `note` looks at bytes. */
@@ -171,24 +207,30 @@ function looking(
 }
 
 /**
- * Looks at the bytes of a load or store. Written inside of a block: leaves it when TypeScript has to look. False when there is no code
+ * Looks at the bytes of a load or store, if there is one. Written inside of a block: leaves it when TypeScript has to look. False when there is no code
  * for its addresses; then nothing has been written.
  */
 export function emitLooks(
   context: FunctionContext,
   shadow: number,
   plan: StrictPlan,
-  operation: LoadOperation | StoreOperation,
+  operation: LoadOperation | StoreOperation | undefined,
 ): boolean {
   const { access, instruction } = plan;
   const { fn, module, pc } = context;
   const mark = fn.size;
+  fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRIES).op('i32.ge_u').brIf(0);
+  if (operation === undefined) return true;
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
-  fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRIES).op('i32.ge_u').brIf(0);
+  if (access?.isScalar) {
+    if (operation.kind === 'load' && emitScalarLook(context, shadow, plan, operation)) return true;
+    fn.truncate(mark);
+    return false;
+  }
   if (isWrite) emitAddressRegister(context, shadow, plan);
   for (let part = 0; part < partsOf(operation); part++) {
-    const look = isLds ? lookAtLds(operation.bytes, isWrite) : lookAtGlobal(operation.bytes, isWrite);
+    const look = isLds ? lookAtLds(operation.bytes, isWrite, plan.operation?.kind === 'atomic') : lookAtGlobal(operation.bytes, isWrite);
     const push = (): void => {
       fn.i32(pc);
       if (!isLds || !isWrite) return;
@@ -203,6 +245,34 @@ export function emitLooks(
     fn.op('i32.eqz').brIf(0);
   }
   return true;
+}
+
+/** As emitLooks, of a scalar load: of the kernel's arguments, or of memory that the dispatch has not stored to. */
+function emitScalarLook(
+  context: FunctionContext,
+  shadow: number,
+  { instruction }: StrictPlan,
+  operation: LoadOperation,
+): boolean {
+  const { fn, module, pc } = context;
+  if (!emitScalarPlace(context, module, instruction, operation)) return false;
+  fn.get(shadow).i32(operation.bytes).i32(pc).call(scalarFunction(module));
+  fn.op('i32.eqz').brIf(0);
+  return true;
+}
+
+/** (offset in wasm memory or 0, shadow, bytes, place in the image) → as pageFunction. */
+function scalarFunction(module: WasmModule): WasmFunction {
+  const pages = pageFunction(module, 'scalar');
+  return module.helper('strict.scalar', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [at, shadow, bytes, pc] = [0, 1, 2, 3] as const;
+    fn.get(at).op('i32.eqz').if().i32(0).return().end();
+    fn.get(at).get(shadow).memory('i32.load', SHADOW_KERNARG).op('i32.sub').get(bytes).op('i32.add');
+    fn.get(shadow).memory('i32.load', SHADOW_KERNARG_BYTES).op('i32.le_u');
+    fn.get(at).get(shadow).memory('i32.load', SHADOW_KERNARG).op('i32.ge_u').op('i32.and');
+    fn.if().i32(1).return().end();
+    fn.get(shadow).get(at).get(bytes).get(pc).call(pages);
+  });
 }
 
 function partsOf({ pairStride }: LoadOperation | StoreOperation): number {
@@ -220,13 +290,18 @@ export function emitLogged(
   { fn, pc }: { readonly fn: WasmFunction; readonly pc: number },
   shadow: number,
   { access, role, effects }: StrictPlan,
-  operation: LoadOperation | StoreOperation,
+  operation: LoadOperation | StoreOperation | undefined,
 ): void {
-  pushEntry(fn, shadow).i32(pc).memory('i32.store', LOG_PC);
-  const writesLds = access?.space === 'lds' && operation.kind === 'store';
-  pushEntry(fn, shadow)
-    .i32(writesLds ? partsOf(operation) : 0)
-    .memory('i32.store', LOG_PARTS);
+  const put = (value: number, at: number): void => {
+    pushEntry(fn, shadow).i32(value).memory('i32.store', at);
+  };
+  const isStore = operation?.kind === 'store';
+  const [range] = effects.defs;
+  put(pc, LOG_PC);
+  put(access?.space === 'lds' && isStore ? partsOf(operation) : 0, LOG_PARTS);
+  const other = role.kind === 'scalar' ? LOGGED_SCALAR : LOGGED_LDS;
+  put(role.kind === 'vm' ? LOGGED_VM | (isStore ? LOGGED_STORE : 0) : other, LOG_KIND);
+  put(range === undefined ? 0 : range.first | (range.count << 16), LOG_SLOT);
   const increment = (at: number): void => {
     fn.get(shadow).get(shadow).memory('i32.load', at).i32(1).op('i32.add').memory('i32.store', at);
   };
@@ -234,7 +309,7 @@ export function emitLogged(
   increment(SHADOW_TOTAL);
   if (role.kind === 'vm') {
     increment(SHADOW_LOGGED_VM);
-    if (operation.kind === 'store') increment(SHADOW_STORES);
+    if (isStore) increment(SHADOW_STORES);
   }
   const pending = new Map<number, bigint>();
   for (const { first, count } of effects.defs) {
@@ -248,35 +323,4 @@ export function emitLogged(
   }
 }
 
-/** (shadow, vmcnt, lgkmcnt) → 1 when a wait has been passed: it completes all that the log holds, or nothing. */
-export function waitFunction(module: WasmModule): WasmFunction {
-  return module.helper('strict.wait', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
-    const [shadow, vm, lgkm] = [0, 1, 2] as const;
-    const [logged, vms, ldses] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
-    fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged);
-    fn.get(shadow).memory('i32.load', SHADOW_TOTAL).op('i32.ne').if().i32(0).return().end();
-    fn.get(shadow).memory('i32.load', SHADOW_LOGGED_VM).set(vms);
-    fn.get(logged).get(vms).op('i32.sub').set(ldses);
-    for (const [count, outstanding] of [
-      [vm, vms],
-      [lgkm, ldses],
-    ] as const) {
-      fn.get(count).op('i32.eqz').get(outstanding).op('i32.eqz').op('i32.or');
-      if (count === lgkm) fn.op('i32.and');
-    }
-    fn.if();
-    for (const at of [SHADOW_LOGGED, SHADOW_LOGGED_VM, SHADOW_TOTAL]) fn.get(shadow).i32(0).memory('i32.store', at);
-    fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', SHADOW_COMPLETE);
-    for (let at = 0; at < PENDING_BYTES; at += 16) {
-      fn.get(shadow)
-        .v128(0, 0, 0, 0)
-        .memory('v128.store', SHADOW_PENDING + at);
-    }
-    fn.i32(1).return().end();
-    fn.get(vm).get(vms).op('i32.ge_u').get(lgkm).get(ldses).op('i32.ge_u').op('i32.and');
-  });
-}
-
-const PENDING_BYTES = SHADOW_TOTAL - SHADOW_PENDING;
-if (PENDING_BYTES % 16 !== 0 || LOG_PART_BYTES !== PART_ADDRESSES + 4 * LANES)
-  throw new Error('the log is laid out otherwise');
+if (LOG_PART_BYTES !== PART_ADDRESSES + 4 * LANES) throw new Error('the log is laid out otherwise');

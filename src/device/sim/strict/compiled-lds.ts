@@ -1,13 +1,15 @@
-// Compiled code notes accesses of LDS in its shadow (lds.ts): whole dwords that are written, and that no other wavefront touches so.
+// Compiled code notes accesses of LDS in its shadow (lds.ts): bytes that are written, and that no other wavefront touches so.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
 import {
+  ATOMIC_TAGS,
   LDS_HIGH,
   LDS_LOW,
   LDS_READER,
   LDS_READER_PC,
   LDS_STALE,
   LDS_UNSETTLED,
+  LDS_UPDATED,
   LDS_WRITER,
   LDS_WRITER_PC,
   LDS_WRITTEN,
@@ -31,6 +33,61 @@ export function ldsFunction(module: WasmModule, isWrite: boolean): WasmFunction 
 export function ldsQuadFunction(module: WasmModule, isWrite: boolean): WasmFunction {
   const name = `strict.lds.four.${isWrite ? 'store' : 'load'}`;
   return module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeQuad(fn, isWrite));
+}
+
+/**
+ * (shadow, LDS address, bytes, place in the image) → 1 when an atomic that returns nothing is all right there and noted, 0 when TypeScript has
+ * to look. The bytes are whole dwords.
+ */
+export function ldsAtomicFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.lds.atomic', ['i32', 'i32', 'i32', 'i32'], ['i32'], writeAtomic);
+}
+
+function writeAtomic(fn: WasmFunction): void {
+  const code = new Code(fn);
+  const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
+  const [head, tag, word] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+  const leave = (): void => {
+    fn.if().i32(0).return().end();
+  };
+  const array = (which: number): WasmFunction => fn.get(head).memory('i32.load', which).get(at).op('i32.add');
+  begin(fn, shadow, head);
+  fn.get(at).i32(3).op('i32.and').op('i32.or');
+  leave();
+  fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).set(tag);
+  extend(code, head, at, bytes, word);
+  code.loop((again) => {
+    array(LDS_READER).memory('i32.load').tee(word).get(tag).op('i32.ne').get(word).i32(0).op('i32.ne').op('i32.and');
+    leave();
+    fn.get(head).memory('i32.load', LDS_WRITTEN).get(at).i32(3).op('i32.shr_u').op('i32.add').memory('i32.load8_u');
+    fn.get(at).i32(4).op('i32.and').op('i32.shr_u').i32(15).op('i32.and').i32(15).op('i32.ne');
+    leave();
+    array(LDS_WRITER).memory('i32.load').tee(word).i32(MANY_TAGS).op('i32.and').get(tag).op('i32.eq');
+    fn.get(word).op('i32.eqz').op('i32.or');
+    code.if(
+      () => fn.get(tag).i32(ATOMIC_TAGS).op('i32.or').set(word),
+      () => {
+        fn.get(word).i32(ATOMIC_TAGS).op('i32.and').i32(ATOMIC_TAGS).op('i32.ne');
+        leave();
+        fn.i32(-1).set(word);
+      },
+    );
+    array(LDS_WRITER).get(word).memory('i32.store');
+    array(LDS_WRITER_PC).get(pc).memory('i32.store');
+    fn.get(at).i32(4).op('i32.add').set(at).get(bytes).i32(4).op('i32.sub').tee(bytes);
+    code.brIf(again);
+  });
+  fn.get(head).i32(1).memory('i32.store', LDS_UPDATED);
+  fn.i32(1);
+}
+
+/** Bytes from `at` on are among those that somebody has touched. */
+function extend(code: Code, head: number, at: number, bytes: number, word: number): void {
+  const { fn } = code;
+  fn.get(at).get(head).memory('i32.load', LDS_LOW).op('i32.lt_u');
+  code.if(() => fn.get(head).get(at).memory('i32.store', LDS_LOW));
+  fn.get(at).get(bytes).op('i32.add').tee(word).get(head).memory('i32.load', LDS_HIGH).op('i32.gt_u');
+  code.if(() => fn.get(head).get(word).memory('i32.store', LDS_HIGH));
 }
 
 /** Sets `head`, and clears the tags when they are from before a barrier. Leaves 1 when operations are in flight. */
@@ -149,13 +206,9 @@ function writeLds(fn: WasmFunction, isWrite: boolean): void {
   };
   const array = (which: number): WasmFunction => fn.get(head).memory('i32.load', which).get(at).op('i32.add');
   begin(fn, shadow, head);
-  fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and').op('i32.or');
   leave();
   fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).set(tag);
-  fn.get(at).get(head).memory('i32.load', LDS_LOW).op('i32.lt_u');
-  code.if(() => fn.get(head).get(at).memory('i32.store', LDS_LOW));
-  fn.get(at).get(bytes).op('i32.add').tee(word).get(head).memory('i32.load', LDS_HIGH).op('i32.gt_u');
-  code.if(() => fn.get(head).get(word).memory('i32.store', LDS_HIGH));
+  extend(code, head, at, bytes, word);
   /** The bits of `count` dwords from `at` on must be set, or become so. */
   const bits = (count: number): void => {
     const all = (1 << (4 * count)) - 1;
@@ -172,6 +225,11 @@ function writeLds(fn: WasmFunction, isWrite: boolean): void {
   const step = (size: number): void => {
     fn.get(at).i32(size).op('i32.add').set(at).get(bytes).i32(size).op('i32.sub').set(bytes);
   };
+  fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and');
+  code.if(() => {
+    eachByte(fn, code, { head, tag, at, bytes, pc, word, isWrite, array, leave });
+    fn.i32(1).return();
+  });
   code.loop((again) => {
     fn.get(bytes).i32(16).op('i32.ge_u');
     code.if(
@@ -190,6 +248,48 @@ function writeLds(fn: WasmFunction, isWrite: boolean): void {
     code.brIf(again);
   });
   fn.i32(1);
+}
+
+/** Parts of dwords: their bytes one by one. */
+function eachByte(
+  fn: WasmFunction,
+  code: Code,
+  { head, tag, at, bytes, pc, word, isWrite, array, leave }: Parts & { readonly [name in 'head' | 'at' | 'bytes']: number },
+): void {
+  const [place, mine] = [fn.local('i32'), fn.local('i32')];
+  fn.get(tag).i32(255).op('i32.and').set(mine);
+  const leaveForeign = (which: number): void => {
+    array(which).memory('i32.load8_u').tee(word).get(mine).op('i32.ne').get(word).i32(0).op('i32.ne').op('i32.and');
+    leave();
+  };
+  const setPc = (which: number): void => {
+    fn.get(head).memory('i32.load', which).get(at).i32(-4).op('i32.and').op('i32.add').get(pc).memory('i32.store');
+  };
+  const pushBit = (): WasmFunction => fn.i32(1).get(at).i32(7).op('i32.and').op('i32.shl');
+  code.loop((again) => {
+    leaveForeign(LDS_WRITER);
+    fn.get(head).memory('i32.load', LDS_WRITTEN).get(at).i32(3).op('i32.shr_u').op('i32.add').set(place);
+    if (isWrite) {
+      leaveForeign(LDS_READER);
+      array(LDS_WRITER).get(mine).memory('i32.store8');
+      setPc(LDS_WRITER_PC);
+      fn.get(place).get(place).memory('i32.load8_u');
+      pushBit().op('i32.or').memory('i32.store8');
+    } else {
+      fn.get(place).memory('i32.load8_u');
+      pushBit().op('i32.and').op('i32.eqz');
+      leave();
+      array(LDS_READER).memory('i32.load8_u').tee(word).get(mine).op('i32.ne');
+      code.if(() => {
+        array(LDS_READER);
+        fn.i32(MANY_TAGS & 255).get(mine).get(word).select();
+        fn.memory('i32.store8');
+        setPc(LDS_READER_PC);
+      });
+    }
+    fn.get(at).i32(1).op('i32.add').set(at).get(bytes).i32(1).op('i32.sub').tee(bytes);
+    code.brIf(again);
+  });
 }
 
 interface Parts {

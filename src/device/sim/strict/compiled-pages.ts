@@ -1,6 +1,7 @@
 // Compiled code notes accesses of global memory in the records of pages, as RacePage.note does, and in the bits of written bytes.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
+import { detailFunction, type GlobalAccess } from './compiled-details.ts';
 import {
   LINE,
   LINE_BITS,
@@ -14,27 +15,36 @@ import {
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
   LINES,
+  PAGE,
+  PAGE_DETAILS,
   PAGE_WRITTEN,
 } from './race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
 const LINE_BYTES = 4 * LINE;
+const PAGE_BYTES = 4 * PAGE;
 /** Lines that are noted at once when one wavefront has them to itself. */
 const QUAD = 4;
 
 /**
- * (shadow, offset in wasm memory, bytes, place in the image) → 1 when the bytes are whole dwords and all is right and noted; 0 when
+ * (shadow, offset in wasm memory, bytes, place in the image) → 1 when all is right and noted; 0 when
  * TypeScript has to look: nothing wrong has been noted then.
  */
-export function pageFunction(module: WasmModule, isWrite: boolean): WasmFunction {
-  const name = `strict.pages.${isWrite ? 'store' : 'load'}`;
-  return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => new PageWriter(fn, isWrite).write());
+export function pageFunction(module: WasmModule, kind: GlobalAccess): WasmFunction {
+  const name = `strict.pages.${kind}`;
+  const details = detailFunction(module, kind);
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
+    new PageWriter(fn, kind, details).write();
+  });
 }
 
 class PageWriter {
   private readonly fn: WasmFunction;
   private readonly code: Code;
   private readonly isWrite: boolean;
+  private readonly isScalar: boolean;
+  /** Notes what lies in a page whose records are by dword. */
+  private readonly details: WasmFunction;
   private readonly shadow = 0;
   private readonly at = 1;
   private readonly bytes = 2;
@@ -51,10 +61,12 @@ class PageWriter {
   private readonly mask: number;
   private readonly bits: number;
 
-  constructor(fn: WasmFunction, isWrite: boolean) {
+  constructor(fn: WasmFunction, kind: GlobalAccess, details: WasmFunction) {
     this.fn = fn;
+    this.details = details;
     this.code = new Code(fn);
-    this.isWrite = isWrite;
+    this.isWrite = kind === 'store';
+    this.isScalar = kind === 'scalar';
     [this.actor, this.epoch, this.page, this.line] = [this.local(), this.local(), this.local(), this.local()];
     this.actors = fn.local('v128');
     [this.written, this.mask, this.bits] = [this.local(), this.local(), this.local()];
@@ -89,8 +101,6 @@ class PageWriter {
 
   write(): void {
     const { fn, code, shadow, at, bytes, page, line, written } = this;
-    fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and');
-    this.leave();
     fn.get(shadow).memory('i32.load', SHADOW_ACTOR).tee(this.actor).op('i32x4.splat').set(this.actors);
     fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
     code.loop((again) => {
@@ -98,6 +108,18 @@ class PageWriter {
       this.leave();
       fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add');
       fn.memory('i32.load').tee(page).op('i32.eqz');
+      this.leave();
+      code.block((isByLine) => {
+        fn.get(page)
+          .memory('i32.load', 4 * PAGE_DETAILS)
+          .op('i32.eqz');
+        code.brIf(isByLine);
+        this.noteDetails();
+        fn.get(bytes);
+        code.brIf(again);
+        fn.i32(1).return();
+      });
+      fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and');
       this.leave();
       fn.get(at)
         .i32(Math.log2(LINE_BYTES))
@@ -114,6 +136,7 @@ class PageWriter {
       fn.i32(0).get(written).select().set(written);
       fn.get(page).get(line).i32(2).op('i32.shl').op('i32.add').set(line);
       code.block((done) => {
+        // Scalar loads are of 64 bytes at most.
         fn.get(at)
           .i32(QUAD * LINE_BYTES - 1)
           .op('i32.and')
@@ -163,6 +186,25 @@ class PageWriter {
       code.brIf(again);
     });
     fn.i32(1);
+  }
+
+  /** What lies in a page whose records are by dword. */
+  private noteDetails(): void {
+    const { fn, shadow, at, bytes, pc, page } = this;
+    const count = this.local();
+    fn.i32(PAGE_BYTES)
+      .get(at)
+      .i32(PAGE_BYTES - 1)
+      .op('i32.and')
+      .op('i32.sub')
+      .tee(count);
+    fn.get(bytes).get(count).get(bytes).op('i32.lt_u').select().set(count);
+    fn.get(shadow).get(at).get(count).get(pc);
+    for (const word of [PAGE_DETAILS, PAGE_WRITTEN]) fn.get(page).memory('i32.load', 4 * word);
+    fn.call(this.details).op('i32.eqz');
+    this.leave();
+    this.advance(() => fn.get(count));
+    fn.release('i32', count);
   }
 
   private advance(push: () => void): void {
@@ -271,6 +313,12 @@ class PageWriter {
   /** Leaves the function when another wavefront's stores to the line do not come before this access. */
   private checkWriter(): void {
     const { code, actor, epoch } = this;
+    if (this.isScalar) {
+      // The scalar cache does not see what vector instructions store.
+      this.field(LINE_WRITER);
+      this.leave();
+      return;
+    }
     const writer = this.local();
     this.field(LINE_WRITER).tee(writer).i32(0).op('i32.ne').get(writer).get(actor).op('i32.ne').op('i32.and');
     code.if(() => {

@@ -2,6 +2,7 @@
 // reads is defined and nothing it touches is in flight. Only when they say no, and for memory, waits and barriers, the checker runs.
 
 import type { LoadOperation, StoreOperation } from '../../../isa/semantics/index.ts';
+import { MAX_WAIT_STATES, waitStates } from '../../../program/index.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
@@ -10,11 +11,13 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Instrument } from '../wasm/instrument.ts';
 import type { Block } from '../wasm/walk.ts';
 import type { StrictChecker } from './checker.ts';
-import { emitLogged, emitLooks, lookedAt, waitFunction } from './compiled-accesses.ts';
+import { emitLogged, emitLooks, lookedAt, movesLanes } from './compiled-accesses.ts';
+import { waitFunction } from './compiled-waits.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';
 import {
   ACCESS_REGISTERS,
+  KNOWN_WAYS,
   SHADOW_ACCESS,
   SHADOW_BARRIERS,
   SHADOW_LAST_BARRIER,
@@ -25,6 +28,7 @@ import {
   TRAIL_BLOCKS,
   TRAIL_COUNT,
   TRAIL_DISPATCH,
+  TRAIL_KNOWN,
   TRAIL_RING,
 } from './registers.ts';
 import { accessSegment, type BlockPlan, planBlock, type Segment } from './segments.ts';
@@ -113,12 +117,14 @@ export class StrictInstrument implements Instrument {
     else this.emitOne(context, plan);
   }
 
-  /** Notes the block in the wavefront's trail, and asks about wait states when the way to it is not that of the last time. */
+  /** Notes the block in the wavefront's trail, and asks about wait states when the way to it is not known. */
   private emitTrail({ fn, module, wave, pc }: FunctionContext, { items, ending }: Block): void {
-    const number = this.blocks.push(ending.kind === 'branch' ? [...items, ending.item] : items) - 1;
-    const [shadow, count] = [fn.local('i32'), fn.local('i32')];
+    const executed = ending.kind === 'branch' ? [...items, ending.item] : items;
+    const number = this.blocks.push(executed) - 1;
+    const mark = Math.imul(number + 1, 0x85ebca6b);
+    const [shadow, way] = [fn.local('i32'), fn.local('i32')];
     fn.get(wave).memory('i32.load', WAVE_SHADOW).tee(shadow);
-    fn.get(shadow).memory('i32.load', TRAIL_COUNT).tee(count);
+    fn.get(shadow).memory('i32.load', TRAIL_COUNT).tee(way);
     fn.i32(TRAIL_BLOCKS - 1)
       .op('i32.and')
       .i32(2)
@@ -126,29 +132,24 @@ export class StrictInstrument implements Instrument {
       .op('i32.add')
       .i32(number)
       .memory('i32.store', TRAIL_RING);
-    fn.get(shadow).get(count).i32(1).op('i32.add').memory('i32.store', TRAIL_COUNT);
-    // Four bits a block: after eight more a block has left the number.
-    fn.get(shadow)
-      .get(shadow)
-      .memory('i32.load', SHADOW_TRAIL)
-      .i32(32 / TRAIL_BLOCKS)
-      .op('i32.shl');
-    fn.i32(Math.imul(number + 1, 0x85ebca6b))
-      .op('i32.xor')
-      .tee(count)
-      .memory('i32.store', SHADOW_TRAIL);
+    fn.get(shadow).get(way).i32(1).op('i32.add').memory('i32.store', TRAIL_COUNT);
+    // What is behind this block: the way to it, moved up by as much as its wait states are of the most that count; then itself.
+    const states = executed.reduce((sum, { instruction }) => sum + waitStates(instruction), 0);
+    const shift = Math.max(32 / TRAIL_BLOCKS, Math.ceil((32 * states) / MAX_WAIT_STATES));
+    fn.get(shadow).memory('i32.load', SHADOW_TRAIL).set(way);
+    fn.get(shadow);
+    if (shift < 32) fn.get(way).i32(shift).op('i32.shl').i32(mark).op('i32.xor');
+    else fn.i32(mark);
+    fn.memory('i32.store', SHADOW_TRAIL);
     const known = module.global('i32');
-    fn.get(count)
-      .get(shadow)
-      .memory('i32.load', TRAIL_DISPATCH)
-      .op('i32.xor')
-      .tee(count)
-      .globalGet(known)
-      .op('i32.ne')
-      .if();
-    fn.get(count).globalSet(known).get(wave).i32(pc).call(this.index(module, 'strictPath')).end();
+    fn.get(shadow).memory('i32.load', TRAIL_DISPATCH).i32(mark).op('i32.xor');
+    if (this.checker.dependsOnPath(executed)) fn.get(way).op('i32.xor');
+    fn.tee(way);
+    fn.globalGet(known).op('i32.ne').if();
+    fn.get(way).globalSet(known).get(shadow).get(way).call(isKnownWay(module)).op('i32.eqz').if();
+    fn.get(wave).i32(pc).call(this.index(module, 'strictPath')).end().end();
     fn.release('i32', shadow);
-    fn.release('i32', count);
+    fn.release('i32', way);
   }
 
   /** An instruction that the checker looks at each time, unless it is a wait or an access that compiled code can judge. */
@@ -178,15 +179,19 @@ export class StrictInstrument implements Instrument {
       fn.release('i32', shadow);
       return;
     }
+    if (!isBeyond && movesLanes(plan) && this.emitAccess(context, plan, undefined, look)) return;
     const operation = isBeyond ? undefined : lookedAt(plan, this.checker.isSynchronising(plan), this.checker.handsOver);
     if (operation === undefined || !this.emitAccess(context, plan, operation, look)) look();
   }
 
-  /** An access whose registers are fine and whose bytes are all right is recorded here; else `look` is executed. */
+  /**
+   * An access whose registers are fine and whose bytes are all right is recorded here; else `look` is executed. Without `operation` it
+   * touches no memory.
+   */
   private emitAccess(
     context: FunctionContext,
     plan: StrictPlan,
-    operation: LoadOperation | StoreOperation,
+    operation: LoadOperation | StoreOperation | undefined,
     look: () => void,
   ): boolean {
     const { fn, wave } = context;
@@ -311,4 +316,20 @@ export class StrictInstrument implements Instrument {
         .memory('i64.store', at);
     });
   }
+}
+
+/** (shadow, number of a way) → whether it is in the table of known ways; it is from now on. */
+function isKnownWay(module: WasmModule): WasmFunction {
+  return module.helper('strict.way', ['i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, way, place] = [0, 1, fn.local('i32')];
+    fn.get(way)
+      .i32(0x9e3779b1)
+      .op('i32.mul')
+      .i32(32 - Math.log2(KNOWN_WAYS))
+      .op('i32.shr_u')
+      .i32(2)
+      .op('i32.shl');
+    fn.get(shadow).memory('i32.load', TRAIL_KNOWN).op('i32.add').tee(place).memory('i32.load').get(way).op('i32.eq');
+    fn.get(place).get(way).memory('i32.store');
+  });
 }

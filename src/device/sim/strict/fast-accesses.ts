@@ -23,8 +23,6 @@ export interface GroupState {
   readonly scratch: Region | undefined;
   /** A wavefront has learnt what others do by an atomic or a poll: its wavefronts may be ordered by other means than barriers. */
   usesAtomics: boolean;
-  /** A wavefront has executed an atomic that returns nothing: one that polls learns of it. */
-  hasUpdated: boolean;
   /** Kept where wavefronts hand over data through LDS without a barrier. */
   readonly order: LdsOrder | undefined;
 }

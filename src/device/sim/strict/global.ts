@@ -143,8 +143,9 @@ export class GlobalShadow {
 
   private detailed(shadow: RegionShadow, dword: number): RaceDetails | undefined {
     const page = this.page(shadow, dword);
-    if (page?.isDetailed === false) this.pages.close(shadow.region, Math.floor(dword / PAGE));
-    return page?.detailed;
+    const details = page?.detailed;
+    if (page?.isHidden) this.pages.close(shadow.region, Math.floor(dword / PAGE));
+    return details;
   }
 
   /**
@@ -164,6 +165,14 @@ export class GlobalShadow {
       at += (end - first) * 4;
     }
     return true;
+  }
+
+  /** A whole dword that the dispatch has not stored to is read; false where a closer look is needed. */
+  readUnstored(shadow: RegionShadow, offset: number, who: Toucher): boolean {
+    const dword = Math.floor(offset / 4);
+    const page = this.page(shadow, dword);
+    if (page === undefined) return true;
+    return !page.isStored(dword % PAGE) && this.accessDwords(shadow, offset, 4, who, false);
   }
 
   /**

@@ -166,8 +166,12 @@ export class LdsChecks {
             w.workgroup.id,
           ),
         ],
-        message: `LDS address ${address} is ${kind === 'load' ? 'read' : 'written'} here and ${conflict.isWrite ? 'written' : 'read'} by ${who} with no barrier between.`,
-        advice: 'Put an s_barrier (after the waits for the first access) between the two, or use an atomic.',
+        message: conflict.isLate
+          ? `LDS address ${address} is written here, and read by ${who}, which passed the s_barrier between before the read was known to have come back: it may get the new value.`
+          : `LDS address ${address} is ${kind === 'load' ? 'read' : 'written'} here and ${conflict.isWrite ? 'written' : 'read'} by ${who} with no barrier between.`,
+        advice: conflict.isLate
+          ? 'Wait for the read (s_waitcnt lgkmcnt) before the s_barrier that follows it.'
+          : 'Put an s_barrier (after the waits for the first access) between the two, or use an atomic.',
       };
     });
   }

@@ -15,6 +15,8 @@ export const LDS_WRITER = 44;
 export const LDS_READER = 48;
 export const LDS_WRITER_PC = 52;
 export const LDS_READER_PC = 56;
+/** 1 when a wavefront has executed an atomic that returns nothing. */
+export const LDS_UPDATED = 60;
 const LDS_HEAD = 64;
 /** Bytes behind each array that compiled code may read. */
 const SPARE = 16;
@@ -23,6 +25,7 @@ const SPARE = 16;
 const ATOMIC = 0x80;
 const MANY = 0x7f;
 export const MANY_TAGS = MANY * 0x01010101;
+export const ATOMIC_TAGS = (ATOMIC * 0x01010101) | 0;
 /** Lowest byte touched when there is none. */
 const NOTHING = 0xffffffff;
 
@@ -32,6 +35,8 @@ export interface LdsConflict {
   readonly isWrite: boolean;
   /** The other access is a load into LDS. */
   readonly isLoadToLds: boolean;
+  /** The other access is a read whose wavefront passed the last barrier before it was known to have come back. */
+  readonly isLate: boolean;
   /** Wavefront of the other access, -1 when there were several. */
   readonly wave: number;
   /** Address of the other access's instruction, -1 when not known. */
@@ -60,6 +65,8 @@ export class LdsShadow {
   private readonly reader4: Uint32Array;
   /** The tags of eight bytes at a time, to clear them: V8 fills shared memory element by element. */
   private readonly tags8: { readonly writer: Float64Array; readonly reader: Float64Array };
+  /** Reads that were outstanding at the last barrier: the place of the instruction, and its wavefronts. */
+  private lateReads: ReadonlyMap<number, readonly number[]> = new Map();
   /** Lanes of the last `accessLanes`. */
   laneCount = 0;
   /** The first words of the shadow. */
@@ -113,12 +120,22 @@ export class LdsShadow {
     this.low = NOTHING;
     this.high = 0;
     this.head[LDS_STALE / 4] = 0;
+    this.hasUpdated = false;
     this.epoch = 0;
+    this.lateReads = new Map();
     this.inFlight?.fill(0);
     this.operations.length = 1;
     this.freeIds.length = 0;
     this.settled = [];
     this.countUnsettled();
+  }
+
+  /** A wavefront has executed an atomic that returns nothing, of LDS or memory: one that polls learns of it. */
+  get hasUpdated(): boolean {
+    return this.head[LDS_UPDATED / 4] !== 0;
+  }
+  set hasUpdated(value: boolean) {
+    this.head[LDS_UPDATED / 4] = value ? 1 : 0;
   }
 
   private get low(): number {
@@ -145,6 +162,25 @@ export class LdsShadow {
     this.high = 0;
     this.head[LDS_STALE / 4] = 0;
   }
+
+  /** Clears all tags but those of bytes that these instructions of these wavefronts have read last. */
+  private keepReads(reads: ReadonlyMap<number, readonly number[]>): void {
+    this.freshen();
+    const { writer4, reader4, readerPc } = this;
+    for (let i = this.low >>> 2; i < (this.high + 3) >>> 2; i++) {
+      writer4[i] = 0;
+      const waves = reader4[i] === 0 ? undefined : reads.get(readerPc[i] as number);
+      let kept = 0;
+      for (let byte = 0; byte < 32 && waves !== undefined; byte += 8) {
+        const tag = ((reader4[i] as number) >>> byte) & 0xff;
+        // Of several readers one is the one that is late.
+        if (tag === MANY) kept |= (waves.length > 1 ? MANY : (waves[0] as number) + 1) << byte;
+        else if (waves.includes(tag - 1)) kept |= tag << byte;
+      }
+      reader4[i] = kept;
+    }
+  }
+
   private countUnsettled(): void {
     this.head[LDS_UNSETTLED / 4] = this.operations.length - this.freeIds.length - 1;
   }
@@ -197,7 +233,7 @@ export class LdsShadow {
     const wave = (tag & MANY) === MANY ? -1 : (tag & MANY) - 1;
     const id = this.inFlight?.[address] ?? 0;
     const isLoadToLds = isWrite && this.operations[id]?.plan.access?.toLds === true;
-    return { isWrite, isLoadToLds, wave, pc };
+    return { isWrite, isLoadToLds, isLate: !isWrite && this.lateReads.has(pc), wave, pc };
   }
 
   /** Several wavefronts use it. */
@@ -345,10 +381,16 @@ export class LdsShadow {
     return undefined;
   }
 
-  /** A barrier is released: accesses before it are ordered with those after it, but for what is still in flight. */
-  barrier(outstanding: Iterable<IssuedOperation>): void {
+  /**
+   * A barrier is released: accesses before it are ordered with those after it, but for what is still in flight: writes, and reads by
+   * instruction. A read that has not come back may still be in a queue of its SIMD when another one's write is done: LDS has several request
+   * queues, and operations of different wavefronts overtake each other. Source: LLVM's AMDGPUUsage, "Memory Model gfx6-gfx9".
+   */
+  barrier(outstanding: Iterable<IssuedOperation>, reads: ReadonlyMap<number, readonly number[]>): void {
     for (const operation of outstanding) this.setInFlight(operation);
-    if (this.high > this.low) this.head[LDS_STALE / 4] = 1;
+    if (reads.size > 0 && this.waves > 1) this.keepReads(reads);
+    else if (this.high > this.low) this.head[LDS_STALE / 4] = 1;
+    this.lateReads = reads;
     this.epoch++;
     for (const operation of this.settled) {
       const table = this.inFlight as Uint16Array;

@@ -60,23 +60,37 @@ export const MANY_WAVES = 2;
 /** An atomic that reads and writes has written, no store with device scope: what it works on may be read first. */
 export const UPDATE = 4;
 
-function newDetails(): RaceDetails {
+// Where the fields of a dword's record are in a page's details (compiled-details.ts reads and writes them too), in bytes.
+export const DETAIL_WRITER = 0;
+export const DETAIL_READER = 4 * PAGE;
+export const DETAIL_WRITER_PC = 8 * PAGE;
+export const DETAIL_READER_PC = 12 * PAGE;
+export const DETAIL_WRITER_EPOCH = 16 * PAGE;
+export const DETAIL_READER_EPOCH = 20 * PAGE;
+export const DETAIL_WRITER_STORE = 24 * PAGE;
+export const DETAIL_BYTES = 28 * PAGE;
+export const DETAIL_FLAGS = 29 * PAGE;
+export const DETAILS_SIZE = 30 * PAGE;
+
+/** Over zeroed bytes of that size. */
+function detailsOver({ buffer, byteOffset }: Uint8Array): RaceDetails {
   return {
-    writer: new Uint32Array(PAGE),
-    reader: new Uint32Array(PAGE),
-    writerPc: new Int32Array(PAGE),
-    readerPc: new Int32Array(PAGE),
-    writerEpoch: new Uint32Array(PAGE),
-    readerEpoch: new Uint32Array(PAGE),
-    writerStore: new Uint32Array(PAGE),
-    bytes: new Uint8Array(PAGE),
-    flags: new Uint8Array(PAGE),
+    writer: new Uint32Array(buffer, byteOffset + DETAIL_WRITER, PAGE),
+    reader: new Uint32Array(buffer, byteOffset + DETAIL_READER, PAGE),
+    writerPc: new Int32Array(buffer, byteOffset + DETAIL_WRITER_PC, PAGE),
+    readerPc: new Int32Array(buffer, byteOffset + DETAIL_READER_PC, PAGE),
+    writerEpoch: new Uint32Array(buffer, byteOffset + DETAIL_WRITER_EPOCH, PAGE),
+    readerEpoch: new Uint32Array(buffer, byteOffset + DETAIL_READER_EPOCH, PAGE),
+    writerStore: new Uint32Array(buffer, byteOffset + DETAIL_WRITER_STORE, PAGE),
+    bytes: new Uint8Array(buffer, byteOffset + DETAIL_BYTES, PAGE),
+    flags: new Uint8Array(buffer, byteOffset + DETAIL_FLAGS, PAGE),
   };
 }
 
 // Where the fields of a page's lines begin in its record (i32 words of wasm memory, which compiled code reads and writes too).
-/** Word 0: where the bits of its written bytes are in wasm memory; 0 when all are written. */
+/** Word 0: where the bits of its written bytes are in wasm memory; 0 when all are written. Word 1: where its details are; 0 for none. */
 export const PAGE_WRITTEN = 0;
+export const PAGE_DETAILS = 1;
 const FIELDS = 16;
 export const LINE_WRITER = FIELDS;
 export const LINE_WRITER_PC = FIELDS + LINES;
@@ -96,15 +110,23 @@ export const PAGE_WORDS = FIELDS + 10 * LINES;
 export class RacePage {
   private readonly words: Uint32Array;
   private details: RaceDetails | undefined;
+  private readonly reserve: () => Uint8Array | undefined;
 
-  /** Over the page's record. */
-  constructor(words: Uint32Array = new Uint32Array(PAGE_WORDS)) {
+  /** Over the page's record. `reserve` gives zeroed bytes for its details where compiled code sees them, when there are any left. */
+  constructor(words: Uint32Array = new Uint32Array(PAGE_WORDS), reserve: () => Uint8Array | undefined = () => undefined) {
     this.words = words;
+    this.reserve = reserve;
   }
 
-  /** Whether the records are by dword. */
-  get isDetailed(): boolean {
-    return this.details !== undefined;
+  /** Whether the records are by dword, where compiled code does not see them. */
+  get isHidden(): boolean {
+    return this.details !== undefined && this.words[PAGE_DETAILS] === 0;
+  }
+
+  /** Whether somebody has stored to a dword, or to its line as far as that is known. */
+  isStored(dword: number): boolean {
+    if (this.details !== undefined) return this.details.writer[dword] !== 0;
+    return this.words[LINE_WRITER + (dword >> LINE_SHIFT)] !== 0;
   }
 
   /**
@@ -194,8 +216,10 @@ export class RacePage {
   /** The records by dword, from now on. */
   get detailed(): RaceDetails {
     if (this.details !== undefined) return this.details;
-    const details = newDetails();
     const { words } = this;
+    const reserved = this.reserve();
+    words[PAGE_DETAILS] = reserved?.byteOffset ?? 0;
+    const details = detailsOver(reserved ?? new Uint8Array(DETAILS_SIZE));
     for (let i = 0; i < PAGE; i++) {
       const bit = 1 << (i & (LINE - 1));
       const line = i >> LINE_SHIFT;

@@ -3,12 +3,14 @@
 import { gpuWindow, PAGE as PAGE_BYTES } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
-import { PAGE_WORDS, PAGE_WRITTEN, RacePage } from './race-page.ts';
+import { DETAILS_SIZE, PAGE_WORDS, PAGE_WRITTEN, RacePage } from './race-page.ts';
 
 /** Records made at a time. */
 const BATCH = 64;
 /** Bytes of device memory whose accesses are followed; a page of 4 KiB costs up to 37 KiB. */
 const MAX_TRACKED = 2 ** 28;
+/** Bytes of records by dword that are kept where compiled code sees them; TypeScript looks at what has further ones. */
+const MAX_DETAILED = 2 ** 28;
 
 export class RacePages {
   private readonly memory: DeviceMemory;
@@ -16,6 +18,7 @@ export class RacePages {
   readonly table: Uint32Array;
   private readonly reserved: Uint8Array[] = [];
   private trackedBytes = 0;
+  private detailedBytes = 0;
   /** Accesses were made to memory that is not followed. */
   isTruncated = false;
 
@@ -60,7 +63,16 @@ export class RacePages {
   }
 
   private at(offset: number): RacePage {
-    return new RacePage(new Uint32Array(this.memory.wasm.buffer, offset, PAGE_WORDS));
+    return new RacePage(new Uint32Array(this.memory.wasm.buffer, offset, PAGE_WORDS), () => this.reserveDetails());
+  }
+
+  private reserveDetails(): Uint8Array | undefined {
+    if (this.detailedBytes >= MAX_DETAILED) return undefined;
+    const bytes = this.memory.tryReserve(DETAILS_SIZE);
+    if (bytes === undefined) return undefined;
+    this.detailedBytes += DETAILS_SIZE;
+    this.reserved.push(bytes);
+    return bytes;
   }
 
   /** TypeScript is to look at each access of page `index` of an allocation from now on. */

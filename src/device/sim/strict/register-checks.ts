@@ -49,8 +49,11 @@ export class RegisterChecks {
 
   /** Registers of operations that have not been waited for: read or overwritten too early. */
   checkWaits(w: Wave, shadow: WaveShadow, pc: number, plan: StrictPlan): void {
-    const { queue } = shadow;
     const { uses, keeps, defs } = plan.effects;
+    const { registers } = shadow;
+    if (registers.outstanding[0] === 0) return;
+    if (!registers.isPending(uses) && !registers.isPending(keeps) && !registers.isPending(defs)) return;
+    const { queue } = shadow;
     const { kind } = plan.role;
     const inOrder = kind === 'vm' || kind === 'lds' ? kind : undefined;
     this.collide('waits/read-before-return', w, shadow, pc, plan, uses, undefined);

@@ -16,14 +16,20 @@ export const SHADOW_TOTAL = SHADOW_PENDING + 96;
 export const SHADOW_ACCESS = SHADOW_TOTAL + 4;
 export const SHADOW_STORES = SHADOW_TOTAL + 8;
 export const SHADOW_COMPLETE = SHADOW_TOTAL + 12;
-/** i32: a number for the last blocks executed, one for the dispatch, how many blocks, and the last TRAIL_BLOCKS of them (wait-states.ts). */
+/**
+ * i32: a number for the way to the block that comes next, one for the dispatch, how many blocks have been executed, the last TRAIL_BLOCKS of
+ * them (wait-states.ts), and where the table of the ways that are known is.
+ */
 export const SHADOW_TRAIL = SHADOW_TOTAL + 16;
 export const TRAIL_DISPATCH = SHADOW_TRAIL + 4;
 export const TRAIL_COUNT = SHADOW_TRAIL + 8;
 export const TRAIL_RING = SHADOW_TRAIL + 12;
 export const TRAIL_BLOCKS = 8;
 /** i32: who the wavefront is (race-page.ts), the barriers that its workgroup has passed, the table of pages (race-pages.ts) and its length. */
-export const SHADOW_ACTOR = TRAIL_RING + 4 * TRAIL_BLOCKS;
+export const TRAIL_KNOWN = TRAIL_RING + 4 * TRAIL_BLOCKS;
+/** Words of the table of known ways, by the upper bits of their numbers. */
+export const KNOWN_WAYS = 4096;
+export const SHADOW_ACTOR = TRAIL_KNOWN + 4;
 export const SHADOW_EPOCH = SHADOW_ACTOR + 4;
 export const SHADOW_PAGES = SHADOW_ACTOR + 8;
 export const SHADOW_PAGE_COUNT = SHADOW_ACTOR + 12;
@@ -36,18 +42,29 @@ export const SHADOW_LOGGED_VM = SHADOW_ACTOR + 28;
 /** i32: s_barrier instructions executed, and the last one's place in the image. */
 export const SHADOW_BARRIERS = SHADOW_ACTOR + 32;
 export const SHADOW_LAST_BARRIER = SHADOW_ACTOR + 36;
-export const SHADOW_LOG = (SHADOW_ACTOR + 40 + 15) & -16;
+/** i32: where the kernel's arguments are in wasm memory, and their bytes; 0 where they are elsewhere. */
+export const SHADOW_KERNARG = SHADOW_ACTOR + 40;
+export const SHADOW_KERNARG_BYTES = SHADOW_ACTOR + 44;
+export const SHADOW_LOG = (SHADOW_ACTOR + 48 + 15) & -16;
 /**
- * An entry of the log: i32 place in the image, i32 number of LDS parts; then for each part i64 lanes, i32 1 when all lanes are one run of
- * bytes from the first address on, and 64 LDS addresses.
+ * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*), i16 first slot that it writes and their
+ * number; then for each part i64 lanes, i32 1 when all lanes are one run of bytes from the first address on, and 64 LDS addresses.
  */
 export const LOG_PC = 0;
 export const LOG_PARTS = 4;
+export const LOG_KIND = 8;
+export const LOG_SLOT = 12;
+export const LOG_SLOTS = 14;
+/** Vector memory (a store of it: both), LDS, scalar memory. */
+export const LOGGED_VM = 1;
+export const LOGGED_STORE = 2;
+export const LOGGED_LDS = 4;
+export const LOGGED_SCALAR = 8;
 export const LOG_PART = 16;
 export const LOG_PART_BYTES = 16 + 4 * 64;
 export const LOG_ENTRY_BYTES = LOG_PART + 2 * LOG_PART_BYTES;
 /** Entries; a full log is told to the queue. */
-export const LOG_ENTRIES = 24;
+export const LOG_ENTRIES = 64;
 /** i32: a number for the store that is looked at, the register with its addresses (0: none); then the table of compiled-lanes.ts. */
 export const SHADOW_STAMP = SHADOW_LOG + LOG_ENTRIES * LOG_ENTRY_BYTES;
 export const SHADOW_ADDRESSES = SHADOW_STAMP + 4;
@@ -92,7 +109,7 @@ export class RegisterShadow {
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
     this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 4);
-    this.trail = new Int32Array(buffer, offset + SHADOW_TRAIL, 3 + TRAIL_BLOCKS);
+    this.trail = new Int32Array(buffer, offset + SHADOW_TRAIL, 4 + TRAIL_BLOCKS);
     this.machine = new Uint32Array(buffer, offset + SHADOW_ACTOR, (SHADOW_LOG - SHADOW_ACTOR) / 4);
     this.log = new Uint32Array(buffer, offset + SHADOW_LOG, (LOG_ENTRIES * LOG_ENTRY_BYTES) / 4);
   }
@@ -107,6 +124,12 @@ export class RegisterShadow {
   }
 
   /** Barriers that count for races: those of a workgroup that has other wavefronts. */
+  /** Tells compiled code where the kernel's arguments are. */
+  setArguments(place: number, bytes: number): void {
+    this.machine[(SHADOW_KERNARG - SHADOW_ACTOR) / 4] = place;
+    this.machine[(SHADOW_KERNARG_BYTES - SHADOW_ACTOR) / 4] = bytes;
+  }
+
   get epoch(): number {
     return this.machine[1] as number;
   }
@@ -129,6 +152,62 @@ export class RegisterShadow {
   /** Operations in the log. */
   get logged(): number {
     return this.machine[(SHADOW_LOGGED - SHADOW_ACTOR) / 4] as number;
+  }
+
+  /** Where the operations in the log are in the image. */
+  loggedPcs(): number[] {
+    return Array.from({ length: this.logged }, (_, n) => this.log[(n * LOG_ENTRY_BYTES + LOG_PC) / 4] as number);
+  }
+
+  /** Whether an operation in the log writes LDS. */
+  get logsLds(): boolean {
+    const { logged, log } = this;
+    for (let n = 0; n < logged; n++) if (log[(n * LOG_ENTRY_BYTES + LOG_PARTS) / 4] !== 0) return true;
+    return false;
+  }
+
+  /** Whether a slot is written by an operation that no wait has proved complete. */
+  isPending(ranges: readonly { readonly first: number; readonly count: number }[]): boolean {
+    const { pending } = this;
+    for (const { first, count } of ranges) {
+      for (let slot = first; slot < first + count; slot++) {
+        if ((((pending[slot >>> 5] as number) >>> (slot & 31)) & 1) !== 0) return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Puts an operation into the log as compiled code does, so that compiled code can wait for it; false when the log is full, or operations
+   * are outstanding that are not in it. `lds`: the addresses that it writes, up to 64 for each of two parts.
+   */
+  tryLog(pc: number, kind: number, first: number, count: number, lds: readonly Uint32Array[]): boolean {
+    const { log, logged, outstanding, pending } = this;
+    if (outstanding[0] !== logged || logged >= LOG_ENTRIES) return false;
+    const entry = (logged * LOG_ENTRY_BYTES) / 4;
+    log[entry + LOG_PC / 4] = pc;
+    log[entry + LOG_PARTS / 4] = lds.length;
+    log[entry + LOG_KIND / 4] = kind;
+    log[entry + LOG_SLOT / 4] = first | (count << 16);
+    lds.forEach((addresses, part) => {
+      const at = entry + (LOG_PART + part * LOG_PART_BYTES) / 4;
+      const { length } = addresses;
+      log[at] = length >= 32 ? -1 : (1 << length) - 1;
+      log[at + 1] = length >= 64 ? -1 : length > 32 ? (1 << (length - 32)) - 1 : 0;
+      log[at + 2] = 0;
+      log.set(addresses, at + 4);
+    });
+    for (let slot = first; slot < first + count; slot++) {
+      pending[slot >>> 5] = (pending[slot >>> 5] as number) | (1 << (slot & 31));
+    }
+    this.machine[(SHADOW_LOGGED - SHADOW_ACTOR) / 4] = logged + 1;
+    outstanding[0] = logged + 1;
+    if ((kind & LOGGED_VM) !== 0) {
+      const vms = (SHADOW_LOGGED_VM - SHADOW_ACTOR) / 4;
+      this.machine[vms] = (this.machine[vms] as number) + 1;
+    }
+    if ((kind & LOGGED_STORE) !== 0) outstanding[2] = (outstanding[2] as number) + 1;
+    return true;
   }
 
   /** Takes the operations that compiled code has issued out of the log; they are no longer among those outstanding. */
@@ -156,6 +235,12 @@ export class RegisterShadow {
     const count = this.trail[2] as number;
     const length = Math.min(count, TRAIL_BLOCKS);
     return Array.from({ length }, (_, n) => this.trail[3 + ((count - length + n) & (TRAIL_BLOCKS - 1))] as number);
+  }
+
+  /** A wavefront of a dispatch with this number begins; `known` is the place of the table of ways. */
+  beginTrail(dispatch: number, known: number): void {
+    this.trail[1] = Math.imul(dispatch, 0x9e3779b1);
+    this.trail[3 + TRAIL_BLOCKS] = known;
   }
 
   /** The wavefront begins, or what it executes next is not known to follow. */

@@ -31,6 +31,22 @@ export class KnownPaths {
   hasHazards = false;
 }
 
+/** Which instructions must know what has been executed before them. */
+class PathNeeds extends HazardRules<never> {
+  private longest = 0;
+
+  /** The most wait states before an instruction that its rules ask about. */
+  of(step: Step): number {
+    this.longest = 0;
+    this.examine(step);
+    return this.longest;
+  }
+  protected override nearest(limit: number): undefined {
+    this.longest = Math.max(this.longest, limit);
+  }
+  protected override report(): void {}
+}
+
 const isCall = ({ row }: Instruction): boolean => row.operation === 's_swappc_b64' || row.operation === 's_call_b64';
 /** Bytes of an instruction that calls: a return address is behind it. */
 const CALL_BYTES = 4;
@@ -61,6 +77,18 @@ export class PathHazards extends HazardRules<number> {
       this.paths.steps.set(instruction, step);
     }
     return step;
+  }
+
+  /** Whether something must be known of what is executed before a run of instructions. */
+  dependsOnPath(run: readonly Executed[]): boolean {
+    const needs = new PathNeeds(this.target);
+    let states = 0;
+    for (const { instruction } of run) {
+      const step = this.stepOf(instruction);
+      if (needs.of(step) > states) return true;
+      states += step.states;
+    }
+    return false;
   }
 
   /** Looks at the instructions of a path from `first` on; those before only lead to them. */

@@ -276,6 +276,17 @@ export class WaitQueue {
     return operation.kind === 'flat' ? operation.left : this.issued[operation.kind] - operation.sequence - 1;
   }
 
+  /** Where outstanding operations are whose instructions `matches`. */
+  places(matches: (plan: StrictPlan) => boolean): number[] {
+    return [...this.lds, ...this.flat].filter(({ plan }) => matches(plan)).map(({ pc }) => pc);
+  }
+
+  /** Whether an outstanding operation writes LDS. */
+  get writesLds(): boolean {
+    const writes = ({ lds }: IssuedOperation): boolean => lds !== undefined;
+    return this.lds.some(writes) || this.vm.some(writes) || this.flat.some(writes);
+  }
+
   /** Outstanding operations that write LDS, when a barrier is passed. */
   *writingLds(epoch: number): IterableIterator<IssuedOperation> {
     for (const queue of [this.vm, this.lds, this.flat]) {

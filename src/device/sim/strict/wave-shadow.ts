@@ -1,12 +1,13 @@
 // Everything strict mode keeps about one wavefront.
 import { LANES, WAVE_SHADOW } from '../state/layout.ts';
 import type { Wave } from '../state/wave.ts';
+import { atomicBytes } from '../wasm/memory/index.ts';
 import type { LdsShadow } from './lds.ts';
 import type { StrictPlan } from './plan.ts';
-import { RegisterShadow, SHADOW_BYTES } from './registers.ts';
+import { LOGGED_LDS, LOGGED_SCALAR, LOGGED_STORE, LOGGED_VM, RegisterShadow, SHADOW_BYTES } from './registers.ts';
 import type { CompleteStores, HandedOver } from './synchronisation.ts';
 import type { Executed } from './wait-states.ts';
-import { WaitQueue } from './waits.ts';
+import { type IssuedOperation, type LdsBytes, WaitQueue } from './waits.ts';
 
 /** Wavefronts that a workgroup can have. */
 const STORE_WAVES = 16;
@@ -52,6 +53,51 @@ export class WaveShadow {
     return this.waits;
   }
 
+  /** An operation is issued; what it writes to LDS, and what is to be done when it is known to be complete. */
+  issue(
+    pc: number,
+    plan: StrictPlan,
+    epoch: number,
+    lds: readonly LdsBytes[] | undefined,
+    onComplete: (() => void) | undefined,
+  ): void {
+    const { kind } = plan.role;
+    if (kind === undefined || (onComplete === undefined && this.tryLog(pc, plan, lds))) return;
+    const operation = this.queue.issue(kind, pc, plan, this.wave.index, epoch);
+    operation.lds = lds;
+    operation.onComplete = onComplete;
+    if (plan.access?.toLds) this.lds?.setInFlight(operation);
+  }
+
+  /** Puts a plain operation into the log that compiled code keeps, if it can be said there. */
+  private tryLog(pc: number, plan: StrictPlan, lds: readonly LdsBytes[] = []): boolean {
+    const { role, access, effects, operation } = plan;
+    const [range = { first: 0, count: 0 }, more] = effects.defs;
+    if (role.kind === 'flat' || access?.toLds || more !== undefined || lds.length > 2) return false;
+    const isStore = access?.kind === 'store' && role.kind === 'vm';
+    const each = operation?.kind === 'store' ? operation.bytes : operation?.kind === 'atomic' ? atomicBytes(operation) : 0;
+    if (lds.some(({ count, bytes }) => count > LANES || bytes !== each)) return false;
+    const kind = role.kind === 'scalar' ? LOGGED_SCALAR : role.kind === 'lds' ? LOGGED_LDS : LOGGED_VM;
+    const addresses = lds.map(({ addresses, count }) => addresses.subarray(0, count));
+    return this.registers.tryLog(pc, isStore ? kind | LOGGED_STORE : kind, range.first, range.count, addresses);
+  }
+
+  /** Outstanding operations that write LDS, when a barrier is passed. */
+  writingLds(epoch: number): readonly IssuedOperation[] {
+    const { registers, waits } = this;
+    if (registers.outstanding[0] === 0 || (!registers.logsLds && !waits.writesLds)) return [];
+    return [...this.queue.writingLds(epoch)];
+  }
+
+  /** Where outstanding instructions that read LDS are. */
+  readingLds(): number[] {
+    const { registers, waits } = this;
+    if (registers.outstanding[0] === 0) return [];
+    const reads = ({ access }: StrictPlan): boolean =>
+      access?.kind === 'load' && !access.toLds && (access.space === 'lds' || access.space === 'flat');
+    return [...registers.loggedPcs().filter((pc) => reads(this.planAt(pc))), ...waits.places(reads)];
+  }
+
   private takeLog(): void {
     const { registers, waits, wave } = this;
     const { epoch, isShared } = this.lds as LdsShadow;
@@ -59,8 +105,9 @@ export class WaveShadow {
       const plan = this.planAt(pc);
       if (plan.role.kind === undefined) throw new Error(`the instruction at ${pc} is not waited for`);
       const operation = waits.add(plan.role.kind, pc, plan, wave.index, epoch);
-      if (isShared && lds.length > 0 && plan.operation?.kind === 'store') {
-        const { bytes } = plan.operation;
+      const { operation: access } = plan;
+      if (isShared && lds.length > 0 && (access?.kind === 'store' || access?.kind === 'atomic')) {
+        const bytes = access.kind === 'store' ? access.bytes : atomicBytes(access);
         operation.lds = lds.map(({ addresses, isRun }) => ({
           addresses,
           count: addresses.length,

@@ -62,6 +62,9 @@ export interface AtomicLocals {
 /** Whether an atomic works on 64 bits. */
 export const isWide = (op: AtomicOperation): boolean => op.type === 'i64' || op.type === 'f64';
 
+/** Bytes of memory that an atomic works on. */
+export const atomicBytes = (op: AtomicOperation): number => (isWide(op) ? 8 : 4);
+
 /** Emits an atomic update of aligned device memory: one wasm instruction, or a compare-and-swap loop. */
 export function readModifyWrite(code: Code, module: WasmModule, op: AtomicOperation, words: AtomicLocals): void {
   const { fn } = code;
@@ -104,7 +107,7 @@ interface AtomicCode {
 
 /** The transfer of an atomic. Extra parameters: the destination and the second datum's register, as places in the wave block. */
 export function atomicTransfer(op: AtomicOperation, name: string, form: AtomicForm): Transfer {
-  const bytes = isWide(op) ? 8 : 4;
+  const bytes = atomicBytes(op);
   const c: AtomicCode = {
     op,
     form,

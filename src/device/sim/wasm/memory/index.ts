@@ -24,9 +24,11 @@ import { loadPair, storePair } from './pair.ts';
 import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
 import { loadRegisters, loadToLds, storeRegisters, type Transfer } from './transfer.ts';
 
+export { atomicBytes } from './atomic.ts';
 export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';
 export type { MemoryContext } from './operand.ts';
 export { namedVector } from './operand.ts';
+export { emitScalarPlace } from './scalar.ts';
 export type { Frame, Transfer } from './transfer.ts';
 
 /** Declares the imports that memory helpers call; to be done before the module's first function. */

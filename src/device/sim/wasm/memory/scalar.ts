@@ -33,8 +33,6 @@ function scalarFunction(
     const code = new Code(fn);
     const [wave, pc, data, base, offset] = [0, 1, 2, 3, 4] as const;
     const address = code.local('i64');
-    const limit = code.local('i64');
-    const stride = code.local('i64');
     const a = code.local('i32');
     const leave = (): void => {
       code.if(() => fn.get(wave).get(pc).i32(0).call(resume).return());
@@ -42,20 +40,69 @@ function scalarFunction(
     fn.get(wave).get(data).op('i32.add').set(data);
     fn.get(wave).get(base).op('i32.add').set(base);
     if (buffer) {
-      fn.get(offset).i64(-4n).op('i64.and').set(offset);
-      fn.get(base).memory('i64.load32_u', 8).set(limit);
-      fn.get(base).memory('i64.load16_u', 6).i64(0x3fffn).op('i64.and').set(stride);
-      fn.get(limit).get(limit).get(stride).op('i64.mul').get(stride).op('i64.eqz').select();
-      fn.get(offset).i64(BigInt(bytes)).op('i64.add').op('i64.lt_s');
-      fn.get(offset).i64(0n).op('i64.lt_s').op('i32.or');
-      leave();
-      fn.get(base).memory('i64.load').i64(0xffffffffffffn).op('i64.and').get(offset).op('i64.add').set(address);
+      bufferAddress(code, base, offset, bytes, address, leave);
     } else {
       fn.get(base).memory('i64.load').get(offset).op('i64.add').i64(-4n).op('i64.and').set(address);
     }
     liveOffset(module, code, { wave, address, a }, bytes, store, leave);
     copyWords(fn, store ? a : data, store ? data : a, moved);
   });
+}
+
+/**
+ * Pushes where in wasm memory the bytes of a scalar load are; 0 when they are not in live memory of the window, a buffer does not hold them, or
+ * the address is not that of a dword. False when nothing was emitted.
+ */
+export function emitScalarPlace(
+  context: MemoryContext,
+  module: WasmModule,
+  instruction: Instruction,
+  { space, bytes }: LoadOperation,
+): boolean {
+  if (space !== 'scalar' && space !== 'scalarBuffer') return false;
+  const base = registerOf(instruction, 'sbase').encoding;
+  const soffset = operandNamed(instruction, 'soffset');
+  if (soffset !== undefined && !isPlainScalar(soffset)) return false;
+  const isBuffer = space === 'scalarBuffer';
+  if (base + (isBuffer ? 4 : 2) > SCALARS) return false;
+  const name = `memory.scalar.place.${isBuffer ? 'buffer.' : ''}${bytes}`;
+  const helper = module.helper(name, ['i32', 'i32', 'i64'], ['i32'], (fn) => {
+    const code = new Code(fn);
+    const [wave, descriptor, offset] = [0, 1, 2] as const;
+    const [address, a] = [code.local('i64'), code.local('i32')];
+    fn.get(wave).get(descriptor).op('i32.add').set(descriptor);
+    if (isBuffer) bufferAddress(code, descriptor, offset, bytes, address, () => code.if(() => fn.i32(0).return()));
+    else fn.get(descriptor).memory('i64.load').get(offset).op('i64.add').set(address);
+    fn.get(address).op('i32.wrap_i64').tee(a).i32(0);
+    fn.get(address).i64(32n).op('i64.shr_u').i64(BigInt(gpuWindow.high)).op('i64.eq');
+    checkPage(fn, a, bytes, false);
+    fn.op('i32.and').get(a).i32(3).op('i32.and').op('i32.eqz').op('i32.and').select();
+  });
+  context.fn.get(context.wave).i32(4 * base);
+  pushOffset(context, instruction);
+  context.fn.call(helper);
+  return true;
+}
+
+/** Sets `address` to that of `bytes` bytes at an offset of a buffer; when it does not hold them, `leave` sees a 1 on the stack. */
+function bufferAddress(
+  code: Code,
+  descriptor: number,
+  offset: number,
+  bytes: number,
+  address: number,
+  leave: () => void,
+): void {
+  const { fn } = code;
+  const [limit, stride] = [code.local('i64'), code.local('i64')];
+  fn.get(offset).i64(-4n).op('i64.and').set(offset);
+  fn.get(descriptor).memory('i64.load32_u', 8).set(limit);
+  fn.get(descriptor).memory('i64.load16_u', 6).i64(0x3fffn).op('i64.and').set(stride);
+  fn.get(limit).get(limit).get(stride).op('i64.mul').get(stride).op('i64.eqz').select();
+  fn.get(offset).i64(BigInt(bytes)).op('i64.add').op('i64.lt_s');
+  fn.get(offset).i64(0n).op('i64.lt_s').op('i32.or');
+  leave();
+  fn.get(descriptor).memory('i64.load').i64(0xffffffffffffn).op('i64.and').get(offset).op('i64.add').set(address);
 }
 
 /** Sets `a` to the wasm offset of `bytes` live bytes at `address`; when there are none, `leave` sees a 1 on the stack. */
@@ -120,9 +167,16 @@ function emitCall(
   base: number,
 ): void {
   const { fn, wave, pc } = context;
-  const soffset = operandNamed(instruction, 'soffset');
   fn.get(wave).i32(pc);
   fn.i32(4 * data).i32(4 * base);
+  pushOffset(context, instruction);
+  fn.call(helper);
+}
+
+/** Pushes the sum of constant and register that is added to the base, an i64. */
+function pushOffset(context: MemoryContext, instruction: Instruction): void {
+  const { fn } = context;
+  const soffset = operandNamed(instruction, 'soffset');
   if (soffset === undefined) fn.i64(BigInt(immediateOf(instruction, 'offset')));
   else {
     pushScalar(context, soffset);
@@ -130,7 +184,6 @@ function emitCall(
       .i64(BigInt(immediateOf(instruction, 'offset')))
       .op('i64.add');
   }
-  fn.call(helper);
 }
 
 /** Emits an integer atomic of the scalar unit on a plain address. */
