@@ -61,7 +61,9 @@ export class LdsChecks {
       return this.missing(actor, address, bytes);
     }
     const conflict = lds.write(w.index, address, bytes, pc, kind === 'atomic');
-    if (conflict !== undefined && !isOrdered && !this.isSame(actor, piece, lane, address)) {
+    // What a load brings from memory comes long after the reads that were queued before the barrier.
+    const isBehind = access.toLds && conflict?.isLate === true;
+    if (conflict !== undefined && !isOrdered && !isBehind && !this.isSame(actor, piece, lane, address)) {
       this.race(actor, lane, address, conflict, kind);
     }
     if (kind === 'atomic' && this.missing(actor, address, bytes) !== NEITHER) {
