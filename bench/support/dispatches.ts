@@ -111,7 +111,9 @@ export async function compareModes(words: readonly string[], modes: readonly Mod
   const only = words.filter((word) => !word.startsWith('--'));
   console.log('Timed: dispatches inside one process, its start not included. ms: processor time of a dispatch, warm.');
   console.log(`ratio: median of rounds (quarter points); first: a first dispatch, loading and compiling included.`);
-  const header = modes.map(([name], n) => name.padStart(n === 0 ? 12 : 18) + (n === 0 ? '' : '  ratio             first'));
+  const header = modes.map(
+    ([name], n) => name.padStart(n === 0 ? 12 : 18) + (n === 0 ? '' : '  ratio             first'),
+  );
   console.log(`${'ms'.padEnd(48)}${header.join('')}`);
   for (const one of CASES) {
     if (only.length > 0 && !only.some((word) => one.name.includes(word))) continue;

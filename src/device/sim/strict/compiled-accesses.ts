@@ -67,7 +67,9 @@ export function movesLanes({ access, role, special, effects }: StrictPlan): bool
 /** An atomic of LDS as a store of the same bytes; undefined for pairs. */
 function ldsUpdate(operation: AtomicOperation): StoreOperation | undefined {
   const { space, pairStride } = operation;
-  return pairStride === undefined ? { kind: 'store', space, bytes: atomicBytes(operation), half: undefined, pairStride } : undefined;
+  return pairStride === undefined
+    ? { kind: 'store', space, bytes: atomicBytes(operation), half: undefined, pairStride }
+    : undefined;
 }
 
 /** Notes accesses of global memory. The parameter is the instruction's place in the image. */
@@ -78,7 +80,10 @@ function lookAtGlobal(bytes: number, isWrite: boolean): Transfer {
     const { fn } = f.code;
     fn.get(shadow).get(a);
     if (offset !== 0) fn.i32(offset).op('i32.add');
-    fn.i32(count).get(pc).call(pageFunction(f.module, isWrite ? 'store' : 'load')).op('i32.eqz');
+    fn.i32(count)
+      .get(pc)
+      .call(pageFunction(f.module, isWrite ? 'store' : 'load'))
+      .op('i32.eqz');
     f.code.if(() => f.resume());
   };
   const look = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
@@ -230,7 +235,9 @@ export function emitLooks(
   }
   if (isWrite) emitAddressRegister(context, shadow, plan);
   for (let part = 0; part < partsOf(operation); part++) {
-    const look = isLds ? lookAtLds(operation.bytes, isWrite, plan.operation?.kind === 'atomic') : lookAtGlobal(operation.bytes, isWrite);
+    const look = isLds
+      ? lookAtLds(operation.bytes, isWrite, plan.operation?.kind === 'atomic')
+      : lookAtGlobal(operation.bytes, isWrite);
     const push = (): void => {
       fn.i32(pc);
       if (!isLds || !isWrite) return;

@@ -254,7 +254,17 @@ function writeLds(fn: WasmFunction, isWrite: boolean): void {
 function eachByte(
   fn: WasmFunction,
   code: Code,
-  { head, tag, at, bytes, pc, word, isWrite, array, leave }: Parts & { readonly [name in 'head' | 'at' | 'bytes']: number },
+  {
+    head,
+    tag,
+    at,
+    bytes,
+    pc,
+    word,
+    isWrite,
+    array,
+    leave,
+  }: Parts & { readonly [name in 'head' | 'at' | 'bytes']: number },
 ): void {
   const [place, mine] = [fn.local('i32'), fn.local('i32')];
   fn.get(tag).i32(255).op('i32.and').set(mine);
@@ -282,7 +292,10 @@ function eachByte(
       array(LDS_READER).memory('i32.load8_u').tee(word).get(mine).op('i32.ne');
       code.if(() => {
         array(LDS_READER);
-        fn.i32(MANY_TAGS & 255).get(mine).get(word).select();
+        fn.i32(MANY_TAGS & 255)
+          .get(mine)
+          .get(word)
+          .select();
         fn.memory('i32.store8');
         setPc(LDS_READER_PC);
       });

@@ -113,7 +113,10 @@ export class RacePage {
   private readonly reserve: () => Uint8Array | undefined;
 
   /** Over the page's record. `reserve` gives zeroed bytes for its details where compiled code sees them, when there are any left. */
-  constructor(words: Uint32Array = new Uint32Array(PAGE_WORDS), reserve: () => Uint8Array | undefined = () => undefined) {
+  constructor(
+    words: Uint32Array = new Uint32Array(PAGE_WORDS),
+    reserve: () => Uint8Array | undefined = () => undefined,
+  ) {
     this.words = words;
     this.reserve = reserve;
   }

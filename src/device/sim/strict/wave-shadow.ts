@@ -75,7 +75,8 @@ export class WaveShadow {
     const [range = { first: 0, count: 0 }, more] = effects.defs;
     if (role.kind === 'flat' || access?.toLds || more !== undefined || lds.length > 2) return false;
     const isStore = access?.kind === 'store' && role.kind === 'vm';
-    const each = operation?.kind === 'store' ? operation.bytes : operation?.kind === 'atomic' ? atomicBytes(operation) : 0;
+    const each =
+      operation?.kind === 'store' ? operation.bytes : operation?.kind === 'atomic' ? atomicBytes(operation) : 0;
     if (lds.some(({ count, bytes }) => count > LANES || bytes !== each)) return false;
     const kind = role.kind === 'scalar' ? LOGGED_SCALAR : role.kind === 'lds' ? LOGGED_LDS : LOGGED_VM;
     const addresses = lds.map(({ addresses, count }) => addresses.subarray(0, count));
