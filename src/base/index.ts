@@ -24,4 +24,5 @@ export {
   randomNumbers,
 } from './elements/index.ts';
 export { type ErrorDetails, inFile, type Position, WavesmithError } from './error.ts';
+export { jsonPieces } from './json-pieces.ts';
 export { TextOutput, writeHex } from './text-output.ts';

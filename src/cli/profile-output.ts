@@ -1,7 +1,7 @@
 // The files of a profile: profile.json, its parts, the page; long texts piece by piece.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { WavesmithError } from '../base/index.ts';
+import { jsonPieces, WavesmithError } from '../base/index.ts';
 import {
   analysisDocument,
   dagDocument,
@@ -9,19 +9,40 @@ import {
   type ProfileDocument,
   rooflineDocument,
 } from '../profile/index.ts';
-import { profilePage } from '../report/index.ts';
+import { profilePagePieces } from '../report/index.ts';
 import { OutputPlace } from '../snapshot/output-place.ts';
-import { makeFolder, writeOutput } from './support.ts';
+import { makeFolder } from './support.ts';
 
 /** Writes the files of a profile: the document, its parts, and the page with all work on its timeline. */
 export function writeResults(folder: string, document: ProfileDocument, work: PackedWork | undefined): void {
   makeFolder(folder);
-  const json = (value: unknown) => `${JSON.stringify(value, null, 1)}\n`;
-  writeOutput(join(folder, 'profile.json'), json(document));
-  writeOutput(join(folder, 'roofline.json'), json(rooflineDocument(document)));
-  writeOutput(join(folder, 'dag.json'), json(dagDocument(document)));
-  writeOutput(join(folder, 'analysis.json'), json(analysisDocument(document)));
-  writeOutput(join(folder, 'report.html'), profilePage(document, work));
+  writeJson(join(folder, 'profile.json'), document);
+  writeJson(join(folder, 'roofline.json'), rooflineDocument(document));
+  writeJson(join(folder, 'dag.json'), dagDocument(document));
+  writeJson(join(folder, 'analysis.json'), analysisDocument(document));
+  writePieces(join(folder, 'report.html'), profilePagePieces(document, work));
+}
+
+function writeJson(path: string, value: unknown): void {
+  writePieces(path, jsonLines(value));
+}
+
+function* jsonLines(value: unknown): Generator<string> {
+  yield* jsonPieces(value, 1);
+  yield '\n';
+}
+
+/** Pieces joined to ones that are worth a call of the system. */
+function* joined(pieces: Iterable<string>): Generator<string> {
+  const ENOUGH = 1 << 18;
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < ENOUGH) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
 }
 
 /** Where the files are, for people. */
@@ -35,7 +56,7 @@ export function writePieces(path: string, pieces: Iterable<string>): void {
   try {
     place = new OutputPlace(path);
     fd = openSync(place.temporary, 'w');
-    for (const piece of pieces) writeSync(fd, piece);
+    for (const piece of joined(pieces)) writeSync(fd, piece);
     closeSync(fd);
     fd = undefined;
     place.finish();
