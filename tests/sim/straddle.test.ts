@@ -1,5 +1,5 @@
 // Private memory of gfx90a is a swizzled buffer, and compilers read and write it unaligned (LLVM's FeatureUnalignedScratchAccess): what
-// straddles two dwords belongs to one lane, in both engines.
+// straddles two dwords belongs to one lane, in both engines. Its offsets wrap: a register of −1 and offset:4 are byte 3.
 import { expect, test } from 'vitest';
 import { assembleAndLink } from '../../src/asm/index.ts';
 import { SimDevice } from '../../src/device/sim/sim-device.ts';
@@ -25,10 +25,16 @@ k:
 	buffer_load_dword v7, off, s[0:3], 0
 	buffer_load_dword v8, off, s[0:3], 0 offset:4
 	buffer_load_dword v9, off, s[0:3], 0 offset:1
+	v_mov_b32_e32 v10, -4
+	v_mov_b32_e32 v11, -1
+	buffer_load_dword v10, v10, s[0:3], 0 offen offset:8
+	buffer_load_ubyte v11, v11, s[0:3], 0 offen offset:4
 	s_waitcnt vmcnt(0) lgkmcnt(0)
 	global_store_dword v2, v7, s[8:9]
 	global_store_dword v2, v8, s[8:9] offset:256
 	global_store_dword v2, v9, s[8:9] offset:512
+	global_store_dword v2, v10, s[8:9] offset:768
+	global_store_dword v2, v11, s[8:9] offset:1024
 	s_endpgm
 .rodata
 .p2align 6
@@ -63,13 +69,13 @@ amdhsa.kernels:
 .end_amdgpu_metadata
 `;
 
-test.each(['compiled', 'interpreter'] as const)('%s: dwords at odd places of private memory', async (engine) => {
+test.each(['compiled', 'interpreter'] as const)('%s: dwords at odd places of private memory, and registers below zero', async (engine) => {
   const device = new SimDevice('gfx90a', { run: { engine } });
-  const buffer = device.alloc(4 * 192, 'out');
+  const buffer = device.alloc(4 * 320, 'out');
   const kernel = device.load(assembleAndLink(KERNEL)).kernel('k');
   await device.dispatch({ kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [buffer] });
   const words = new Uint32Array(device.read(buffer).slice().buffer);
-  for (const [row, value] of [0x22111111, 0x22224433, 0x33221111].entries()) {
+  for (const [row, value] of [0x22111111, 0x22224433, 0x33221111, 0x22224433, 0x22].entries()) {
     expect([...new Set(words.subarray(64 * row, 64 * row + 64))]).toEqual([value]);
   }
   device.close();

@@ -163,6 +163,8 @@ export function readResource(w: Wave, at: number): BufferResource {
  * access the byte offset. The offset is the sum of the instruction's and the register's, both unsigned, and does not wrap at 2^32: a
  * register of −4 with `offset:4` is out of range. Source: LLVM's `splitBufferOffsets` (a negative register offset is "illegal … even if
  * adding the immediate offset makes it positive"); llvm/llvm-project pull request 134734 (the check "uses saturating arithmetic").
+ * In a private segment (swizzled by thread id, without a stride) it does wrap: compilers walk arrays there with a register of −1 and
+ * `offset:2`. Source: LLVM's `SelectMUBUFScratchOffen` ("safe to fold any VGPR offset on gfx9").
  */
 export function bufferAddress(
   r: BufferResource,
@@ -179,11 +181,12 @@ export function bufferAddress(
     if (structured ? index >= r.records : bufferOffset + bytes > r.records - soffset) return -1;
     return r.base + soffset + bufferOffset;
   }
-  if (r.stride !== 0 ? index >= r.records : offset + bytes > r.records) return -1;
+  const inRow = r.addThreadId && r.stride === 0 ? offset % 2 ** 32 : offset;
+  if (r.stride !== 0 ? index >= r.records : inRow + bytes > r.records) return -1;
   const indexHigh = Math.floor(index / r.indexStride);
   const indexLow = index % r.indexStride;
-  const offsetHigh = Math.floor(offset / 4);
-  return r.base + soffset + (indexHigh * r.stride + offsetHigh * 4) * r.indexStride + indexLow * 4 + (offset & 3);
+  const offsetHigh = Math.floor(inRow / 4);
+  return r.base + soffset + (indexHigh * r.stride + offsetHigh * 4) * r.indexStride + indexLow * 4 + (inRow & 3);
 }
 
 /**

@@ -54,6 +54,10 @@ function addressFunction(module: WasmModule): WasmFunction {
     fn.else();
     // Swizzled: elements of four bytes, index stride 8, 16, 32 or 64.
     fn.get(stride).op('i64.eqz').if('i32');
+    // In a private segment offsets wrap (bufferAddress in spaces.ts).
+    fn.get(offset);
+    constant(0xffffffff).op('i64.and').get(offset);
+    fn.get(resource).memory('i32.load', 12).i32(ADD_THREAD_ID).op('i32.and').select().set(offset);
     fn.get(offset).get(bytes).op('i64.add').get(records).op('i64.gt_u');
     fn.else().get(index).get(records).op('i64.ge_u').end().if('i64');
     constant(-1);
