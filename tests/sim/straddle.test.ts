@@ -69,14 +69,17 @@ amdhsa.kernels:
 .end_amdgpu_metadata
 `;
 
-test.each(['compiled', 'interpreter'] as const)('%s: dwords at odd places of private memory, and registers below zero', async (engine) => {
-  const device = new SimDevice('gfx90a', { run: { engine } });
-  const buffer = device.alloc(4 * 320, 'out');
-  const kernel = device.load(assembleAndLink(KERNEL)).kernel('k');
-  await device.dispatch({ kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [buffer] });
-  const words = new Uint32Array(device.read(buffer).slice().buffer);
-  for (const [row, value] of [0x22111111, 0x22224433, 0x33221111, 0x22224433, 0x22].entries()) {
-    expect([...new Set(words.subarray(64 * row, 64 * row + 64))]).toEqual([value]);
-  }
-  device.close();
-});
+test.each(['compiled', 'interpreter'] as const)(
+  '%s: odd places of private memory, registers below zero',
+  async (engine) => {
+    const device = new SimDevice('gfx90a', { run: { engine } });
+    const buffer = device.alloc(4 * 320, 'out');
+    const kernel = device.load(assembleAndLink(KERNEL)).kernel('k');
+    await device.dispatch({ kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [buffer] });
+    const words = new Uint32Array(device.read(buffer).slice().buffer);
+    for (const [row, value] of [0x22111111, 0x22224433, 0x33221111, 0x22224433, 0x22].entries()) {
+      expect([...new Set(words.subarray(64 * row, 64 * row + 64))]).toEqual([value]);
+    }
+    device.close();
+  },
+);
