@@ -1,7 +1,8 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
 // `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
-// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six and `--suites` forty-six more.
+// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six and `--everyday` forty-eight more.
+// `equal` is a class that is worth as much as the limiter; a kernel that nothing limits is `balanced` and is not counted.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
 import { AssemblyError } from '../src/asm/index.ts';
@@ -10,6 +11,7 @@ import { BOTTLENECKS } from '../src/profile/index.ts';
 import { classesOf, limiterOn } from '../tests/limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from '../tests/limiters/compiled.ts';
 import { CRAFT_KERNELS } from '../tests/limiters/crafts.ts';
+import { EVERYDAY_KERNELS } from '../tests/limiters/everyday.ts';
 import { FIELD_KERNELS } from '../tests/limiters/fields.ts';
 import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
 import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
@@ -19,7 +21,7 @@ import { MIXED_KERNELS } from '../tests/limiters/mixed.ts';
 import { ROUTINE_KERNELS } from '../tests/limiters/routine.ts';
 import { SUITE_KERNELS } from '../tests/limiters/suites.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
-import { limiterOf, whatIf } from '../tests/limiters/what-if.ts';
+import { equalsOf, isBalanced, limiterOf, whatIf } from '../tests/limiters/what-if.ts';
 import { WIDE_KERNELS } from '../tests/limiters/wide.ts';
 
 const { values } = parseArgs({
@@ -37,12 +39,16 @@ const { values } = parseArgs({
     fields: { type: 'boolean', default: false },
     crafts: { type: 'boolean', default: false },
     suites: { type: 'boolean', default: false },
+    everyday: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
 const counts = new Map<string, number>();
 let first = 0;
+let equal = 0;
 let second = 0;
+let sure = 0;
+let balanced = 0;
 const compiled = {
   'compiled.c': values.compiled && COMPILED_KERNELS,
   'unseen.c': values.unseen && UNSEEN_KERNELS,
@@ -54,6 +60,7 @@ const compiled = {
   'fields.c': values.fields && FIELD_KERNELS,
   'crafts.c': values.crafts && CRAFT_KERNELS,
   'suites.c': values.suites && SUITE_KERNELS,
+  'everyday.c': values.everyday && EVERYDAY_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;
@@ -72,7 +79,12 @@ for (const kernel of kernels) {
       .join(', ');
     const [limiter, found] = [limiterOn(kernel, values.chip), limiterOf(gains)];
     const mark = limiter === found ? 'agrees ' : 'differs';
-    console.log(`${mark} ${kernel.name.padEnd(20)} ${limiter.padEnd(18)} ${text}`);
+    const others = isBalanced(gains)
+      ? ' (nothing stands out)'
+      : equalsOf(gains)
+          .map((name) => ` = ${name}`)
+          .join('');
+    console.log(`${mark} ${kernel.name.padEnd(20)} ${limiter.padEnd(18)} ${text}${others}`);
     continue;
   }
   const limiter = limiterOn(kernel, values.chip);
@@ -87,15 +99,27 @@ for (const kernel of kernels) {
   }
   const names = classes.map((c) => c.class);
   const found = names[0] ?? 'none';
+  const text = classes.map((c) => `${c.class} ${c.confidence.toFixed(2)}`).join(', ');
+  const limits = [limiter, ...(('equals' in kernel ? kernel.equals?.[values.chip] : undefined) ?? [])];
+  const isLimit = (name: string | undefined): boolean => limits.some((one) => one === name);
+  if ('balanced' in kernel && kernel.balanced?.includes(values.chip) === true) {
+    console.log(`balanced ${kernel.name.padEnd(18)} ${limiter.padEnd(18)} ${text || 'no class'}`);
+    balanced++;
+    continue;
+  }
   counts.set(`${limiter} ${found}`, (counts.get(`${limiter} ${found}`) ?? 0) + 1);
   if (found === limiter) first++;
-  else if (names[1] === limiter) second++;
-  const mark = found === limiter ? 'right ' : names[1] === limiter ? 'second' : 'wrong ';
-  const text = classes.map((c) => `${c.class} ${c.confidence.toFixed(2)}`).join(', ');
+  else if (isLimit(found)) equal++;
+  else if (isLimit(names[1])) second++;
+  if (!isLimit(found) && (classes[0]?.confidence ?? 0) >= 0.75) sure++;
+  const mark = found === limiter ? 'right ' : isLimit(found) ? 'equal ' : isLimit(names[1]) ? 'second' : 'wrong ';
   console.log(`${mark} ${kernel.name.padEnd(20)} ${limiter.padEnd(18)} ${text || 'no class'}`);
 }
 if (values['what-if']) process.exit();
-console.log(`\n${values.chip}: ${first} of ${kernels.length - absent} right first, ${second} more second\n`);
+const judged = kernels.length - absent - balanced;
+console.log(
+  `\n${values.chip}: ${first} of ${judged} right first, ${equal} more as good, ${second} more second; wrong and sure: ${sure}\n`,
+);
 const columns = [...BOTTLENECKS, 'none'].filter((name) =>
   kernels.some((k) => counts.has(`${limiterOn(k, values.chip)} ${name}`)),
 );

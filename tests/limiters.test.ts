@@ -1,7 +1,10 @@
 // Kernels whose limiter is known, classified from their simulated profile: the quickest of each kind; `npm run bench classify` has all.
 import { describe, expect, test } from 'vitest';
-import { classesOf } from './limiters/classify.ts';
+import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
+import { analyse, recordSimulated, type SimulatedProgram } from '../src/profile/index.ts';
+import { classesOf, limiterRecording } from './limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from './limiters/compiled.ts';
+import { EVERYDAY_KERNELS } from './limiters/everyday.ts';
 import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
 import { LIMITED_KERNELS } from './limiters/kernels.ts';
 import { LATER_KERNELS } from './limiters/later.ts';
@@ -58,6 +61,59 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     const [kernel] = kernels.filter((k) => k.name === name);
     const [first] = await classesOf(kernel, 'mi300x', compiledObject(source, 'gfx942'));
     expect(first?.class, kernel.because).toBe(kernel.limiter);
+  });
+});
+
+/** Counters that are collected together, and may be missing together. */
+const GROUPS: Readonly<Record<string, RegExp>> = {
+  traces: /^$/,
+  memory: /^TCC_EA|^TCC_BUBBLE/,
+  L2: /^TCC_(HIT|MISS|REQ)/,
+  L1: /^TCP_/,
+  waits: /^SQ_WAIT/,
+  latency: /LEVEL_VMEM/,
+  issue: /^SQ_ACTIVE/,
+  'wave cycles': /^SQ_WAVE_CYCLES/,
+  LDS: /^SQ_LDS|^SIM_LDS/,
+  'instruction cache': /^SQC_/,
+  'GPU cycles': /^GRBM/,
+  instructions: /^SQ_INSTS|^SQ_WAVES/,
+  lanes: /^SIM_VALU/,
+  'all but SQ': /^(?!SQ_)/,
+  'all but instructions': /^(?!SQ_WAVES|SQ_INSTS|GRBM)/,
+};
+
+/** The same run with fewer counters. */
+function without(program: SimulatedProgram, pattern: RegExp): SimulatedProgram {
+  const rest = <T>(counters: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(counters).filter(([name]) => !pattern.test(name)));
+  const dispatches = program.dispatches.map((one) => ({
+    ...one,
+    counters: rest(one.counters),
+    modelled: one.modelled && { ...one.modelled, counters: rest(one.modelled.counters) },
+  }));
+  return { ...program, dispatches };
+}
+
+describe.skipIf(COMPILED === undefined)('a class that cannot be known is not sure', () => {
+  test.each([
+    ['even_bins', SUITE_KERNELS, 'suites.c'],
+    ['tree', SUITE_KERNELS, 'suites.c'],
+    ['blocks_turned', SUITE_KERNELS, 'suites.c'],
+    ['bfs_level', EVERYDAY_KERNELS, 'everyday.c'],
+    ['bitonic_step', EVERYDAY_KERNELS, 'everyday.c'],
+  ] as const)('%s, with a group of counters and the trace away', async (name, kernels, source) => {
+    const [kernel] = kernels.filter((k) => k.name === name);
+    expect(kernel).toBeDefined();
+    if (kernel === undefined) return;
+    const recorded = await limiterRecording(kernel, chipNamed('mi300x'), compiledObject(source, 'gfx942'));
+    for (const [group, pattern] of Object.entries(GROUPS)) {
+      const recording = recordSimulated(without(recorded, pattern));
+      recording.traces.length = 0;
+      const [first] = analyse(recording).kernels[0]?.bottleneck.classes ?? [];
+      const isWrong = first !== undefined && first.class !== kernel.limiter;
+      expect(isWrong ? first.confidence : 0, `${first?.class} without ${group}`).toBeLessThan(0.75);
+    }
   });
 });
 

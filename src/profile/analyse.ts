@@ -414,6 +414,7 @@ function kernelEntries(
             : ratio(resident, known(maxWavesPerCu), 'the wave limit'),
         fits: fitting(occupancy, launched[0]),
         ...launchedGroups(launched[0], agent?.cuCount),
+        arch: agent?.arch,
         xccs: agent?.xccCount,
         impossible,
       }),

@@ -14,6 +14,10 @@ export interface CompiledKernel extends Launch {
   readonly because: string;
   /** Chips on which something else limits it, as `npm run bench classify -- --what-if` shows. */
   readonly elsewhere?: Readonly<Record<string, BottleneckClass>> | undefined;
+  /** By chip, classes that are worth as much as the limiter there (`equalsOf` in what-if.ts): either may come first. */
+  readonly equals?: Readonly<Record<string, readonly BottleneckClass[]>> | undefined;
+  /** Chips on which nothing is worth a seventh of the time: nothing limits it there. */
+  readonly balanced?: readonly string[] | undefined;
 }
 
 export const MB = 2 ** 20;

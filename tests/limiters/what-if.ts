@@ -172,3 +172,18 @@ export function limiterOf({ of, areKeptOut }: Gains): BottleneckClass {
   const isHidden = first[0] === 'memory-latency' && areKeptOut && (of['under-occupied'] ?? 0) >= WORTH;
   return isHidden ? 'under-occupied' : first[0];
 }
+
+/** Gains that differ by less say nothing: docs/profile.md, "What a class means". */
+const EQUAL = 0.03;
+/** Where the greatest gain is smaller, nothing limits the kernel more than the rest. */
+const STANDS_OUT = 0.15;
+
+/** The other classes that gain as much as the greatest gain. */
+export function equalsOf(gains: Gains): readonly BottleneckClass[] {
+  const entries = Object.entries(gains.of) as [BottleneckClass, number][];
+  const most = Math.max(...entries.map(([, gain]) => gain));
+  return entries.flatMap(([name, gain]) => (gain >= most - EQUAL && name !== limiterOf(gains) ? [name] : []));
+}
+
+/** Whether nothing stands out. */
+export const isBalanced = ({ of }: Gains): boolean => Math.max(...Object.values(of)) < STANDS_OUT;

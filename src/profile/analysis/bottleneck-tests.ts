@@ -11,16 +11,21 @@ import {
   waitShare,
 } from './bottleneck-traces.ts';
 import type { Cause, ClassifierInput, ClassTest, Condition } from './bottleneck-types.ts';
-import { queuedFrom, queueing, queueingForAtomics, queueingForMemory, UNQUEUED, vectorLatency } from './queues.ts';
+import { WAVES_OF_CU } from './estimates.ts';
+import {
+  L1_PART,
+  queuedFrom,
+  queueing,
+  queueingForAtomics,
+  queueingForMemory,
+  UNQUEUED,
+  vectorLatency,
+} from './queues.ts';
 import { cyclesOfWave, STORE_PART, STORE_SOURCE, storeShare } from './shares.ts';
 import { SPARSE, WORTH_MORE, worthWhereSparse } from './worth.ts';
 
 /** A launch of fewer workgroups for each CU leaves half of the GPU without work. */
 const FEW_GROUPS = 0.5;
-/** Waves that a CU of CDNA2 to CDNA4 holds. */
-const WAVES_OF_CU = 32;
-/** Part of AMD's L1 peak that can be reached: 61 of 128 bytes a cycle (gpu-benches on MI300X). */
-const L1_PART = 0.48;
 /** A miss of the instruction cache holds up two compute units for up to a thousand cycles: at this distance a quarter of the time. */
 const RARE_MISS = 8000;
 /** From here on units stand still most of the time. */
@@ -39,6 +44,7 @@ const OFTEN_IDLE = 0.4;
 const MOSTLY_IDLE = 0.5;
 /** Up to here the GPU is active without waves most of the time. */
 const MOSTLY_AROUND = 0.5;
+export const CONFLICTS = 'LDS bank conflict cycles per access cycle';
 const IDLE = 'time without work / span, for kernels of at most 10 µs';
 
 const fewWaves = (condition: Condition): Cause => ({ class: 'under-occupied', condition });
@@ -349,7 +355,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
         ...(isKnown(requests.value) ? [requests] : []),
         valuBusy,
         mfmaBusy,
-        when('LDS bank conflict cycles per access cycle', 'lds.conflicts', 1),
+        when(CONFLICTS, 'lds.conflicts', 1),
         ...launches,
         ...elsewhere,
         ...elseLong,
@@ -534,7 +540,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
     },
     {
       class: 'lds',
-      metric: 'LDS bank conflict cycles per access cycle',
+      metric: CONFLICTS,
       ...fromMetric('lds.conflicts'),
       threshold: 0.2,
       certain: 2,

@@ -73,6 +73,8 @@ export interface ClassifierInput {
   /** Of the most frequent launch: workgroups for each CU of the GPU, and waves of a workgroup. */
   readonly groupsPerCu: Measure;
   readonly wavesPerGroup: Measure;
+  /** The architecture, as in `gfx942`. */
+  readonly arch?: string | undefined;
   /** Dies of the GPU that get workgroups in turn; one where it is not known. */
   readonly xccs?: number | undefined;
   /** Numbers of the kernel that cannot be: nothing that rests on its counters and times is to be believed. */

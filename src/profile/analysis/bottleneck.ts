@@ -4,7 +4,8 @@
 // What limits a kernel. Every class names the measured numbers it rests on, the thresholds they passed, where the formulas come from, and
 // which counters would have refuted it; without evidence there is no class. Headroom never exceeds what the roofline leaves.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
-import { classTests } from './bottleneck-tests.ts';
+import { CONFLICTS, classTests } from './bottleneck-tests.ts';
+import { MODEL } from './bottleneck-traces.ts';
 import {
   BOTTLENECKS,
   type Bottleneck,
@@ -15,7 +16,8 @@ import {
   type Condition,
   type Refuter,
 } from './bottleneck-types.ts';
-import { worthOfMoreWaves, worthOfWaits } from './worth.ts';
+import { type Estimates, estimates, WAITING, type WaitingClass } from './estimates.ts';
+import { WORTH_MORE, worthOfMoreWaves, worthOfWaits } from './worth.ts';
 
 /** What is left of the confidence of a class where numbers of the kernel are impossible. */
 const DOUBTED = 0.1;
@@ -25,6 +27,24 @@ const LEAST = 0.33;
 /** What is left where the cause of what was measured is seen, too; and of the confidence of the cause's class, which goes first. */
 const CAUSED = 0.8;
 const BEHIND = 0.95;
+
+/** From this share of the time on what an estimate says is worth to be named. */
+const NOTABLE = 0.15;
+/** An estimate that is larger by this is larger: the root of the mean square error of a difference of two (0.11 each, 164 kernels of the timing model). */
+const CLEARLY = 0.15;
+/** Most of the confidence of a class that tests and estimates do not agree on, or that is worth hardly more than the next one. */
+const UNSURE = 0.7;
+/** What more waves hide, too: without a trace nothing says how long waves wait for it. */
+const HIDDEN: ReadonlySet<BottleneckClass> = new Set(['lds', 'instruction-fetch', 'barrier']);
+/** From here on LDS has no time for conflicts. */
+const LDS_BUSY = 0.6;
+const SAVED: Readonly<Record<WaitingClass, string>> = {
+  'memory-bandwidth': 'estimated share of the time that more bandwidth saves',
+  'memory-latency': 'estimated share of the time that memory saves which answers at once',
+  'under-occupied': 'estimated share of the time that twice as many waves save',
+};
+const FORMULA =
+  'from SQ_WAIT_ANY, SQ_INST_LEVEL_VMEM, SQ_WAVE_CYCLES, SQ_ACTIVE_INST_VALU, bytes of HBM, L2 and L1 and their hit rates (src/profile/analysis/estimates.ts)';
 
 /** Judges all classes. */
 export function classify(input: ClassifierInput): Classification {
@@ -51,8 +71,10 @@ export function classify(input: ClassifierInput): Classification {
     }
   }
   goBehindFewWaves(classes, input);
+  doubtConflicts(classes, input);
+  orderWaiting(classes, input);
   return {
-    classes: [...classes.values()].sort((a, b) => b.confidence - a.confidence),
+    classes: sorted(classes),
     undecided: BOTTLENECKS.flatMap((name) => {
       const reason = undecided.get(name);
       return reason === undefined || classes.has(name) ? [] : [{ class: name, reason }];
@@ -63,13 +85,131 @@ export function classify(input: ClassifierInput): Classification {
 /** Where waves are few, what they wait for goes behind that when twice as many of them are worth more. */
 function goBehindFewWaves(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
   const few = classes.get('under-occupied');
-  if (few === undefined) return;
+  const doubtHidden = (name: BottleneckClass, found: Bottleneck): void => {
+    if (!HIDDEN.has(name) || isKnown(worthOfWaits(input, name))) return;
+    classes.set(name, { ...found, confidence: Math.min(found.confidence, UNSURE) });
+  };
+  if (few === undefined) {
+    if (!isKnown(input.occupancy)) for (const [name, found] of classes) doubtHidden(name, found);
+    return;
+  }
   const more = numberOf(worthOfMoreWaves(input));
   for (const [name, found] of classes) {
     const saved = numberOf(worthOfWaits(input, name));
+    doubtHidden(name, found);
     if (more === undefined || saved === undefined || saved >= more) continue;
     classes.set(name, { ...found, confidence: Math.min(found.confidence, BEHIND * few.confidence) });
   }
+}
+
+const sorted = (classes: ReadonlyMap<BottleneckClass, Bottleneck>): Bottleneck[] =>
+  [...classes.values()].sort((a, b) => b.confidence - a.confidence);
+
+/**
+ * Bandwidth, latency and few waves are three sides of waiting: what the estimates say is worth most goes first. Where the tests say otherwise
+ * neither is sure. What is worth something comes next, whether a test passed or not.
+ */
+function orderWaiting(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
+  const [first] = sorted(classes);
+  const found = estimates(input);
+  if (input.impossible?.[0] !== undefined) return;
+  if (!('of' in found)) {
+    doubt(classes, input);
+    return;
+  }
+  const names = inOrder(found, input);
+  const best = names[0] as WaitingClass;
+  const isWaiting = first !== undefined && WAITING.some((name) => name === first.class);
+  const isIdleLanes = first?.class === 'divergence' && found.of[best] - found.lanes > CLEARLY;
+  if (first !== undefined && !isWaiting && !isIdleLanes) return;
+  if (first === undefined && found.of[best] < NOTABLE) return;
+  let least = first?.confidence ?? UNSURE;
+  if (first?.class !== best) {
+    const before = isWaiting ? found.of[first.class as WaitingClass] : 0;
+    least = Math.min(UNSURE, least, 0.5 + found.of[best] - before);
+    for (const [name, one] of classes)
+      classes.set(name, { ...one, confidence: Math.min(one.confidence, BEHIND * least) });
+  }
+  if (Math.abs(found.of[best] - found.of[names[1] as WaitingClass]) < CLEARLY) least = Math.min(least, UNSURE);
+  for (const name of names) {
+    const given = classes.get(name);
+    if (given === undefined && name !== best && found.of[name] < NOTABLE) continue;
+    const confidence = name === best ? least : Math.min(given?.confidence ?? 0.5, least);
+    classes.set(name, { ...(given ?? estimated(name, found, input)), confidence });
+    least = BEHIND * confidence;
+  }
+}
+
+/** Without the estimates nothing says whether bandwidth, latency or few waves come first; too few workgroups are seen without them. */
+function doubt(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
+  for (const name of ['memory-latency', 'under-occupied'] as const) {
+    const given = classes.get(name);
+    if (given === undefined || (name === 'under-occupied' && isSmall(input))) continue;
+    const open = {
+      metric: SAVED['memory-bandwidth'],
+      value: null,
+      threshold: NOTABLE,
+      comparison: 'at least',
+      formula: FORMULA,
+    } as const;
+    classes.set(name, {
+      ...given,
+      confidence: Math.min(given.confidence, UNSURE),
+      refutedBy: [...given.refutedBy, open],
+    });
+  }
+}
+
+/** Bank conflicts alone do not tell what waves wait for where LDS has time for them. */
+function doubtConflicts(classes: Map<BottleneckClass, Bottleneck>, { metrics }: ClassifierInput): void {
+  const lds = classes.get('lds');
+  const busy = numberOf(metrics.find((sum) => sum.metric.id === 'lds.busy')?.value ?? unknown('no formula'));
+  if (lds === undefined || lds.evidence.some(({ metric }) => metric !== CONFLICTS) || (busy ?? 1) >= LDS_BUSY) return;
+  classes.set('lds', { ...lds, confidence: Math.min(lds.confidence, UNSURE) });
+}
+
+/** What is worth most first. Waves that are kept out go before the latency that they would hide: that is what a program can change. */
+function inOrder({ of }: Estimates, input: ClassifierInput): readonly WaitingClass[] {
+  const names = [...WAITING].sort((a, b) => of[b] - of[a]);
+  const isHidden = names[0] === 'memory-latency' && areKeptOut(input) && of['under-occupied'] >= WORTH_MORE;
+  return isHidden ? ['under-occupied', ...names.filter((name) => name !== 'under-occupied')] : names;
+}
+
+/** Registers or LDS let no more waves on a compute unit than a quarter of its slots, or whole workgroups are too few for half of the units. */
+function areKeptOut(input: ClassifierInput): boolean {
+  return isSmall(input) || (numberOf(input.fits) ?? 1) <= 0.25;
+}
+
+/** A launch of whole workgroups that leaves half of the units without one. */
+function isSmall({ groupsPerCu, wavesPerGroup }: ClassifierInput): boolean {
+  return (numberOf(groupsPerCu) ?? 1) <= 0.5 && (numberOf(wavesPerGroup) ?? 1) > 1;
+}
+
+/** A class that only its estimate speaks for. */
+function estimated(name: WaitingClass, { of }: Estimates, input: ClassifierInput): Bottleneck {
+  const others = WAITING.filter((other) => other !== name);
+  return {
+    class: name,
+    confidence: 0.5,
+    evidence: [
+      {
+        metric: SAVED[name],
+        value: of[name],
+        threshold: NOTABLE,
+        comparison: 'at least',
+        formula: FORMULA,
+        source: MODEL,
+      },
+    ],
+    refutedBy: others.map((other) => ({
+      metric: SAVED[other],
+      value: of[other],
+      threshold: of[name],
+      comparison: 'at least',
+      formula: FORMULA,
+    })),
+    headroom: bound(of[name], input.roofline.headroom),
+  };
 }
 
 /** The class, undefined where it does not apply, or why it cannot be judged. */

@@ -13,6 +13,9 @@ const FROM_MEMORY = 850;
 /** Cycles until a store of an idle GPU is acknowledged: L2 does so, or where dies meet. No measurement: between L2 and memory. */
 const STORED = 450;
 
+/** Part of AMD's L1 peak that can be reached: 61 of 128 bytes a cycle (gpu-benches on MI300X). */
+export const L1_PART = 0.48;
+
 /** From here on requests stand in queues, and up to here they do not: a server that is half busy makes them wait as long again by half. */
 const QUEUED = 1.45;
 export const UNQUEUED = 1.4;
@@ -27,6 +30,9 @@ const LONG_QUEUED = 3;
 const WORKING = 0.2;
 /** From this share of the requests on, atomics can be what the others of a kernel without traffic queue behind. */
 const SOME_ATOMICS = 0.1;
+/** Requests that take so many times as long where no level of memory works stand behind atomics however few these are: a counter that all waves add to. */
+const FAR_QUEUED = 4;
+const ANY_ATOMICS = 0.01;
 
 /** A mean latency, by whichever counters it was collected. */
 export function vectorLatency(metrics: readonly MetricSum[]): Measure {
@@ -76,15 +82,17 @@ export function queueingForMemory(metrics: readonly MetricSum[], shares: readonl
   return queueing(metrics);
 }
 
-/** The same of a kernel that no level of memory works for, and of whose requests the part `atomics` is. */
+/** The same of a kernel that no level of memory works for, and of whose requests the part `atomics` is; a small part is enough where they take long. */
 export function queueingForAtomics(
   metrics: readonly MetricSum[],
   shares: readonly Measure[],
   atomics: Measure,
 ): Measure {
   if (!isKnown(atomics)) return atomics;
-  if (atomics.value < SOME_ATOMICS) return unknown('hardly any request is an atomic');
+  const times = queueing(metrics);
+  const enough = isKnown(times) && times.value >= FAR_QUEUED ? ANY_ATOMICS : SOME_ATOMICS;
+  if (atomics.value < enough) return unknown('hardly any request is an atomic');
   const used = shares.filter(isKnown);
   if (used.length === 0) return unknown('how much the levels of memory work is not known');
-  return used.some(({ value }) => value >= WORKING) ? unknown('a level of memory works') : queueing(metrics);
+  return used.some(({ value }) => value >= WORKING) ? unknown('a level of memory works') : times;
 }

@@ -7,6 +7,16 @@ export const STORE_PART = 0.55;
 export const STORE_SOURCE =
   'MI300X: copies of 128 MB move 2.3 TB/s each way, of 1 GB 4.0 TB/s, of 5.3 TB/s (src/device/sim/timing/chips/mi300x.ts)';
 
+/**
+ * Parts of the data sheet's HBM peak that loads and stores can have, by architecture. Sources: MI300X copies 2.5 to 2.8 TB/s each way of
+ * 5.3 TB/s at 64 and 128 MB, MI350 4.9 TB/s in all of 8.0 TB/s, an MI200 die 1.39 of 1.64 TB/s (rocprofiler-compute); what reads and writes
+ * share of that is as in src/device/sim/timing/chips.
+ */
+const READABLE: Readonly<Record<string, number>> = { gfx942: 0.62, gfx950: 0.41 };
+const WRITABLE: Readonly<Record<string, number>> = { gfx942: 0.49, gfx950: 0.33 };
+export const readable = (arch: string | undefined): number => READABLE[arch ?? ''] ?? 0.85;
+export const writable = (arch: string | undefined): number => WRITABLE[arch ?? ''] ?? 0.76;
+
 /** Of a kernel that mostly stores: its bytes over what stores can have. */
 export function storeShare({ metrics }: ClassifierInput, hbm: Measure): Measure {
   const bytes = (id: string): Measure => metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`no ${id}`);
