@@ -91,6 +91,8 @@ export interface LoggedOperation {
 export class RegisterShadow {
   /** Per VGPR and AGPR: lanes 0–31 and 32–63 with a defined low half, then the same for the high half. */
   readonly vectors: Uint32Array;
+  /** The same eight bytes at a time, to clear them: V8 fills shared memory element by element. */
+  private readonly vectors8: Float64Array;
   readonly scalars: Uint32Array;
   /** Slots that outstanding operations write. */
   readonly pending: Uint32Array;
@@ -106,6 +108,7 @@ export class RegisterShadow {
 
   constructor(buffer: ArrayBufferLike = new ArrayBuffer(SHADOW_BYTES), offset = 0) {
     this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
+    this.vectors8 = new Float64Array(buffer, offset + SHADOW_VECTORS, 512 * 2);
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
     this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 4);
@@ -250,7 +253,7 @@ export class RegisterShadow {
   }
 
   clear(): void {
-    this.vectors.fill(0);
+    this.vectors8.fill(0);
     this.scalars.fill(0);
     this.pending.fill(0);
     this.outstanding.fill(0);

@@ -26,12 +26,14 @@ const EXEC_SLOTS = [{ first: Slot.EXEC, count: 2 }];
 const RUNS = 0;
 const LANE_SUM = 8;
 const FULL = 16;
-// Of a branch or writer of EXEC: as InstructionCount says; place in the image of the next instruction; what it is.
+// Of a branch or writer of EXEC: as InstructionCount says; place in the image of the next instruction; 1 for a branch, 2 for one that leaves
+// EXEC as it is: of those only TAKEN is looked at.
 const TAKEN = 0;
 const LANES_AFTER = 8;
 const SPLIT = 16;
 const NEXT = 24;
 const IS_BRANCH = 28;
+const ONLY_BRANCH = 2;
 const RECORD = 32;
 // Of an LDS instruction: executions like the last one that was looked at; EXEC and addresses then, i32 1 when there was one.
 const REPEATS = 0;
@@ -286,7 +288,7 @@ export class CompiledCounter {
     const { instruction, size } = this.loaded.at(this.loaded.region.base + pc);
     const view = this.viewAt(record);
     view.setInt32(NEXT, pc + size, true);
-    view.setInt32(IS_BRANCH, isBranch(instruction) ? 1 : 0, true);
+    view.setInt32(IS_BRANCH, isBranch(instruction) ? (writesExec(instruction) ? 1 : ONLY_BRANCH) : 0, true);
   }
 
   // Compiled code ----------------------------------------------------------------------------------------------------------------
@@ -320,12 +322,14 @@ export class CompiledCounter {
     }
     if (item !== undefined && isWatched(item)) {
       fn.get(wave).i32(this.watch(item)).memory('i32.store', WAVE_COUNTED);
-      fn.get(wave)
-        .get(wave)
-        .memory('i64.load', 4 * EXEC)
-        .op('i64.popcnt')
-        .op('i32.wrap_i64')
-        .memory('i32.store', WAVE_COUNTED_LANES);
+      if (writesExec(item.instruction)) {
+        fn.get(wave)
+          .get(wave)
+          .memory('i64.load', 4 * EXEC)
+          .op('i64.popcnt')
+          .op('i32.wrap_i64')
+          .memory('i32.store', WAVE_COUNTED_LANES);
+      }
     }
     if (item !== undefined && isLds(block, index) && this.banks !== undefined) this.emitLds(context, item);
   }
@@ -439,6 +443,9 @@ function outcomeFunction(module: WasmModule): WasmFunction {
     };
     fn.get(wave).memory('i32.load', WAVE_COUNTED).set(record);
     fn.get(wave).i32(0).memory('i32.store', WAVE_COUNTED);
+    fn.get(record).memory('i32.load', IS_BRANCH).i32(ONLY_BRANCH).op('i32.eq').if();
+    increase(TAKEN, () => fn.get(record).memory('i32.load', NEXT).get(pc).op('i32.ne'));
+    fn.return().end();
     fn.get(wave)
       .memory('i64.load', 4 * EXEC)
       .op('i64.popcnt')
