@@ -72,7 +72,7 @@ function makePage(): string {
 const file = makePage();
 
 /** A page of a program on the virtual GPU: two queues, a wait, FLOPs, source lines, hostile names. */
-function makeSimulatedPage(): string {
+function makeSimulatedPage(isTimed = false): string {
   const flops = ['ADD', 'MUL', 'TRANS', 'FMA'].flatMap((kind) =>
     ['F16', 'F32', 'F64'].map(
       (type) => [`SQ_INSTS_VALU_${kind}_${type}`, { value: type === 'F32' ? 500 : 0 }] as const,
@@ -125,13 +125,24 @@ function makeSimulatedPage(): string {
     valuLanes: 90_000,
     hostStart: i,
     hostEnd: i + 0.5,
+    ...(isTimed ? { modelled: modelled(i) } : {}),
   }));
   const device = 'AMD Instinct MI300X (virtual)';
   const program = { program: './app', target: 'gfx942', device, computeUnits: 304, dispatches, failures: [] };
-  const page = join(temporary, 'simulated.html');
-  writeFileSync(page, profilePage(analyse(recordSimulated(program))));
+  const page = join(temporary, isTimed ? 'modelled.html' : 'simulated.html');
+  const copies = [{ kind: 'host', bytes: 4096, startNs: 900, endNs: 2900 }];
+  const timed = { ...program, copies, chip: { name: 'mi300x', clockMhz: 2100, xccs: 8 } };
+  writeFileSync(page, pageOf(recordSimulated(isTimed ? timed : program)));
   return page;
 }
+
+/** What a timing model says of the dispatch of a number: 2 µs, 3 µs after the one before. */
+const modelled = (i: number) => ({
+  startNs: 3000 + 3000 * i,
+  endNs: 5000 + 3000 * i,
+  counters: {},
+  report: { chip: 'mi300x', class: 'latency', limiter: 'latency', converged: true, accuracy: undefined },
+});
 
 const MANY = 20_000;
 /** A page of twenty thousand dispatches of 4 µs, 5 µs apart, of which few are drawn from far; markers and copies beside them. */
@@ -434,6 +445,23 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     expect(await selected()).toBe('0');
     await page.evaluate("document.querySelector('.wave-instructions').scrollIntoView()");
     keep('wave-instructions', await page.screenshot());
+  });
+
+  test('with modelled times the timeline has them, copies too, and lanes are in the order of their numbers', async () => {
+    await page.open(pathToFileURL(makeSimulatedPage(true)).href, "document.documentElement.dataset.ready === 'true'");
+    expect(await text('#h-timeline')).toBe('Critical path');
+    const labels = (await page.evaluate(
+      "[...document.querySelectorAll('#timeline svg text')].map((one) => one.textContent)",
+    )) as string[];
+    expect(labels.filter((label) => /^(queue|copy) /.test(label))).toEqual([
+      'queue 1',
+      'queue 2',
+      'copy host and device',
+    ]);
+    expect(labels.some((label) => / µs$/.test(label))).toBe(true);
+    await page.open(pathToFileURL(makeSimulatedPage()).href, "document.documentElement.dataset.ready === 'true'");
+    expect(await text('#h-timeline')).toBe('Dependencies');
+    await page.open(pathToFileURL(file).href, "document.documentElement.dataset.ready === 'true'");
   });
 
   test('two profiles: the largest change first, readable in light and dark, also narrow', async () => {

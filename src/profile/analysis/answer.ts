@@ -120,7 +120,9 @@ function changes(
         kernel: kernel.id,
         worthNs,
         confidence: found.confidence,
-        evidence: found.evidence.map((e) => `${e.metric} ${e.value.toPrecision(3)} (${e.comparison} ${e.threshold})`),
+        evidence: found.evidence.map(
+          (e) => `${e.metric} ${e.value.toPrecision(3)} (${e.comparison} ${Number(e.threshold.toPrecision(3))})`,
+        ),
       },
       found.confidence * (numberOf(worthNs) ?? share * 1e-6),
     );

@@ -300,7 +300,7 @@ export function simulatedTrace(kernel: SimulatedKernel): ThreadTrace {
   const all = kernel.replay?.waves ?? [];
   const waves = all.slice(0, MAX_WAVES).map((wave, id) => waveOf(wave, id, indexes, categories));
   return {
-    source: kernel.name,
+    source: kernelName(kernel.name),
     kind: 'simulated',
     lines,
     waves,

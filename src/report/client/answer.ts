@@ -53,6 +53,13 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
         [1, 2],
       ),
     );
+    const others = data.kernels.length - answer.kernels.length;
+    const rest = 1 - answer.kernels.reduce((sum, kernel) => sum + (kernel.share.value ?? 0), 0);
+    if (others > 0 && shares.length === answer.kernels.length) {
+      section.append(
+        ui.el('p', {}, `All other kernels, ${ui.count(others)} of them: ${ui.percent(Math.max(0, rest))}.`),
+      );
+    }
     if (answer.idleNs.value !== undefined && answer.spanNs.value !== undefined) {
       section.append(
         ui.el(

@@ -248,7 +248,11 @@ export function kernelPage(
         ui.table(
           `Evidence for ${found.class}`,
           ['Metric', 'Value', 'Threshold'],
-          found.evidence.map((e) => [e.metric, e.value.toPrecision(4), `${e.comparison} ${e.threshold}`]),
+          found.evidence.map((e) => [
+            e.metric,
+            e.value.toPrecision(4),
+            `${e.comparison} ${Number(e.threshold.toPrecision(3))}`,
+          ]),
           [1],
         ),
         ui.el(
@@ -266,7 +270,7 @@ export function kernelPage(
             found.refutedBy.map((r) => [
               r.metric,
               r.value === null ? 'not measured' : r.value.toPrecision(4),
-              `${r.comparison} ${r.threshold}`,
+              `${r.comparison} ${Number(r.threshold.toPrecision(3))}`,
               ui.el('code', {}, r.formula),
             ]),
             [1],

@@ -66,7 +66,8 @@ export function startPage(parts: Parts): void {
   const names: Readonly<Record<string, string>> = {
     answer: 'What to change',
     roofline: 'Roofline',
-    timeline: data.dependencyPath === null ? 'Critical path' : 'Dependencies',
+    timeline:
+      data.dependencyPath === null || data.criticalPath.spanNs.value !== undefined ? 'Critical path' : 'Dependencies',
     kernels: 'Kernels',
     traces: 'Instructions',
     findings: 'Findings',

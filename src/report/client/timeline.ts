@@ -12,7 +12,8 @@ export function timelineView(
   drawTracks: typeof counterTracks,
 ): HTMLElement {
   const path = data.criticalPath;
-  const work = data.dependencyPath;
+  // Modelled times make a timeline like measured ones; without times there is the order of the work.
+  const work = path.spanNs.value === undefined ? data.dependencyPath : null;
   const section = ui.el(
     'section',
     { id: 'timeline', 'aria-labelledby': 'h-timeline' },
@@ -80,7 +81,19 @@ export function timelineView(
     );
   }
   const store = work === null ? all : undefined;
-  const lanes = [...new Set([...items.map((item) => item.lane), ...(store?.lanes ?? [])])].slice(0, 64);
+  const MOST_LANES = 64;
+  const laneSet = new Map(items.map((item) => [item.lane, item.kind]));
+  for (const [i, lane] of (store?.lanes ?? []).entries()) laneSet.set(lane, store?.kinds[i] ?? '');
+  const rank = (kind: string | undefined) => ['dispatch', 'copy', 'call'].indexOf(kind ?? '');
+  const allLanes = [...laneSet.keys()].sort(
+    (a, b) => rank(laneSet.get(a)) - rank(laneSet.get(b)) || a.localeCompare(b, 'en', { numeric: true }),
+  );
+  const lanes = allLanes.slice(0, MOST_LANES);
+  if (allLanes.length > MOST_LANES) {
+    section.append(
+      ui.el('p', { class: 'note' }, `Of ${allLanes.length} lanes, ${MOST_LANES} are drawn. The exports have all.`),
+    );
+  }
   const [W, L, ROW, MOST] = [1000, 170, 26, 3000];
   const tracks = work === null ? data.dispatches.tracks : [];
   const TRACK = 44;

@@ -14,6 +14,8 @@ export interface WorkItem {
 
 export interface WorkStore {
   readonly lanes: readonly string[];
+  /** What runs in each lane: dispatch, copy or call. */
+  readonly kinds: readonly string[];
   readonly omittedCalls: number;
   /** From the first start to the last end, in ns after the first dispatch or copy. */
   span(): readonly [number, number];
@@ -84,6 +86,7 @@ export function openWork(packed: PageData['work']): WorkStore | undefined {
   };
   return {
     lanes: packed.lanes.map((lane) => lane.name),
+    kinds: packed.lanes.map((lane) => lane.kind),
     omittedCalls: packed.omittedCalls,
     span() {
       const { start, latest } = columns();
