@@ -42,6 +42,7 @@ const OPERATIONS: readonly (readonly [name: string, line: (d: number, n: number)
   ['v_div_scale_f32', (d) => `v_div_scale_f32 v${d}, s[10:11], v${d + 1}, v${d + 1}, v5`],
   ['v_div_fmas_f32', (d) => `v_div_fmas_f32 v${d}, v${d}, v4, v5`],
   ['v_div_fixup_f32', (d) => `v_div_fixup_f32 v${d}, v${d}, v4, v5`],
+  ['v_div_fixup_f16', (d) => `v_div_fixup_f16 v${d}, v${d}, v6, v7`],
   ['v_trig_preop_f64', (d) => `v_trig_preop_f64 v[${d}:${d + 1}], v[${d}:${d + 1}], v8`],
   ['v_lshlrev_b64', (d) => `v_lshlrev_b64 v[${d}:${d + 1}], v8, v[${d}:${d + 1}]`],
   ['v_mad_u64_u32', (d) => `v_mad_u64_u32 v[${d}:${d + 1}], s[10:11], v4, v5, v[${d}:${d + 1}]`],
@@ -70,6 +71,10 @@ const OPERATIONS: readonly (readonly [name: string, line: (d: number, n: number)
   ['v_ldexp_f32', (d) => `v_ldexp_f32 v${d}, v${d}, v8`],
   ['v_ldexp_f64', (d) => `v_ldexp_f64 v[${d}:${d + 1}], v[${d}:${d + 1}], v14`],
   ['v_frexp_mant_f64', (d) => `v_frexp_mant_f64_e32 v[${d}:${d + 1}], v[${d}:${d + 1}]`],
+  ['v_frexp_exp_i32_f32', (d) => `v_frexp_exp_i32_f32_e32 v${d}, v${d + 1}`],
+  ['v_frexp_exp_i32_f64', (d) => `v_frexp_exp_i32_f64_e32 v${d}, v[10:11]`],
+  ['v_cmp_class_f64', (d) => `v_cmp_class_f64_e32 vcc, v[${d}:${d + 1}], v4`],
+  ['v_log_f16', (d) => `v_log_f16_e32 v${d}, v${d + 1}`],
   ['v_sqrt_f64', (d) => `v_sqrt_f64_e32 v[${d}:${d + 1}], v[${d}:${d + 1}]`],
   ['v_rsq_f64', (d) => `v_rsq_f64_e32 v[${d}:${d + 1}], v[${d}:${d + 1}]`],
   ['v_mul_hi_u32', (d) => `v_mul_hi_u32 v${d}, v${d}, v4`],
@@ -80,6 +85,8 @@ const OPERATIONS: readonly (readonly [name: string, line: (d: number, n: number)
   ['v_dot2_f32_f16', (d) => `v_dot2_f32_f16 v${d}, v6, v7, v${d}`],
   ['v_add_u32 sdwa', (d) => `v_add_u32_sdwa v${d}, v4, v${d} dst_sel:DWORD src0_sel:WORD_1 src1_sel:BYTE_0`],
   ['ds_bpermute_b32', (d) => `ds_bpermute_b32 v${d}, v15, v4`],
+  ['ds_permute_b32', (d) => `ds_permute_b32 v${d}, v15, v4`],
+  ['ds_min_rtn_u64', (d) => `ds_min_rtn_u64 v[${d}:${d + 1}], v9, v[10:11]`],
   ['ds_read_b32', (d) => `ds_read_b32 v${d}, v15`],
   ['ds_read_b64', (d) => `ds_read_b64 v[${d}:${d + 1}], v9`],
   ['ds_read_b128', () => 'ds_read_b128 v[16:19], v14'],
@@ -99,6 +106,11 @@ const OPERATIONS: readonly (readonly [name: string, line: (d: number, n: number)
   ['buffer_load_dword', (d) => `buffer_load_dword v${d}, v15, s[12:15], 0 offen`],
   ['buffer_load_dwordx4', () => 'buffer_load_dwordx4 v[16:19], v14, s[12:15], 0 offen'],
   ['buffer_store_dwordx2', (d) => `buffer_store_dwordx2 v[${d}:${d + 1}], v9, s[12:15], 0 offen`],
+  ['buffer_load_short_d16', (d) => `buffer_load_short_d16 v${d}, v48, s[12:15], 0 offen`],
+  ['buffer_store_short', (d) => `buffer_store_short v${d}, v48, s[12:15], 0 offen`],
+  ['flat_load_dword', (d) => `flat_load_dword v${d}, v[50:51]`],
+  ['global_store_byte', (d) => `global_store_byte v0, v${d}, s[12:13]`],
+  ['global_load_ubyte', (d) => `global_load_ubyte v${d}, v0, s[12:13]`],
   ['s_load_dword', () => 's_load_dword s10, s[12:13], 0x0'],
   ['s_add_u32', () => 's_add_u32 s10, s10, s11'],
   ['s_mul_i32', () => 's_mul_i32 s10, s10, s11'],
@@ -121,7 +133,7 @@ const OPERATIONS: readonly (readonly [name: string, line: (d: number, n: number)
 
 /** Operations of a lane: packed instructions have two, accesses one a dword. */
 function operationsOf(name: string): number {
-  const dwords = /_(?:dwordx|b)(2|4|64|128)$/.exec(name)?.[1];
+  const dwords = /_(?:dwordx|b|u)(2|4|64|128)$/.exec(name)?.[1];
   if (/^(?:ds|global|buffer)_/.test(name) && dwords !== undefined) return dwords === '2' || dwords === '64' ? 2 : 4;
   return /_pk|pk_/.test(name) ? 2 : 1;
 }
@@ -137,6 +149,7 @@ s_mov_b32 s15, 0x20000
 v_lshlrev_b32_e32 v14, 4, v0
 v_lshlrev_b32_e32 v9, 3, v0
 v_lshlrev_b32_e32 v15, 2, v0
+v_lshlrev_b32_e32 v48, 1, v0
 v_mov_b32_e32 v4, 0x3f7fbe77
 v_mov_b32_e32 v5, 0x3c23d70a
 v_mov_b32_e32 v6, 0x3bff3bff
@@ -150,6 +163,8 @@ s_mov_b32 s11, 7
 s_mov_b64 vcc, 0
 ${Array.from({ length: 2 * UNROLL }, (_, n) => `v_mov_b32_e32 v${16 + n}, 0x3f${n % 2 === 0 ? '000000' : '7fbe77'}`).join('\n')}
 s_waitcnt lgkmcnt(0)
+v_mov_b32_e32 v51, s13
+v_add_u32_e32 v50, s12, v15
 ${before}
 .Lloop:
 ${Array.from({ length: UNROLL }, (_, n) => line(16 + 2 * n, n)).join('\n')}

@@ -139,6 +139,20 @@ export function compare(got: ArrayLike<number>, expected: ArrayLike<number>): { 
 /** While `findings` is there, kernels run once, compiled and in strict mode, and what it finds goes there. */
 export const strictRuns: { findings: RunFinding[] | undefined } = { findings: undefined };
 
+/** Milliseconds of a launch, and those in which its thread had a processor. */
+export interface LaunchTime {
+  readonly wall: number;
+  readonly busy: number;
+}
+
+/** While `times` is there, kernels run twice, compiled, in one thread, and the time of each launch goes there. */
+export const timedRuns: { times: LaunchTime[] | undefined } = { times: undefined };
+
+/** Milliseconds in which this process's first thread had a processor (Linux). */
+function busyTime(): number {
+  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+}
+
 /** A code object that takes the place of another one's. */
 export interface ChangedCode {
   readonly bytes: Uint8Array;
@@ -220,6 +234,15 @@ export class Bench {
       return;
     }
     const before = this.buffers.map((b) => this.device.read(b));
+    if (timedRuns.times !== undefined) {
+      for (let round = 0; round < 2; round++) {
+        for (const [n, b] of this.buffers.entries()) this.device.write(b, before[n] as Uint8Array);
+        const [start, busy] = [performance.now(), busyTime()];
+        await this.device.dispatch({ kernel, grid, block: size, kernargs, engine: 'compiled', workers: 1 });
+        timedRuns.times.push({ wall: performance.now() - start, busy: busyTime() - busy });
+      }
+      return;
+    }
     const first = await this.device.dispatch({ kernel, grid, block: size, kernargs, engine: 'interpreter' });
     const after = this.buffers.map((b) => this.device.read(b));
     for (const [n, b] of this.buffers.entries()) this.device.write(b, before[n] as Uint8Array);

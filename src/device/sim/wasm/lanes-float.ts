@@ -3,6 +3,7 @@
 // Counterpart: interpreter/operators.ts.
 import type { Expr } from '../../../isa/semantics/index.ts';
 import { divisionStep } from './division-steps.ts';
+import type { WasmFunction } from './emit.ts';
 import { extremeBits } from './extremes.ts';
 import { matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, roundHalf } from './half.ts';
@@ -212,14 +213,35 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       code.joinLow((h) => void divisionStep(code, 'f64', name, e, h));
       return;
     case 'frexp_exp':
-      code.joinLow((h) => {
-        for (const argument of e.args) code.push(argument, h);
-        callMath(code, `${name}.f64`);
-      });
+      exponents(code, a);
       return;
     default:
       operate(code, `${name}.f64`, e, half);
   }
+}
+
+/** Pushes the exponents of four f64 as i32: from the high words where all are normal numbers. */
+function exponents(code: LaneWriter, a: Expr): void {
+  const { fn } = code;
+  const word = (value: number): WasmFunction => fn.v128(value, value, value, value);
+  const halves = [0, 1].map((half) => {
+    const local = fn.local('v128');
+    code.push(a, half);
+    fn.set(local);
+    return local;
+  }) as [number, number];
+  const field = fn.local('v128');
+  fn.get(halves[0]).get(halves[1]).shuffle32(1, 3, 5, 7).i32(20).op('i32x4.shr_u');
+  word(0x7ff).op('v128.and').tee(field);
+  word(1).op('i32x4.sub');
+  word(0x7fe).op('i32x4.lt_u').op('i32x4.all_true').if('v128').get(field);
+  word(1022).op('i32x4.sub').else();
+  for (const half of halves) {
+    fn.get(half);
+    callMath(code, 'frexp_exp.f64');
+  }
+  fn.shuffle32(0, 2, 4, 6).end();
+  for (const local of [...halves, field]) fn.release('v128', local);
 }
 
 /** Calls a function of f64 operands with those of an expression. */

@@ -1,5 +1,6 @@
 // f16 and bf16 operators of lane expressions: f32 values that are rounded after every operator.
 import type { Expr } from '../../../isa/semantics/index.ts';
+import { divisionStep } from './division-steps.ts';
 import { fmaHalf, roundHalf, truncateHalf } from './half.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
@@ -78,6 +79,10 @@ export function small(
       fn.v128(...splat4(0x3f7fe000)).op('f32x4.min');
       return;
     }
+    case 'div_fixup':
+      // Of a size that f16 has: a's, 0 or infinite.
+      divisionStep(code, 'f32', name, e, 0);
+      return;
     case 'fma':
       if (format !== HALF) throw new NoCode('fma of bf16');
       code.push(a);

@@ -247,6 +247,20 @@ test('division of f32 and f64', async () => {
   await expectAgreement('v_div_scale_f32 v2, vcc, v4, v5, v4\nv_cndmask_b32_e64 v3, 0, 1, vcc', single);
   await expectAgreement('v_div_fmas_f32 v2, v4, v5, v6', single);
   await expectAgreement('v_div_fixup_f32 v2, v6, v5, v4', single);
+  const mixed = halves();
+  const words = new Uint32Array(mixed.buffer);
+  for (const input of [mixed, new Uint8Array(words.map((x) => (x & 0xbfff) | 0x0400).buffer)]) {
+    for (const rounding of [0, 3]) {
+      await expectAgreement(`${direction(rounding)}\nv_div_fixup_f16 v2, v4, v5, v6`, { words: 3, input });
+    }
+  }
+});
+
+test('exponents of f64', async () => {
+  await expectAgreement('v_frexp_exp_i32_f64 v2, v[4:5]', { words: 6, input: doubles() });
+  // Normal numbers in all lanes.
+  const normal = new Float64Array(3 * LANES).map(() => between(-1000, 1000));
+  await expectAgreement('v_frexp_exp_i32_f64 v2, v[4:5]', { words: 6, input: new Uint8Array(normal.buffer) });
 });
 
 test('f16 fused multiply-add to nearest', async () => {

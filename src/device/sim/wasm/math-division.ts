@@ -247,7 +247,7 @@ function divScale(fn: WasmFunction, format: Format, flag: boolean): void {
   fn.get(result);
 }
 
-function divFixup(fn: WasmFunction, format: Format, checksRange: boolean): void {
+function divFixup(fn: WasmFunction, format: Format): void {
   const w = new Writer(fn, format);
   const [a, b, c] = [0, 1, 2] as const;
   const quotient = (magnitude: () => void): void => {
@@ -289,19 +289,17 @@ function divFixup(fn: WasmFunction, format: Format, checksRange: boolean): void 
   const zero = (x: number) => () => w.isZero(x);
   const infinite = (x: number) => () => w.isInfinite(x);
   const nan = (x: number) => () => w.isNaN(x);
-  if (checksRange) {
-    const fb = w.field(b);
-    const fc = w.field(c);
-    w.when(
-      size,
-      () => {
-        fn.get(fc).get(fb).op(`${format.integer}.sub`);
-        w.integer(format.underflow);
-        fn.op(`${format.integer}.lt_s`);
-      },
-      () => w.float(0),
-    );
-  }
+  const fb = w.field(b);
+  const fc = w.field(c);
+  w.when(
+    size,
+    () => {
+      fn.get(fc).get(fb).op(`${format.integer}.sub`);
+      w.integer(format.underflow);
+      fn.op(`${format.integer}.lt_s`);
+    },
+    () => w.float(0),
+  );
   w.when(size, nan(a), () => w.float(Infinity));
   w.when(size, or(infinite(b), zero(c)), () => w.float(0));
   w.when(size, or(zero(b), infinite(c)), () => w.float(Infinity));
@@ -315,7 +313,6 @@ export const DIVISION: Record<string, MathFunction> = {
   'div_scale.f64': { parameters: 3, build: (fn) => divScale(fn, F64, false) },
   'div_scale_flag.f32': { parameters: 3, build: (fn) => divScale(fn, F32, true) },
   'div_scale_flag.f64': { parameters: 3, build: (fn) => divScale(fn, F64, true) },
-  'div_fixup.f16': { parameters: 3, build: (fn) => divFixup(fn, F32, false) },
-  'div_fixup.f32': { parameters: 3, build: (fn) => divFixup(fn, F32, true) },
-  'div_fixup.f64': { parameters: 3, build: (fn) => divFixup(fn, F64, true) },
+  'div_fixup.f32': { parameters: 3, build: (fn) => divFixup(fn, F32) },
+  'div_fixup.f64': { parameters: 3, build: (fn) => divFixup(fn, F64) },
 };
