@@ -313,6 +313,7 @@ export class StrictChecker implements Monitor {
   /** Compiled code begins a block on a way that it does not know; `blocks` has the instructions of each. */
   traceBlock(w: Wave, blocks: readonly (readonly Executed[])[]): void {
     const shadow = this.stateOf(w.workgroup).waves[w.index] as WaveShadow;
+    if (!this.now.hazards.isNewWay(shadow.registers.way)) return;
     const numbers = shadow.registers.lastBlocks();
     const last = blocks[numbers.pop() as number] as readonly Executed[];
     const before: Executed[] = [];

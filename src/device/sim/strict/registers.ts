@@ -233,6 +233,11 @@ export class RegisterShadow {
     });
   }
 
+  /** A number for the way that a wavefront has come: that of the blocks of `lastBlocks`. The same that compiled code goes by. */
+  get way(): number {
+    return this.trail[0] as number;
+  }
+
   /** The blocks that a wavefront has executed, the latest last; none since it left compiled code. */
   lastBlocks(): number[] {
     const count = this.trail[2] as number;

@@ -47,6 +47,9 @@ class PathNeeds extends HazardRules<never> {
   protected override report(): void {}
 }
 
+/** Ways that are remembered. */
+const MOST_WAYS = 1_000_000;
+
 const isCall = ({ row }: Instruction): boolean => row.operation === 's_swappc_b64' || row.operation === 's_call_b64';
 /** Bytes of an instruction that calls: a return address is behind it. */
 const CALL_BYTES = 4;
@@ -57,6 +60,8 @@ export class PathHazards extends HazardRules<number> {
   private readonly paths: KnownPaths;
   /** Ways to an instruction that have been reported in this dispatch. */
   private readonly reported = new Set<number>();
+  /** Ways to a block that have been looked at in this dispatch, by numbers of the caller. */
+  private readonly knownWays = new Set<number>();
   private path: readonly Executed[] = [];
   private index = 0;
   /** Nothing is missing before the instruction that is examined. */
@@ -89,6 +94,14 @@ export class PathHazards extends HazardRules<number> {
       states += step.states;
     }
     return false;
+  }
+
+  /** Whether it is the first time that a block is entered by a way with this number. */
+  isNewWay(way: number): boolean {
+    if (this.knownWays.has(way)) return false;
+    if (this.knownWays.size >= MOST_WAYS) this.knownWays.clear();
+    this.knownWays.add(way);
+    return true;
   }
 
   /** Looks at the instructions of a path from `first` on; those before only lead to them. */
