@@ -313,7 +313,7 @@ describe.skipIf(!canCompileHip())('HIP programs', { concurrent: true }, () => {
     const path = await compileHip({ sources: ['announcements'], targets: ALL, flags: ['-DWRONG'] });
     for (const target of ['gfx942', 'gfx90a'] as const) {
       const { stderr } = await execHip(target, path, [], ['--check']);
-      for (const kernel of ['stages', 'ring']) {
+      for (const kernel of ['stages', 'ring', 'chain']) {
         expect(stderr).toMatch(
           new RegExp(`error\\[races/(global|unreleased)\\].*\n(?:    .*\n)+  in kernel '_Z\\d+${kernel}`),
         );

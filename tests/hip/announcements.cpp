@@ -1,5 +1,6 @@
 // Workgroups that wait for each other by volatile words and __threadfence(), as programs do without cooperative groups: a barrier of the
-// grid, a ring between a producer and a consumer, and a last workgroup that sums what functions have stored through generic pointers.
+// grid, a ring between a producer and a consumer, and a last workgroup that sums what functions have stored through generic pointers,
+// threads that wait for other ones while they work.
 // With -DWRONG the fence before an announcement is missing.
 #include <vector>
 
@@ -59,6 +60,25 @@ __global__ void ring(int* slot, volatile int* full, long long* sum, int n) {
   if (blockIdx.x == 1) *sum = total;
 }
 
+// Each thread waits for two others while it works, of its own workgroup and of others: a sparse triangular solve has this form.
+__global__ void chain(const int* before, int* value, volatile int* done, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= n) return;
+  int sum = 1;
+  for (int k = 0; k < 2;) {
+    const int from = before[2 * i + k];
+    if (from >= 0) {
+      if (done[from] == 0) continue;
+      __threadfence();
+      sum = (sum + value[from]) % 1009;
+    }
+    k++;
+  }
+  value[i] = sum;
+  Fence();
+  done[i] = 1;
+}
+
 __attribute__((noinline)) __device__ void put(int* p, int v) { *p = v; }
 
 __global__ void last(const int* in, int* part, int* out, unsigned* count) {
@@ -108,6 +128,24 @@ int main() {
   long long* total = device(std::vector<long long>(1));
   ring<<<2, 64>>>(slots, full, total, 30);
   CHECK(first(total) == 29 * 30 * 59 / 6);
+
+  constexpr int kLinks = 500;
+  std::vector<int> before(2 * kLinks);
+  std::vector<int> value(kLinks);
+  for (int i = 0; i < kLinks; i++) {
+    before[2 * i] = i - 64;
+    before[2 * i + 1] = i < 64 ? -1 : (i * 37) % (i / 64 * 64);
+    value[i] = 1;
+    for (int k = 0; k < 2; k++) {
+      const int from = before[2 * i + k];
+      if (from >= 0) value[i] = (value[i] + value[from]) % 1009;
+    }
+  }
+  int* values = device(std::vector<int>(kLinks));
+  chain<<<(kLinks + 127) / 128, 128>>>(device(before), values, device(std::vector<int>(kLinks)), kLinks);
+  std::vector<int> got(kLinks);
+  OK(hipMemcpy(got.data(), values, kLinks * sizeof(int), hipMemcpyDeviceToHost));
+  CHECK(got == value);
 
   int* part = device(std::vector<int>(4));
   int* out = device(std::vector<int>(1));

@@ -133,20 +133,24 @@ export class AccessChecks {
     return (cachePolicy & (access?.isScalar === true ? SCALAR_GLC : this.deviceScope)) !== 0;
   }
 
-  /** Whether a store may be an announcement. */
-  mayAnnounce({ access }: StrictPlan): boolean {
-    const { scopedCachePolicy } = targetInfo(this.regions.target);
-    return !scopedCachePolicy && this.regions.workgroups > 1 && access?.kind === 'store' && access.space !== 'lds';
+  /** Whether a store may be an announcement: when one lane executes it, or any number. */
+  announcers({ access }: StrictPlan): 'none' | 'one' | 'any' {
+    const { target, workgroups, wavesPerGroup, polls } = this.regions;
+    const isStore = access?.kind === 'store' && access.space !== 'lds';
+    if (!isStore || targetInfo(target).scopedCachePolicy || workgroups * wavesPerGroup < 2) return 'none';
+    return polls ? 'any' : workgroups > 1 ? 'one' : 'none';
   }
 
   /**
-   * Whether a store of one lane comes behind all that its wavefront has stored: what reads it past the caches may learn from it that this is
-   * done. Where cache policies have no scope, nothing else tells such a store from others: on gfx90a LLVM's atomic and volatile stores are
-   * plain ones. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
+   * Whether a store comes behind all that its wavefront has stored: what reads it past the caches may learn from it that this is done. Where
+   * cache policies have no scope, nothing else tells such a store from others: on gfx90a LLVM's atomic and volatile stores are plain ones.
+   * Kernels that do not wait in loops announce by one lane. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
    */
   private isAnnouncement(w: Wave, { registers }: WaveShadow, plan: StrictPlan): boolean {
     const [, , issued, complete] = registers.outstanding;
-    if (!this.mayAnnounce(plan) || complete !== issued) return false;
+    if (complete !== issued) return false;
+    const announcers = this.announcers(plan);
+    if (announcers !== 'one') return announcers === 'any';
     const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
     return low === 0 ? high !== 0 && (high & (high - 1)) === 0 : high === 0 && (low & (low - 1)) === 0;
   }

@@ -27,6 +27,8 @@ export interface DispatchRegions {
   readonly wavesPerGroup: number;
   /** Compute units are on dies with caches of their own: what is stored is seen by others once it is written back. */
   readonly hasDies: boolean;
+  /** The kernel reads memory past the caches in loops: each lane may wait for others, and each may be waited for. */
+  readonly polls: boolean;
 }
 
 /** Who accesses. */

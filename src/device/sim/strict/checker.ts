@@ -8,6 +8,7 @@ import { type DebugLines, descriptorRegisters } from '../../../codeobject/index.
 import { type Instruction, type RegisterFile, targetInfo } from '../../../isa/index.ts';
 import { MAX_WAIT_STATES } from '../../../program/index.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
+import { polledLoops } from '../dispatch/spin.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { gpuWindow, WAVE_SCRATCH_BASE } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
@@ -129,6 +130,7 @@ export class StrictChecker implements Monitor {
     const segment = memory.find(launch.kernarg, 1);
     const kernarg = segment?.base === launch.kernarg ? segment : undefined;
     const { kernargSize, heapCode = [], lines } = this.kernel;
+    const polls = polledLoops(loaded, launch.entry).length > 0;
     const gridSync = pointerAt(segment, launch.kernarg, this.kernel.gridSync);
     const calls = pointerAt(segment, launch.kernarg, this.kernel.hostcall);
     const hostcall = calls === undefined ? undefined : memory.find(calls, 1);
@@ -140,7 +142,7 @@ export class StrictChecker implements Monitor {
     const accesses = new AccessChecks(
       reporter,
       registers,
-      { target, kernarg, kernargSize, gridSync, hostcall, heapCode, workgroups, wavesPerGroup, hasDies },
+      { target, kernarg, kernargSize, gridSync, hostcall, heapCode, workgroups, wavesPerGroup, hasDies, polls },
       global,
     );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
@@ -400,9 +402,9 @@ export class StrictChecker implements Monitor {
     return this.now.accesses.isSynchronising(plan);
   }
 
-  /** Whether a store may tell other workgroups that something is done, when one lane executes it. */
-  mayAnnounce(plan: StrictPlan): boolean {
-    return this.now.accesses.mayAnnounce(plan);
+  /** Whether a store may tell others that something is done: when one lane executes it, or any number. */
+  announcers(plan: StrictPlan): 'none' | 'one' | 'any' {
+    return this.now.accesses.announcers(plan);
   }
 
   /** Whether the wavefronts of a workgroup may be ordered through LDS without barriers. */

@@ -205,7 +205,9 @@ export class StrictInstrument implements Instrument {
     fn.block().block();
     if (this.pushProblems(fn, shadow, exec, segment)) fn.i64(0n).op('i64.ne').brIf(0);
     fn.i32(ACCESS_REGISTERS).set(known);
-    if (this.checker.mayAnnounce(plan)) fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').brIf(0);
+    const announcers = this.checker.announcers(plan);
+    if (announcers === 'any') fn.i32(1).brIf(0);
+    if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').brIf(0);
     const hasCode = emitLooks(context, shadow, plan, operation);
     if (hasCode) {
       this.writeResults(fn, shadow, exec, segment);

@@ -96,13 +96,13 @@ export class GlobalRaces {
     return access.kind === 'atomic' && other === 'write' && synchronisation.isReleasedBy(workgroup, address, pc);
   }
 
-  /** What an access of an address that workgroups share acquires and releases. */
+  /** What an access of an address that workgroups or wavefronts share acquires and releases. */
   private synchronise(
     { w, state, shadow, access, isSynchronising, isAnnouncement, pc }: Actor,
     address: number,
     isWrite: boolean,
   ): void {
-    if (this.regions.workgroups < 2) return;
+    if (this.regions.workgroups < 2 && state.waves.length < 2) return;
     const { synchronisation } = this.global;
     if (access.kind !== 'store') {
       const seen = synchronisation.seenAt(address);

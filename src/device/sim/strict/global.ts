@@ -286,8 +286,11 @@ export class GlobalShadow {
     } as const;
     const store = page.writerStore[at] as number;
     if (isSameGroup(writer, actor)) {
-      const isOrdered = page.writerEpoch[at] !== epoch || store < (known?.[conflict.wave] ?? 0);
-      return isOrdered ? undefined : conflict;
+      if (page.writerEpoch[at] !== epoch || store < (known?.[conflict.wave] ?? 0)) return undefined;
+      // A flag that another wavefront has seen. Who of the workgroup it was is not looked at.
+      const own = groupOf(actor);
+      const order = this.synchronisation.orderOf(own, own, conflict.wave, store, false, true);
+      return order === 'ordered' ? undefined : conflict;
     }
     const isPast = ((page.flags[at] as number) & ATOMIC_WRITE) !== 0;
     const group = groupOf(actor);
