@@ -510,7 +510,7 @@ export function classTests(input: ClassifierInput): ClassTest[] {
       metric: 'cycles in which VALU issues',
       ...fromMetric('issue.valu'),
       threshold: 0.5,
-      certain: 0.9,
+      certain: 1,
       comparison: 'at least',
       saves: (share) => 1 - share,
       // Instructions of a few lanes fill the pipeline with little work.

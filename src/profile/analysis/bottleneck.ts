@@ -35,7 +35,7 @@ const CLEARLY = 0.15;
 /** Most of the confidence of a class that tests and estimates do not agree on, or that is worth hardly more than the next one. */
 const UNSURE = 0.7;
 /** What more waves hide, too: without a trace nothing says how long waves wait for it. */
-const HIDDEN: ReadonlySet<BottleneckClass> = new Set(['lds', 'instruction-fetch', 'barrier']);
+const HIDDEN: ReadonlySet<BottleneckClass> = new Set(['lds', 'instruction-fetch', 'barrier', 'scalar']);
 /** From here on LDS has no time for conflicts. */
 const LDS_BUSY = 0.6;
 const SAVED: Readonly<Record<WaitingClass, string>> = {
@@ -97,6 +97,9 @@ function goBehindFewWaves(classes: Map<BottleneckClass, Bottleneck>, input: Clas
   for (const [name, found] of classes) {
     const saved = numberOf(worthOfWaits(input, name));
     doubtHidden(name, found);
+    if (more !== undefined && saved !== undefined && Math.abs(more - saved) < CLEARLY) {
+      classes.set('under-occupied', { ...few, confidence: Math.min(few.confidence, UNSURE) });
+    }
     if (more === undefined || saved === undefined || saved >= more) continue;
     classes.set(name, { ...found, confidence: Math.min(found.confidence, BEHIND * few.confidence) });
   }
@@ -120,8 +123,9 @@ function orderWaiting(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
   const names = inOrder(found, input);
   const best = names[0] as WaitingClass;
   const isWaiting = first !== undefined && WAITING.some((name) => name === first.class);
-  const isIdleLanes = first?.class === 'divergence' && found.of[best] - found.lanes > CLEARLY;
-  if (first !== undefined && !isWaiting && !isIdleLanes) return;
+  const little = first?.class === 'divergence' ? found.lanes : first?.class === 'scalar' ? found.scalars : 1;
+  const isLittle = found.of[best] - little > CLEARLY;
+  if (first !== undefined && !isWaiting && !isLittle) return;
   if (first === undefined && found.of[best] < NOTABLE) return;
   let least = first?.confidence ?? UNSURE;
   if (first?.class !== best) {
@@ -130,7 +134,9 @@ function orderWaiting(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
     for (const [name, one] of classes)
       classes.set(name, { ...one, confidence: Math.min(one.confidence, BEHIND * least) });
   }
-  if (Math.abs(found.of[best] - found.of[names[1] as WaitingClass]) < CLEARLY) least = Math.min(least, UNSURE);
+  const next = names[1] as WaitingClass;
+  const isNextSeen = (classes.get(next)?.confidence ?? 0) > UNSURE;
+  if (Math.abs(found.of[best] - found.of[next]) < (isNextSeen ? 2 : 1) * CLEARLY) least = Math.min(least, UNSURE);
   for (const name of names) {
     const given = classes.get(name);
     if (given === undefined && name !== best && found.of[name] < NOTABLE) continue;

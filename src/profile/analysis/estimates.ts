@@ -27,12 +27,16 @@ const FREE = 1 / 16;
 export interface Estimates {
   /** Share of the time that each would save. */
   readonly of: Readonly<Record<WaitingClass, number>>;
-  /** Share of the time that lanes cost which do nothing. */
+  /** Share of the time that lanes cost which do nothing, and that scalar instructions cost. */
   readonly lanes: number;
+  readonly scalars: number;
 }
 
 /** Times that overlap in part: the root of the sum of their squares, between the longest and the sum. */
 const together = (...parts: readonly number[]): number => Math.sqrt(parts.reduce((sum, part) => sum + part * part, 0));
+
+/** Share of the time that goes with a unit that works for the share `busy`. */
+const costOf = (busy: number): number => 1 - Math.sqrt(1 - busy * busy);
 
 /**
  * The estimates. With the time of the kernel as one: what memory needs for the bytes, what the busiest unit works, and the rest of the root,
@@ -100,7 +104,8 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
       'memory-latency': busy * Math.min(sooner, wait * unqueued),
       'under-occupied': Math.min(0.5, 1 - together(memory, unit, chain / factor) / time),
     },
-    lanes: (1 - Math.min(64, numberOf(metric('lanes.active')) ?? 64) / 64) * (1 - Math.sqrt(1 - valu ** 2)),
+    scalars: costOf(within(number('issue.salu'))),
+    lanes: (1 - Math.min(64, numberOf(metric('lanes.active')) ?? 64) / 64) * costOf(valu),
   };
 }
 
