@@ -13,10 +13,27 @@ const folder = join(root, '.wavesmith', 'clients');
 const python = join(folder, 'bin', 'python');
 const TARGETS = ['gfx942', 'gfx90a', 'gfx950'];
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { device: { type: 'string' }, 'install-only': { type: 'boolean', default: false } },
-});
+const USAGE = 'npm run clients -- [--device sim:TARGET] [--install-only] [NAME…]';
+const { values, positionals } = options();
+
+/** The command line; ends the process on `--help` and on what it does not know. */
+function options() {
+  const known = {
+    device: { type: 'string' },
+    'install-only': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  };
+  try {
+    const parsed = parseArgs({ allowPositionals: true, options: known });
+    if (!parsed.values.help) return parsed;
+    console.log(`${USAGE}\nRuns published programs on the virtual GPU (docs/clients.md); without names, all of them.`);
+    process.exit(0);
+  } catch (error) {
+    if (!String(error.code).startsWith('ERR_PARSE_ARGS')) throw error;
+    console.error(`clients: ${error.message}\n${USAGE}`);
+    process.exit(2);
+  }
+}
 
 function run(command, args, env = process.env, cwd = root) {
   const { status, error } = spawnSync(command, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'], env });
@@ -104,6 +121,8 @@ function triton(name, target) {
 const CLIENTS = {
   triton: (target) => triton('tutorials', target),
   'triton-features': (target) => triton('features', target),
+  iree: (target) =>
+    exec(target, [join(root, '.wavesmith/venv/bin/python'), 'tests/clients/iree_programs.py', target], {}),
   'hip-python': (target) => exec(target, [python, 'tests/clients/hip_python.py'], {}),
   tinygrad: (target) =>
     exec(target, [python, 'tests/clients/tinygrad_ops.py'], {
@@ -136,7 +155,7 @@ if (unknown.length > 0) {
   console.error(`clients: there is no ${unknown.join(', ')}; there are ${Object.keys(CLIENTS).join(', ')}.`);
   process.exit(2);
 }
-if (chosen.some((name) => !name.startsWith('roc'))) install();
+if (chosen.some((name) => name !== 'iree' && !name.startsWith('roc'))) install();
 if (!values['install-only']) {
   const targets = values.device === undefined ? TARGETS : [values.device.replace(/^sim:/, '')];
   let failed = 0;
