@@ -132,6 +132,29 @@ describe('a recording', () => {
     expect((await replay(openCapture(path('equal.wscap')), { iterations: 20 })).verdict).toBe('equal');
   });
 
+  test('is one dispatch wherever its packet lay in the queue, whichever signal it completed', async () => {
+    await record(folder, 'queued.wscap');
+    const [manifest, trailer] = [
+      join(path('queued.wscap'), 'manifest.json'),
+      join(path('queued.wscap'), 'trailer.json'),
+    ];
+    const before = openCapture(path('queued.wscap'));
+    const change = (from: RegExp, to: string): void => {
+      const text = readFileSync(manifest, 'utf8');
+      expect(text).toMatch(from);
+      writeFileSync(manifest, text.replace(from, to));
+      const hash = createHash('sha256').update(readFileSync(manifest)).digest('hex');
+      writeFileSync(trailer, readFileSync(trailer, 'utf8').replace(/("manifest": *")[0-9a-f]+/, `$1${hash}`));
+    };
+    change(/("packet": \{\s*"address": ")0x[0-9a-f]+/, '$10x7f0000001000');
+    change(/("bytes": "[0-9a-f]{96})[0-9a-f]{32}"/, `$1${'76543210'.repeat(4)}"`);
+    const moved = openCapture(path('queued.wscap'));
+    expect(moved.hash).not.toBe(before.hash);
+    expect(moved.identity()).toBe(before.identity());
+    change(/("dynamicLds": )\d+/, '$1512');
+    expect(openCapture(path('queued.wscap')).identity()).not.toBe(before.identity());
+  });
+
   test('replays when what is kept of memory elsewhere would take the place of the packet', async () => {
     const device = new SimDevice('gfx942');
     try {

@@ -124,7 +124,11 @@ async function evaluateFiles(baseline: string, candidate: string, options: Optio
   const settings = { chip, class: asked, seed, reductionLength, isRebuilt, onStep: stepLine() };
   return await Ledger.during(options.ledger, async (ledger) => {
     try {
-      const key = evaluationKey({ baseline: capture.hash, candidate: sha256(code), options: optionsHash(settings) });
+      const key = evaluationKey({
+        baseline: capture.identity(),
+        candidate: sha256(code),
+        options: optionsHash(settings),
+      });
       const known = ledger?.find(key);
       if (known !== undefined) return known;
       const evaluator = await Evaluator.open(capture, settings);

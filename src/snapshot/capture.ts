@@ -8,6 +8,7 @@ import {
   chunkLength,
   type Manifest,
   type Mask,
+  manifestText,
   readManifest,
   ZERO,
 } from './manifest.ts';
@@ -69,6 +70,11 @@ export interface Capture {
   readonly pages: PageSource;
   /** SHA-256 of manifest.json: of everything the capture says. */
   readonly hash: string;
+  /**
+   * SHA-256 of what the dispatch is: of the manifest without the packet's place in its queue, its number and the signal that it completes, which depend on
+   * what the host's threads sent just before.
+   */
+  identity(): string;
   /** The code object, checked against its hash. */
   codeObject(): Uint8Array;
 }
@@ -132,6 +138,7 @@ export function readCapture(
   const chunks = manifest.memory.chunks.map(
     (entry) => new Chunk(entry, manifest.memory.allocations[entry.allocation] as CaptureAllocation, pages),
   );
+  let identity: string | undefined;
   return {
     path,
     manifest,
@@ -140,8 +147,21 @@ export function readCapture(
     stored,
     pages,
     hash,
+    identity: () => {
+      identity ??= sha256(new TextEncoder().encode(manifestText(withoutQueue(manifest))));
+      return identity;
+    },
     codeObject: () => readCode(files, manifest),
   };
+}
+
+/** Where an AQL packet has its second reserved field, by which HIP knows it again, and behind it the completion signal (HSA 2.9). */
+const RESERVED = 48;
+
+function withoutQueue(manifest: Manifest): Manifest {
+  const { dispatch } = manifest;
+  const bytes = dispatch.packet.bytes.slice().fill(0, RESERVED);
+  return { ...manifest, dispatch: { ...dispatch, packet: { address: 0, bytes } } };
 }
 
 function missingParts(

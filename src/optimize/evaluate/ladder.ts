@@ -123,7 +123,7 @@ export class Evaluator {
 
   /** What verdicts of this evaluator depend on beside the candidate. */
   get key(): Omit<Evaluation['key'], 'candidate'> {
-    return { baseline: this.oracle.capture.hash, oracle: this.oracle.hash, options: optionsHash(this.options) };
+    return { baseline: this.oracle.capture.identity(), oracle: this.oracle.hash, options: optionsHash(this.options) };
   }
 
   /** Lets a candidate climb. Never throws for what the candidate is. */

@@ -93,7 +93,7 @@ export async function consultBaseline(
   const input = capturedInput(capture);
   const timed = await runInput(input, code, { chip });
   // Who knows the seed does not know the workgroups.
-  const draw = (seed * 31 + Number.parseInt(capture.hash.slice(0, 8), 16)) >>> 0;
+  const draw = (seed * 31 + Number.parseInt(capture.identity().slice(0, 8), 16)) >>> 0;
   const wanted = ownsLaunch ? undefined : partOf(workgroupsOf(input), timed.instructions, draw);
   const inPart = wanted === undefined ? undefined : await runInput(input, code, { follow: true, only: wanted });
   // Workgroups that wait for others cannot be run without them.

@@ -154,7 +154,7 @@ export class HipWorkshop implements Workshop {
     const { oracle, options } = this.contest.evaluator;
     const { dispatch } = oracle.capture.manifest;
     const floor = physicsFloor(options.chip, { ...oracle.bytes, byEncoding: oracle.timed.byEncoding });
-    const past = this.ledger?.past(oracle.capture.hash, MAX_PAST) ?? [];
+    const past = this.ledger?.past(oracle.capture.identity(), MAX_PAST) ?? [];
     const tried = past.map(({ change, evaluation }) => `${change.split('\n')[0]} → ${verdictWords(evaluation)}`);
     return [
       `Kernel ${oracle.kernel} for ${oracle.statics.codeObject.target.processor}, modelled on ${options.chip.name}.`,

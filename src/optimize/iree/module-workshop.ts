@@ -186,7 +186,7 @@ export class ModuleWorkshop implements Tunable {
 
   /** What judgements depend on beside the configuration. */
   private get key(): string {
-    const parts = this.groups.map(({ capture, places }) => [capture.hash, places]);
+    const parts = this.groups.map(({ capture, places }) => [capture.identity(), places]);
     return sha256(JSON.stringify([this.model.version, this.module.signature, parts]));
   }
 

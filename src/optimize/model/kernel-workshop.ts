@@ -54,7 +54,7 @@ export class KernelWorkshop implements Workshop {
     const { dispatch } = capture.manifest;
     const floor = physicsFloor(options.chip, { ...bytes, byEncoding: timed.byEncoding });
     const findings = checkCodeObject(statics.codeObject, { kernels: new Set([kernel]), notes: true });
-    const past = this.ledger?.past(capture.hash, MAX_PAST) ?? [];
+    const past = this.ledger?.past(capture.identity(), MAX_PAST) ?? [];
     return [
       `Kernel ${kernel} for ${statics.codeObject.target.processor}, modelled on ${options.chip.name}.`,
       `Launch: ${JSON.stringify({ gridWorkItems: dispatch.gridWorkItems, block: dispatch.block, dynamicLds: dispatch.dynamicLds })}. Results must be alike by the class '${options.class ?? 'bit'}'.`,
