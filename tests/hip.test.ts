@@ -62,6 +62,12 @@ const CASES: readonly Case[] = [
   { name: 'properties', targets: ALL, args: (target) => [target] },
   { name: 'rdc', sources: ['rdc', 'rdc_other'], flags: ['-fgpu-rdc'] },
   { name: 'registration', sources: ['registration', 'registration_other'] },
+  {
+    name: 'registration of compressed code',
+    sources: ['registration', 'registration_other'],
+    flags: ['--offload-compress'],
+    targets: ALL,
+  },
   { name: 'sizes' },
   { name: 'more_sizes', targets: ['gfx942'] },
   { name: 'most_memory', targets: ['gfx942'] },

@@ -177,12 +177,11 @@ WAVESMITH_COMGR Status amd_comgr_lookup_code_object(Handle data, CodeObjectInfo*
   if (found == nullptr || !found->bytes || list == nullptr || count == 0) return Status::kInvalidArgument;
   const auto* const image = reinterpret_cast<const uint8_t*>(found->bytes->data());
   std::vector<wavesmith::hip::BundleEntry> entries;
-  bool is_compressed = false;
   if (const auto elf = Elf::Read(*found->bytes)) {
     const std::string isa = IsaNameOfFlags(elf->flags());
     const auto named = ReadIsaName(isa);
     if (named) entries.push_back({named->TargetId(), image, found->bytes->size()});
-  } else if (!wavesmith::hip::ReadBundle(image, found->bytes->size(), &entries, &is_compressed)) {
+  } else if (!wavesmith::hip::ReadBundle(image, found->bytes->size(), &entries)) {
     return Status::kError;
   }
   for (size_t n = 0; n < count; n++) {

@@ -149,11 +149,10 @@ std::string TargetOfFlags(uint32_t e_flags) {
   }
 }
 
-bool ReadBundle(const uint8_t* image, uint64_t limit, std::vector<BundleEntry>* entries, bool* compressed) {
+bool ReadBundle(const uint8_t* image, uint64_t limit, std::vector<BundleEntry>* entries) {
   static constexpr char kMagic[] = "__CLANG_OFFLOAD_BUNDLE__";
   constexpr size_t kMagicSize = sizeof kMagic - 1;
-  *compressed = limit >= 4 && std::memcmp(image, "CCOB", 4) == 0;
-  if (*compressed || limit < kMagicSize || std::memcmp(image, kMagic, kMagicSize) != 0) return false;
+  if (limit < kMagicSize || std::memcmp(image, kMagic, kMagicSize) != 0) return false;
   uint64_t at = kMagicSize;
   const auto number = [&](uint64_t* value) {
     if (limit - at < sizeof *value) return false;

@@ -47,12 +47,12 @@ bool ReadCodeObject(const uint8_t* image, uint64_t limit, CodeObject* result);
 // `gfx942` for EF_AMDGPU_MACH of e_flags; `?` when it is none of this tool's targets.
 std::string TargetOfFlags(uint32_t e_flags);
 
-// The code objects of a clang offload bundle: target id (after `hip…-amdgcn-amd-amdhsa--`) and bytes. False when it is not a bundle.
+// The code objects of a clang offload bundle: target id (after `hip…-amdgcn-amd-amdhsa--`) and bytes. False when it is not a plain bundle.
 struct BundleEntry {
   std::string target;
   const uint8_t* bytes;
   uint64_t size;
 };
-bool ReadBundle(const uint8_t* image, uint64_t limit, std::vector<BundleEntry>* entries, bool* compressed);
+bool ReadBundle(const uint8_t* image, uint64_t limit, std::vector<BundleEntry>* entries);
 
 }  // namespace wavesmith::hip

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "hip/compressed_bundle.h"
 #include "hip/runtime.h"
 
 namespace wavesmith::hip {
@@ -22,9 +23,11 @@ bool Runs(const std::string& code, const Device& device) {
   return code.find("xnack+") == std::string::npos && code.find("sramecc-") == std::string::npos;
 }
 
-// The code object for the device in an ELF or bundle. hipErrorNoBinaryForGpu says on stderr what there is.
-hipError_t Choose(const void* image, uint64_t limit, const Device& device, const uint8_t** bytes, CodeObject* object) {
-  const auto* const start = static_cast<const uint8_t*>(image);
+// The code object for the device in an ELF or bundle. What a compressed bundle holds is put into `unpacked`. hipErrorNoBinaryForGpu says on
+// stderr what there is.
+hipError_t Choose(const void* image, uint64_t limit, const Device& device, std::vector<uint8_t>* unpacked,
+                  const uint8_t** bytes, CodeObject* object) {
+  const auto* start = static_cast<const uint8_t*>(image);
   if (ReadCodeObject(start, limit, object)) {
     *bytes = start;
     const std::string target = TargetOfFlags(object->e_flags);
@@ -33,13 +36,18 @@ hipError_t Choose(const void* image, uint64_t limit, const Device& device, const
                  device.target.c_str());
     return hipErrorNoBinaryForGpu;
   }
-  std::vector<BundleEntry> entries;
-  bool compressed = false;
-  if (!ReadBundle(start, limit, &entries, &compressed)) {
-    if (!compressed) return hipErrorInvalidImage;
-    std::fprintf(stderr, "wavesmith: compressed offload bundles (--offload-compress) are not supported.\n");
-    return hipErrorInvalidImage;
+  if (IsCompressedBundle(start, limit)) {
+    std::string why;
+    *unpacked = Decompress(start, limit, &why);
+    if (unpacked->empty()) {
+      std::fprintf(stderr, "wavesmith: the program's code cannot be loaded: %s.\n", why.c_str());
+      return hipErrorInvalidImage;
+    }
+    start = unpacked->data();
+    limit = unpacked->size();
   }
+  std::vector<BundleEntry> entries;
+  if (!ReadBundle(start, limit, &entries)) return hipErrorInvalidImage;
   std::string have;
   for (const BundleEntry& entry : entries) {
     have += (have.empty() ? "" : ", ") + entry.target;
@@ -96,9 +104,11 @@ hipError_t LoadModule(const void* image, Module** result, uint64_t limit) {
   if (device == nullptr) return error;
   const uint8_t* bytes = nullptr;
   CodeObject object;
-  error = Choose(image, limit, *device, &bytes, &object);
+  std::vector<uint8_t> unpacked;
+  error = Choose(image, limit, *device, &unpacked, &bytes, &object);
   if (error != hipSuccess) return error;
   auto* const module = new Module;
+  module->unpacked = std::move(unpacked);
   module->printf_formats = std::move(object.printf_formats);
   for (KernelInfo& info : object.kernels) {
     auto function = std::make_unique<Function>();

@@ -120,6 +120,8 @@ struct Module {
   std::vector<void*> managed;
   // Formats that kernels name by number when they print into a buffer.
   std::map<uint64_t, std::string> printf_formats;
+  // The bundle that a compressed one held; its code object lies in it.
+  std::vector<uint8_t> unpacked;
 };
 
 // The longest image that is looked at when HIP gives no length.
