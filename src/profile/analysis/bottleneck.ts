@@ -4,8 +4,8 @@
 // What limits a kernel. Every class names the measured numbers it rests on, the thresholds they passed, where the formulas come from, and
 // which counters would have refuted it; without evidence there is no class. Headroom never exceeds what the roofline leaves.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
-import { CONFLICTS, classTests } from './bottleneck-tests.ts';
-import { MODEL } from './bottleneck-traces.ts';
+import { classTests } from './bottleneck-tests.ts';
+import { CONFLICTS, MODEL } from './bottleneck-traces.ts';
 import {
   BOTTLENECKS,
   type Bottleneck,

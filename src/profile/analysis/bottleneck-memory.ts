@@ -1,0 +1,133 @@
+// The rules for kernels that wait for memory: its bandwidth, and its latency.
+import { isKnown } from '../measure.ts';
+import type { Conditions } from './bottleneck-conditions.ts';
+import type { KernelNumbers } from './bottleneck-numbers.ts';
+import { CONFLICTS, MODEL } from './bottleneck-traces.ts';
+import type { ClassTest } from './bottleneck-types.ts';
+import { STORE_SOURCE } from './shares.ts';
+
+/** Tests on the bandwidth and on the latency of memory. */
+export function memoryTests(numbers: KernelNumbers, conditions: Conditions): ClassTest[] {
+  const {
+    valuBusy,
+    mfmaBusy,
+    ldsBusy,
+    computeShare,
+    isUnloaded,
+    reachable,
+    fast,
+    hbmBusy,
+    stores,
+    requests,
+    fromL1,
+    queues,
+    storesBusy,
+    slow,
+    elseLong,
+    elsewhere,
+    atomics,
+    launches,
+    causes,
+  } = conditions;
+  const memory: NonNullable<ClassTest['needs']> = {
+    any: [slow, numbers.when('share of L1 accesses that go to L2', 'l1.miss', 0.05)],
+    isRequired: true,
+    why: 'SQ_WAIT_ANY alone does not tell what waves wait for: SQ_INST_LEVEL_VMEM or TCP counters are missing',
+  };
+  return [
+    {
+      class: 'memory-bandwidth',
+      metric: stores.metric,
+      value: stores.value,
+      threshold: stores.threshold,
+      certain: 0.9,
+      comparison: 'at least',
+      formula: stores.formula,
+      source: STORE_SOURCE,
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }],
+    },
+    {
+      class: 'memory-bandwidth',
+      metric: queues.metric,
+      value: queues.value,
+      threshold: queues.threshold,
+      certain: queues.threshold + 1,
+      comparison: 'at least',
+      formula: queues.formula,
+      source: 'gpu-benches and mt4g: latencies of L1, L2 and memory (src/profile/analysis/queues.ts)',
+      saves: (times) => 1 - 1 / times,
+      refutes: [computeShare, valuBusy, mfmaBusy, ldsBusy, ...atomics, ...elseLong],
+    },
+    {
+      class: 'memory-bandwidth',
+      metric: 'share of the HBM bandwidth',
+      value: numbers.level('HBM'),
+      threshold: reachable,
+      certain: reachable + 0.3,
+      comparison: 'at least',
+      formula: '(bytes.hbm.read + bytes.hbm.write) / time / HBM peak',
+      source: MODEL,
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }, ...(isUnloaded ? [fast] : [])],
+    },
+    {
+      class: 'memory-bandwidth',
+      metric: requests.metric,
+      ...numbers.evidence('l2.busy'),
+      threshold: requests.threshold,
+      certain: 0.9,
+      comparison: 'at least',
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }],
+    },
+    {
+      class: 'memory-bandwidth',
+      metric: 'share of the L2 bandwidth',
+      value: numbers.level('L2'),
+      threshold: 0.6,
+      certain: 0.9,
+      comparison: 'at least',
+      formula: 'bytes.l2 / time / L2 peak',
+      source: MODEL,
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }],
+    },
+    {
+      class: 'memory-bandwidth',
+      metric: fromL1.metric,
+      value: fromL1.value,
+      threshold: fromL1.threshold,
+      certain: 1,
+      comparison: 'at least',
+      formula: fromL1.formula,
+      source: 'gpu-benches: 61 bytes a cycle of L1 on MI300X',
+      saves: (share) => 1 - share,
+      refutes: [{ ...computeShare, threshold: 0.9 }, ...atomics],
+    },
+    {
+      class: 'memory-latency',
+      metric: 'share of wave time spent waiting',
+      ...numbers.evidence('wait.any'),
+      threshold: 0.5,
+      certain: 0.95,
+      comparison: 'at least',
+      saves: (share) => share,
+      needs: memory,
+      refutes: [
+        ...hbmBusy,
+        ...storesBusy,
+        ...atomics,
+        numbers.bandwidth('L2', 0.6),
+        ...(isKnown(requests.value) ? [requests] : []),
+        valuBusy,
+        mfmaBusy,
+        numbers.when(CONFLICTS, 'lds.conflicts', 1),
+        ...launches,
+        ...elsewhere,
+        ...elseLong,
+      ],
+      causes,
+    },
+  ];
+}
