@@ -2,73 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { type ArgumentValue, createDevice, type SimDispatchRequest } from '../src/device/index.ts';
-import {
-  CompiledCounter,
-  CountingMonitor,
-  type ExecutionCounts,
-  LdsBankMonitor,
-} from '../src/device/sim/tools/index.ts';
+import { type Counted, compareCounts } from './support/counted.ts';
 import { kernelSource } from './support/kernel-source.ts';
 import { clangSubjects, type StrictSubject, tritonSubjects } from './support/strict-kernels.ts';
-
-type Monitor = NonNullable<SimDispatchRequest['monitors']>[number];
-
-interface Counted {
-  readonly counts: ExecutionCounts;
-  readonly banks: ReturnType<CompiledCounter['ldsBanks']>;
-}
-
-/** Monitors that count each dispatch with compiled code, and with the interpreter. */
-function counters(all: (() => Counted)[]): { compiled: Monitor[]; interpreted: () => Monitor[] } {
-  let counter: CompiledCounter | undefined;
-  const compiled: Monitor = {
-    engine: (job) => {
-      const one = new CompiledCounter(job.loaded);
-      counter = one;
-      all.push(() => ({ counts: one.counts(), banks: one.ldsBanks() }));
-      return one.engine(job);
-    },
-    startWorkgroup: (group, waves) => counter?.startWorkgroup(group, waves),
-  };
-  const interpreted = (): Monitor[] => {
-    let sites: CountingMonitor | undefined;
-    let banks: LdsBankMonitor | undefined;
-    return [
-      {
-        startDispatch: ({ loaded }) => {
-          const [a, b] = [new CountingMonitor(loaded.region.base), new LdsBankMonitor(loaded.region.base)];
-          [sites, banks] = [a, b];
-          all.push(() => ({ counts: a.counts(), banks: b.result() }));
-        },
-        startWorkgroup: (group, waves) => sites?.startWorkgroup(group, waves),
-        before: (w, pc, bound) => {
-          sites?.before(w, pc, bound);
-          banks?.before(w, pc, bound);
-        },
-        after: (w, pc, bound) => sites?.after(w, pc, bound),
-      },
-    ];
-  };
-  return { compiled: [compiled], interpreted };
-}
-
-async function compare(run: (mode: Partial<SimDispatchRequest>) => Promise<unknown>): Promise<Counted[]> {
-  const [fast, slow]: (() => Counted)[][] = [[], []];
-  await run({ monitors: counters(fast as (() => Counted)[]).compiled });
-  await run({ monitors: counters(slow as (() => Counted)[]).interpreted() });
-  const expected = (slow as (() => Counted)[]).map((one) => one());
-  const actual = (fast as (() => Counted)[]).map((one) => one());
-  expect(actual.length).toBeGreaterThan(0);
-  for (const [n, { counts, banks }] of actual.entries()) {
-    const { counts: wanted, banks: wantedBanks } = expected[n] as Counted;
-    expect(counts.waves).toEqual(wanted.waves);
-    const text = ({ instructions }: ExecutionCounts): string[] =>
-      instructions.map(({ instruction, ...rest }) => `${instruction.row.operation} ${JSON.stringify(rest)}`).sort();
-    expect(text(counts)).toEqual(text(wanted));
-    if (banks !== undefined) expect(banks).toEqual(wantedBanks);
-  }
-  return actual;
-}
 
 const BRANCHES = `
 s_load_dwordx2 s[4:5], s[0:1], 0x0
@@ -142,7 +78,7 @@ describe('compiled counts', () => {
     const device = await createDevice('sim', { target });
     const args: ArgumentValue[] = [device.alloc(4096, 'x')];
     const kernel = device.load(object).kernel('k');
-    const [one] = await compare((mode) =>
+    const [one] = await compareCounts((mode) =>
       device.dispatch({ kernel, grid: [3, 1, 1], block: [100, 1, 1], args, ...mode } as SimDispatchRequest),
     );
     const sites = (one as Counted).counts.instructions;
@@ -163,7 +99,7 @@ describe('compiled counts', () => {
   ];
   test.each(subjects)('count what the interpreter counts: $name', async (subject) => {
     const device = await createDevice('sim', { target: subject.target });
-    await compare((mode) => subject.run(device, subject.codeObject, undefined, mode));
+    await compareCounts((mode) => subject.run(device, subject.codeObject, undefined, mode));
     device.close();
   });
 });

@@ -11,7 +11,8 @@ import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { vectorBase } from '../interpreter/operands.ts';
 import type { Wave } from '../state/wave.ts';
 
-const BANKS = 32;
+/** Banks of 4 bytes. */
+export const BANKS = 32;
 
 /** What the model counted. */
 export interface LdsBankCount {
@@ -41,11 +42,16 @@ const QUAD_LOAD_PHASES = [0, 32].flatMap((half) =>
   ].map(([a, b]) => [...range(half + (a as number), 4), ...range(half + (b as number), 4)]),
 );
 
-interface Access {
+/** What one access of an LDS instruction asks of the banks. */
+export interface BankAccess {
+  /** First word of its address register in the wave's vector registers. */
   readonly base: number;
+  /** Bytes added to the addresses. */
   readonly offset: number;
+  /** Of each lane: 1, 2, 4, 8 or 16. */
   readonly bytes: number;
   readonly atomic: boolean;
+  /** Lanes served together. */
   readonly phases: readonly (readonly number[])[];
 }
 
@@ -57,7 +63,7 @@ function phasesOf(bytes: number, isLoad: boolean): readonly (readonly number[])[
 }
 
 /** The accesses of an instruction; undefined when the model does not cover it; read2 and write2 are two accesses. */
-function accessesOf(instruction: Instruction): Access[] | undefined {
+export function accessesOf(instruction: Instruction): BankAccess[] | undefined {
   const op = semanticsOf(instruction.row.operation);
   if (op === undefined || (op.kind !== 'load' && op.kind !== 'store' && op.kind !== 'atomic')) return undefined;
   const address = operandNamed(instruction, 'addr');
@@ -112,7 +118,7 @@ export function hasLdsBankModel(target: TargetName): boolean {
 
 /** A monitor that counts conflicts. */
 export class LdsBankMonitor {
-  private readonly known: (Access[] | null | undefined)[] = [];
+  private readonly known: (BankAccess[] | null | undefined)[] = [];
   private instructions = 0;
   private notModelled = 0;
   private phases = 0;
@@ -140,7 +146,7 @@ export class LdsBankMonitor {
     for (const access of accesses) this.count(w, access);
   }
 
-  private count(w: Wave, { base, offset, bytes, atomic, phases }: Access): void {
+  private count(w: Wave, { base, offset, bytes, atomic, phases }: BankAccess): void {
     for (const lanes of phases) {
       counts.fill(0);
       let most = 0;
@@ -170,7 +176,7 @@ export class LdsBankMonitor {
 }
 
 /** Lane permutations go through the LDS crossbar and touch no bank. */
-function usesBanks(instruction: Instruction): boolean {
+export function usesBanks(instruction: Instruction): boolean {
   const op = semanticsOf(instruction.row.operation);
   return !(op?.kind === 'structural' && ['permute', 'bpermute', 'swizzle', 'nop'].includes(op.name));
 }

@@ -86,7 +86,8 @@ function skipSet(instruction: Instruction): boolean | undefined {
   return word === undefined || bit === undefined ? undefined : ((word >> (bit & 31n)) & 1n) !== 0n;
 }
 
-const branchDistance = (instruction: Instruction): number => ((immediateOf(instruction, 'simm16') << 16) >> 16) * 4;
+export const branchDistance = (instruction: Instruction): number =>
+  ((immediateOf(instruction, 'simm16') << 16) >> 16) * 4;
 
 interface Step {
   readonly item: Item;
