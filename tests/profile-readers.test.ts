@@ -403,7 +403,7 @@ describe.skipIf(csv === undefined)('real rocprofv3 CSV samples', () => {
     const path = join(csv ?? '', file);
     const { recording } = loadProfile([path]);
     const rows = readFileSync(path, 'utf8').trim().split('\n').length - 1;
-    const calls = [...recording.calls.values()].reduce((sum, call) => sum + call.calls, 0);
+    const calls = recording.calls.total;
     const samples = [...recording.samples.values()].reduce((sum, line) => sum + line.samples, 0);
     const allocations = [...recording.allocations.values()].reduce((sum, a) => sum + a.count, 0);
     const seen = recording.dispatches.length + recording.copies.length + calls + samples + allocations;

@@ -32,6 +32,12 @@ function* jsonLines(value: unknown): Generator<string> {
   yield '\n';
 }
 
+/** Prints a document as `--json` does, without its text in memory as a whole. */
+export function printPieces(document: ProfileDocument): void {
+  for (const piece of joined(jsonPieces(document, 2))) process.stdout.write(piece);
+  process.stdout.write('\n');
+}
+
 /** Pieces joined to ones that are worth a call of the system. */
 function* joined(pieces: Iterable<string>): Generator<string> {
   const ENOUGH = 1 << 18;

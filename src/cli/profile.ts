@@ -25,7 +25,7 @@ import {
 } from '../profile/index.ts';
 import { comparisonPage } from '../report/index.ts';
 import { isCapturePath } from '../snapshot/index.ts';
-import { resultsLine, writePieces, writeResults } from './profile-output.ts';
+import { printPieces, resultsLine, writePieces, writeResults } from './profile-output.ts';
 import { simulateProgram } from './profile-sim.ts';
 import { programDevice } from './program-device.ts';
 import { runKernel } from './run.ts';
@@ -141,22 +141,28 @@ async function profileCapture(path: string, flags: Flags): Promise<number> {
 
 /** Analyses, writes the files, prints. */
 function report(recording: Recording, flags: Flags, options: AnalyseOptions, title: string): void {
-  const document = writeAnalysis(recording, flags, options);
-  if (flags.perfetto !== undefined || flags.speedscope !== undefined) collectGarbage();
+  const isLarge = recording.dispatches.length + recording.calls.total > LARGE;
+  if (isLarge) collectGarbage();
+  const document = writeAnalysis(recording, flags, options, isLarge);
+  if (isLarge && (flags.perfetto !== undefined || flags.speedscope !== undefined)) collectGarbage();
   if (flags.perfetto !== undefined) writePieces(flags.perfetto, perfettoTrace(recording));
   if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, title));
-  if (flags.json === true) printJson(document);
+  if (flags.json === true) printPieces(document);
   else process.stdout.write(summary(document, flags.out));
 }
 
 /** Analyses and writes the files. What only the page needs is garbage when the exports begin. */
-function writeAnalysis(recording: Recording, flags: Flags, options: AnalyseOptions): ProfileDocument {
+function writeAnalysis(recording: Recording, flags: Flags, options: AnalyseOptions, isLarge: boolean): ProfileDocument {
   const { document, work } = analyseAll(recording, options);
+  if (isLarge) collectGarbage();
   writeResults(flags.out, document, work);
   return document;
 }
 
-/** Of a million dispatches the analysis leaves 100 MB that V8 would keep until the exports have added theirs. */
+/** Dispatches and calls from which on it matters what each stage leaves behind. */
+const LARGE = 100_000;
+
+/** Of a million dispatches each stage leaves 100 MB that V8 would keep until the next has added its own. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
@@ -219,7 +225,7 @@ function summary(document: ProfileDocument, folder: string): string {
   const p = document.criticalPath;
   const out = answerLines(document);
   out.push(
-    `dispatches ${document.dispatches.total}, kernels ${document.kernels.length}; span ${show(p.spanNs, ms)}, ` +
+    `dispatches ${document.dispatches.total}, kernels ${document.kernels.length + document.omitted.kernels}; span ${show(p.spanNs, ms)}, ` +
       `critical path ${show(p.lengthNs, ms)}, GPU idle ${show(p.gapNs, ms)}`,
   );
   if (document.dependencyPath !== null) {
@@ -270,7 +276,7 @@ function summary(document: ProfileDocument, folder: string): string {
     const most = document.calls
       .slice(0, 3)
       .map((call) => `${clean(call.name)} ${call.calls} times, ${ms(call.totalNs)}`);
-    const all = document.calls.reduce((sum, call) => sum + call.calls, 0);
+    const all = document.calls.reduce((sum, call) => sum + call.calls, document.omitted.calls);
     out.push(`\nAPI calls and markers ${all}: ${most.join('; ')}${document.calls.length > 3 ? '; …' : ''}`);
   }
   if (document.findings.length > 0) out.push('\nFindings:');

@@ -185,6 +185,12 @@ export const PROFILE_RULES = {
     advice:
       'Analyse each by itself. The timeline and the critical path are those of the recording that the message names.',
   },
+  'profile/many-kernels': {
+    severity: 'note',
+    title: 'The kernels of least time are not described one by one',
+    source: SOURCES.rocprofv3,
+    advice: 'To see one of them, record it alone: rocprofv3 --kernel-include-regex.',
+  },
   'profile/untimed-calls': {
     severity: 'warning',
     title: 'Only some calls of a kernel have times; its total is that of the timed ones',

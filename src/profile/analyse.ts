@@ -1,15 +1,12 @@
 // From a recording to the profile document.
 
-import { isTargetName, targetInfo } from '../isa/index.ts';
 import { answerSection } from './analysis/answer.ts';
-import { classify } from './analysis/bottleneck.ts';
 import { CounterTracks } from './analysis/counter-tracks.ts';
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
-import { type MetricSum, MetricTable } from './analysis/metrics.ts';
-import { fitting, kernelOccupancy, launchedGroups } from './analysis/occupancy.ts';
+import { kernelEntries, plainRecord } from './analysis/kernel-entries.ts';
+import { MetricTable } from './analysis/metrics.ts';
 import { type PackedWork, packWork } from './analysis/packed-work.ts';
-import { impossibleValues } from './analysis/plausible.ts';
 import { reportRepeated } from './analysis/repeated.ts';
 import {
   ceilings,
@@ -23,18 +20,19 @@ import { copyLane, dispatchLanes, largest, pathSection, timedDomains } from './a
 import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 import { WorkTable } from './analysis/work-table.ts';
 import {
+  type CallEntry,
   type CopyEntry,
   type DispatchSection,
   type FindingEntry,
   type KernelEntry,
+  type OmittedSection,
   PROFILE_SCHEMA,
   PROFILE_VERSION,
   type ProfileDocument,
   type SampleEntry,
   type TraceSection,
 } from './document.ts';
-import type { LaunchEntry } from './launch.ts';
-import { combine, isKnown, known, type Measure, ratio, unknown } from './measure.ts';
+import { combine, isKnown, known, type Measure, unknown } from './measure.ts';
 import { type Recording, type RecordingFinding, TIMING_REASONS, Timing } from './recording.ts';
 
 export interface AnalyseOptions {
@@ -48,6 +46,8 @@ export interface AnalyseOptions {
 
 const MAX_SHOWN = 2000;
 const MAX_SAMPLES = 2000;
+/** Functions and markers that are listed one by one: those of most time. */
+const MAX_CALLS = 2000;
 /** Waves whose instructions are listed one by one, and how many of each. */
 const EXECUTED_WAVES = 16;
 const EXECUTED = 1000;
@@ -82,7 +82,10 @@ function analysis(
   const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;
   const noGap = whyNoGap(recording, path, domain);
   const features = recording.traces.map(traceFeatures);
-  const kernels = kernelEntries(recording, table, path, features, options, noGap);
+  const roofs = roofSources(recording, options);
+  const { kernels, others } = kernelEntries(recording, { table, path, features, roofs, noGap });
+  reportOmitted(recording, others.kernels, others.kernelNs);
+  const calls = callEntries(recording);
   const dispatches = dispatchSection(recording, table, kernels, options, domain);
   const criticalSection = pathSection(recording, work, path);
   const gapNs = noGap === undefined ? criticalSection.gapNs : unknown(noGap);
@@ -110,11 +113,10 @@ function analysis(
     dependencyPath: dependencySection(recording),
     traces: recording.traces.map((trace, i) => traceSection(trace, features[i])),
     samples: sampleEntries(recording),
-    calls: [...recording.calls.values()]
-      .map((call) => ({ ...call, minNs: Number.isFinite(call.minNs) ? call.minNs : 0 }))
-      .sort((a, b) => b.totalNs - a.totalNs),
+    calls: calls.entries,
     copies: copyEntries(recording),
     allocations: [...recording.allocations].map(([operation, sum]) => ({ operation, ...sum })),
+    omitted: { ...others, ...calls.others },
   };
   // Of the path's columns, which are as long as the recording, only this one is kept.
   return { document, onPath: path?.path };
@@ -151,11 +153,6 @@ function roofSources(r: Recording, options: AnalyseOptions): RoofSources {
 
 function gapOption(options: AnalyseOptions): { maxGapNs?: number } {
   return options.maxGapNs === undefined ? {} : { maxGapNs: options.maxGapNs };
-}
-
-/** An object whose keys come from outside: `__proto__` is a key like any other. */
-function plainRecord<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
-  return Object.fromEntries(entries);
 }
 
 /**
@@ -212,264 +209,16 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
   return { work: nodes, streams };
 }
 
-/** Rows of every kernel and agent. */
-function groupRows(r: Recording): Map<string, Int32Array> {
-  const d = r.dispatches;
-  const counts = new Map<number, number>();
-  const stride = r.agentKeys.size + 1;
-  for (let row = 0; row < d.length; row++) {
-    const key = d.kernel.get(row) * stride + d.agent.get(row);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  const groups = new Map<number, { rows: Int32Array; used: number }>();
-  for (const [key, n] of counts) groups.set(key, { rows: new Int32Array(n), used: 0 });
-  for (let row = 0; row < d.length; row++) {
-    const group = groups.get(d.kernel.get(row) * stride + d.agent.get(row));
-    if (group !== undefined) group.rows[group.used++] = row;
-  }
-  return new Map([...groups].map(([key, group]) => [`${Math.floor(key / stride)},${key % stride}`, group.rows]));
-}
-
-interface Durations {
-  readonly timed: number;
-  readonly totalNs: Measure;
-  readonly meanNs: Measure;
-  readonly minNs: Measure;
-  readonly maxNs: Measure;
-  readonly variation: Measure;
-}
-
-function durations(r: Recording, rows: Int32Array): Durations {
-  const d = r.dispatches;
-  const [start, end, timing] = [d.start.view(), d.end.view(), d.timing.view()];
-  let [timed, total, squares, min, max, state] = [0, 0, 0, Number.POSITIVE_INFINITY, 0, Timing.ABSENT as number];
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i];
-    if (timing[row] !== Timing.KNOWN) {
-      state = timing[row];
-      continue;
-    }
-    const ns = end[row] - start[row];
-    timed++;
-    total += ns;
-    squares += ns * ns;
-    min = Math.min(min, ns);
-    max = Math.max(max, ns);
-  }
-  if (timed === 0) {
-    const why = unknown(TIMING_REASONS[state] ?? 'no timestamps');
-    return { timed, totalNs: why, meanNs: why, minNs: why, maxNs: why, variation: why };
-  }
-  const mean = total / timed;
-  const spread = Math.sqrt(Math.max(0, squares / timed - mean * mean));
-  return {
-    timed,
-    totalNs: known(total),
-    meanNs: known(mean),
-    minNs: known(min),
-    maxNs: known(max),
-    variation: mean > 0 ? known(spread / mean) : unknown('the mean duration is zero'),
-  };
-}
-
-function launches(r: Recording, rows: Int32Array): LaunchEntry[] {
-  const counts = new Map<number, number>();
-  for (let i = 0; i < rows.length; i++) {
-    const config = r.dispatches.config.get(rows[i]);
-    counts.set(config, (counts.get(config) ?? 0) + 1);
-  }
-  return [...counts]
-    .sort((a, b) => b[1] - a[1])
-    .slice(0, 50)
-    .map(([config, calls]) => ({ ...r.configs[config], calls }));
-}
-
-function kernelEntries(
-  r: Recording,
-  table: MetricTable,
-  path: CriticalPath | undefined,
-  features: readonly TraceFeatures[],
-  options: AnalyseOptions,
-  noGap: string | undefined,
-): KernelEntry[] {
-  const gapShare: Measure =
-    path === undefined || path.spanNs === 0
-      ? unknown('no work has known times')
-      : noGap !== undefined
-        ? unknown(noGap)
-        : known(path.gapNs / path.spanNs);
-  const noPath = unknown('no dispatch of this kernel has known times');
-  const entries: KernelEntry[] = [];
-  let allNs = 0;
-  const counterColumns = r.counters.names.map((name) => r.counters.column(name));
-  for (const [key, rows] of groupRows(r)) {
-    const kernelId = Number(key.slice(0, key.indexOf(',')));
-    const name = r.kernels.get(kernelId);
-    const agent = table.agentOf(rows[0]);
-    const agentKey = table.agentKeyOf(rows[0]);
-    const times = durations(r, rows);
-    if (isKnown(times.totalNs)) allNs += times.totalNs.value;
-    const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
-    const simulated = r.simulated !== undefined;
-    const roofline = kernelRoofline(sums, ceilings(agent, roofSources(r, options)), simulated);
-    reportUneven(r, name, rows.length, sums);
-    const launched = launches(r, rows);
-    const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
-    const occupancy = kernelOccupancy(launched[0], agent?.arch);
-    const resident = residentWaves(sums);
-    const maxWavesPerCu = target === undefined ? agent?.wavesPerCu : target.simdsPerCu * target.maxWavesPerSimd;
-    const impossible = simulated
-      ? []
-      : impossibleValues({
-          sums,
-          roofline: kernelRoofline(sums, chipCeilings(agent, { hbmGbps: options.hbmGbps })),
-          resident,
-          maxWavesPerCu,
-        });
-    for (const what of impossible) {
-      r.report('profile/impossible-value', r.sources[0]?.path ?? '', `Of ${name}, ${what}.`, name);
-    }
-    if (times.timed > 0 && times.timed < rows.length) {
-      r.report(
-        'profile/untimed-calls',
-        r.sources[0]?.path ?? '',
-        `${times.timed} of ${rows.length} calls of ${name} have times; its total is that of those.`,
-        name,
-      );
-    }
-    const symbol = path?.symbols.find((s) => s.kind === 'dispatch' && s.symbol === name && s.agent === agentKey);
-    const traceIndex = r.traces.findIndex((trace) => trace.lines.some((line) => line.kernel === name && line.hits > 0));
-    const trace = traceIndex >= 0 ? features[traceIndex] : r.kernels.size === 1 ? features[0] : undefined;
-    entries.push({
-      id: entries.length,
-      name,
-      symbol: r.symbols.get(name) ?? null,
-      agent: agentKey,
-      arch: agent?.arch ?? null,
-      calls: rows.length,
-      ...times,
-      share: unknown('filled below'),
-      launches: launched,
-      counters: plainRecord(
-        counterColumns.flatMap((column) => {
-          if (column === undefined) return [];
-          let sum = 0;
-          let n = 0;
-          for (const row of rows) {
-            const value = row < column.sum.length ? column.sum[row] : Number.NaN;
-            if (Number.isNaN(value)) continue;
-            sum += value;
-            n++;
-          }
-          return n === 0 ? [] : [[column.name, { sum, dispatches: n }] as const];
-        }),
-      ),
-      metrics: plainRecord(
-        sums.map(
-          ({ metric, value, dispatches }) =>
-            [
-              metric.id,
-              {
-                label: metric.label,
-                unit: metric.unit,
-                value,
-                formula: metric.over === undefined ? metric.formula : `(${metric.formula}) / (${metric.over})`,
-                source: metric.source,
-                dispatches,
-              },
-            ] as const,
-        ),
-      ),
-      roofline: {
-        flops: roofline.flops,
-        valuFlops: roofline.valuFlops,
-        mfmaFlops: roofline.mfmaFlops,
-        gflops: roofline.gflops,
-        computeOfPeak: roofline.computeOfPeak,
-        integerOps: roofline.integerOps,
-        integerOfPeak: roofline.integerOfPeak,
-        points: roofline.points,
-        boundBy: roofline.boundBy ?? null,
-        headroom: roofline.headroom,
-        leastNs: roofline.leastNs,
-        leastBy: roofline.leastBy ?? null,
-      },
-      occupancy: { ...occupancy, resident },
-      critical: {
-        onPath: symbol?.onPath ?? 0,
-        criticalNs: symbol === undefined ? noPath : known(symbol.criticalNs),
-        minSlackNs: symbol === undefined ? noPath : known(symbol.minSlackNs),
-        gainIfTwiceAsFastNs: symbol === undefined ? noPath : known(symbol.gainIfTwiceAsFastNs),
-      },
-      bottleneck: classify({
-        metrics: sums,
-        roofline,
-        trace,
-        sampledStalls: sampledStalls(r, name),
-        meanNs: times.meanNs,
-        gapShare,
-        occupancy:
-          maxWavesPerCu === undefined
-            ? unknown('the architecture is not known')
-            : ratio(resident, known(maxWavesPerCu), 'the wave limit'),
-        fits: fitting(occupancy, launched[0]),
-        ...launchedGroups(launched[0], agent?.cuCount),
-        arch: agent?.arch,
-        xccs: agent?.xccCount,
-        impossible,
-      }),
-      reported: r.reported.get(`${name}\0${agent?.key ?? ''}`) ?? [],
-    });
-  }
-  const order = (entry: KernelEntry) => (isKnown(entry.totalNs) ? entry.totalNs.value : -1);
-  const work = (entry: KernelEntry) => entry.counters.SQ_INSTS?.sum ?? 0;
-  return entries
-    .sort((a, b) => order(b) - order(a) || work(b) - work(a) || b.calls - a.calls || (a.name < b.name ? -1 : 1))
-    .map((entry, id) => ({ ...entry, id, share: ratio(entry.totalNs, known(allNs), 'the time of all kernels') }));
-}
-
-/** Resident waves per CU: accumulated by the hardware where that was collected, else from the cycles of waves. */
-function residentWaves(sums: readonly MetricSum[]): Measure {
-  const values = ['waves.resident', 'waves.resident.derived', 'waves.resident.cycles'].flatMap(
-    (id) => sums.find((sum) => sum.metric.id === id)?.value ?? [],
-  );
-  return values.find(isKnown) ?? values[0] ?? unknown('there is no formula without an architecture');
-}
-
 /** Says when what was read has nothing about kernels. */
 function reportNoDispatches(r: Recording): void {
   const isAboutKernels = r.dispatches.length > 0 || r.traces.length > 0 || r.samples.size > 0 || r.reported.size > 0;
   if (isAboutKernels) return;
-  const calls = [...r.calls.values()].reduce((sum, call) => sum + call.calls, 0);
+  const calls = r.calls.total;
   r.report(
     'profile/no-dispatches',
     r.sources[0]?.path ?? '',
     `Of kernels nothing was read: API calls and markers ${calls}, copies ${r.copies.length}, dispatches 0.`,
   );
-}
-
-/** Says when counters were collected over different dispatches of a kernel: their sums do not belong together. */
-function reportUneven(r: Recording, name: string, calls: number, sums: readonly MetricSum[]): void {
-  const covers = [...new Set(sums.map((sum) => sum.dispatches).filter((n) => n > 0))].sort((a, b) => a - b);
-  if (covers.length < 2) return;
-  r.report(
-    'profile/uneven-counters',
-    r.sources[0]?.path ?? '',
-    `Counters of ${name} cover ${covers[0]} to ${covers.at(-1)} of its ${calls} dispatches; ratios use only the dispatches that have all their terms.`,
-  );
-}
-
-/** Shares of PC samples of one kernel by stall reason; undefined when no sample has one. */
-function sampledStalls(r: Recording, kernel: string): ReadonlyMap<string, number> | undefined {
-  const reasons = new Map<string, number>();
-  let samples = 0;
-  for (const line of r.samples.values()) {
-    if (line.kernel !== kernel && !(line.kernel === undefined && r.kernels.size === 1)) continue;
-    samples += line.samples;
-    for (const [reason, n] of line.stallReasons) reasons.set(reason, (reasons.get(reason) ?? 0) + n);
-  }
-  if (reasons.size === 0) return undefined;
-  return new Map([...reasons].map(([reason, n]) => [reason, n / samples]));
 }
 
 function dispatchSection(
@@ -630,6 +379,34 @@ function sampleEntries(r: Recording): SampleEntry[] {
       meanLanes: Number.isNaN(line.lanes) ? null : line.lanes / line.samples,
       stallReasons: plainRecord(line.stallReasons),
     }));
+}
+
+/** The functions and markers of most time, and the sum of the others. */
+function callEntries(r: Recording): {
+  readonly entries: CallEntry[];
+  readonly others: Pick<OmittedSection, 'functions' | 'calls' | 'callNs'>;
+} {
+  const chosen = largest(r.calls.size, MAX_CALLS, (id) => r.calls.timeOf(id));
+  const entries = Array.from(chosen, (id) => r.calls.get(id));
+  const sum = (of: (call: CallEntry) => number) => entries.reduce((all, call) => all + of(call), 0);
+  return {
+    entries: entries.sort((a, b) => b.totalNs - a.totalNs),
+    others: {
+      functions: r.calls.size - entries.length,
+      calls: r.calls.total - sum((call) => call.calls),
+      callNs: entries.length === r.calls.size ? 0 : r.calls.totalNs - sum((call) => call.totalNs),
+    },
+  };
+}
+
+/** Says when there are more kernels than are described one by one. */
+function reportOmitted(r: Recording, kernels: number, ns: number): void {
+  if (kernels === 0) return;
+  r.report(
+    'profile/many-kernels',
+    r.sources[0]?.path ?? '',
+    `The kernels of least time, ${kernels} of them with ${(ns / 1e6).toPrecision(3)} ms in all, are only part of the sums.`,
+  );
 }
 
 function copyEntries(r: Recording): CopyEntry[] {

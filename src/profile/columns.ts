@@ -55,6 +55,12 @@ export class Column<T extends Typed> {
     return this.data === undefined ? this.first + index * this.step : this.data[index];
   }
 
+  /** Replaces a value that is there. */
+  set(index: number, value: number): void {
+    if (this.data === undefined && this.first + index * this.step === value) return;
+    (this.data ?? this.unfold())[index] = value;
+  }
+
   /** A view of the used part; do not keep it across `push`. */
   view(): T {
     return (this.data ?? this.unfold()).subarray(0, this.used) as T;

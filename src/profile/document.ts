@@ -10,7 +10,7 @@ import type { Measure } from './measure.ts';
 import type { OtherSimdSum, ReportedMetric, WaveStates } from './recording.ts';
 
 export const PROFILE_SCHEMA = 'wavesmith.profile';
-export const PROFILE_VERSION = '1.4';
+export const PROFILE_VERSION = '1.5';
 
 export interface ProfileDocument {
   readonly schema: typeof PROFILE_SCHEMA;
@@ -35,6 +35,17 @@ export interface ProfileDocument {
   readonly calls: readonly CallEntry[];
   readonly copies: readonly CopyEntry[];
   readonly allocations: readonly { readonly operation: string; readonly count: number; readonly bytes: number }[];
+  readonly omitted: OmittedSection;
+}
+
+/** What `kernels` and `calls` leave out because it takes little time: how many there are, and their sums. */
+export interface OmittedSection {
+  readonly kernels: number;
+  readonly dispatches: number;
+  readonly kernelNs: number;
+  readonly functions: number;
+  readonly calls: number;
+  readonly callNs: number;
 }
 
 /** What a reader wants to know first. */
@@ -161,7 +172,7 @@ export interface DispatchSection {
   readonly shown: readonly {
     readonly row: number;
     readonly id: number;
-    /** Id of its entry in `kernels`. */
+    /** Id of its entry in `kernels`, -1 when it is among those left out. */
     readonly kernel: number;
     readonly queue: string;
     readonly startNs: Measure;

@@ -18,6 +18,7 @@ export { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-fea
 export type { WorkNode } from './analysis/work-table.ts';
 export { CHIPS } from './arch/chips.ts';
 export { counterPasses, METRICS, type MetricFormula } from './arch/metrics.ts';
+export type { CallSummary } from './calls.ts';
 export { type CounterColumn, CounterStore } from './counters.ts';
 export {
   type AgentEntry,
@@ -61,7 +62,6 @@ export { driveRocprofv3, profileCommands, shellLine } from './node/rocprofv3.ts'
 export { recordSimulated, type SimulatedProgram, simulatedTrace } from './readers/simulated.ts';
 export {
   type Agent,
-  type CallSummary,
   CopyTable,
   DispatchTable,
   type LaunchConfig,

@@ -1,6 +1,7 @@
 // What readers fill in: dispatches, copies, counters, samples and thread traces of one profiling run, in columns.
 
 import { type Finding, finding, type ProfileRuleId } from '../finding/index.ts';
+import { CallSums, CallTable } from './calls.ts';
 import { Clock, Timing } from './clock.ts';
 import { f64, i32, RowsById, StringTable, u8 } from './columns.ts';
 import { CounterStore } from './counters.ts';
@@ -126,33 +127,6 @@ export class CopyTable {
   get length(): number {
     return this.start.length;
   }
-}
-
-/** API calls and markers with known times, one row each, as far as they are kept one by one. */
-export class CallTable {
-  readonly start = f64();
-  readonly end = f64();
-  readonly name = i32();
-  readonly lane = i32();
-  readonly domain = i32();
-  /** Calls that are only in the sums. */
-  omitted = 0;
-
-  get length(): number {
-    return this.start.length;
-  }
-}
-
-/** Calls of one API function or marker, summed. */
-export interface CallSummary {
-  readonly domain: string;
-  readonly name: string;
-  calls: number;
-  totalNs: number;
-  minNs: number;
-  maxNs: number;
-  /** Calls whose times were unusable; not part of the sums. */
-  untimed: number;
 }
 
 /** Samples at one instruction. */
@@ -321,7 +295,7 @@ export class Recording {
   readonly dispatches = new DispatchTable();
   readonly copies = new CopyTable();
   readonly counters = new CounterStore();
-  readonly calls = new Map<string, CallSummary>();
+  readonly calls = new CallSums();
   /** The calls one by one, for the timeline; names and lanes are in `callNames`. */
   readonly callSpans = new CallTable();
   readonly callNames = new StringTable();

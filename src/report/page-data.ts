@@ -302,4 +302,12 @@ export interface PageData {
     readonly totalNs: number;
     readonly maxNs: number;
   }[];
+  readonly omitted: {
+    readonly kernels: number;
+    readonly dispatches: number;
+    readonly kernelNs: number;
+    readonly functions: number;
+    readonly calls: number;
+    readonly callNs: number;
+  };
 }

@@ -60,6 +60,10 @@ export function* perfettoTrace(recording: Recording): Generator<string> {
     const [start, end] = [c.start.get(row), c.end.get(row)];
     const { pid, tid } = place(1, `copy ${direction}`, start, end);
     batch += `,\n{"ph":"X","cat":"copy","name":${JSON.stringify(direction)},"pid":${pid},"tid":${tid},"ts":${micro(start - first)},"dur":${micro(end - start)}}`;
+    if (batch.length > PIECE) {
+      yield headers.splice(0).join('') + batch;
+      batch = '';
+    }
   }
   yield headers.splice(0).join('') + batch;
   yield* waveEvents(recording, place, headers);

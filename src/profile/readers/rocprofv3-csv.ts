@@ -1,7 +1,7 @@
 // rocprofv3 CSV files of every kind, columns resolved by name so that old and new versions read alike.
 // Source: rocprofiler-sdk source/lib/output/generateCSV.cpp; ROCm 6.2 files lack some columns.
 import type { AgentFacts } from '../machines.ts';
-import { type CallSummary, type Launch, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
+import { type Launch, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
 import { amount, count, isEmptyCell, kernelName, number } from './values.ts';
@@ -273,9 +273,6 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
   recording.addAgents(dirName(source.path), source.path, agents);
 }
 
-/** How many calls are kept one by one. */
-const MAX_CALLS = 200_000;
-
 /** When a call was: as its interval has it, on the clock of `clock`. */
 export interface CallTime {
   readonly start: number;
@@ -286,37 +283,18 @@ export interface CallTime {
 
 /** Adds one call to the recording's sums and, while there are few, to those that the timeline shows. */
 export function addCall(r: Recording, domain: string, name: string, { start, end, state, clock }: CallTime): void {
-  const call = callSum(r, domain, name);
-  call.calls++;
-  if (state !== Timing.KNOWN && state !== Timing.EQUAL) {
-    call.untimed++;
-    return;
-  }
-  const ns = end - start;
-  call.totalNs += ns;
-  call.minNs = Math.min(call.minNs, ns);
-  call.maxNs = Math.max(call.maxNs, ns);
+  const isTimed = state === Timing.KNOWN || state === Timing.EQUAL;
+  const ns = isTimed ? end - start : 0;
+  const least = isTimed ? ns : Number.POSITIVE_INFINITY;
+  r.calls.add(domain, name, { calls: 1, untimed: isTimed ? 0 : 1, ns, least, greatest: ns });
   const spans = r.callSpans;
-  if (spans.length >= MAX_CALLS) {
-    spans.omitted++;
-    return;
-  }
+  const lane = r.callNames.id(domain);
+  if (!isTimed || !spans.takes(lane)) return;
   spans.start.push(start);
   spans.end.push(end);
   spans.name.push(r.callNames.id(name));
-  spans.lane.push(r.callNames.id(domain));
+  spans.lane.push(lane);
   spans.domain.push(clock);
-}
-
-/** The sums of the calls of one function. */
-function callSum(r: Recording, domain: string, name: string): CallSummary {
-  const key = `${domain}\0${name}`;
-  let call = r.calls.get(key);
-  if (call === undefined) {
-    call = { domain, name, calls: 0, totalNs: 0, minNs: Number.POSITIVE_INFINITY, maxNs: 0, untimed: 0 };
-    r.calls.set(key, call);
-  }
-  return call;
 }
 
 function apiTrace(h: Header, file: string, r: Recording): RowHandler {
@@ -358,11 +336,8 @@ function stats(h: Header, file: string, r: Recording): RowHandler {
     if (r.kernels.find(kernelName(cells[at[0]])) !== undefined) return;
     const [calls, total, min, max] = at.slice(1).map((index) => number(cells[index]));
     if (calls === undefined || total === undefined) return badRow(r, file, 'a sum is not a number');
-    const call = callSum(r, domain, cells[at[0]]);
-    call.calls += calls;
-    call.totalNs += total;
-    call.minNs = Math.min(call.minNs, min ?? Number.POSITIVE_INFINITY);
-    call.maxNs = Math.max(call.maxNs, max ?? 0);
+    const range = { least: min ?? Number.POSITIVE_INFINITY, greatest: max ?? 0 };
+    r.calls.add(domain, cells[at[0]], { calls, untimed: 0, ns: total, ...range });
   };
 }
 

@@ -53,7 +53,7 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
         [1, 2],
       ),
     );
-    const others = data.kernels.length - answer.kernels.length;
+    const others = data.kernels.length + data.omitted.kernels - answer.kernels.length;
     const rest = 1 - answer.kernels.reduce((sum, kernel) => sum + (kernel.share.value ?? 0), 0);
     if (others > 0 && shares.length === answer.kernels.length) {
       section.append(

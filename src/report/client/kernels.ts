@@ -149,7 +149,7 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
     status.textContent =
       rows.length > MAX_ROWS
         ? `${MAX_ROWS} of ${rows.length} kernels shown; search to narrow.`
-        : `Kernels: ${rows.length}.`;
+        : `Kernels: ${rows.length}${data.omitted.kernels > 0 ? ` of most time; ${ui.count(data.omitted.kernels)} more take ${ui.ns(data.omitted.kernelNs)}` : ''}.`;
   };
   search.addEventListener('input', draw);
   section.append(

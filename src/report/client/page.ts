@@ -80,7 +80,7 @@ export function startPage(parts: Parts): void {
       ui.el(
         'p',
         {},
-        `Dispatches: ${ui.count(data.dispatches.total)}, kernels: ${ui.count(data.kernels.length)}${agents.length > 0 ? `, on ${agents.join(', ')}` : ''}.`,
+        `Dispatches: ${ui.count(data.dispatches.total)}, kernels: ${ui.count(data.kernels.length + data.omitted.kernels)}${agents.length > 0 ? `, on ${agents.join(', ')}` : ''}.`,
       ),
       ...(data.simulated
         ? [
@@ -118,6 +118,15 @@ export function startPage(parts: Parts): void {
         data.calls.slice(0, 200).map((c) => [c.domain, c.name, ui.count(c.calls), ui.ns(c.totalNs), ui.ns(c.maxNs)]),
         [2, 3, 4],
       ),
+      ...(data.omitted.functions > 0
+        ? [
+            ui.el(
+              'p',
+              { class: 'note' },
+              `${ui.count(data.omitted.functions)} more functions and markers, which are called ${ui.count(data.omitted.calls)} times, take ${ui.ns(data.omitted.callNs)}.`,
+            ),
+          ]
+        : []),
     );
   }
   findings.append(

@@ -20,12 +20,14 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
       return x !== undefined && y !== undefined && x > 0 && y > 0 ? [{ kernel, point, x, y }] : [];
     }),
   );
-  const single = data.dispatches.shown.flatMap((one) =>
-    one.points.flatMap((point) => {
-      const [x, y] = [point.intensity.value, point.gflops.value];
-      return x !== undefined && y !== undefined && x > 0 && y > 0 ? [{ one, point, x, y }] : [];
-    }),
-  );
+  const single = data.dispatches.shown
+    .filter((one) => one.kernel >= 0)
+    .flatMap((one) =>
+      one.points.flatMap((point) => {
+        const [x, y] = [point.intensity.value, point.gflops.value];
+        return x !== undefined && y !== undefined && x > 0 && y > 0 ? [{ one, point, x, y }] : [];
+      }),
+    );
   /** Kernels whose intensity is known and whose rate is not. */
   const lines = data.kernels.flatMap((kernel) =>
     kernel.roofline.gflops.value !== undefined

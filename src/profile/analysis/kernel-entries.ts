@@ -1,0 +1,344 @@
+// What the document says of each kernel: launches, times, counters, metrics, roofline, occupancy and what limits it.
+import { isTargetName, targetInfo } from '../../isa/index.ts';
+import type { KernelEntry, OmittedSection } from '../document.ts';
+import type { LaunchEntry } from '../launch.ts';
+import { isKnown, known, type Measure, ratio, unknown } from '../measure.ts';
+import { type Recording, type SampleLine, TIMING_REASONS, Timing } from '../recording.ts';
+import { classify } from './bottleneck.ts';
+import type { CriticalPath } from './critical-path.ts';
+import type { MetricSum, MetricTable } from './metrics.ts';
+import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
+import { impossibleValues } from './plausible.ts';
+import { ceilings, chipCeilings, kernelRoofline, type RoofSources } from './roofline.ts';
+import { largest } from './timeline.ts';
+import type { TraceFeatures } from './trace-features.ts';
+
+/** Kernels that are described one by one: those that took most time. 35 kB of the document are of each. */
+const MAX_KERNELS = 1000;
+
+/** The rows of the dispatches of every kernel on every agent, in the order in which the recording has them. */
+function groupRows(r: Recording): Int32Array[] {
+  const d = r.dispatches;
+  const stride = r.agentKeys.size + 1;
+  const ids = new Map<number, number>();
+  const groupOf = new Int32Array(d.length);
+  const ends: number[] = [];
+  for (let row = 0; row < d.length; row++) {
+    const key = d.kernel.get(row) * stride + d.agent.get(row);
+    let group = ids.get(key);
+    if (group === undefined) {
+      group = ends.push(0) - 1;
+      ids.set(key, group);
+    }
+    groupOf[row] = group;
+    ends[group]++;
+  }
+  for (let group = 1; group < ends.length; group++) ends[group] += ends[group - 1];
+  const rows = new Int32Array(d.length);
+  const next = Int32Array.from(ends, (_, group) => (group === 0 ? 0 : ends[group - 1]));
+  for (let row = 0; row < d.length; row++) rows[next[groupOf[row]]++] = row;
+  return ends.map((end, group) => rows.subarray(group === 0 ? 0 : ends[group - 1], end));
+}
+
+interface Durations {
+  readonly timed: number;
+  readonly totalNs: Measure;
+  readonly meanNs: Measure;
+  readonly minNs: Measure;
+  readonly maxNs: Measure;
+  readonly variation: Measure;
+}
+
+function durations(r: Recording, rows: Int32Array): Durations {
+  const d = r.dispatches;
+  const [start, end, timing] = [d.start.view(), d.end.view(), d.timing.view()];
+  let [timed, total, squares, min, max, state] = [0, 0, 0, Number.POSITIVE_INFINITY, 0, Timing.ABSENT as number];
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    if (timing[row] !== Timing.KNOWN) {
+      state = timing[row];
+      continue;
+    }
+    const ns = end[row] - start[row];
+    timed++;
+    total += ns;
+    squares += ns * ns;
+    min = Math.min(min, ns);
+    max = Math.max(max, ns);
+  }
+  if (timed === 0) {
+    const why = unknown(TIMING_REASONS[state] ?? 'no timestamps');
+    return { timed, totalNs: why, meanNs: why, minNs: why, maxNs: why, variation: why };
+  }
+  const mean = total / timed;
+  const spread = Math.sqrt(Math.max(0, squares / timed - mean * mean));
+  return {
+    timed,
+    totalNs: known(total),
+    meanNs: known(mean),
+    minNs: known(min),
+    maxNs: known(max),
+    variation: mean > 0 ? known(spread / mean) : unknown('the mean duration is zero'),
+  };
+}
+
+function launches(r: Recording, rows: Int32Array): LaunchEntry[] {
+  const counts = new Map<number, number>();
+  for (let i = 0; i < rows.length; i++) {
+    const config = r.dispatches.config.get(rows[i]);
+    counts.set(config, (counts.get(config) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 50)
+    .map(([config, calls]) => ({ ...r.configs[config], calls }));
+}
+
+/** What entries of kernels are made of. */
+interface KernelContext {
+  readonly table: MetricTable;
+  readonly path: CriticalPath | undefined;
+  /** Of the recording's thread traces. */
+  readonly features: readonly TraceFeatures[];
+  readonly roofs: RoofSources;
+  /** Why time without work says nothing of the program; undefined where it does. */
+  readonly noGap: string | undefined;
+}
+
+/** The kernels that took most time, one by one, and the sum of the others. */
+export function kernelEntries(
+  r: Recording,
+  { table, path, features, roofs, noGap }: KernelContext,
+): { readonly kernels: KernelEntry[]; readonly others: Pick<OmittedSection, 'kernels' | 'dispatches' | 'kernelNs'> } {
+  const gapShare: Measure =
+    path === undefined || path.spanNs === 0
+      ? unknown('no work has known times')
+      : noGap !== undefined
+        ? unknown(noGap)
+        : known(path.gapNs / path.spanNs);
+  const noPath = unknown('no dispatch of this kernel has known times');
+  const entries: KernelEntry[] = [];
+  const counterColumns = r.counters.names.flatMap((name) => r.counters.column(name) ?? []);
+  const groups = groupRows(r);
+  const { chosen, allNs, others } = mostOf(r, groups);
+  const onPath = new Map(path?.symbols.map((s) => [`${s.kind}\0${s.agent}\0${s.symbol}`, s]));
+  const samples = samplesByKernel(r);
+  for (const group of chosen) {
+    const rows = groups[group];
+    const name = r.kernels.get(r.dispatches.kernel.get(rows[0]));
+    const agent = table.agentOf(rows[0]);
+    const agentKey = table.agentKeyOf(rows[0]);
+    const times = durations(r, rows);
+    const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
+    const simulated = r.simulated !== undefined;
+    const roofline = kernelRoofline(sums, ceilings(agent, roofs), simulated);
+    reportUneven(r, name, rows.length, sums);
+    const launched = launches(r, rows);
+    const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
+    const occupancy = kernelOccupancy(launched[0], agent?.arch);
+    const resident = residentWaves(sums);
+    const maxWavesPerCu = target === undefined ? agent?.wavesPerCu : target.simdsPerCu * target.maxWavesPerSimd;
+    const impossible = simulated
+      ? []
+      : impossibleValues({
+          sums,
+          roofline: kernelRoofline(sums, chipCeilings(agent, { hbmGbps: roofs.hbmGbps })),
+          resident,
+          maxWavesPerCu,
+        });
+    for (const what of impossible) {
+      r.report('profile/impossible-value', r.sources[0]?.path ?? '', `Of ${name}, ${what}.`, name);
+    }
+    if (times.timed > 0 && times.timed < rows.length) {
+      r.report(
+        'profile/untimed-calls',
+        r.sources[0]?.path ?? '',
+        `${times.timed} of ${rows.length} calls of ${name} have times; its total is that of those.`,
+        name,
+      );
+    }
+    const symbol = onPath.get(`dispatch\0${agentKey}\0${name}`);
+    const traceIndex = r.traces.findIndex((trace) => trace.lines.some((line) => line.kernel === name && line.hits > 0));
+    const trace = traceIndex >= 0 ? features[traceIndex] : r.kernels.size === 1 ? features[0] : undefined;
+    entries.push({
+      id: entries.length,
+      name,
+      symbol: r.symbols.get(name) ?? null,
+      agent: agentKey,
+      arch: agent?.arch ?? null,
+      calls: rows.length,
+      ...times,
+      share: unknown('filled below'),
+      launches: launched,
+      counters: plainRecord(
+        counterColumns.flatMap((column) => {
+          let sum = 0;
+          let n = 0;
+          for (const row of rows) {
+            const value = row < column.sum.length ? column.sum[row] : Number.NaN;
+            if (Number.isNaN(value)) continue;
+            sum += value;
+            n++;
+          }
+          return n === 0 ? [] : [[column.name, { sum, dispatches: n }] as const];
+        }),
+      ),
+      metrics: plainRecord(
+        sums.map(
+          ({ metric, value, dispatches }) =>
+            [
+              metric.id,
+              {
+                label: metric.label,
+                unit: metric.unit,
+                value,
+                formula: metric.over === undefined ? metric.formula : `(${metric.formula}) / (${metric.over})`,
+                source: metric.source,
+                dispatches,
+              },
+            ] as const,
+        ),
+      ),
+      roofline: {
+        flops: roofline.flops,
+        valuFlops: roofline.valuFlops,
+        mfmaFlops: roofline.mfmaFlops,
+        gflops: roofline.gflops,
+        computeOfPeak: roofline.computeOfPeak,
+        integerOps: roofline.integerOps,
+        integerOfPeak: roofline.integerOfPeak,
+        points: roofline.points,
+        boundBy: roofline.boundBy ?? null,
+        headroom: roofline.headroom,
+        leastNs: roofline.leastNs,
+        leastBy: roofline.leastBy ?? null,
+      },
+      occupancy: { ...occupancy, resident },
+      critical: {
+        onPath: symbol?.onPath ?? 0,
+        criticalNs: symbol === undefined ? noPath : known(symbol.criticalNs),
+        minSlackNs: symbol === undefined ? noPath : known(symbol.minSlackNs),
+        gainIfTwiceAsFastNs: symbol === undefined ? noPath : known(symbol.gainIfTwiceAsFastNs),
+      },
+      bottleneck: classify({
+        metrics: sums,
+        roofline,
+        trace,
+        sampledStalls: sampledStalls(samples.get(name) ?? []),
+        meanNs: times.meanNs,
+        gapShare,
+        occupancy:
+          maxWavesPerCu === undefined
+            ? unknown('the architecture is not known')
+            : ratio(resident, known(maxWavesPerCu), 'the wave limit'),
+        fits: fitting(occupancy, launched[0]),
+        ...launchedGroups(launched[0], agent?.cuCount),
+        arch: agent?.arch,
+        xccs: agent?.xccCount,
+        impossible,
+      }),
+      reported: r.reported.get(`${name}\0${agent?.key ?? ''}`) ?? [],
+    });
+  }
+  const order = (entry: KernelEntry) => (isKnown(entry.totalNs) ? entry.totalNs.value : -1);
+  const work = (entry: KernelEntry) => entry.counters.SQ_INSTS?.sum ?? 0;
+  const kernels = entries
+    .sort((a, b) => order(b) - order(a) || work(b) - work(a) || b.calls - a.calls || (a.name < b.name ? -1 : 1))
+    .map((entry, id) => ({ ...entry, id, share: ratio(entry.totalNs, known(allNs), 'the time of all kernels') }));
+  return { kernels, others };
+}
+
+/** The groups of most time, or of most work where times are unknown; the time of all; and what the other groups sum to. */
+function mostOf(
+  r: Recording,
+  groups: readonly Int32Array[],
+): {
+  readonly chosen: Int32Array;
+  readonly allNs: number;
+  readonly others: Pick<OmittedSection, 'kernels' | 'dispatches' | 'kernelNs'>;
+} {
+  const instructions = r.counters.column('SQ_INSTS')?.sum;
+  const times = Float64Array.from(groups, (rows) => timeOf(r, rows));
+  const work = groups.map((rows) => {
+    let sum = 0;
+    for (const row of rows) sum += instructions?.[row] || 0;
+    return sum;
+  });
+  // Any known time goes before any amount of work, and that before any number of calls.
+  const rank = (group: number) =>
+    times[group] >= 0 ? 2e100 * (1 + times[group]) : work[group] > 0 ? 1e50 * work[group] : groups[group].length;
+  const chosen = largest(groups.length, MAX_KERNELS, rank);
+  const isChosen = new Uint8Array(groups.length);
+  for (const group of chosen) isChosen[group] = 1;
+  const others = { kernels: 0, dispatches: 0, kernelNs: 0 };
+  let allNs = 0;
+  for (const [group, rows] of groups.entries()) {
+    const ns = Math.max(0, times[group]);
+    allNs += ns;
+    if (isChosen[group] === 1) continue;
+    others.kernels++;
+    others.dispatches += rows.length;
+    others.kernelNs += ns;
+  }
+  return { chosen, allNs, others };
+}
+
+/** The known time of dispatches, -1 when that of none is known. */
+function timeOf(r: Recording, rows: Int32Array): number {
+  const { start, end, timing } = r.dispatches;
+  let ns = -1;
+  for (const row of rows) {
+    if (timing.get(row) === Timing.KNOWN) ns = Math.max(0, ns) + end.get(row) - start.get(row);
+  }
+  return ns;
+}
+
+/** An object whose keys come from outside: `__proto__` is a key like any other. */
+export function plainRecord<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
+  return Object.fromEntries(entries);
+}
+
+/** Resident waves per CU: accumulated by the hardware where that was collected, else from the cycles of waves. */
+function residentWaves(sums: readonly MetricSum[]): Measure {
+  const values = ['waves.resident', 'waves.resident.derived', 'waves.resident.cycles'].flatMap(
+    (id) => sums.find((sum) => sum.metric.id === id)?.value ?? [],
+  );
+  return values.find(isKnown) ?? values[0] ?? unknown('there is no formula without an architecture');
+}
+
+/** Says when counters were collected over different dispatches of a kernel: their sums do not belong together. */
+function reportUneven(r: Recording, name: string, calls: number, sums: readonly MetricSum[]): void {
+  const covers = [...new Set(sums.map((sum) => sum.dispatches).filter((n) => n > 0))].sort((a, b) => a - b);
+  if (covers.length < 2) return;
+  r.report(
+    'profile/uneven-counters',
+    r.sources[0]?.path ?? '',
+    `Counters of ${name} cover ${covers[0]} to ${covers.at(-1)} of its ${calls} dispatches; ratios use only the dispatches that have all their terms.`,
+  );
+}
+
+/** PC samples by kernel; those of unknown kernels are of the only one, where there is one. */
+function samplesByKernel(r: Recording): Map<string, SampleLine[]> {
+  const byKernel = new Map<string, SampleLine[]>();
+  const only = r.kernels.size === 1 ? r.kernels.get(0) : undefined;
+  for (const line of r.samples.values()) {
+    const kernel = line.kernel ?? only;
+    if (kernel === undefined) continue;
+    const lines = byKernel.get(kernel) ?? [];
+    byKernel.set(kernel, lines);
+    lines.push(line);
+  }
+  return byKernel;
+}
+
+/** Shares of PC samples of one kernel by stall reason; undefined when no sample has one. */
+function sampledStalls(lines: readonly SampleLine[]): ReadonlyMap<string, number> | undefined {
+  const reasons = new Map<string, number>();
+  let samples = 0;
+  for (const line of lines) {
+    samples += line.samples;
+    for (const [reason, n] of line.stallReasons) reasons.set(reason, (reasons.get(reason) ?? 0) + n);
+  }
+  if (reasons.size === 0) return undefined;
+  return new Map([...reasons].map(([reason, n]) => [reason, n / samples]));
+}

@@ -1,0 +1,118 @@
+// API calls and markers: the sums of each function, and the calls one by one as far as the timeline shows them.
+import { f64, i32, StringTable } from './columns.ts';
+
+/** Calls of each domain that are kept one by one. */
+const MAX_CALLS = 200_000;
+
+/** Calls of one API function or marker, summed. */
+export interface CallSummary {
+  readonly domain: string;
+  readonly name: string;
+  readonly calls: number;
+  readonly totalNs: number;
+  /** 0 when no call has a known time. */
+  readonly minNs: number;
+  readonly maxNs: number;
+  /** Calls whose times were unusable; not part of the sums. */
+  readonly untimed: number;
+}
+
+/** The sums of API functions and markers, by their domain and name; of a million names they take 60 bytes each. */
+export class CallSums {
+  private readonly domains = new StringTable();
+  /** Of each domain, the ids of its names. */
+  private readonly ids: Map<string, number>[] = [];
+  private readonly names: string[] = [];
+  private readonly domain = i32();
+  private readonly calls = f64();
+  private readonly totals = f64();
+  private readonly least = f64();
+  private readonly greatest = f64();
+  private readonly untimed = f64();
+  /** Calls of all functions, and their known time. */
+  total = 0;
+  totalNs = 0;
+
+  /** How many functions and markers there are. */
+  get size(): number {
+    return this.names.length;
+  }
+
+  /** Adds calls of one function: `ns` is their known time in all, `least` and `greatest` are those of one call. */
+  add(
+    domain: string,
+    name: string,
+    sum: { calls: number; untimed: number; ns: number; least: number; greatest: number },
+  ): void {
+    const id = this.id(domain, name);
+    this.total += sum.calls;
+    this.totalNs += sum.ns;
+    this.calls.set(id, this.calls.get(id) + sum.calls);
+    this.untimed.set(id, this.untimed.get(id) + sum.untimed);
+    this.totals.set(id, this.totals.get(id) + sum.ns);
+    this.least.set(id, Math.min(this.least.get(id), sum.least));
+    this.greatest.set(id, Math.max(this.greatest.get(id), sum.greatest));
+  }
+
+  private id(domain: string, name: string): number {
+    const of = this.domains.id(domain);
+    let names = this.ids[of];
+    if (names === undefined) {
+      names = new Map();
+      this.ids[of] = names;
+    }
+    const found = names.get(name);
+    if (found !== undefined) return found;
+    const id = this.names.push(name) - 1;
+    names.set(name, id);
+    this.domain.push(of);
+    this.least.push(Number.POSITIVE_INFINITY);
+    for (const column of [this.calls, this.totals, this.greatest, this.untimed]) column.push(0);
+    return id;
+  }
+
+  /** The known time of the calls of a function, which are numbered from 0. */
+  timeOf(id: number): number {
+    return this.totals.get(id);
+  }
+
+  get(id: number): CallSummary {
+    const least = this.least.get(id);
+    return {
+      domain: this.domains.get(this.domain.get(id)),
+      name: this.names[id],
+      calls: this.calls.get(id),
+      totalNs: this.totals.get(id),
+      minNs: Number.isFinite(least) ? least : 0,
+      maxNs: this.greatest.get(id),
+      untimed: this.untimed.get(id),
+    };
+  }
+}
+
+/** API calls and markers with known times, one row each, as far as they are kept one by one: the first of each domain. */
+export class CallTable {
+  readonly start = f64();
+  readonly end = f64();
+  readonly name = i32();
+  readonly lane = i32();
+  readonly domain = i32();
+  /** Calls that are only in the sums. */
+  omitted = 0;
+  private readonly kept: number[] = [];
+
+  get length(): number {
+    return this.start.length;
+  }
+
+  /** Whether a further call of a lane is kept; counts it either way. */
+  takes(lane: number): boolean {
+    const kept = this.kept[lane] ?? 0;
+    if (kept >= MAX_CALLS) {
+      this.omitted++;
+      return false;
+    }
+    this.kept[lane] = kept + 1;
+    return true;
+  }
+}
