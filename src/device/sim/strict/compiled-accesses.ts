@@ -9,6 +9,7 @@ import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Transfer } fro
 import { apart, emitAddressRegister } from './compiled-lanes.ts';
 import { ldsAtomicFunction, ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
 import { pageFunction } from './compiled-pages.ts';
+import { quadFunction } from './compiled-quads.ts';
 import type { StrictPlan } from './plan.ts';
 import {
   LOG_ENTRIES,
@@ -86,10 +87,21 @@ function lookAtGlobal(bytes: number, isWrite: boolean): Transfer {
       .op('i32.eqz');
     f.code.if(() => f.resume());
   };
-  const look = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
+  const plain = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
     shadow = f.code.local('i32');
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
   });
+  const scattered = (f: Frame, addresses: readonly number[]): void => {
+    const [pc] = f.extra as [number];
+    const { fn } = f.code;
+    fn.get(shadow);
+    for (const a of addresses) fn.get(a);
+    fn.get(pc)
+      .call(quadFunction(f.module, isWrite ? 'store' : 'load', bytes))
+      .op('i32.eqz');
+    f.code.if(() => f.resume());
+  };
+  const look = { ...plain, scattered };
   return isWrite ? apart(look) : look;
 }
 

@@ -3,142 +3,155 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
 import {
-  DETAIL_BYTES,
-  DETAIL_FLAGS,
-  DETAIL_READER,
-  DETAIL_READER_EPOCH,
-  DETAIL_READER_PC,
-  DETAIL_WRITER,
-  DETAIL_WRITER_EPOCH,
-  DETAIL_WRITER_PC,
-  DETAIL_WRITER_STORE,
+  CELL_BYTES,
+  CELL_MARKS,
+  CELL_READER,
+  CELL_READER_EPOCH,
+  CELL_READER_PC,
+  CELL_WRITER,
+  CELL_WRITER_EPOCH,
+  CELL_WRITER_PC,
+  CELL_WRITER_STORE,
+  DETAILS_SIZE,
+  LINE,
+  LINE_BITS,
+  LINE_MANY,
+  LINE_READER,
+  LINE_READER_EPOCH,
+  LINE_READER_PC,
+  LINE_WRITER,
+  LINE_WRITER_EPOCH,
+  LINE_WRITER_PC,
+  LINE_WRITER_STORE,
+  LINES,
+  MANY_GROUPS_SHIFT,
   MANY_WAVES,
   PAGE,
+  PAGE_DETAILS,
+  PAGE_WRITTEN,
+  POOL_END,
+  POOL_NEXT,
 } from './race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_STORES } from './registers.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
 /** Vector loads and stores, and scalar loads. */
 export type GlobalAccess = 'load' | 'store' | 'scalar';
 
 /**
- * (shadow, offset in wasm memory, bytes, place in the image, the page's details, where the bits of its written bytes are or 0) → 1 when all is
- * right and noted, 0 when TypeScript has to look: nothing wrong has been noted then. The bytes are of one page.
+ * (shadow, offset in wasm memory, bytes, place in the image, the page's record) → 1 when all is right and noted, 0 when TypeScript has to look:
+ * nothing wrong has been noted then. The bytes are of one page, which has records by dword.
  */
 export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunction {
   const name = `strict.details.${kind}`;
-  const parameters = Array.from({ length: 6 }, () => 'i32' as const);
-  return module.helper(name, parameters, ['i32'], (fn) => new DetailWriter(fn).write(kind));
-}
-
-class DetailWriter {
-  private readonly fn: WasmFunction;
-  private readonly code: Code;
-  private readonly shadow = 0;
-  private readonly at = 1;
-  private readonly bytes = 2;
-  private readonly pc = 3;
-  private readonly details = 4;
-  private readonly written = 5;
-  private readonly actor: number;
-  private readonly epoch: number;
-  /** Bytes of this dword that are used: how many, and a nibble. */
-  private readonly size: number;
-  private readonly mask: number;
-  /** The details plus the number of the dword, and plus four times that. */
-  private readonly small: number;
-  private readonly large: number;
-  private readonly other: number;
-
-  constructor(fn: WasmFunction) {
-    this.fn = fn;
-    this.code = new Code(fn);
+  const parameters = Array.from({ length: 5 }, () => 'i32' as const);
+  return module.helper(name, parameters, ['i32'], (fn) => {
+    const code = new Code(fn);
+    const [shadow, at, bytes, pc, page] = [0, 1, 2, 3, 4] as const;
     const local = (): number => fn.local('i32');
-    [this.actor, this.epoch, this.size, this.mask] = [local(), local(), local(), local()];
-    [this.small, this.large, this.other] = [local(), local(), local()];
-  }
-
-  /** Returns 0 when the i32 on the stack is not zero. */
-  private leave(): void {
-    this.fn.if().i32(0).return().end();
-  }
-
-  private word(field: number): WasmFunction {
-    return this.fn.get(this.large).memory('i32.load', field);
-  }
-
-  private setWord(field: number, local: number): void {
-    this.fn.get(this.large).get(local).memory('i32.store', field);
-  }
-
-  /** Leaves 1 when `other` is of the actor's workgroup. */
-  private isSameGroup(): WasmFunction {
-    const { fn, other, actor } = this;
-    fn.get(other).i32(1).op('i32.sub').i32(4).op('i32.shr_u');
-    return fn.get(actor).i32(1).op('i32.sub').i32(4).op('i32.shr_u').op('i32.eq');
-  }
-
-  /** Leaves 1 when somebody else than the actor is in a field, whose access is not before a barrier of the workgroup. */
-  private isForeign(field: number, epochField: number): WasmFunction {
-    const { fn, other, actor, epoch } = this;
-    this.word(field).tee(other).get(actor).op('i32.ne').get(other).i32(0).op('i32.ne').op('i32.and');
-    this.isSameGroup().op('i32.eqz');
-    this.word(epochField).get(epoch).op('i32.eq').op('i32.or');
-    return fn.op('i32.and');
-  }
-
-  write(kind: GlobalAccess): void {
-    const isWrite = kind === 'store';
-    const { fn, code, shadow, at, bytes, size, mask, small, large, details } = this;
-    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(this.actor);
-    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
+    const [actor, epoch, cell, mask, written, size] = [local(), local(), local(), local(), local(), local()] as const;
+    const writer = new CellWriter(code, { shadow, at, pc, actor, epoch, cell, mask, written }, () =>
+      fn.if().i32(0).return().end(),
+    );
+    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(actor);
+    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(epoch);
+    fn.get(page)
+      .memory('i32.load', 4 * PAGE_WRITTEN)
+      .set(written);
     code.loop((again) => {
       fn.i32(4).get(at).i32(3).op('i32.and').op('i32.sub').tee(size);
       fn.get(bytes).get(size).get(bytes).op('i32.lt_u').select().set(size);
       fn.i32(1).get(size).op('i32.shl').i32(1).op('i32.sub').get(at).i32(3).op('i32.and').op('i32.shl').set(mask);
-      fn.get(at)
-        .i32(2)
-        .op('i32.shr_u')
-        .i32(PAGE - 1)
-        .op('i32.and')
-        .tee(large)
-        .get(details)
-        .op('i32.add')
-        .set(small);
-      fn.get(large).i32(2).op('i32.shl').get(details).op('i32.add').set(large);
-      // The scalar cache does not see what vector instructions store.
-      if (kind === 'scalar') this.word(DETAIL_WRITER);
-      else this.isForeign(DETAIL_WRITER, DETAIL_WRITER_EPOCH);
-      this.leave();
-      this.lookAtBits(isWrite);
-      if (isWrite) this.noteWrite();
-      else this.noteRead();
+      fn.get(page).memory('i32.load', 4 * PAGE_DETAILS);
+      pushCell(fn, at).set(cell);
+      writer.note(kind);
       fn.get(at).get(size).op('i32.add').set(at);
       fn.get(bytes).get(size).op('i32.sub').tee(bytes);
       code.brIf(again);
     });
     fn.i32(1);
+  });
+}
+
+/** Adds to the page's details on the stack where the cell of the dword is that the byte at `at` is in. */
+export function pushCell(fn: WasmFunction, at: number): WasmFunction {
+  fn.get(at)
+    .i32(Math.log2(CELL_BYTES / 4))
+    .op('i32.shl');
+  fn.i32(CELL_BYTES * (PAGE - 1)).op('i32.and');
+  return fn.op('i32.add');
+}
+
+/** Where the parts of an access are, as locals: `at` the first byte, `mask` a nibble, `written` the bits of the page's written bytes or 0. */
+export interface CellLocals {
+  readonly shadow: number;
+  readonly actor: number;
+  readonly epoch: number;
+  readonly pc: number;
+  readonly at: number;
+  readonly cell: number;
+  readonly mask: number;
+  readonly written: number;
+}
+
+/** Notes an access in the cell of one dword. `leave` takes an i32, and leaves when it is not 0: TypeScript has to look. */
+export class CellWriter {
+  private readonly fn: WasmFunction;
+  private readonly code: Code;
+  private readonly locals: CellLocals;
+  private readonly leave: () => void;
+  private readonly other: number;
+  private readonly marks: number;
+
+  constructor(code: Code, locals: CellLocals, leave: () => void) {
+    this.fn = code.fn;
+    this.code = code;
+    this.locals = locals;
+    this.leave = leave;
+    [this.other, this.marks] = [this.fn.local('i32'), this.fn.local('i32')];
   }
 
-  /** The bits of the written bytes: all must be set, or become so once nothing else is wrong. */
-  private lookAtBits(isWrite: boolean): void {
-    if (isWrite) return;
-    const { fn, code, mask, written } = this;
-    fn.get(written);
+  private word(field: number): WasmFunction {
+    return this.fn.get(this.locals.cell).memory('i32.load', 4 * field);
+  }
+
+  private setWord(field: number, local: number): void {
+    this.fn
+      .get(this.locals.cell)
+      .get(local)
+      .memory('i32.store', 4 * field);
+  }
+
+  /** Leaves 1 when `other` is of the actor's workgroup. */
+  private isSameGroup(): WasmFunction {
+    return pushIsSameGroup(this.fn, this.other, this.locals.actor);
+  }
+
+  /** Leaves the function when somebody else than the actor is in a field, whose access is not before a barrier of the workgroup. */
+  private leaveForeign(field: number, epochField: number): void {
+    const { code, other } = this;
+    const { actor, epoch } = this.locals;
+    this.word(field).tee(other).get(actor).op('i32.ne').get(other).i32(0).op('i32.ne').op('i32.and');
     code.if(() => {
-      this.pushBits().get(mask).op('i32.and').get(mask).op('i32.ne');
+      this.isSameGroup().op('i32.eqz');
+      this.word(epochField).get(epoch).op('i32.eq').op('i32.or');
       this.leave();
     });
   }
 
-  /** Leaves the bits of the dword's written bytes in the low nibble. */
-  private pushBits(): WasmFunction {
-    const { fn, at } = this;
-    this.pushBitsPlace().memory('i32.load8_u');
-    return fn.get(at).i32(4).op('i32.and').op('i32.shr_u');
+  note(kind: GlobalAccess): void {
+    // The scalar cache does not see what vector instructions store.
+    if (kind === 'scalar') {
+      this.word(CELL_WRITER);
+      this.leave();
+    } else this.leaveForeign(CELL_WRITER, CELL_WRITER_EPOCH);
+    if (kind === 'store') this.noteWrite();
+    else this.noteRead();
   }
 
+  /** Leaves where the bits of the dword's written bytes are. */
   private pushBitsPlace(): WasmFunction {
-    const { fn, at, written } = this;
+    const { fn } = this;
+    const { at, written } = this.locals;
     fn.get(at)
       .i32(4 * PAGE - 1)
       .op('i32.and');
@@ -146,76 +159,173 @@ class DetailWriter {
   }
 
   private noteRead(): void {
-    const { fn, code, actor, epoch, pc, mask, small, other } = this;
-    const touched = fn.local('i32');
-    const flags = fn.local('i32');
-    fn.get(small).memory('i32.load8_u', DETAIL_BYTES).set(touched);
-    this.word(DETAIL_READER).tee(other).get(actor).op('i32.ne');
-    this.word(DETAIL_READER_EPOCH).get(epoch).op('i32.ne').op('i32.or');
+    const { fn, code, other, marks } = this;
+    const { actor, epoch, pc, mask, at, written } = this.locals;
+    fn.get(written);
+    code.if(() => {
+      this.pushBitsPlace().memory('i32.load8_u');
+      fn.get(at).i32(4).op('i32.and').op('i32.shr_u').get(mask).op('i32.and').get(mask).op('i32.ne');
+      this.leave();
+    });
+    this.word(CELL_MARKS).set(marks);
+    this.word(CELL_READER).tee(other).get(actor).op('i32.ne');
+    this.word(CELL_READER_EPOCH).get(epoch).op('i32.ne').op('i32.or');
     code.if(() => {
       // As noteReader.
       fn.get(other);
       code.if(() => {
-        fn.get(small).memory('i32.load8_u', DETAIL_FLAGS).set(flags);
         this.isSameGroup();
         code.if(
           () => {
-            this.word(DETAIL_READER_EPOCH).get(epoch).op('i32.eq');
+            this.word(CELL_READER_EPOCH).get(epoch).op('i32.eq');
             code.if(
               () => {
                 fn.get(other).get(actor).op('i32.ne');
-                code.if(() => fn.get(flags).i32(MANY_WAVES).op('i32.or').set(flags));
+                code.if(() => fn.get(marks).i32(MANY_WAVES).op('i32.or').set(marks));
               },
-              () => fn.get(flags).i32(~MANY_WAVES).op('i32.and').set(flags),
+              () => fn.get(marks).i32(~MANY_WAVES).op('i32.and').set(marks),
             );
           },
           () => {
-            fn.get(flags).i32(~MANY_WAVES).op('i32.and').get(touched).get(mask).i32(4).op('i32.shl').op('i32.and');
-            fn.op('i32.or').set(flags);
-            // The bytes that the other one has read are its own no longer.
-            fn.get(touched).i32(15).op('i32.and').set(touched);
+            fn.get(marks).i32(4).op('i32.shr_u').get(mask).op('i32.and').i32(MANY_GROUPS_SHIFT).op('i32.shl');
+            fn.get(marks).i32(~MANY_WAVES).op('i32.and').op('i32.or').set(marks);
           },
         );
+        // The bytes that another one has read are its own no longer.
         fn.get(other).get(actor).op('i32.ne');
-        code.if(() => fn.get(touched).i32(15).op('i32.and').set(touched));
-        fn.get(small).get(flags).memory('i32.store8', DETAIL_FLAGS);
+        code.if(() => fn.get(marks).i32(~0xf0).op('i32.and').set(marks));
       });
-      this.setWord(DETAIL_READER, actor);
-      this.setWord(DETAIL_READER_PC, pc);
-      this.setWord(DETAIL_READER_EPOCH, epoch);
+      this.setWord(CELL_READER, actor);
+      this.setWord(CELL_READER_PC, pc);
+      this.setWord(CELL_READER_EPOCH, epoch);
     });
-    fn.get(small).get(touched).get(mask).i32(4).op('i32.shl').op('i32.or').memory('i32.store8', DETAIL_BYTES);
-    fn.release('i32', touched);
-    fn.release('i32', flags);
+    fn.get(marks).get(mask).i32(4).op('i32.shl').op('i32.or').set(marks);
+    this.setWord(CELL_MARKS, marks);
   }
 
   private noteWrite(): void {
-    const { fn, code, shadow, actor, epoch, pc, mask, small, at, written } = this;
-    const flags = fn.local('i32');
-    const touched = fn.local('i32');
-    this.isForeign(DETAIL_READER, DETAIL_READER_EPOCH);
-    this.leave();
-    fn.get(small).memory('i32.load8_u', DETAIL_FLAGS).tee(flags).i32(~MANY_WAVES).op('i32.and');
-    fn.get(flags).i32(MANY_WAVES).op('i32.and').i32(0).op('i32.ne');
-    this.word(DETAIL_READER_EPOCH).get(epoch).op('i32.eq').op('i32.and').op('i32.or');
-    this.leave();
+    const { fn, code, marks } = this;
+    const { shadow, actor, epoch, pc, mask, at, cell, written } = this.locals;
+    this.leaveForeign(CELL_READER, CELL_READER_EPOCH);
+    this.word(CELL_MARKS).tee(marks).i32(8).op('i32.shr_u');
+    code.if(() => {
+      fn.get(marks).i32(~0xff).op('i32.and').i32(MANY_WAVES).op('i32.ne');
+      this.word(CELL_READER_EPOCH).get(epoch).op('i32.eq').op('i32.or');
+      this.leave();
+    });
     // What another wavefront has written of the dword is no longer its own.
-    fn.get(small).memory('i32.load8_u', DETAIL_BYTES).tee(touched);
-    fn.get(touched).i32(0xf0).op('i32.and');
-    this.word(DETAIL_WRITER).get(actor).op('i32.eq').select();
-    fn.get(mask).op('i32.or').set(touched);
-    fn.get(small).get(touched).memory('i32.store8', DETAIL_BYTES);
-    this.setWord(DETAIL_WRITER, actor);
-    this.setWord(DETAIL_WRITER_PC, pc);
-    this.setWord(DETAIL_WRITER_EPOCH, epoch);
-    fn.get(this.large).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', DETAIL_WRITER_STORE);
+    fn.get(marks).get(marks).i32(~15).op('i32.and');
+    this.word(CELL_WRITER).get(actor).op('i32.eq').select();
+    fn.get(mask).op('i32.or').set(marks);
+    this.setWord(CELL_MARKS, marks);
+    this.setWord(CELL_WRITER, actor);
+    this.setWord(CELL_WRITER_PC, pc);
+    this.setWord(CELL_WRITER_EPOCH, epoch);
+    fn.get(cell).get(shadow).memory('i32.load', SHADOW_STORES);
+    fn.memory('i32.store', 4 * CELL_WRITER_STORE);
     fn.get(written);
     code.if(() => {
       this.pushBitsPlace();
       this.pushBitsPlace().memory('i32.load8_u');
       fn.get(mask).get(at).i32(4).op('i32.and').op('i32.shl').op('i32.or').memory('i32.store8');
     });
-    fn.release('i32', flags);
-    fn.release('i32', touched);
   }
+}
+
+/** Leaves 1 when two actors (locals) are of one workgroup. */
+export function pushIsSameGroup(fn: WasmFunction, a: number, b: number): WasmFunction {
+  fn.get(a).i32(1).op('i32.sub').i32(4).op('i32.shr_u');
+  return fn.get(b).i32(1).op('i32.sub').i32(4).op('i32.shr_u').op('i32.eq');
+}
+
+/**
+ * (shadow, the page's record) → 1 when the page has records by dword from now on, 0 when there is no room for them. As RacePage.detailed makes
+ * them.
+ */
+export function openFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.details.open', ['i32', 'i32'], ['i32'], (fn) => {
+    const code = new Code(fn);
+    const [shadow, page] = [0, 1] as const;
+    const local = (): number => fn.local('i32');
+    const [pool, details, line, cell, bits, dword, end, marks] = [
+      local(),
+      local(),
+      local(),
+      local(),
+      local(),
+      local(),
+      local(),
+      local(),
+    ];
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(POOL_NEXT).op('i32.add').tee(pool);
+    fn.memory('i32.load')
+      .tee(details)
+      .get(pool)
+      .memory('i32.load', POOL_END - POOL_NEXT);
+    fn.op('i32.ge_u').if().i32(0).return().end();
+    fn.get(pool).get(details).i32(DETAILS_SIZE).op('i32.add').memory('i32.store');
+    fn.get(details).i32(0).i32(DETAILS_SIZE).memoryFill();
+    fn.get(page)
+      .get(details)
+      .memory('i32.store', 4 * PAGE_DETAILS);
+    const field = (word: number): WasmFunction => fn.get(line).memory('i32.load', 4 * word);
+    const put = (word: number, from: number): void => {
+      fn.get(cell);
+      field(from).memory('i32.store', 4 * word);
+    };
+    fn.get(page).set(line);
+    fn.get(details).set(cell);
+    fn.get(page)
+      .i32(4 * LINES)
+      .op('i32.add')
+      .set(end);
+    const isSet = (shift: number): WasmFunction =>
+      fn.get(dword).i32(shift).op('i32.add').set(pool).get(bits).get(pool).op('i32.shr_u').i32(1).op('i32.and');
+    code.loop((next) => {
+      field(LINE_BITS).tee(bits);
+      code.if(
+        () => {
+          fn.i32(0).set(dword);
+          code.loop((again) => {
+            fn.i32(0).set(marks);
+            isSet(0);
+            code.if(() => {
+              put(CELL_WRITER, LINE_WRITER);
+              put(CELL_WRITER_PC, LINE_WRITER_PC);
+              put(CELL_WRITER_EPOCH, LINE_WRITER_EPOCH);
+              put(CELL_WRITER_STORE, LINE_WRITER_STORE);
+              fn.i32(15).set(marks);
+            });
+            isSet(LINE);
+            code.if(() => {
+              put(CELL_READER, LINE_READER);
+              put(CELL_READER_PC, LINE_READER_PC);
+              put(CELL_READER_EPOCH, LINE_READER_EPOCH);
+              fn.get(marks).i32(0xf0).op('i32.or');
+              fn.i32(15 << MANY_GROUPS_SHIFT).i32(0);
+              field(LINE_MANY).get(dword).op('i32.shr_u').i32(1).op('i32.and').select().op('i32.or');
+              fn.i32(MANY_WAVES).i32(0);
+              field(LINE_MANY).get(pool).op('i32.shr_u').i32(1).op('i32.and').select().op('i32.or');
+              fn.set(marks);
+            });
+            fn.get(cell)
+              .get(marks)
+              .memory('i32.store', 4 * CELL_MARKS);
+            fn.get(cell).i32(CELL_BYTES).op('i32.add').set(cell);
+            fn.get(dword).i32(1).op('i32.add').tee(dword).i32(LINE).op('i32.lt_u');
+            code.brIf(again);
+          });
+        },
+        () =>
+          fn
+            .get(cell)
+            .i32(LINE * CELL_BYTES)
+            .op('i32.add')
+            .set(cell),
+      );
+      fn.get(line).i32(4).op('i32.add').tee(line).get(end).op('i32.lt_u');
+      code.brIf(next);
+    });
+    fn.i32(1);
+  });
 }

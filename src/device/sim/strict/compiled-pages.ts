@@ -1,7 +1,7 @@
 // Compiled code notes accesses of global memory in the records of pages, as RacePage.note does, and in the bits of written bytes.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { Code } from '../wasm/memory/code.ts';
-import { detailFunction, type GlobalAccess } from './compiled-details.ts';
+import { Code, type Label } from '../wasm/memory/code.ts';
+import { detailFunction, type GlobalAccess, openFunction, pushIsSameGroup } from './compiled-details.ts';
 import {
   LINE,
   LINE_BITS,
@@ -33,8 +33,9 @@ const QUAD = 4;
 export function pageFunction(module: WasmModule, kind: GlobalAccess): WasmFunction {
   const name = `strict.pages.${kind}`;
   const details = detailFunction(module, kind);
+  const open = openFunction(module);
   return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
-    new PageWriter(fn, kind, details).write();
+    new PageWriter(fn, kind, details, open).write();
   });
 }
 
@@ -45,6 +46,8 @@ class PageWriter {
   private readonly isScalar: boolean;
   /** Notes what lies in a page whose records are by dword. */
   private readonly details: WasmFunction;
+  /** Makes records by dword. */
+  private readonly open: WasmFunction;
   private readonly shadow = 0;
   private readonly at = 1;
   private readonly bytes = 2;
@@ -58,11 +61,14 @@ class PageWriter {
   private readonly line: number;
   /** Where the bits of the line's written bytes are, 0 when all are written. */
   private readonly written: number;
+  /** Where the record of a line does not say enough, or something may be wrong. */
+  private tooNarrow: Label | undefined;
   private readonly mask: number;
   private readonly bits: number;
 
-  constructor(fn: WasmFunction, kind: GlobalAccess, details: WasmFunction) {
+  constructor(fn: WasmFunction, kind: GlobalAccess, details: WasmFunction, open: WasmFunction) {
     this.fn = fn;
+    this.open = open;
     this.details = details;
     this.code = new Code(fn);
     this.isWrite = kind === 'store';
@@ -76,9 +82,10 @@ class PageWriter {
     return this.fn.local('i32');
   }
 
-  /** Returns 0 when the i32 on the stack is not zero. */
+  /** Leaves for `tooNarrow` when the i32 on the stack is not zero; returns 0 where there is no such place. */
   private leave(): void {
-    this.fn.if().i32(0).return().end();
+    if (this.tooNarrow !== undefined) this.code.brIf(this.tooNarrow);
+    else this.fn.if().i32(0).return().end();
   }
 
   private field(word: number): WasmFunction {
@@ -92,15 +99,13 @@ class PageWriter {
       .memory('i32.store', 4 * word);
   }
 
-  /** Leaves 1 when two actors are of one workgroup. */
+  /** Leaves 1 when an actor is of the same workgroup. */
   private isSameGroup(actor: number): WasmFunction {
-    const { fn } = this;
-    fn.get(actor).i32(1).op('i32.sub').i32(4).op('i32.shr_u');
-    return fn.get(this.actor).i32(1).op('i32.sub').i32(4).op('i32.shr_u').op('i32.eq');
+    return pushIsSameGroup(this.fn, actor, this.actor);
   }
 
   write(): void {
-    const { fn, code, shadow, at, bytes, page, line, written } = this;
+    const { fn, code, shadow, at, bytes, page } = this;
     fn.get(shadow).memory('i32.load', SHADOW_ACTOR).tee(this.actor).op('i32x4.splat').set(this.actors);
     fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
     code.loop((again) => {
@@ -119,73 +124,87 @@ class PageWriter {
         code.brIf(again);
         fn.i32(1).return();
       });
-      fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and');
-      this.leave();
-      fn.get(at)
-        .i32(Math.log2(LINE_BYTES))
-        .op('i32.shr_u')
-        .i32(LINES - 1)
-        .op('i32.and')
-        .tee(line);
-      fn.i32(3)
-        .op('i32.shl')
-        .get(page)
-        .memory('i32.load', 4 * PAGE_WRITTEN)
-        .tee(written)
-        .op('i32.add');
-      fn.i32(0).get(written).select().set(written);
-      fn.get(page).get(line).i32(2).op('i32.shl').op('i32.add').set(line);
-      code.block((done) => {
-        // Scalar loads are of 64 bytes at most.
-        fn.get(at)
-          .i32(QUAD * LINE_BYTES - 1)
-          .op('i32.and')
-          .op('i32.eqz');
-        fn.get(bytes)
-          .i32(QUAD * LINE_BYTES)
-          .op('i32.ge_u')
-          .op('i32.and');
-        code.if(() => {
-          code.loop((next) => {
-            this.pushIsOwn();
-            code.if(() => {
-              this.noteQuad();
-              this.advance(() => fn.i32(QUAD * LINE_BYTES));
-              fn.get(line)
-                .i32(4 * QUAD)
-                .op('i32.add')
-                .set(line);
-              // Eight bytes of bits for each line, where there are some.
-              fn.get(written)
-                .i32(8 * QUAD)
-                .op('i32.add')
-                .i32(0)
-                .get(written)
-                .select()
-                .set(written);
-              fn.get(bytes)
-                .i32(QUAD * LINE_BYTES)
-                .op('i32.ge_u')
-                .get(at)
-                .i32(LINES * LINE_BYTES - 1)
-                .op('i32.and')
-                .i32(0)
-                .op('i32.ne')
-                .op('i32.and');
-              code.brIf(next);
-              code.br(done);
-            });
-          });
-        });
-        const count = this.pushLineMask();
-        if (this.isWrite) this.noteWrite();
-        else this.noteRead();
-        this.advance(() => fn.get(count).i32(2).op('i32.shl'));
+      code.block((tooNarrow) => {
+        this.tooNarrow = tooNarrow;
+        this.noteLines();
+        this.tooNarrow = undefined;
+        fn.get(bytes);
+        code.brIf(again);
+        fn.i32(1).return();
       });
-      fn.get(bytes);
-      code.brIf(again);
+      fn.get(shadow).get(page).call(this.open).op('i32.eqz');
+      this.leave();
+      code.br(again);
     });
     fn.i32(1);
+  }
+
+  /** What lies in a page whose records are by line, or its first bytes. */
+  private noteLines(): void {
+    const { fn, code, at, bytes, page, line, written } = this;
+    fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and');
+    this.leave();
+    fn.get(at)
+      .i32(Math.log2(LINE_BYTES))
+      .op('i32.shr_u')
+      .i32(LINES - 1)
+      .op('i32.and')
+      .tee(line);
+    fn.i32(3)
+      .op('i32.shl')
+      .get(page)
+      .memory('i32.load', 4 * PAGE_WRITTEN)
+      .tee(written)
+      .op('i32.add');
+    fn.i32(0).get(written).select().set(written);
+    fn.get(page).get(line).i32(2).op('i32.shl').op('i32.add').set(line);
+    code.block((done) => {
+      // Scalar loads are of 64 bytes at most.
+      fn.get(at)
+        .i32(QUAD * LINE_BYTES - 1)
+        .op('i32.and')
+        .op('i32.eqz');
+      fn.get(bytes)
+        .i32(QUAD * LINE_BYTES)
+        .op('i32.ge_u')
+        .op('i32.and');
+      code.if(() => {
+        code.loop((next) => {
+          this.pushIsOwn();
+          code.if(() => {
+            this.noteQuad();
+            this.advance(() => fn.i32(QUAD * LINE_BYTES));
+            fn.get(line)
+              .i32(4 * QUAD)
+              .op('i32.add')
+              .set(line);
+            // Eight bytes of bits for each line, where there are some.
+            fn.get(written)
+              .i32(8 * QUAD)
+              .op('i32.add')
+              .i32(0)
+              .get(written)
+              .select()
+              .set(written);
+            fn.get(bytes)
+              .i32(QUAD * LINE_BYTES)
+              .op('i32.ge_u')
+              .get(at)
+              .i32(LINES * LINE_BYTES - 1)
+              .op('i32.and')
+              .i32(0)
+              .op('i32.ne')
+              .op('i32.and');
+            code.brIf(next);
+            code.br(done);
+          });
+        });
+      });
+      const count = this.pushLineMask();
+      if (this.isWrite) this.noteWrite();
+      else this.noteRead();
+      this.advance(() => fn.get(count).i32(2).op('i32.shl'));
+    });
   }
 
   /** What lies in a page whose records are by dword. */
@@ -200,8 +219,7 @@ class PageWriter {
       .tee(count);
     fn.get(bytes).get(count).get(bytes).op('i32.lt_u').select().set(count);
     fn.get(shadow).get(at).get(count).get(pc);
-    for (const word of [PAGE_DETAILS, PAGE_WRITTEN]) fn.get(page).memory('i32.load', 4 * word);
-    fn.call(this.details).op('i32.eqz');
+    fn.get(page).call(this.details).op('i32.eqz');
     this.leave();
     this.advance(() => fn.get(count));
     fn.release('i32', count);
@@ -283,7 +301,7 @@ class PageWriter {
 
   /** Sets `mask` to the dwords of the line, and looks at the bits of written bytes; the local with the number of dwords. */
   private pushLineMask(): number {
-    const { fn, at, bytes, mask, written } = this;
+    const { fn, code, at, bytes, mask, written } = this;
     const first = this.local();
     const count = this.local();
     const nibbles = fn.local('i64');
@@ -296,17 +314,18 @@ class PageWriter {
     fn.i32(LINE).get(first).op('i32.sub').tee(count).get(bytes).i32(2).op('i32.shr_u');
     fn.get(count).get(bytes).i32(2).op('i32.shr_u').op('i32.lt_u').select().set(count);
     fn.i32(1).get(count).op('i32.shl').i32(1).op('i32.sub').get(first).op('i32.shl').set(mask);
-    fn.get(written).if();
-    // -1 >>> (64 - 4 × count), moved up by 4 × first.
-    fn.i64(-1n).i32(LINE).get(count).op('i32.sub').i32(2).op('i32.shl').op('i64.extend_i32_u').op('i64.shr_u');
-    fn.get(first).i32(2).op('i32.shl').op('i64.extend_i32_u').op('i64.shl').set(nibbles);
-    if (this.isWrite) {
-      fn.get(written).get(written).memory('i64.load').get(nibbles).op('i64.or').memory('i64.store');
-    } else {
-      fn.get(nibbles).get(written).memory('i64.load').op('i64.and').get(nibbles).op('i64.ne');
-      this.leave();
-    }
-    fn.end();
+    fn.get(written);
+    code.if(() => {
+      // -1 >>> (64 - 4 × count), moved up by 4 × first.
+      fn.i64(-1n).i32(LINE).get(count).op('i32.sub').i32(2).op('i32.shl').op('i64.extend_i32_u').op('i64.shr_u');
+      fn.get(first).i32(2).op('i32.shl').op('i64.extend_i32_u').op('i64.shl').set(nibbles);
+      if (this.isWrite) {
+        fn.get(written).get(written).memory('i64.load').get(nibbles).op('i64.or').memory('i64.store');
+      } else {
+        fn.get(nibbles).get(written).memory('i64.load').op('i64.and').get(nibbles).op('i64.ne');
+        this.leave();
+      }
+    });
     return count;
   }
 

@@ -5,8 +5,18 @@ import type { Region } from '../state/region.ts';
 import { type MemoryHistory, setBits } from './history.ts';
 import {
   ATOMIC_WRITE,
+  CELL,
+  CELL_MARKS,
+  CELL_READER,
+  CELL_READER_EPOCH,
+  CELL_READER_PC,
+  CELL_WRITER,
+  CELL_WRITER_EPOCH,
+  CELL_WRITER_PC,
+  CELL_WRITER_STORE,
   groupOf,
   isSameGroup,
+  MANY_GROUPS_SHIFT,
   MANY_WAVES,
   noteReader,
   PAGE,
@@ -189,18 +199,19 @@ export class GlobalShadow {
     const dword = Math.floor(offset / 4);
     const page = this.detailed(shadow, dword);
     if (page === undefined) return undefined;
-    const at = dword % PAGE;
+    const cell = CELL * (dword % PAGE);
     const mask = ((1 << bytes) - 1) << (offset & 3);
-    const touched = page.bytes[at] as number;
-    const reader = page.reader[at] as number;
-    noteReader(page, at, reader, who, mask);
-    page.bytes[at] = reader === 0 || reader === who.actor ? touched | (mask << 4) : (touched & 15) | (mask << 4);
-    page.reader[at] = who.actor;
-    page.readerPc[at] = who.pc;
-    page.readerEpoch[at] = who.epoch;
-    if ((touched & mask) === 0) return undefined;
-    const isUpdate = ((page.flags[at] as number) & UPDATE) !== 0;
-    const conflict = this.againstWriter(page, at, who, true);
+    const reader = page[cell + CELL_READER] as number;
+    noteReader(page, cell, who, mask);
+    const marks = page[cell + CELL_MARKS] as number;
+    const isMine = reader === 0 || reader === who.actor;
+    page[cell + CELL_MARKS] = (isMine ? marks : marks & ~0xf0) | (mask << 4);
+    page[cell + CELL_READER] = who.actor;
+    page[cell + CELL_READER_PC] = who.pc;
+    page[cell + CELL_READER_EPOCH] = who.epoch;
+    if ((marks & mask) === 0) return undefined;
+    const isUpdate = (marks & UPDATE) !== 0;
+    const conflict = this.againstWriter(page, cell, who, true);
     if (conflict === undefined || !isUpdate) return conflict;
     return mayLookAhead(who.pc, conflict.workgroup === groupOf(who.actor)) ? undefined : conflict;
   }
@@ -224,12 +235,13 @@ export class GlobalShadow {
     const dword = Math.floor(offset / 4);
     const page = this.detailed(shadow, dword);
     if (page === undefined) return undefined;
-    const at = dword % PAGE;
+    const cell = CELL * (dword % PAGE);
     const mask = ((1 << bytes) - 1) << (offset & 3);
-    const actor = page.writer[at] as number;
-    if (actor === 0 || ((page.bytes[at] as number) & mask) === 0) return undefined;
-    const isUpdate = ((page.flags[at] as number) & UPDATE) !== 0;
-    return { actor, pc: page.writerPc[at] as number, store: page.writerStore[at] as number, isUpdate };
+    const actor = page[cell + CELL_WRITER] as number;
+    const marks = page[cell + CELL_MARKS] as number;
+    if (actor === 0 || (marks & mask) === 0) return undefined;
+    const [pc, store] = [page[cell + CELL_WRITER_PC] as number, page[cell + CELL_WRITER_STORE] as number];
+    return { actor, pc, store, isUpdate: (marks & UPDATE) !== 0 };
   }
 
   /**
@@ -248,51 +260,49 @@ export class GlobalShadow {
     const dword = Math.floor(offset / 4);
     const page = this.detailed(shadow, dword);
     if (page === undefined) return undefined;
-    const at = dword % PAGE;
+    const cell = CELL * (dword % PAGE);
     const mask = ((1 << bytes) - 1) << (offset & 3);
-    const touched = page.bytes[at] as number;
-    const flags = page.flags[at] as number;
-    const bothAtomic = isAtomic && (flags & ATOMIC_WRITE) !== 0;
-    const conflict = (touched & mask) === 0 || bothAtomic ? undefined : this.againstWriter(page, at, who, false);
-    const isOther = page.writer[at] !== 0 && page.writer[at] !== who.actor;
-    page.bytes[at] = isOther ? (touched & 0xf0) | mask : touched | mask;
-    page.flags[at] = (flags & ~(ATOMIC_WRITE | UPDATE)) | (isAtomic ? ATOMIC_WRITE : 0) | (isUpdate ? UPDATE : 0);
-    page.writer[at] = who.actor;
-    page.writerPc[at] = who.pc;
-    page.writerEpoch[at] = who.epoch;
-    page.writerStore[at] = who.store;
+    const marks = page[cell + CELL_MARKS] as number;
+    const bothAtomic = isAtomic && (marks & ATOMIC_WRITE) !== 0;
+    const conflict = (marks & mask) === 0 || bothAtomic ? undefined : this.againstWriter(page, cell, who, false);
+    const writer = page[cell + CELL_WRITER] as number;
+    const kept = (writer !== 0 && writer !== who.actor ? marks & ~15 : marks) & ~(ATOMIC_WRITE | UPDATE);
+    page[cell + CELL_MARKS] = kept | mask | (isAtomic ? ATOMIC_WRITE : 0) | (isUpdate ? UPDATE : 0);
+    page[cell + CELL_WRITER] = who.actor;
+    page[cell + CELL_WRITER_PC] = who.pc;
+    page[cell + CELL_WRITER_EPOCH] = who.epoch;
+    page[cell + CELL_WRITER_STORE] = who.store;
     if (conflict !== undefined || (isAtomic && !isUpdate)) return conflict;
-    if (isUpdate && mayLookAhead(page.readerPc[at] as number, isSameGroup(page.reader[at] as number, who.actor))) {
-      return undefined;
-    }
-    const read = this.againstReaders(page, at, mask, who);
+    const isOwnReader = isSameGroup(page[cell + CELL_READER] as number, who.actor);
+    if (isUpdate && mayLookAhead(page[cell + CELL_READER_PC] as number, isOwnReader)) return undefined;
+    const read = this.againstReaders(page, cell, mask, who);
     return isUpdate && read?.pc === -1 ? undefined : read;
   }
 
   /** The last write of a dword, when nothing orders it before an access. */
   private againstWriter(
     page: RaceDetails,
-    at: number,
+    cell: number,
     { actor, epoch, known }: Toucher,
     isRead: boolean,
   ): GlobalConflict | undefined {
-    const writer = page.writer[at] as number;
+    const writer = page[cell + CELL_WRITER] as number;
     if (writer === 0 || writer === actor) return undefined;
     const conflict = {
       workgroup: groupOf(writer),
       wave: waveOf(writer),
-      pc: page.writerPc[at] as number,
+      pc: page[cell + CELL_WRITER_PC] as number,
       other: 'write',
     } as const;
-    const store = page.writerStore[at] as number;
+    const store = page[cell + CELL_WRITER_STORE] as number;
     if (isSameGroup(writer, actor)) {
-      if (page.writerEpoch[at] !== epoch || store < (known?.[conflict.wave] ?? 0)) return undefined;
+      if (page[cell + CELL_WRITER_EPOCH] !== epoch || store < (known?.[conflict.wave] ?? 0)) return undefined;
       // A flag that another wavefront has seen. Who of the workgroup it was is not looked at.
       const own = groupOf(actor);
       const order = this.synchronisation.orderOf(own, own, conflict.wave, store, false, true);
       return order === 'ordered' ? undefined : conflict;
     }
-    const isPast = ((page.flags[at] as number) & ATOMIC_WRITE) !== 0;
+    const isPast = ((page[cell + CELL_MARKS] as number) & ATOMIC_WRITE) !== 0;
     const group = groupOf(actor);
     const order = this.synchronisation.orderOf(group, conflict.workgroup, conflict.wave, store, isRead, isPast);
     if (order === 'ordered') return undefined;
@@ -300,25 +310,25 @@ export class GlobalShadow {
   }
 
   /** A read of a dword, when nothing orders it before a write. */
-  private againstReaders(page: RaceDetails, at: number, mask: number, who: Toucher): GlobalConflict | undefined {
+  private againstReaders(page: RaceDetails, cell: number, mask: number, who: Toucher): GlobalConflict | undefined {
     const { actor, epoch } = who;
     const { synchronisation } = this;
-    const reader = page.reader[at] as number;
-    const flags = page.flags[at] as number;
-    const pc = page.readerPc[at] as number;
+    const reader = page[cell + CELL_READER] as number;
+    const marks = page[cell + CELL_MARKS] as number;
+    const pc = page[cell + CELL_READER_PC] as number;
     const group = groupOf(actor);
-    if (reader !== 0 && (((page.bytes[at] as number) >> 4) & mask) !== 0) {
+    if (reader !== 0 && ((marks >>> 4) & mask) !== 0) {
       if (!isSameGroup(reader, actor)) {
         const workgroup = groupOf(reader);
         const order = synchronisation.orderOf(group, workgroup, waveOf(reader), -1, false);
         return order === 'ordered' ? undefined : { workgroup, wave: waveOf(reader), pc, other: 'read' };
       }
-      const isMany = (flags & MANY_WAVES) !== 0;
-      if (page.readerEpoch[at] === epoch && (isMany || reader !== actor)) {
+      const isMany = (marks & MANY_WAVES) !== 0;
+      if (page[cell + CELL_READER_EPOCH] === epoch && (isMany || reader !== actor)) {
         return { workgroup: group, wave: isMany ? -1 : waveOf(reader), pc, other: 'read' };
       }
     }
-    if (((flags >> 4) & mask) !== 0 && !synchronisation.isActive(group)) {
+    if (((marks >>> MANY_GROUPS_SHIFT) & mask) !== 0 && !synchronisation.isActive(group)) {
       return { workgroup: -1, wave: -1, pc, other: 'read' };
     }
     return undefined;

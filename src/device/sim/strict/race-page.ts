@@ -38,54 +38,41 @@ export function waveOf(actor: number): number {
   return (actor - 1) % WAVES;
 }
 
-/** By dword: the last writer and reader, and the bytes they touched. */
-export interface RaceDetails {
-  readonly writer: Uint32Array;
-  readonly reader: Uint32Array;
-  readonly writerPc: Int32Array;
-  readonly readerPc: Int32Array;
-  readonly writerEpoch: Uint32Array;
-  readonly readerEpoch: Uint32Array;
-  /** Stores that the writer had issued before. */
-  readonly writerStore: Uint32Array;
-  /** Low nibble: bytes written; high nibble: bytes read. */
-  readonly bytes: Uint8Array;
-  /** ATOMIC_WRITE, MANY_WAVES, UPDATE; high nibble: bytes read by several workgroups. */
-  readonly flags: Uint8Array;
-}
+/**
+ * By dword a cell of CELL words: the last writer and reader, and the bytes they touched. A cell lies in one cache line: lanes that go where
+ * values say touch as little as can be.
+ */
+export type RaceDetails = Uint32Array;
 
-export const ATOMIC_WRITE = 1;
-/** Several wavefronts of the reader's workgroup have read in `readerEpoch`. */
-export const MANY_WAVES = 2;
+export const CELL = 8;
+/** Words of a cell (compiled-details.ts reads and writes them too): who wrote last, where, when, and its stores before. */
+export const CELL_WRITER = 0;
+export const CELL_WRITER_PC = 1;
+export const CELL_WRITER_EPOCH = 2;
+export const CELL_WRITER_STORE = 3;
+/** Who read last, where, when. */
+export const CELL_READER = 4;
+export const CELL_READER_PC = 5;
+export const CELL_READER_EPOCH = 6;
+/**
+ * Marks: bits 0 to 3 the bytes written, 4 to 7 the bytes read, then ATOMIC_WRITE, MANY_WAVES and UPDATE, and in bits 12 to 15 the bytes that
+ * several workgroups have read.
+ */
+export const CELL_MARKS = 7;
+export const CELL_BYTES = 4 * CELL;
+export const DETAILS_SIZE = CELL_BYTES * PAGE;
+
+// In front of the table of pages (race-pages.ts), in bytes from it: where the next details may be, and the end of the room for them.
+export const POOL_NEXT = -16;
+export const POOL_END = -12;
+
+export const ATOMIC_WRITE = 0x100;
+/** Several wavefronts of the reader's workgroup have read in its barrier interval. */
+export const MANY_WAVES = 0x200;
 /** An atomic that reads and writes has written, no store with device scope: what it works on may be read first. */
-export const UPDATE = 4;
-
-// Where the fields of a dword's record are in a page's details (compiled-details.ts reads and writes them too), in bytes.
-export const DETAIL_WRITER = 0;
-export const DETAIL_READER = 4 * PAGE;
-export const DETAIL_WRITER_PC = 8 * PAGE;
-export const DETAIL_READER_PC = 12 * PAGE;
-export const DETAIL_WRITER_EPOCH = 16 * PAGE;
-export const DETAIL_READER_EPOCH = 20 * PAGE;
-export const DETAIL_WRITER_STORE = 24 * PAGE;
-export const DETAIL_BYTES = 28 * PAGE;
-export const DETAIL_FLAGS = 29 * PAGE;
-export const DETAILS_SIZE = 30 * PAGE;
-
-/** Over zeroed bytes of that size. */
-function detailsOver({ buffer, byteOffset }: Uint8Array): RaceDetails {
-  return {
-    writer: new Uint32Array(buffer, byteOffset + DETAIL_WRITER, PAGE),
-    reader: new Uint32Array(buffer, byteOffset + DETAIL_READER, PAGE),
-    writerPc: new Int32Array(buffer, byteOffset + DETAIL_WRITER_PC, PAGE),
-    readerPc: new Int32Array(buffer, byteOffset + DETAIL_READER_PC, PAGE),
-    writerEpoch: new Uint32Array(buffer, byteOffset + DETAIL_WRITER_EPOCH, PAGE),
-    readerEpoch: new Uint32Array(buffer, byteOffset + DETAIL_READER_EPOCH, PAGE),
-    writerStore: new Uint32Array(buffer, byteOffset + DETAIL_WRITER_STORE, PAGE),
-    bytes: new Uint8Array(buffer, byteOffset + DETAIL_BYTES, PAGE),
-    flags: new Uint8Array(buffer, byteOffset + DETAIL_FLAGS, PAGE),
-  };
-}
+export const UPDATE = 0x400;
+/** Where the bytes that several workgroups have read are. */
+export const MANY_GROUPS_SHIFT = 12;
 
 // Where the fields of a page's lines begin in its record (i32 words of wasm memory, which compiled code reads and writes too).
 /** Word 0: where the bits of its written bytes are in wasm memory; 0 when all are written. Word 1: where its details are; 0 for none. */
@@ -123,12 +110,22 @@ export class RacePage {
 
   /** Whether the records are by dword, where compiled code does not see them. */
   get isHidden(): boolean {
-    return this.details !== undefined && this.words[PAGE_DETAILS] === 0;
+    return this.known !== undefined && this.words[PAGE_DETAILS] === 0;
+  }
+
+  /** The records by dword, when there are any; compiled code may have made them. */
+  private get known(): RaceDetails | undefined {
+    const at = this.words[PAGE_DETAILS] as number;
+    if (this.details === undefined && at !== 0) {
+      this.details = new Uint32Array(this.words.buffer, at, CELL * PAGE);
+    }
+    return this.details;
   }
 
   /** Whether somebody has stored to a dword, or to its line as far as that is known. */
   isStored(dword: number): boolean {
-    if (this.details !== undefined) return this.details.writer[dword] !== 0;
+    const { known } = this;
+    if (known !== undefined) return known[CELL * dword + CELL_WRITER] !== 0;
     return this.words[LINE_WRITER + (dword >> LINE_SHIFT)] !== 0;
   }
 
@@ -137,7 +134,7 @@ export class RacePage {
    * Compiled code does the same (compiled-pages.ts).
    */
   note(who: Toucher, first: number, end: number, isWrite: boolean): boolean {
-    if (this.details !== undefined) return false;
+    if (this.known !== undefined) return false;
     for (let line = first >> LINE_SHIFT; line <= (end - 1) >> LINE_SHIFT; line++) {
       const from = Math.max(first - line * LINE, 0);
       const to = Math.min(end - line * LINE, LINE);
@@ -216,31 +213,34 @@ export class RacePage {
     return true;
   }
 
-  /** The records by dword, from now on. */
+  /** The records by dword, from now on. Compiled code makes them the same way (compiled-details.ts). */
   get detailed(): RaceDetails {
-    if (this.details !== undefined) return this.details;
+    if (this.known !== undefined) return this.known;
     const { words } = this;
     const reserved = this.reserve();
     words[PAGE_DETAILS] = reserved?.byteOffset ?? 0;
-    const details = detailsOver(reserved ?? new Uint8Array(DETAILS_SIZE));
+    const { buffer, byteOffset } = reserved ?? new Uint8Array(DETAILS_SIZE);
+    const details = new Uint32Array(buffer, byteOffset, CELL * PAGE);
     for (let i = 0; i < PAGE; i++) {
       const bit = 1 << (i & (LINE - 1));
       const line = i >> LINE_SHIFT;
       const bits = words[LINE_BITS + line] as number;
+      const cell = CELL * i;
       if ((bits & bit) !== 0) {
-        details.writer[i] = words[LINE_WRITER + line] as number;
-        details.writerPc[i] = words[LINE_WRITER_PC + line] as number;
-        details.writerEpoch[i] = words[LINE_WRITER_EPOCH + line] as number;
-        details.writerStore[i] = words[LINE_WRITER_STORE + line] as number;
-        details.bytes[i] = 15;
+        details[cell + CELL_WRITER] = words[LINE_WRITER + line] as number;
+        details[cell + CELL_WRITER_PC] = words[LINE_WRITER_PC + line] as number;
+        details[cell + CELL_WRITER_EPOCH] = words[LINE_WRITER_EPOCH + line] as number;
+        details[cell + CELL_WRITER_STORE] = words[LINE_WRITER_STORE + line] as number;
+        details[cell + CELL_MARKS] = 15;
       }
       if (((bits >>> 16) & bit) === 0) continue;
       const many = words[LINE_MANY + line] as number;
-      details.reader[i] = words[LINE_READER + line] as number;
-      details.readerPc[i] = words[LINE_READER_PC + line] as number;
-      details.readerEpoch[i] = words[LINE_READER_EPOCH + line] as number;
-      details.bytes[i] = (details.bytes[i] as number) | 0xf0;
-      details.flags[i] = ((many & bit) === 0 ? 0 : 0xf0) | (((many >>> 16) & bit) === 0 ? 0 : MANY_WAVES);
+      details[cell + CELL_READER] = words[LINE_READER + line] as number;
+      details[cell + CELL_READER_PC] = words[LINE_READER_PC + line] as number;
+      details[cell + CELL_READER_EPOCH] = words[LINE_READER_EPOCH + line] as number;
+      const byGroups = (many & bit) === 0 ? 0 : 15 << MANY_GROUPS_SHIFT;
+      const byWaves = ((many >>> 16) & bit) === 0 ? 0 : MANY_WAVES;
+      details[cell + CELL_MARKS] = (details[cell + CELL_MARKS] as number) | 0xf0 | byGroups | byWaves;
     }
     this.details = details;
     return details;
@@ -255,48 +255,48 @@ export function isSameGroup(a: number, b: number): boolean {
 /** Reads of dwords that nobody else has written since a barrier; several readers are left to the closer look. */
 export function readDwords(page: RaceDetails, first: number, end: number, who: Toucher): boolean {
   const { actor, epoch, pc } = who;
-  const { writer, reader, readerPc, readerEpoch, writerEpoch, bytes } = page;
-  for (let i = first; i < end; i++) {
-    const w = writer[i] as number;
-    if (w !== 0 && w !== actor && (!isSameGroup(w, actor) || writerEpoch[i] === epoch)) return false;
-    const r = reader[i] as number;
-    if (r !== actor || readerEpoch[i] !== epoch) {
-      noteReader(page, i, r, who);
-      reader[i] = actor;
-      readerPc[i] = pc;
-      readerEpoch[i] = epoch;
+  for (let cell = CELL * first; cell < CELL * end; cell += CELL) {
+    const w = page[cell + CELL_WRITER] as number;
+    if (w !== 0 && w !== actor && (!isSameGroup(w, actor) || page[cell + CELL_WRITER_EPOCH] === epoch)) return false;
+    if (page[cell + CELL_READER] !== actor || page[cell + CELL_READER_EPOCH] !== epoch) {
+      noteReader(page, cell, who);
+      page[cell + CELL_READER] = actor;
+      page[cell + CELL_READER_PC] = pc;
+      page[cell + CELL_READER_EPOCH] = epoch;
     }
-    bytes[i] = (bytes[i] as number) | 0xf0;
+    page[cell + CELL_MARKS] = (page[cell + CELL_MARKS] as number) | 0xf0;
   }
   return true;
 }
 
 /** What is known of readers before `actor` becomes the last one; `mask` has the bytes that it reads. */
-export function noteReader(page: RaceDetails, i: number, before: number, { actor, epoch }: Toucher, mask = 15): void {
-  const { flags, bytes, readerEpoch } = page;
+export function noteReader(page: RaceDetails, cell: number, { actor, epoch }: Toucher, mask = 15): void {
+  const before = page[cell + CELL_READER] as number;
+  const marks = page[cell + CELL_MARKS] as number;
   if (before === 0) return;
-  if (!isSameGroup(before, actor))
-    flags[i] = ((flags[i] as number) & ~MANY_WAVES) | ((bytes[i] as number) & (mask << 4));
-  else if (readerEpoch[i] !== epoch) flags[i] = (flags[i] as number) & ~MANY_WAVES;
-  else if (before !== actor) flags[i] = (flags[i] as number) | MANY_WAVES;
+  if (!isSameGroup(before, actor)) {
+    const both = (marks >>> 4) & mask;
+    page[cell + CELL_MARKS] = (marks & ~MANY_WAVES) | (both << MANY_GROUPS_SHIFT);
+  } else if (page[cell + CELL_READER_EPOCH] !== epoch) page[cell + CELL_MARKS] = marks & ~MANY_WAVES;
+  else if (before !== actor) page[cell + CELL_MARKS] = marks | MANY_WAVES;
 }
 
 /** Writes of dwords that nobody else has touched since a barrier. */
 export function writeDwords(page: RaceDetails, first: number, end: number, who: Toucher): boolean {
   const { actor, epoch, store, pc } = who;
-  const { writer, reader, writerPc, writerEpoch, writerStore, readerEpoch, bytes, flags } = page;
-  for (let i = first; i < end; i++) {
-    const w = writer[i] as number;
-    if (w !== 0 && w !== actor && (!isSameGroup(w, actor) || writerEpoch[i] === epoch)) return false;
-    const r = reader[i] as number;
-    if (r !== 0 && r !== actor && (!isSameGroup(r, actor) || readerEpoch[i] === epoch)) return false;
-    if (((flags[i] as number) & ~MANY_WAVES) !== 0) return false;
-    if (((flags[i] as number) & MANY_WAVES) !== 0 && readerEpoch[i] === epoch) return false;
-    writer[i] = actor;
-    writerPc[i] = pc;
-    writerEpoch[i] = epoch;
-    writerStore[i] = store;
-    bytes[i] = (bytes[i] as number) | 15;
+  for (let cell = CELL * first; cell < CELL * end; cell += CELL) {
+    const w = page[cell + CELL_WRITER] as number;
+    if (w !== 0 && w !== actor && (!isSameGroup(w, actor) || page[cell + CELL_WRITER_EPOCH] === epoch)) return false;
+    const r = page[cell + CELL_READER] as number;
+    const isNow = page[cell + CELL_READER_EPOCH] === epoch;
+    if (r !== 0 && r !== actor && (!isSameGroup(r, actor) || isNow)) return false;
+    const marks = page[cell + CELL_MARKS] as number;
+    if (marks >>> 8 !== 0 && ((marks >>> 8) << 8 !== MANY_WAVES || isNow)) return false;
+    page[cell + CELL_WRITER] = actor;
+    page[cell + CELL_WRITER_PC] = pc;
+    page[cell + CELL_WRITER_EPOCH] = epoch;
+    page[cell + CELL_WRITER_STORE] = store;
+    page[cell + CELL_MARKS] = marks | 15;
   }
   return true;
 }

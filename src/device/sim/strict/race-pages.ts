@@ -3,19 +3,25 @@
 import { gpuWindow, PAGE as PAGE_BYTES } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
-import { DETAILS_SIZE, PAGE_WORDS, PAGE_WRITTEN, RacePage } from './race-page.ts';
+import { DETAILS_SIZE, PAGE_WORDS, PAGE_WRITTEN, POOL_END, POOL_NEXT, RacePage } from './race-page.ts';
 
 /** Records made at a time. */
 const BATCH = 64;
-/** Bytes of device memory whose accesses are followed; a page of 4 KiB costs up to 37 KiB. */
+/** Bytes of device memory whose accesses are followed; a page of 4 KiB costs up to 35 KiB. */
 const MAX_TRACKED = 2 ** 28;
 /** Bytes of records by dword that are kept where compiled code sees them; TypeScript looks at what has further ones. */
 const MAX_DETAILED = 2 ** 28;
+/** Pages for whose records by dword there is room in the first pool; each further one is twice as large, up to the most. */
+const FIRST_POOL = 16;
+const MOST_POOL = 256;
 
 export class RacePages {
   private readonly memory: DeviceMemory;
   /** By page of the window. */
   readonly table: Uint32Array;
+  /** POOL_NEXT and POOL_END: the room from which compiled code takes records by dword. */
+  private readonly pool: Uint32Array;
+  private poolPages = FIRST_POOL;
   private readonly reserved: Uint8Array[] = [];
   private trackedBytes = 0;
   private detailedBytes = 0;
@@ -25,9 +31,10 @@ export class RacePages {
   constructor(memory: DeviceMemory) {
     this.memory = memory;
     const pages = Math.ceil(memory.wasm.buffer.byteLength / PAGE_BYTES);
-    const bytes = memory.reserve(4 * pages, 'strict mode');
+    const bytes = memory.reserve(4 * pages - POOL_NEXT, 'strict mode');
     this.reserved.push(bytes);
-    this.table = new Uint32Array(bytes.buffer, bytes.byteOffset, pages);
+    this.table = new Uint32Array(bytes.buffer, bytes.byteOffset - POOL_NEXT, pages);
+    this.pool = new Uint32Array(bytes.buffer, bytes.byteOffset, 1 + (POOL_END - POOL_NEXT) / 4);
   }
 
   /**
@@ -66,13 +73,26 @@ export class RacePages {
     return new RacePage(new Uint32Array(this.memory.wasm.buffer, offset, PAGE_WORDS), () => this.reserveDetails());
   }
 
-  private reserveDetails(): Uint8Array | undefined {
-    if (this.detailedBytes >= MAX_DETAILED) return undefined;
-    const bytes = this.memory.tryReserve(DETAILS_SIZE);
-    if (bytes === undefined) return undefined;
-    this.detailedBytes += DETAILS_SIZE;
+  /** Room for further records by dword; false when there is none. */
+  private fillPool(): boolean {
+    const size = Math.min(this.poolPages * DETAILS_SIZE, MAX_DETAILED - this.detailedBytes);
+    const bytes = size < DETAILS_SIZE ? undefined : this.memory.tryReserve(size);
+    if (bytes === undefined) return false;
+    this.detailedBytes += size;
+    this.poolPages = Math.min(MOST_POOL, 2 * this.poolPages);
     this.reserved.push(bytes);
-    return bytes;
+    this.pool.set([bytes.byteOffset, bytes.byteOffset + size]);
+    return true;
+  }
+
+  private reserveDetails(): Uint8Array | undefined {
+    const { pool } = this;
+    if ((pool[0] as number) >= (pool[1] as number) && !this.fillPool()) return undefined;
+    const at = pool[0] as number;
+    pool[0] = at + DETAILS_SIZE;
+    // The next page that compiled code meets finds room, too.
+    if (pool[0] === pool[1]) this.fillPool();
+    return new Uint8Array(this.memory.wasm.buffer, at, DETAILS_SIZE);
   }
 
   /** TypeScript is to look at each access of page `index` of an allocation from now on. */
