@@ -275,7 +275,8 @@ __attribute__((amdgpu_kernel)) void k(int *p, int n) {
     await step(() => client.nextRequest({ threadId: thread }));
     await step(() => client.send('stepBack', { threadId: thread }));
     expect(lines).toEqual([4, 10, 9, 10]);
-    // What was set counts: 2 · 101 for lane 9.
+    // The step back was to the start of the line, before the call. What was set counts again: 2 · 101 for lane 9.
+    await client.setBreakpointsRequest({ source: { path: path('input.c') }, breakpoints: [] });
     await step(() => client.nextRequest({ threadId: thread }));
     const repl = (expression: string) => client.evaluateRequest({ expression, context: 'repl' });
     expect((await repl('print sum')).body.result).toContain('sum = 202');

@@ -16,7 +16,7 @@ export { type Container, type ContainerKind, codeObjectsOf, openContainer } from
 export { debugInfo } from './elf/debug-info.ts';
 export { type DebugLine, type DebugLines, debugLines } from './elf/debug-line.ts';
 export type { DebugPlace, DebugRegister } from './elf/debug-location.ts';
-export type { DebugInfo, DebugMember, DebugType, DebugVariable } from './elf/debug-types.ts';
+export type { DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './elf/debug-types.ts';
 export { lookupDynamicSymbol } from './elf/hash.ts';
 export {
   AMDGPU_NOTE_OWNER,

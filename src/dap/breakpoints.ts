@@ -59,9 +59,8 @@ export class EditorBreakpoints {
   }
 
   setAtFunctions({ breakpoints }: DebugProtocol.SetFunctionBreakpointsArguments): Answer {
-    const { symbols, lines } = this.led.options;
     return this.replace('functions', breakpoints, (wanted) =>
-      this.add(placesOf(symbols, lines, wanted.name), wanted, {}),
+      this.add(placesOf(this.led.options, wanted.name), wanted, {}),
     );
   }
 

@@ -244,10 +244,10 @@ export class WavesmithDebugSession extends DebugSession {
       if (w === undefined || this.held?.wave === undefined) return { stackFrames: [], totalFrames: 0 };
       const all = backtrace(led, w);
       const shown = all.slice(startFrame, levels > 0 ? startFrame + levels : undefined);
-      const stackFrames = shown.map(({ pc }, i) => {
+      const stackFrames = shown.map(({ frame: { pc, line, name: called } }, i) => {
         this.frames.push({ wave: w, depth: startFrame + i });
-        const place = this.sources?.placeOf(pc);
-        const name = led.options.symbols.nameOf(pc) ?? `0x${pc.toString(16)}`;
+        const place = this.sources?.placeOf(pc, line);
+        const name = called ?? led.options.symbols.nameOf(pc) ?? `0x${pc.toString(16)}`;
         const frame = new StackFrame(this.frames.length, name, place?.source, place?.line ?? 0, 1);
         frame.instructionPointerReference = `0x${pc.toString(16)}`;
         return frame;
@@ -332,6 +332,8 @@ export class WavesmithDebugSession extends DebugSession {
     this.answer(response, (led) => {
       const w = this.waveOf(thread);
       if (w !== undefined && w !== led.selected && this.held?.wave !== undefined) led.select(w);
+      // Steps are of the innermost function, whichever function's variables were looked at.
+      led.frame = 0;
       const next = how();
       if (next.kind === 'back' && !led.hasHistory) {
         throw new WavesmithError('run/no-history', `There is no past to go back to: ${led.whyNoHistory}.`);
@@ -365,7 +367,7 @@ export class WavesmithDebugSession extends DebugSession {
     this.goOn(response, args.threadId, () => {
       const { led } = this;
       // Out of the kernel itself is to its end.
-      const isInside = led?.selected !== undefined && led.callsOf(led.selected).length > 0;
+      const isInside = led?.selected !== undefined && led.framesOf(led.selected).length > 1;
       return isInside ? { kind: 'finish' } : { kind: 'continue' };
     });
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
 import { Source } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { behindPrologue, type CodeLine, codeAround, type Debugger } from '../device/sim/debug/index.ts';
+import { type CodeLine, codeAround, type Debugger, placesOfLine } from '../device/sim/debug/index.ts';
 
 /** The one source that is not a file. */
 export const LISTING = 1;
@@ -32,9 +32,8 @@ export class Sources {
     return new Source('disassembly.s', undefined, LISTING);
   }
 
-  /** The place of an instruction. */
-  placeOf(pc: number): ShownPlace {
-    const found = this.led.options.lines?.at(pc);
+  /** The place of an instruction, by its line in the source when that is there. */
+  placeOf(pc: number, found = this.led.options.lines?.at(pc)): ShownPlace {
     const path = found === undefined ? undefined : this.pathOf(found.file);
     if (found !== undefined && path !== undefined)
       return { source: new Source(basename(path), path), line: found.line };
@@ -76,10 +75,7 @@ export class Sources {
   /** Addresses of a line of a file or of the listing; the line that was taken may be a later one. */
   addressesOf(path: string | undefined, reference: number | undefined, line: number) {
     if (reference !== LISTING) {
-      const { lines, symbols } = this.led.options;
-      const found = path === undefined ? undefined : lines?.addresses(path, line);
-      if (found === undefined) return undefined;
-      return { ...found, addresses: found.addresses.map((address) => behindPrologue(symbols, lines, address)) };
+      return path === undefined ? undefined : placesOfLine(this.led.options, path, line);
     }
     this.listing();
     const { addresses = [] } = this.lines ?? {};

@@ -24,7 +24,17 @@ interface Group {
   readonly wave: Wave | undefined;
   /** Of locals: calls outwards to their function. */
   readonly depth?: number;
-  readonly kind: 'locals' | 'parts' | 'arguments' | 'wave' | 'scalars' | 'vectors' | 'accumulators' | 'lanes' | 'lds';
+  readonly kind:
+    | 'locals'
+    | 'globals'
+    | 'parts'
+    | 'arguments'
+    | 'wave'
+    | 'scalars'
+    | 'vectors'
+    | 'accumulators'
+    | 'lanes'
+    | 'lds';
   /** Of lanes: the register. */
   readonly register?: string;
   /** Of parts: what they are parts of, and how it is written. */
@@ -65,6 +75,7 @@ export class Variables {
     const all = wave === undefined || this.led.info === undefined ? [] : [scope('Locals', 'locals', false)];
     all.push(scope('Arguments', 'arguments', false));
     if (wave === undefined) return all;
+    if (this.hasGlobals(wave)) all.push(scope('Globals', 'globals', true));
     all.push(scope('Wave', 'wave', false), scope('Scalar registers', 'scalars', true));
     all.push(scope(`Vector registers (lane ${this.led.lane})`, 'vectors', true));
     if ((this.led.registers?.agprs ?? 0) > 0) all.push(scope('Accumulation registers', 'accumulators', true));
@@ -82,7 +93,11 @@ export class Variables {
     this.led.frame = group.depth ?? 0;
     switch (group.kind) {
       case 'locals':
-        return variablesOf(wave, this.led.lane, this.led).map((v) => this.variable(v, v.name));
+      case 'globals': {
+        const isGlobal = group.kind === 'globals';
+        const all = variablesOf(wave, this.led.lane, this.led);
+        return all.filter((v) => (v.kind === 'global') === isGlobal).map((v) => this.variable(v, v.name));
+      }
       case 'parts':
         return this.parts(group);
       case 'wave':
@@ -98,6 +113,10 @@ export class Variables {
       default:
         return this.lds(wave);
     }
+  }
+
+  private hasGlobals(wave: Wave): boolean {
+    return variablesOf(wave, this.led.lane, this.led).some((v) => v.kind === 'global' && v.bytes !== undefined);
   }
 
   private arguments(): DebugProtocol.Variable[] {
@@ -213,7 +232,8 @@ export class Variables {
       });
     }
     if (w !== this.led.selected) this.led.select(w);
-    if (group.kind === 'locals' || group.kind === 'parts') return this.setShown(w, group, name, text);
+    if (group.kind === 'locals' || group.kind === 'globals' || group.kind === 'parts')
+      return this.setShown(w, group, name, text);
     if (group.kind === 'lds') {
       const word = Uint32Array.of(Number(BigInt.asUintN(32, registerBits(evaluate(this.led, text)))));
       setBytes(this.led, w, 'lds', Number(name), new Uint8Array(word.buffer));
@@ -233,7 +253,7 @@ export class Variables {
   /** Sets a variable of the source program, or a part of one. */
   private setShown(w: Wave, { variable, kind }: Group, name: string, text: string): string {
     const all =
-      variable === undefined || kind === 'locals' ? variablesOf(w, this.led.lane, this.led) : partsOf(variable);
+      variable === undefined || kind !== 'parts' ? variablesOf(w, this.led.lane, this.led) : partsOf(variable);
     const found = all.find((one) => one.name === name);
     if (found === undefined) throw new WavesmithError('run/bad-value', `There is no variable '${name}' here.`);
     setVariable(this.led, w, found, text);

@@ -44,7 +44,7 @@ export default {
     const info = debugInfo({ sections } as never);
     let found = 0;
     for (const pc of [0x1518, 0x1620, 0x1908, 0x1c40]) {
-      info?.functions(pc);
+      for (const frame of info?.frames(pc) ?? []) info?.entries(frame.name);
       for (const variable of info?.variables(pc) ?? []) {
         variable.place(pc);
         found++;

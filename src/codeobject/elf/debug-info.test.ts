@@ -44,7 +44,7 @@ describe.skipIf(!hasLlvm())('variables of clang', () => {
     expect(byName.get('q')?.place(end - 8)).toMatchObject({ kind: 'scratch', base: { file: 's', index: 33 } });
     const counter = elf.symbols.find((s) => s.name === 'counter');
     expect(byName.get('counter')?.place(end - 8)).toEqual({ kind: 'global', address: Number(counter?.value) });
-    expect(info?.functions(end - 8)).toEqual(['k']);
+    expect(info?.frames(end - 8).map((f) => f.name)).toEqual(['k']);
     expect(info?.variables(0).map((v) => v.name)).toEqual(['counter']);
   });
 
@@ -56,7 +56,7 @@ describe.skipIf(!hasLlvm())('variables of clang', () => {
     const entry = kernels[0]?.entry as number;
     for (let pc = entry; pc < entry + 400; pc += 4) {
       for (const v of info?.variables(pc) ?? []) kinds.add(v.place(pc).kind);
-      functions.add((info?.functions(pc) ?? []).join(' in '));
+      functions.add((info?.frames(pc) ?? []).map((f) => f.name).join(' in '));
     }
     expect([...kinds]).toEqual(expect.arrayContaining(['registers', 'absent']));
     expect([...functions]).toEqual(expect.arrayContaining(['k', 'more in k']));

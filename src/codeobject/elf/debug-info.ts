@@ -1,8 +1,9 @@
 // Variables of the source program: names, types and places from .debug_info, DWARF 4 and 5. Nothing is decoded before the first question.
 // Source: DWARF Debugging Information Format 5, chapters 2 to 5 and 7. Damaged units give what was read up to the damage.
 import { type DebugPlace, type LocationContext, placeOf, registerOf } from './debug-location.ts';
-import type { DebugCall, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
+import type { DebugCall, DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
 import { Damaged, DwarfCursor } from './dwarf-cursor.ts';
+import { type ListContext, type ListEntry, lists5, pairs } from './dwarf-lists.ts';
 import { ADDRESS_FORM, AT, TAG } from './dwarf-numbers.ts';
 import type { ElfFile } from './read.ts';
 
@@ -10,6 +11,8 @@ const SHF_COMPRESSED = 0x800n;
 /** Entries that are kept of one code object, and their nesting. */
 const MAX_ENTRIES = 2_000_000;
 const MAX_TYPE_DEPTH = 40;
+/** Addresses whose functions are remembered. */
+const MAX_FRAMES = 100_000;
 
 type AttributeValue =
   | number
@@ -19,6 +22,8 @@ type AttributeValue =
   | { readonly index: number; readonly of: 'address' | 'loclist' | 'rnglist' };
 
 interface Entry {
+  /** Offset in .debug_info. */
+  readonly at: number;
   readonly tag: number;
   readonly unit: Unit;
   readonly values: ReadonlyMap<number, AttributeValue>;
@@ -74,9 +79,9 @@ export function debugInfo(elf: ElfFile): DebugInfo | undefined {
     return reader;
   };
   return {
-    variables: (address) => read().variables(address),
-    functions: (address) => read().functions(address),
-    calls: (address) => read().calls(address),
+    variables: (address, inlined = 0) => read().variables(address, inlined),
+    frames: (address) => read().frames(address),
+    entries: (name) => read().entries(name),
   };
 }
 
@@ -85,6 +90,7 @@ class Reader {
   private readonly units: Unit[] = [];
   private readonly byOffset = new Map<number, Entry>();
   private readonly types = new Map<Entry, DebugType>();
+  private readonly framesByAddress = new Map<number, DebugFrame[]>();
 
   constructor(sections: Sections) {
     this.sections = sections;
@@ -171,7 +177,7 @@ class Reader {
         const isLength = name === AT.highPc && form !== ADDRESS_FORM && typeof value === 'number';
         if (value !== undefined) values.set(name, isLength ? BigInt(value) : value);
       }
-      const entry: Entry = { tag: abbreviation.tag, unit, values, children: [] };
+      const entry: Entry = { at, tag: abbreviation.tag, unit, values, children: [] };
       this.byOffset.set(at, entry);
       if (unit.root === undefined) unit.root = entry;
       else open.at(-1)?.children.push(entry);
@@ -331,13 +337,22 @@ class Reader {
   private rangesOf(entry: Entry): (readonly [number, number])[] {
     const value = entry.values.get(AT.ranges);
     const { unit } = entry;
-    const base = (unit.root && this.address(unit.root, AT.lowPc)) ?? 0;
     if (value === undefined) return [];
-    if (unit.version < 5) return typeof value === 'number' ? this.pairs('ranges', value, base) : [];
+    const lists = this.listsOf(unit);
+    if (unit.version < 5) {
+      const from = typeof value === 'number' ? value : this.sections.ranges.length;
+      return [...pairs(this.sections.ranges, from, lists, false)].map(({ from, to }) => [from, to] as const);
+    }
     const { rnglists } = this.sections;
     const start = this.number(unit.root, AT.rnglistsBase) ?? (unit.is64 ? 20 : 12);
     const at = typeof value === 'number' ? value : start + this.entryOffset(rnglists, start, value, unit);
-    return [...this.list(rnglists, at, base, unit, false)].map(({ from, to }) => [from, to] as const);
+    return [...lists5(rnglists, at, lists, false)].map(({ from, to }) => [from, to] as const);
+  }
+
+  /** What the lists of a unit are relative to. */
+  private listsOf(unit: Unit): ListContext {
+    const base = (unit.root && this.address(unit.root, AT.lowPc)) ?? 0;
+    return { base, address: (index) => this.indexedAddress(index, unit) };
   }
 
   private entryOffset(bytes: Uint8Array, start: number, value: AttributeValue, unit: Unit): number {
@@ -347,83 +362,53 @@ class Reader {
     return unit.is64 ? c.u64() : c.u32();
   }
 
-  /** Pairs of addresses of DWARF 4. */
-  private pairs(section: 'ranges', at: number, unitBase: number): (readonly [number, number])[] {
-    const bytes = this.sections[section];
-    const c = new DwarfCursor(bytes, at, bytes.length);
-    const out: [number, number][] = [];
-    let base = unitBase;
-    while (!c.isDone) {
-      const from = c.u64();
-      const to = c.u64();
-      if (from === 0 && to === 0) break;
-      if (from >= 2 ** 63) base = to;
-      else out.push([base + from, base + to]);
-    }
-    return out;
+  frames(address: number): DebugFrame[] {
+    const known = this.framesByAddress.get(address);
+    if (known !== undefined) return known;
+    const frames: DebugFrame[] = [];
+    this.walk(address, (entry) => {
+      if (entry.tag === TAG.lexicalBlock) return;
+      const isInlined = entry.tag === TAG.inlinedSubroutine;
+      const call = isInlined ? this.callOf(entry) : undefined;
+      frames.unshift({ name: this.nameOf(entry), key: entry.at, isInlined, call, begins: this.beginOf(entry) });
+    });
+    if (this.framesByAddress.size >= MAX_FRAMES) this.framesByAddress.clear();
+    this.framesByAddress.set(address, frames);
+    return frames;
   }
 
-  /** A list of ranges or locations of DWARF 5. */
-  private *list(
-    bytes: Uint8Array,
-    at: number,
-    unitBase: number,
-    unit: Unit,
-    hasExpression: boolean,
-  ): Generator<{ from: number; to: number; expression: Uint8Array }> {
-    const c = new DwarfCursor(bytes, at, bytes.length);
-    let base = unitBase;
-    const expression = (): Uint8Array => {
-      if (!hasExpression) return new Uint8Array();
-      const size = c.uleb();
-      const from = c.at;
-      c.skip(size);
-      return c.bytes.subarray(from, c.at);
-    };
-    while (!c.isDone) {
-      // Range lists lack the default location (5) of location lists.
-      const code = c.u8();
-      const kind = !hasExpression && code >= 5 ? code + 1 : code;
-      if (kind === 0) return;
-      if (kind === 1) base = this.indexedAddress(c.uleb(), unit);
-      else if (kind === 6) base = c.u64();
-      else if (kind === 5) yield { from: 0, to: Number.POSITIVE_INFINITY, expression: expression() };
-      else {
-        let from = 0;
-        let to = 0;
-        if (kind === 2) [from, to] = [this.indexedAddress(c.uleb(), unit), this.indexedAddress(c.uleb(), unit)];
-        else if (kind === 3) {
-          from = this.indexedAddress(c.uleb(), unit);
-          to = from + c.uleb();
-        } else if (kind === 4) [from, to] = [base + c.uleb(), base + c.uleb()];
-        else if (kind === 7) [from, to] = [c.u64(), c.u64()];
-        else if (kind === 8) {
-          from = c.u64();
-          to = from + c.uleb();
-        } else throw new Damaged();
-        yield { from, to, expression: expression() };
+  private callOf(entry: Entry): DebugCall | undefined {
+    const table = this.number(entry.unit.root, AT.stmtList);
+    const file = this.number(entry, AT.callFile);
+    const line = this.number(entry, AT.callLine);
+    return table === undefined || file === undefined || line === undefined ? undefined : { table, file, line };
+  }
+
+  /** Where execution enters a function. */
+  private beginOf(entry: Entry): number | undefined {
+    const read = (): number | undefined =>
+      this.address(entry, AT.entryPc) ?? this.address(entry, AT.lowPc) ?? this.rangesOf(entry)[0]?.[0];
+    return quiet(read);
+  }
+
+  entries(name: string): number[] {
+    const found = new Set<number>();
+    const inside = (entry: Entry): void => {
+      for (const child of entry.children) {
+        const isFunction = child.tag === TAG.subprogram || child.tag === TAG.inlinedSubroutine;
+        const begin = isFunction && this.isNamed(child, name) ? this.beginOf(child) : undefined;
+        if (begin !== undefined) found.add(begin);
+        inside(child);
       }
-    }
+    };
+    for (const { root } of this.units) if (root !== undefined) inside(root);
+    return [...found].sort((a, b) => a - b);
   }
 
-  functions(address: number): string[] {
-    const names: string[] = [];
-    this.walk(address, (entry) => {
-      if (entry.tag === TAG.subprogram || entry.tag === TAG.inlinedSubroutine) names.unshift(this.nameOf(entry));
-    });
-    return names;
-  }
-
-  calls(address: number): DebugCall[] {
-    const calls: DebugCall[] = [];
-    this.walk(address, (entry) => {
-      if (entry.tag !== TAG.inlinedSubroutine || entry.unit.root === undefined) return;
-      const table = this.number(entry.unit.root, AT.stmtList);
-      const file = this.number(entry, AT.callFile);
-      const line = this.number(entry, AT.callLine);
-      if (table !== undefined && file !== undefined && line !== undefined) calls.unshift({ table, file, line });
-    });
-    return calls;
+  /** Whether a function is called so, without or with the arguments of its template. */
+  private isNamed(entry: Entry, name: string): boolean {
+    const own = this.nameOf(entry);
+    return own === name || own.replace(/<.*>$/, '') === name;
   }
 
   /** Visits functions and blocks around an address, outer ones first, then every unit's own variables. */
@@ -442,26 +427,31 @@ class Reader {
     for (const { root } of this.units) if (root !== undefined) inside(root);
   }
 
-  variables(address: number): DebugVariable[] {
-    const scopes: Entry[] = [];
-    this.walk(address, (entry) => scopes.unshift(entry));
-    const frame = scopes.find((entry) => entry.tag === TAG.subprogram);
+  variables(address: number, inlined: number): DebugVariable[] {
+    const around: Entry[] = [];
+    this.walk(address, (entry) => around.unshift(entry));
+    const frame = around.find((entry) => entry.tag === TAG.subprogram);
+    // The blocks of a function lie between it and the functions that were inlined into it.
+    const ends = around.flatMap((entry, i) => (entry.tag === TAG.lexicalBlock ? [] : [i]));
+    const end = ends[inlined];
+    const scopes =
+      end === undefined ? [] : around.slice(inlined === 0 ? 0 : (ends[inlined - 1] as number) + 1, end + 1);
     const frameBase = frame?.values.get(AT.frameBase);
     const out: DebugVariable[] = [];
     const known = new Set<string>();
-    const add = (entry: Entry): void => {
+    const add = (entry: Entry, isGlobal: boolean): void => {
       if (entry.tag !== TAG.variable && entry.tag !== TAG.formalParameter) return;
       const name = this.nameOf(entry);
       if (name === '' || known.has(name) || entry.values.has(AT.declaration)) return;
       known.add(name);
-      out.push(this.variable(entry, name, frameBase instanceof Uint8Array ? frameBase : undefined));
+      out.push(this.variable(entry, name, isGlobal, frameBase instanceof Uint8Array ? frameBase : undefined));
     };
-    for (const scope of scopes) scope.children.forEach(add);
-    for (const { root } of this.units) root?.children.forEach(add);
+    for (const scope of scopes) for (const child of scope.children) add(child, false);
+    for (const { root } of this.units) for (const child of root?.children ?? []) add(child, true);
     return out;
   }
 
-  private variable(entry: Entry, name: string, frameBase: Uint8Array | undefined): DebugVariable {
+  private variable(entry: Entry, name: string, isGlobal: boolean, frameBase: Uint8Array | undefined): DebugVariable {
     const typeAt = this.inherited(entry, AT.type)?.value;
     const type = typeof typeAt === 'number' ? this.type(this.byOffset.get(typeAt), 0) : UNKNOWN;
     const context: LocationContext = {
@@ -471,6 +461,7 @@ class Reader {
     return {
       name,
       isParameter: entry.tag === TAG.formalParameter,
+      isGlobal,
       type,
       place: (address) =>
         quiet(() => this.place(entry, address, context)) ?? { kind: 'absent', why: 'damaged debug information' },
@@ -489,18 +480,24 @@ class Reader {
     if (location === undefined) return { kind: 'absent', why: 'optimized out' };
     if (location instanceof Uint8Array) return placeOf(location, context);
     const { unit } = entry;
-    const base = (unit.root && this.address(unit.root, AT.lowPc)) ?? 0;
-    if (unit.version < 5) return { kind: 'absent', why: 'a location list of DWARF 4' };
-    const { loclists } = this.sections;
-    const start = this.number(unit.root, AT.loclistsBase) ?? (unit.is64 ? 20 : 12);
-    const at =
-      typeof location === 'number'
-        ? location
-        : start + this.entryOffset(loclists, start, location as AttributeValue, unit);
-    for (const { from, to, expression } of this.list(loclists, at, base, unit, true)) {
+    const lists = this.listsOf(unit);
+    const found = unit.version < 5 ? this.locations4(location, lists) : this.locations5(location, unit, lists);
+    for (const { from, to, expression } of found) {
       if (address >= from && address < to) return placeOf(expression, context);
     }
     return { kind: 'absent', why: 'optimized out here' };
+  }
+
+  private locations4(location: AttributeValue, lists: ListContext): Iterable<ListEntry> {
+    if (typeof location !== 'number') throw new Damaged();
+    return pairs(this.sections.loc, location, lists, true);
+  }
+
+  private locations5(location: AttributeValue, unit: Unit, lists: ListContext): Iterable<ListEntry> {
+    const { loclists } = this.sections;
+    const start = this.number(unit.root, AT.loclistsBase) ?? (unit.is64 ? 20 : 12);
+    const at = typeof location === 'number' ? location : start + this.entryOffset(loclists, start, location, unit);
+    return lists5(loclists, at, lists, true);
   }
 
   private type(entry: Entry | undefined, depth: number): DebugType {

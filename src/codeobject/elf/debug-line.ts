@@ -1,7 +1,7 @@
 // Source lines of a code object's instructions: the line number programs of .debug_line, DWARF versions 2 to 5.
 // Source: DWARF Debugging Information Format 5, section 6.2. Damaged tables give the lines that were read up to the damage.
 import { debugInfo } from './debug-info.ts';
-import type { DebugInfo } from './debug-types.ts';
+import type { DebugCall, DebugInfo } from './debug-types.ts';
 import { DwarfCursor as Cursor, Damaged } from './dwarf-cursor.ts';
 import type { ElfFile } from './read.ts';
 
@@ -18,6 +18,8 @@ export interface DebugLines {
   at(address: number): DebugLine | undefined;
   /** The lines from which the code at an address was inlined, the innermost call first; empty without further debug information. */
   callsAt(address: number): readonly DebugLine[];
+  /** The line of a call that was inlined; undefined when the tables do not have it. */
+  lineOf(call: DebugCall): DebugLine | undefined;
   /** Source files that instructions were made from, each once. */
   files(): readonly string[];
   /**
@@ -71,17 +73,19 @@ export function debugLines(elf: ElfFile): DebugLines | undefined {
     read ??= readTable({ line, lineStrings: section('.debug_line_str'), strings: section('.debug_str') });
     return read;
   };
+  const lineOf = ({ table: at, file: number, line: from }: DebugCall): DebugLine | undefined => {
+    const { units, files } = table();
+    const first = units.get(at);
+    const file = first === undefined ? undefined : files[first + number];
+    return file === undefined || from < 1 ? undefined : { file, line: from };
+  };
   return {
     at: (address) => find(table().rows, table().files, address),
     callsAt: (address) => {
-      const { units, files } = table();
       info ??= debugInfo(elf);
-      return (info?.calls(address) ?? []).flatMap(({ table: at, file: number, line: from }) => {
-        const first = units.get(at);
-        const file = first === undefined ? undefined : files[first + number];
-        return file === undefined || from < 1 ? [] : [{ file, line: from }];
-      });
+      return (info?.frames(address) ?? []).flatMap(({ call }) => (call === undefined ? [] : (lineOf(call) ?? [])));
     },
+    lineOf,
     files: () => {
       const { rows, files } = table();
       return [...new Set(rows.flatMap((row) => files[row.file] ?? []))];

@@ -26,19 +26,36 @@ export interface DebugMember {
 export interface DebugVariable {
   readonly name: string;
   readonly isParameter: boolean;
+  /** Of the whole program. */
+  readonly isGlobal: boolean;
   readonly type: DebugType;
   /** Where its value is before the instruction at an address. */
   place(address: number): DebugPlace;
 }
 
+/** A function at an address: the one that the code belongs to, or one that was inlined there. */
+export interface DebugFrame {
+  readonly name: string;
+  /** The same for all addresses of one function, or of one call that was inlined; different for others. */
+  readonly key: number;
+  readonly isInlined: boolean;
+  /** Where it is called, of inlined ones. */
+  readonly call: DebugCall | undefined;
+  /** The address at which execution enters it. */
+  readonly begins: number | undefined;
+}
+
 /** What the debug information says of an address. */
 export interface DebugInfo {
-  /** Variables in scope at an address: those of inner blocks before outer ones, then globals. A name that is hidden is left out. */
-  variables(address: number): readonly DebugVariable[];
-  /** Functions at an address, inlined ones first, by name. */
-  functions(address: number): readonly string[];
-  /** Where the inlined functions at an address are called, the innermost call first. */
-  calls(address: number): readonly DebugCall[];
+  /**
+   * Variables of a function at an address: those of inner blocks before outer ones, then globals. A name that is hidden is left out.
+   * `inlined`: how many of the functions at the address, the innermost first, are left out; 0 means the innermost.
+   */
+  variables(address: number, inlined?: number): readonly DebugVariable[];
+  /** Functions at an address, inlined ones first: the innermost, the one into which it was inlined, to the one that is code of its own. */
+  frames(address: number): readonly DebugFrame[];
+  /** Addresses at which functions of a name in the source begin, wherever they were inlined; in order. */
+  entries(name: string): readonly number[];
 }
 
 /** A call that was inlined. */

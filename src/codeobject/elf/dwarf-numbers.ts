@@ -18,6 +18,7 @@ export const AT = {
   frameBase: 0x40,
   specification: 0x47,
   type: 0x49,
+  entryPc: 0x52,
   ranges: 0x55,
   callFile: 0x58,
   callLine: 0x59,

@@ -52,7 +52,7 @@ export const show = (session: CommandSession, lines: readonly string[]): undefin
 /** Addresses of a place; a bare number below the code is a line of the file where execution is. */
 export function places(d: Debugger, text: string | undefined): readonly number[] {
   if (text === undefined) throw bad('A place is missing: an address, a label, +N from the kernel start, or FILE:LINE.');
-  return placesOf(d.options.symbols, d.options.lines, text, d.options.lines?.at(d.pc)?.file);
+  return placesOf(d.options, text, d.options.lines?.at(d.pc)?.file);
 }
 
 /** The first of them. */

@@ -27,7 +27,12 @@ import {
 } from './look-commands.ts';
 import type { BackTarget, Resume } from './stop.ts';
 
-function step(session: CommandSession, { words }: CommandLine, unit: 'instruction' | 'line', over: boolean): Resume {
+function step(
+  session: CommandSession,
+  { words }: CommandLine,
+  unit: 'instruction' | 'line',
+  over: boolean,
+): Resume & { kind: 'step' } {
   const d = session.debugger;
   const byLine = unit === 'line' && d.selected !== undefined && d.lineAt(d.pc) !== undefined;
   return { kind: 'step', count: count(words[0], 1, MOST_STEPS, 'steps'), unit: byLine ? 'line' : 'instruction', over };
@@ -71,10 +76,10 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     names: ['finish', 'fin'],
     usage: 'finish',
-    summary: 'run until the function returns',
+    summary: 'run until the function that is shown returns',
     run: (s) => {
-      if (s.debugger.callsOf(selectedWave(s.debugger)).length === 0)
-        throw bad('This is the kernel itself: nothing called it.');
+      const d = s.debugger;
+      if (d.frame + 1 >= d.framesOf(selectedWave(d)).length) throw bad('This is the kernel itself: nothing called it.');
       return { kind: 'finish' };
     },
   },
@@ -86,9 +91,12 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     names: ['until', 'u', 'advance', 'run-to'],
-    usage: 'until PLACE',
-    summary: 'run until this wave is at a place',
-    run: (s, { words }) => ({ kind: 'until', pc: place(s.debugger, words[0]), wave: selectedWave(s.debugger) }),
+    usage: 'until [PLACE]',
+    summary: 'run until this wave is at a place; alone: like next, but out of a loop',
+    run: (s, line) => {
+      if (line.words.length === 0) return { ...step(s, line, 'line', true), isForward: true };
+      return { kind: 'until', pc: place(s.debugger, line.words[0]), wave: selectedWave(s.debugger) };
+    },
   },
   {
     names: ['reverse-step', 'rs'],

@@ -12,10 +12,13 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { type Arrival, Breakpoints, isWave, keyOf } from './breakpoints.ts';
+import { beginningAt, type Frame, framesAt, lineText } from './frames.ts';
 import { type Checkpoint, History } from './history.ts';
+import { behindPrologue } from './places.ts';
 import { activeLanes } from './scope.ts';
-import type { OuterFrame, ScopeSource } from './scope-source.ts';
+import type { ScopeSource, SelectedFrame } from './scope-source.ts';
 import { type Goal, Search, type SearchView } from './search.ts';
+import { isLeft, type Left, lineStepEnds, type StepStart } from './stepping.ts';
 import type { Call, DebugFront, DebuggerOptions, Resume, Stop, WaveKey } from './stop.ts';
 
 /** Thrown out of the dispatch when the user ends it. */
@@ -30,28 +33,31 @@ export interface DebugLeader extends DebugFront {
 /** What the debugger knows of a wave that has begun. */
 interface WaveFacts {
   readonly calls: Call | undefined;
-  /** `file:line` of the instruction before. */
-  readonly line: string | undefined;
 }
 
 /** The debugger's part of a checkpoint. */
 interface OwnState {
   readonly facts: ReadonlyMap<Wave, WaveFacts>;
+  readonly before: ReadonlyMap<Wave, number>;
   readonly groups: ReadonlyMap<Workgroup, readonly Wave[]>;
 }
 
 /** Why it stops, without where. */
-type Why = Omit<Stop, 'wave' | 'pc' | 'time'>;
+interface Why extends Omit<Stop, 'wave' | 'pc' | 'time'> {
+  /** Inlined functions that begin there and are hidden: execution stands at their call. */
+  readonly hidden?: number | undefined;
+}
 
 /** What ends a forward run beside breakpoints. */
 interface Running {
   readonly resume: Resume;
   readonly wave: WaveKey | undefined;
-  /** Where it began: time, the wave's own count of instructions, its call depth and line. */
+  /** Where it began: time, and the wave's own count of instructions. */
   readonly time: number;
   readonly executed: number;
-  readonly depth: number;
-  readonly line: string | undefined;
+  readonly start: StepStart;
+  /** Of `finish`: the function that is to be left. */
+  readonly left: Left;
 }
 
 /** A monitor that stops. */
@@ -62,7 +68,7 @@ export class Debugger implements Monitor, ScopeSource {
   selected: Wave | undefined;
   /** The lane that expressions are about. */
   lane = 0;
-  /** How many calls outwards the function is whose variables are meant. */
+  /** Which function's variables are meant: its number among the selected wave's `frames`. */
   frame = 0;
   /** Nothing stops any more. */
   isOver = false;
@@ -73,9 +79,15 @@ export class Debugger implements Monitor, ScopeSource {
   registers: DescriptorRegisters | undefined;
   private heldPc = 0;
   private held: Wave | undefined;
+  /** Inlined functions that begin where the held wave is and are hidden. */
+  private hidden = 0;
   private running: Running = start({ kind: 'continue' });
   private interrupted = false;
+  /** Somebody looks at what is held. */
+  private isStopped = false;
   private facts = new Map<Wave, WaveFacts>();
+  /** Addresses of the instructions that waves executed last; behind a call that has returned, of the call. */
+  private previous = new Map<Wave, number>();
   private groups = new Map<Workgroup, readonly Wave[]>();
   private history: History<OwnState> | undefined;
   private search: Search | undefined;
@@ -145,10 +157,25 @@ export class Debugger implements Monitor, ScopeSource {
     return calls;
   }
 
-  /** The call that the selected frame waits for; undefined for the innermost one. */
-  outerFrame(w: Wave): OuterFrame | undefined {
-    const call = this.frame === 0 || w !== this.selected ? undefined : this.callsOf(w)[this.frame - 1];
-    return call === undefined ? undefined : { pc: call.site, scalars: call.scalars };
+  /** The functions on a wave's stack, the innermost first. */
+  framesOf(w: Wave): readonly Frame[] {
+    const pcs = [this.pcOf(w) ?? 0, ...this.callsOf(w).map((c) => c.site)];
+    const hidden = w === this.held ? this.hidden : 0;
+    return pcs.flatMap((pc, level) => framesAt(this.options, pc, level, level === 0 ? hidden : 0));
+  }
+
+  selectedFrame(w: Wave): SelectedFrame | undefined {
+    // While the wave runs, conditions and watched values mean the innermost function.
+    if (w !== this.selected || !this.isStopped) return undefined;
+    const frame = this.framesOf(w)[this.frame];
+    if (frame === undefined) return undefined;
+    const call = frame.level === 0 ? undefined : this.callsOf(w)[frame.level - 1];
+    return { pc: frame.pc, inlined: frame.inlined, scalars: call?.scalars };
+  }
+
+  /** `file:line` where a wave is, as its innermost function that is not hidden sees it. */
+  lineOfWave(w: Wave): string | undefined {
+    return lineText(this.framesOf(w)[0]?.line);
   }
 
   /** The address of a wave's next instruction, or undefined when it has not begun. */
@@ -189,7 +216,10 @@ export class Debugger implements Monitor, ScopeSource {
     this.change(() => {
       w.pc = this.options.code.base + pc;
     });
-    if (w === this.held) this.heldPc = pc;
+    if (w === this.held) {
+      this.heldPc = pc;
+      this.hidden = 0;
+    }
   }
 
   startDispatch({ memory, launch }: DispatchInfo): void {
@@ -201,12 +231,19 @@ export class Debugger implements Monitor, ScopeSource {
 
   betweenSlices(dispatch: Rewindable): void {
     if (this.isOver) return;
-    this.history?.offer(this.time, dispatch, () => ({ facts: new Map(this.facts), groups: new Map(this.groups) }));
+    this.history?.offer(this.time, dispatch, () => ({
+      facts: new Map(this.facts),
+      before: new Map(this.previous),
+      groups: new Map(this.groups),
+    }));
   }
 
   startWorkgroup(group: Workgroup, waves: readonly Wave[]): void {
     this.groups.set(group, waves);
-    for (const w of waves) this.facts.delete(w);
+    for (const w of waves) {
+      this.facts.delete(w);
+      this.previous.delete(w);
+    }
   }
 
   endWave(w: Wave): void {
@@ -225,11 +262,13 @@ export class Debugger implements Monitor, ScopeSource {
     if (w.pc !== loadedPc) return;
     let facts = this.facts.get(w);
     if (facts === undefined) {
-      facts = { calls: undefined, line: undefined };
+      facts = { calls: undefined };
       this.facts.set(w, facts);
     }
     while (facts.calls?.returnTo === pc) {
-      facts = { ...facts, calls: facts.calls.outer };
+      // What this function executed last is its call.
+      this.previous.set(w, facts.calls.site);
+      facts = { calls: facts.calls.outer };
       this.facts.set(w, facts);
     }
     if (this.search !== undefined) {
@@ -239,9 +278,10 @@ export class Debugger implements Monitor, ScopeSource {
     }
     if (this.goal !== undefined) {
       if (this.time < this.goal.time) return;
-      const { reason, change, hit } = this.goal;
+      const { reason, change, hit, byLine } = this.goal;
       this.goal = undefined;
-      return this.stop(w, pc, { reason, change, hit });
+      const hidden = byLine === true ? beginningAt(this.info, pc) : 0;
+      return this.stop(w, pc, { reason, change, hit, hidden });
     }
     if (this.running.resume.kind === 'detach' && !this.interrupted) return;
     const why = this.whyStop(w, pc, facts);
@@ -255,13 +295,13 @@ export class Debugger implements Monitor, ScopeSource {
     const facts = this.facts.get(w);
     if (facts === undefined) return;
     const pc = loadedPc - this.options.code.base;
-    const line = this.lineAt(pc);
+    this.previous.set(w, pc);
     if (bound.instruction.row.flags.has('isCall')) {
       const outer = facts.calls;
       const depth = (outer?.depth ?? 0) + 1;
       const call: Call = { site: pc, returnTo: pc + bound.size, outer, depth, scalars: w.sgprs.slice() };
-      this.facts.set(w, { calls: call, line });
-    } else if (line !== facts.line) this.facts.set(w, { ...facts, line });
+      this.facts.set(w, { calls: call });
+    }
   }
 
   async fault(w: Wave, fault: DeviceFault): Promise<void> {
@@ -288,8 +328,7 @@ export class Debugger implements Monitor, ScopeSource {
 
   /** `file:line` of an address. */
   lineAt(pc: number): string | undefined {
-    const source = this.options.lines?.at(pc);
-    return source === undefined ? undefined : `${source.file}:${source.line}`;
+    return lineText(this.options.lines?.at(pc));
   }
 
   private whyStop(w: Wave, pc: number, facts: WaveFacts): Why | undefined {
@@ -324,39 +363,56 @@ export class Debugger implements Monitor, ScopeSource {
 
   /** Whether a step, `until` or `finish` ends before this instruction. */
   private endsRun(w: Wave, pc: number, facts: WaveFacts): Why | undefined {
-    const { resume, wave, executed, depth, line } = this.running;
+    const { resume, wave, executed, start, left } = this.running;
     if (resume.kind === 'continue' || resume.kind === 'detach') return undefined;
     // The wave has ended: what runs next is stopped.
     if (this.selected === undefined) return resume.kind === 'step' ? { reason: 'step' } : undefined;
     if (wave === undefined || !isWave(w, wave)) return undefined;
     if (resume.kind === 'until') return resume.pc === pc && w.executed > executed ? { reason: 'reached' } : undefined;
     const now = facts.calls?.depth ?? 0;
-    if (resume.kind === 'finish') return now < depth ? { reason: 'step' } : undefined;
+    if (resume.kind === 'finish') {
+      return isLeft(this.options, left, pc, now) ? { reason: 'step', hidden: beginningAt(this.info, pc) } : undefined;
+    }
     if (resume.kind !== 'step' || w.executed === executed) return undefined;
-    if (resume.over && now > depth) return undefined;
-    if (resume.unit === 'instruction') return this.stepped(w);
-    const here = this.lineAt(pc);
-    const isNew = here !== undefined && (here !== line || here !== facts.line);
-    return isNew && (here !== line || now !== depth) ? this.stepped(w) : undefined;
+    if (resume.over && now > start.depth) return undefined;
+    if (resume.unit === 'instruction') return this.stepped(w, 0);
+    if (resume.isForward === true && now === start.depth && pc <= start.pc) return undefined;
+    // A function that was called is shown when its parameters have their values.
+    if (now > start.depth && this.isInPrologue(pc)) return undefined;
+    const end = lineStepEnds(this.options, start, pc, now, resume.over);
+    return end === undefined ? undefined : this.stepped(w, end.hidden);
+  }
+
+  /** Whether the function at an address has not yet its frame and parameters in their places. */
+  private isInPrologue(pc: number): boolean {
+    const { symbols, lines } = this.options;
+    const begin = symbols.beginOf(pc);
+    return begin !== undefined && pc < behindPrologue(symbols, lines, begin);
   }
 
   /** One step of several is done. */
-  private stepped(w: Wave): Why | undefined {
+  private stepped(w: Wave, hidden: number): Why | undefined {
     const { resume } = this.running;
-    if (resume.kind !== 'step' || resume.count <= 1) return { reason: 'step' };
+    if (resume.kind !== 'step' || resume.count <= 1) return { reason: 'step', hidden };
+    this.held = w;
+    this.heldPc = w.pc - this.options.code.base;
+    this.hidden = hidden;
     this.running = this.runningFrom({ ...resume, count: resume.count - 1 }, w, this.running.time);
     return undefined;
   }
 
   private runningFrom(resume: Resume, w: Wave | undefined, time = this.time): Running {
-    const facts = w === undefined ? undefined : this.facts.get(w);
+    const frames = w === undefined ? [] : this.framesOf(w);
+    const depth = (w === undefined ? undefined : this.facts.get(w)?.calls?.depth) ?? 0;
+    const [inner] = frames;
+    const chosen = frames[this.frame] ?? inner;
     return {
       resume,
       wave: w === undefined ? undefined : keyOf(w),
       time,
       executed: w?.executed ?? 0,
-      depth: facts?.calls?.depth ?? 0,
-      line: w === undefined ? undefined : this.lineAt(this.pcOf(w) ?? 0),
+      start: { pc: inner?.pc ?? 0, depth, key: inner?.key, line: lineText(inner?.line) },
+      left: { depth: depth - (chosen?.level ?? 0), key: chosen?.isInlined === true ? chosen.key : undefined },
     };
   }
 
@@ -366,13 +422,24 @@ export class Debugger implements Monitor, ScopeSource {
     else if (!w.isActive(this.lane)) this.lane = activeLanes(w)[0] ?? 0;
     this.held = w;
     this.heldPc = pc;
+    const { hidden = 0, ...shown } = why;
+    this.hidden = hidden;
     this.frame = 0;
-    const next = await this.options.front.stopped({ wave: w, pc, time: this.time, ...why });
+    this.isStopped = true;
+    let next = await this.options.front.stopped({ wave: w, pc, time: this.time, ...shown });
+    // A step into a function that was inlined here executes nothing.
+    while (next.kind === 'step' && next.unit === 'line' && !next.over && this.hidden > 0 && this.selected === w) {
+      this.hidden--;
+      this.frame = 0;
+      if (next.count > 1) next = { ...next, count: next.count - 1 };
+      else next = await this.options.front.stopped({ wave: w, pc, time: this.time, reason: 'step' });
+    }
     if (next.kind === 'quit') throw new DebuggerQuit('The debugger was left.');
     if (next.kind === 'time' && next.time > this.time) this.goal = { time: next.time, reason: 'reached' };
     else if (next.kind === 'back' || next.kind === 'time') this.goBack(next);
     if (next.kind === 'detach') this.isOver = !this.options.front.stopsAtEnd;
     this.running = this.runningFrom(next, this.selected);
+    this.isStopped = false;
     this.breakpoints.refresh(this.allWaves);
   }
 
@@ -384,13 +451,17 @@ export class Debugger implements Monitor, ScopeSource {
       const time = Math.max(history.start, next.time);
       throw this.rewindTo(history.at(time) as Checkpoint<OwnState>, { time, reason: 'reached' });
     }
+    const { start, left } = this.runningFrom(next, this.selected);
+    this.isStopped = false;
     const view: SearchView = {
       breakpoints: this.breakpoints,
       depthOf: (w) => this.facts.get(w)?.calls?.depth ?? 0,
-      lineAt: (pc) => this.lineAt(pc),
-      lineBefore: (w) => this.facts.get(w)?.line,
+      facts: this.options,
+      before: (w) => this.previous.get(w),
       waves: () => this.allWaves,
       source: this,
+      start,
+      left,
     };
     this.search = new Search(next, this.selected, this.lane, this.time, view);
     throw this.searchBefore(this.time, history);
@@ -425,6 +496,7 @@ export class Debugger implements Monitor, ScopeSource {
     return new Rewind(checkpoint.state, () => {
       this.time = checkpoint.time;
       this.facts = new Map(checkpoint.own.facts);
+      this.previous = new Map(checkpoint.own.before);
       this.groups = new Map(checkpoint.own.groups);
       this.held = undefined;
       this.goal = goal;
@@ -433,5 +505,6 @@ export class Debugger implements Monitor, ScopeSource {
 }
 
 function start(resume: Resume): Running {
-  return { resume, wave: undefined, time: -1, executed: 0, depth: 0, line: undefined };
+  const left = { depth: 0, key: undefined };
+  return { resume, wave: undefined, time: -1, executed: 0, start: { ...left, pc: 0, line: undefined }, left };
 }

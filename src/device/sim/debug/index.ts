@@ -8,7 +8,7 @@ export { debuggerHelp, runCommand } from './commands.ts';
 export { Debugger, DebuggerQuit, type DebugLeader } from './debugger.ts';
 export { type Expression, parseExpression, type Value } from './expression.ts';
 export { backtrace, type CodeLine, codeAround, evaluate, stopText, valueText, waveText } from './look.ts';
-export { behindPrologue, placesOf } from './places.ts';
+export { placesOf, placesOfLine } from './places.ts';
 export { activeLanes, loadBytes, storeBytes } from './scope.ts';
 export { partsOf, type ShownVariable, variablesOf, variableText } from './source-variables.ts';
 export type {

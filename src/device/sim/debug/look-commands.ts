@@ -22,7 +22,7 @@ import {
   waveText,
 } from './look.ts';
 import { addressNumber } from './scope.ts';
-import { findVariable, partAt, variablesOf, variableText } from './source-variables.ts';
+import { findVariable, partAt, type VariableKind, variablesOf, variableText } from './source-variables.ts';
 
 export function registers(session: CommandSession, words: readonly string[]): undefined {
   const w = selectedWave(session.debugger);
@@ -193,8 +193,9 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
     waves: () => show(session, wavesText(d, true)),
     threads: () => show(session, wavesText(d, true)),
     arguments: () => show(session, argumentsText(d)),
-    locals: () => show(session, localsText(d)),
-    args: () => show(session, argumentsText(d)),
+    locals: () => show(session, variablesText(d, ['parameter', 'local'])),
+    variables: () => show(session, variablesText(d, ['global'])),
+    args: () => show(session, parametersText(d)),
     line: () => show(session, [`${placeText(d, d.pc)} ${d.lineAt(d.pc) ?? '(no source line)'}`]),
     display: () =>
       show(
@@ -223,9 +224,15 @@ function argumentsText(d: Debugger): string[] {
   });
 }
 
-/** Variables of the source program that are in scope. */
-function localsText(d: Debugger): string[] {
+/** Variables of the source program: those of the function that is shown, or of the whole program. */
+function variablesText(d: Debugger, kinds: readonly VariableKind[]): string[] {
   if (d.info === undefined) return ['no debug information: compile with -g'];
-  const all = variablesOf(selectedWave(d), d.lane, d);
+  const all = variablesOf(selectedWave(d), d.lane, d).filter((v) => kinds.includes(v.kind));
   return all.length === 0 ? ['no variables'] : all.map((v) => `${v.name} = ${variableText(v)}`);
+}
+
+/** Parameters of the function that is shown; without debug information, arguments of the kernel. */
+function parametersText(d: Debugger): string[] {
+  const isKnown = d.selected !== undefined && d.framesOf(d.selected)[d.frame]?.name !== undefined;
+  return isKnown ? variablesText(d, ['parameter']) : argumentsText(d);
 }

@@ -5,6 +5,7 @@ import { EXEC, type Wave } from '../state/wave.ts';
 import { hex, hexWord, popcount } from '../tools/lanes.ts';
 import type { Debugger } from './debugger.ts';
 import { bitsOf, fromBits, parseExpression, type Value, valueType } from './expression.ts';
+import { type Frame, lineText } from './frames.ts';
 import { type SpaceName, scopeOf } from './scope.ts';
 import type { Stop } from './stop.ts';
 
@@ -37,7 +38,7 @@ export function stopText(d: Debugger, stop: Stop): string {
   if (wave === undefined)
     lines.push(`${reason === 'ended' ? 'the kernel has ended' : reason}, ${stop.time} instructions`);
   else {
-    const source = d.lineAt(pc);
+    const source = d.lineOfWave(wave);
     const lane = hit !== undefined && reason === 'breakpoint' && d.lane > 0 ? `, lane ${d.lane}` : '';
     lines.push(
       `${reason}${number}: workgroup ${wave.workgroup.id.join(',')} wave ${wave.index}${lane}, ${placeText(d, pc)}${source === undefined ? '' : ` at ${source}`}`,
@@ -173,11 +174,12 @@ export function wavesText(d: Debugger, all: boolean): string[] {
   });
 }
 
-/** Where a wave is and through which calls it came there. */
-export function backtrace(d: Debugger, w: Wave): { readonly pc: number; readonly text: string }[] {
-  const calls = d.callsOf(w);
-  return [d.pcOf(w) ?? 0, ...calls.map((c) => c.site)].map((pc, i) => {
-    const source = d.lineAt(pc);
-    return { pc, text: `#${i}  ${placeText(d, pc)}${source === undefined ? '' : ` at ${source}`}` };
+/** Where a wave is and through which calls it came there, inlined ones too; the innermost function first. */
+export function backtrace(d: Debugger, w: Wave): { readonly frame: Frame; readonly text: string }[] {
+  return d.framesOf(w).map((frame, i) => {
+    const { pc, name, isInlined } = frame;
+    const source = lineText(frame.line);
+    const called = name === undefined ? '' : ` in ${name}${isInlined ? ', inlined' : ''}`;
+    return { frame, text: `#${i}  ${placeText(d, pc)}${called}${source === undefined ? '' : ` at ${source}`}` };
   });
 }

@@ -2,6 +2,7 @@
 import { WavesmithError } from '../../../base/index.ts';
 import type { DebugLines } from '../../../codeobject/index.ts';
 import type { CodeSymbols } from '../tools/symbols.ts';
+import { lineText, type SourceFacts, seenFrom } from './frames.ts';
 
 /** An address where execution can stop; where a function begins, the place at which its parameters have their values. */
 export function behindPrologue(symbols: CodeSymbols, lines: DebugLines | undefined, address: number): number {
@@ -9,25 +10,28 @@ export function behindPrologue(symbols: CodeSymbols, lines: DebugLines | undefin
   return (symbol === undefined ? undefined : lines?.bodyOf(address, address + symbol.size)) ?? address;
 }
 
+/** What names places in the code. */
+export interface PlaceNames extends SourceFacts {
+  readonly symbols: CodeSymbols;
+}
+
 /**
- * Addresses of a place: an address, a label, LABEL+N, `+N` from the kernel's start, FILE:LINE, or a LINE of `file`. A source line may have
- * several. What names nothing is `run/no-such-place`.
+ * Addresses of a place: an address, a label, LABEL+N, `+N` from the kernel's start, a function of the source, FILE:LINE, or a LINE of
+ * `file`. A source line may have several, and so has a function that was inlined. What names nothing is `run/no-such-place`.
  */
-export function placesOf(
-  symbols: CodeSymbols,
-  lines: DebugLines | undefined,
-  text: string,
-  file?: string,
-): readonly number[] {
+export function placesOf({ symbols, lines, info }: PlaceNames, text: string, file?: string): readonly number[] {
   const match = /^(?:(.+):)?(\d{1,7})$/.exec(text.trim());
   const isLine = match !== null && (match[1] !== undefined || (file !== undefined && Number(match[2]) < symbols.first));
   if (!isLine) {
-    const address = symbols.resolveInstruction(text);
-    return [/^[^\d+][^+]*$/.test(text.trim()) ? behindPrologue(symbols, lines, address) : address];
+    const name = text.trim();
+    if (!/^[^\d+][^+]*$/.test(name)) return [symbols.resolveInstruction(name)];
+    const inlined = (info?.entries(name) ?? []).filter((at) => at >= symbols.first && at < symbols.end);
+    const named = inlined.length === 0 ? [symbols.resolveInstruction(name)] : [...inlined, ...labelled(symbols, name)];
+    return [...new Set(named.map((address) => behindPrologue(symbols, lines, address)))];
   }
   const name = match[1] ?? (file as string);
-  const found = lines?.addresses(name, Number(match[2]));
-  if (found !== undefined) return found.addresses.map((address) => behindPrologue(symbols, lines, address));
+  const found = placesOfLine({ symbols, lines, info }, name, Number(match[2]));
+  if (found !== undefined) return found.addresses;
   const files = lines?.files() ?? [];
   throw new WavesmithError('run/no-such-place', `No instruction was made from ${name}:${match[2]}.`, {
     hint:
@@ -35,4 +39,31 @@ export function placesOf(
         ? 'The code object has no debug information: compile with -g.'
         : `Source files: ${files.slice(0, 8).join(', ')}.`,
   });
+}
+
+/**
+ * Where execution enters a line of a file, or the next line that has code. Where a call that was inlined returns into the middle of its line
+ * is not such a place. Undefined when nothing was made from that line or later ones.
+ */
+export function placesOfLine(
+  names: PlaceNames,
+  file: string,
+  line: number,
+): { readonly line: number; readonly addresses: readonly number[] } | undefined {
+  const { symbols, lines, info } = names;
+  const found = lines?.addresses(file, line);
+  if (found === undefined) return undefined;
+  const isEntry = (address: number): boolean => {
+    const [own] = info?.frames(address) ?? [];
+    const before = seenFrom(names, own?.key, address - 4);
+    return before.called === undefined || before.line !== lineText(lines?.at(address));
+  };
+  const entries = found.addresses.filter(isEntry);
+  const addresses = (entries.length > 0 ? entries : found.addresses).map((at) => behindPrologue(symbols, lines, at));
+  return { line: found.line, addresses: [...new Set(addresses)] };
+}
+
+/** The address of a label, if there is one of that name. */
+function labelled(symbols: CodeSymbols, name: string): readonly number[] {
+  return symbols.symbols.filter((s) => s.name === name).map((s) => s.address);
 }

@@ -4,12 +4,14 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import type { DebuggedArgument } from './stop.ts';
 
-/** A function that waits for one that it has called. */
-export interface OuterFrame {
-  /** Address of the call in the file. */
+/** The function whose variables are meant. */
+export interface SelectedFrame {
+  /** Address of its next instruction, or of the call that it waits for, in the file. */
   readonly pc: number;
-  /** Scalar registers when it was made. Vector registers are the innermost function's. */
-  readonly scalars: Int32Array;
+  /** Functions at that address that are inlined further inside. */
+  readonly inlined: number;
+  /** Of a function that has called another one: scalar registers at the call. Vector registers are the innermost function's. */
+  readonly scalars: Int32Array | undefined;
 }
 
 /** Where arguments, addresses of code and memory come from. */
@@ -19,8 +21,8 @@ export interface ScopeSource {
   readonly arguments: () => readonly DebuggedArgument[];
   /** The address, in the file, of a wave's next instruction. */
   pcOf(w: Wave): number | undefined;
-  /** The function whose variables are meant, when it is not the one where the wave is. */
-  outerFrame?(w: Wave): OuterFrame | undefined;
+  /** The function whose variables are meant; undefined when the wave has not begun. */
+  selectedFrame?(w: Wave): SelectedFrame | undefined;
   /** Variables of the source program, when there is debug information. */
   readonly info: DebugInfo | undefined;
   /** Address at which the file's address 0 is loaded. */

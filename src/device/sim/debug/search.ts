@@ -3,7 +3,9 @@
 import type { Wave } from '../state/wave.ts';
 import { type Breakpoints, isWave, keyOf, quietValue } from './breakpoints.ts';
 import { type Expression, parseExpression, type Value } from './expression.ts';
+import type { SourceFacts } from './frames.ts';
 import type { ScopeSource } from './scope-source.ts';
+import { isLeft, type Left, lineStepBackEnds, type StepStart } from './stepping.ts';
 import type { Change, Resume, StopReason, WaveKey } from './stop.ts';
 
 /** A moment to stop at. */
@@ -12,15 +14,20 @@ export interface Goal {
   readonly reason: StopReason;
   readonly change?: Change | undefined;
   readonly hit?: readonly number[] | undefined;
+  /** Inlined functions that begin there are hidden. */
+  readonly byLine?: boolean | undefined;
 }
 
 /** What a search sees of the dispatch. */
 export interface SearchView {
   readonly breakpoints: Breakpoints;
   depthOf(w: Wave): number;
-  lineAt(pc: number): string | undefined;
-  /** The line of the instruction that a wave executed last. */
-  lineBefore(w: Wave): string | undefined;
+  /** The address of the instruction that a wave executed last. */
+  before(w: Wave): number | undefined;
+  readonly facts: SourceFacts;
+  /** Where the wave is, and the function that `reverse-finish` leaves. */
+  readonly start: StepStart;
+  readonly left: Left;
   waves(): readonly Wave[];
   readonly source: ScopeSource;
 }
@@ -31,7 +38,6 @@ export class Search {
   private readonly back: Back;
   private readonly wave: WaveKey | undefined;
   private readonly lane: number;
-  private readonly depth: number;
   private readonly view: SearchView;
   private readonly written: Expression | undefined;
   /** Times that are still to be found, from the latest. */
@@ -46,7 +52,6 @@ export class Search {
     this.back = back;
     this.wave = w === undefined ? undefined : keyOf(w);
     this.lane = lane;
-    this.depth = w === undefined ? 0 : view.depthOf(w);
     this.view = view;
     this.missing = back.count;
     this.limit = now;
@@ -73,18 +78,17 @@ export class Search {
     }
     if (typeof to === 'object') return;
     if (this.wave !== undefined && !isWave(w, this.wave)) return;
-    if (this.fits(to, w, pc)) this.keep({ time, reason: 'step' });
+    if (this.fits(to, w, pc)) this.keep({ time, reason: 'step', byLine: to === 'line' || to === 'line over' });
   }
 
   private fits(to: Exclude<Back['to'], object | 'breakpoint'>, w: Wave, pc: number): boolean {
-    const { view, depth } = this;
+    const { view } = this;
+    const { start, left, facts } = view;
     const now = view.depthOf(w);
     if (to === 'instruction') return true;
-    if (to === 'instruction over') return now <= depth;
-    if (to === 'call') return now < depth;
-    if (to === 'line over' && now > depth) return false;
-    const line = view.lineAt(pc);
-    return line !== undefined && line !== view.lineBefore(w);
+    if (to === 'instruction over') return now <= start.depth;
+    if (to === 'call') return isLeft(facts, left, pc, now);
+    return lineStepBackEnds(facts, start, pc, view.before(w), now, to === 'line over');
   }
 
   /** Values are looked at after each instruction, which is before the next one. */

@@ -14,9 +14,13 @@ export type VariableHome =
   /** From a byte of these registers on, one word each. */
   | { readonly kind: 'registers'; readonly names: readonly string[]; readonly offset: number };
 
+/** What a variable is of: a parameter or another variable of a function, or of the whole program. */
+export type VariableKind = 'parameter' | 'local' | 'global';
+
 /** A variable, or a part of one, with its bytes. */
 export interface ShownVariable {
   readonly name: string;
+  readonly kind: VariableKind;
   readonly type: DebugType;
   /** Undefined when it cannot be read; `why` says why. */
   readonly bytes: Uint8Array | undefined;
@@ -30,22 +34,29 @@ export interface ShownVariable {
 /** Bytes of a variable that are read at most. */
 const MOST = 1 << 16;
 
-/** All variables in scope where a wave is. */
+/** All variables in scope where a wave is: those of the function that is shown, and of the whole program. */
 export function variablesOf(w: Wave, lane: number, source: ScopeSource): ShownVariable[] {
-  const pc = placeOf(w, source);
-  if (pc === undefined || source.info === undefined) return [];
-  return source.info.variables(pc).map((variable) => shown(variable, pc, w, lane, source));
+  const at = placeOf(w, source);
+  if (at === undefined || source.info === undefined) return [];
+  return source.info.variables(at.pc, at.inlined).map((variable) => shown(variable, at.pc, w, lane, source));
 }
 
 /** The variable of a name where a wave is. */
 export function findVariable(w: Wave, lane: number, source: ScopeSource, name: string): ShownVariable | undefined {
-  const pc = placeOf(w, source);
-  const found = pc === undefined ? undefined : source.info?.variables(pc).find((v) => v.name === name);
-  return found === undefined || pc === undefined ? undefined : shown(found, pc, w, lane, source);
+  const at = placeOf(w, source);
+  const found = at === undefined ? undefined : source.info?.variables(at.pc, at.inlined).find((v) => v.name === name);
+  return found === undefined || at === undefined ? undefined : shown(found, at.pc, w, lane, source);
 }
 
 /** Where the function stands whose variables are meant. */
-const placeOf = (w: Wave, source: ScopeSource): number | undefined => source.outerFrame?.(w)?.pc ?? source.pcOf(w);
+function placeOf(w: Wave, source: ScopeSource): { readonly pc: number; readonly inlined: number } | undefined {
+  const frame = source.selectedFrame?.(w);
+  const pc = frame?.pc ?? source.pcOf(w);
+  return pc === undefined ? undefined : { pc, inlined: frame?.inlined ?? 0 };
+}
+
+/** Whether the function whose variables are meant waits for one that it has called. */
+const isOuter = (w: Wave, source: ScopeSource): boolean => source.selectedFrame?.(w)?.scalars !== undefined;
 
 const OUTER_VECTOR = 'it is in a vector register, which the function that was called may use';
 
@@ -58,20 +69,20 @@ function isOverwritten(place: DebugPlace): boolean {
 
 function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, source: ScopeSource): ShownVariable {
   const found = variable.place(pc);
-  const isOuter = source.outerFrame?.(w) !== undefined;
-  const place: DebugPlace = isOuter && isOverwritten(found) ? { kind: 'absent', why: OUTER_VECTOR } : found;
+  const place: DebugPlace = isOuter(w, source) && isOverwritten(found) ? { kind: 'absent', why: OUTER_VECTOR } : found;
   const size = Math.min(variable.type.bytes, MOST);
   const bytes = place.kind === 'absent' ? undefined : bytesAt(place, size, w, lane, source);
   const why = place.kind === 'absent' ? place.why : bytes === undefined ? 'its memory is not there' : '';
   const home = homeOf(place, w, lane, source);
-  return { name: variable.name, type: variable.type, bytes, why, home, wave: w, lane };
+  const kind = variable.isGlobal ? 'global' : variable.isParameter ? 'parameter' : 'local';
+  return { name: variable.name, kind, type: variable.type, bytes, why, home, wave: w, lane };
 }
 
 function homeOf(place: DebugPlace, w: Wave, lane: number, source: ScopeSource): VariableHome | undefined {
   switch (place.kind) {
     case 'registers': {
       // The called function gives them back as they were.
-      if (source.outerFrame?.(w) !== undefined) return undefined;
+      if (isOuter(w, source)) return undefined;
       // Registers of which a part is used have no single order of bytes.
       if (place.parts.some(({ bytes }, i) => bytes % 4 !== 0 && i < place.parts.length - 1)) return undefined;
       const names = place.parts.flatMap(({ register: { file, index }, bytes }) =>
@@ -127,7 +138,7 @@ function littleEndian(value: bigint, size: number): Uint8Array {
 }
 
 function word({ file, index }: DebugRegister, w: Wave, lane: number, source: ScopeSource): number {
-  if (file === 's') return (source.outerFrame?.(w)?.scalars ?? w.sgprs)[index] as number;
+  if (file === 's') return (source.selectedFrame?.(w)?.scalars ?? w.sgprs)[index] as number;
   return w.vgprs[(file === 'a' ? AGPR_BASE + index : index) * LANES + lane] as number;
 }
 

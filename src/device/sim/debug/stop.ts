@@ -82,9 +82,16 @@ export interface Stop {
 export type Resume =
   | { readonly kind: 'continue' }
   /** `unit`: instructions, or source lines. `over`: calls run to their return. */
-  | { readonly kind: 'step'; readonly count: number; readonly unit: 'instruction' | 'line'; readonly over: boolean }
+  | {
+      readonly kind: 'step';
+      readonly count: number;
+      readonly unit: 'instruction' | 'line';
+      readonly over: boolean;
+      /** Not back to lines before: out of a loop. */
+      readonly isForward?: boolean | undefined;
+    }
   | { readonly kind: 'until'; readonly pc: number; readonly wave: Wave }
-  /** Until the function returns. */
+  /** Until the selected function returns. */
   | { readonly kind: 'finish' }
   | { readonly kind: 'detach' }
   | { readonly kind: 'quit' }

@@ -90,15 +90,17 @@ export class RunTools {
     }
     // The debugger comes before the trace: what a command changes is then part of the traced state.
     if (debug !== undefined) {
+      const info = debugInfo(codeObject.elf);
+      const names = { symbols: this.symbols, lines, info };
       this.debugger = new Debugger({
         target,
         symbols: this.symbols,
         front: debug.front,
         code: region,
-        breakpoints: debug.breakpoints.flatMap((text) => [...placesOf(this.symbols, lines, text)]),
+        breakpoints: debug.breakpoints.flatMap((text) => [...placesOf(names, text)]),
         arguments: () => this.arguments(),
         lines,
-        info: debugInfo(codeObject.elf),
+        info,
         keepsHistory: monitors.length === 0 && trace === undefined,
       });
       monitors.push(this.debugger);

@@ -81,6 +81,11 @@ export class CodeSymbols {
     return offset === 0 ? symbol.name : `${symbol.name}+0x${offset.toString(16)}`;
   }
 
+  /** Where the function that an address belongs to begins. */
+  beginOf(address: number): number | undefined {
+    return this.symbols.findLast((s) => s.address <= address && s.size > 0 && address < s.address + s.size)?.address;
+  }
+
   /** The label that stands exactly at an address. */
   labelAt(address: number): string | undefined {
     return this.symbols.find((s) => s.address === address)?.name;
