@@ -1,6 +1,11 @@
 // Dispatches that benchmarks of checks and tools time: loops over one kind of work, and whole kernels.
 import { assembleAndLink } from '../../src/asm/index.ts';
-import { createDevice, type SimDispatchRequest, type SimDispatchResult } from '../../src/device/index.ts';
+import {
+  createDevice,
+  type DeviceKernel,
+  type SimDispatchRequest,
+  type SimDispatchResult,
+} from '../../src/device/index.ts';
 import { kernelSource } from '../../tests/support/kernel-source.ts';
 import { clangSubjects, type StrictSubject } from '../../tests/support/strict-kernels.ts';
 import { shapeSubjects } from './shapes.ts';
@@ -18,7 +23,9 @@ export interface Case {
   readonly open: () => Promise<Opened>;
 }
 
-interface Opened {
+export interface Opened {
+  readonly kernel: DeviceKernel;
+  readonly object: Uint8Array;
   readonly dispatch: (mode: Partial<SimDispatchRequest>) => Promise<SimDispatchResult>;
   readonly close: () => void;
 }
@@ -62,14 +69,16 @@ function assembled(name: string, code: string, grid: number, block: number, lds 
     const device = await createDevice('sim', { target: 'gfx942' });
     const buffer = device.alloc(grid * 4096 + 4096, 'x');
     device.write(buffer, new Uint8Array(buffer.size));
+    const kernel = device.load(object).kernel('k');
     const request = {
-      kernel: device.load(object).kernel('k'),
+      kernel,
       grid: [grid, 1, 1] as const,
       block: [block, 1, 1] as const,
       args: [buffer],
       workers: 1,
     };
-    return { dispatch: (mode) => device.dispatch({ ...request, ...mode }), close: () => device.close() };
+    const dispatch: Opened['dispatch'] = (mode) => device.dispatch({ ...request, ...mode });
+    return { kernel, object, dispatch, close: () => device.close() };
   };
   return { name, open };
 }
@@ -78,7 +87,8 @@ function compiled({ name, target, codeObject, prepare }: StrictSubject): Case {
   const open = async (): Promise<Opened> => {
     const device = await createDevice('sim', { target });
     const request = { ...prepare(device, codeObject), workers: 1 };
-    return { dispatch: (mode) => device.dispatch({ ...request, ...mode }), close: () => device.close() };
+    const dispatch: Opened['dispatch'] = (mode) => device.dispatch({ ...request, ...mode });
+    return { kernel: request.kernel, object: codeObject, dispatch, close: () => device.close() };
   };
   return { name, open };
 }
@@ -100,7 +110,11 @@ const FIRST_ROUNDS = 5;
 const SIDE = 100;
 const WARM_UP = 250;
 
-type Mode = readonly [name: string, request: () => Partial<SimDispatchRequest>];
+/** What the dispatches of a mode ask for; made for each opened device. */
+type Mode = readonly [
+  name: string,
+  request: (opened: Opened) => Partial<SimDispatchRequest> | Promise<Partial<SimDispatchRequest>>,
+];
 
 /**
  * Prints for each case that the words name the processor time of a dispatch in each mode, and its ratio to that of the first mode:
@@ -132,14 +146,16 @@ export async function compareModes(words: readonly string[], modes: readonly Mod
 
 /** Processor times of dispatches in each mode, by round. */
 async function warmTimes({ name, open }: Case, modes: readonly Mode[]): Promise<number[][]> {
-  const { dispatch, close } = await open();
+  const opened = await open();
+  const { dispatch, close } = opened;
   const counts: number[] = [];
-  for (const [, request] of modes) {
+  const requests = await Promise.all(modes.map(([, request]) => request(opened)));
+  for (const request of requests) {
     const started = processorTime();
     let dispatches = 0;
     let settled: { readonly at: number; readonly dispatches: number } | undefined;
     for (let time = 0; dispatches < 4 || time < WARM_UP; time = processorTime() - started) {
-      const { findings } = await dispatch(request());
+      const { findings } = await dispatch(request);
       if (dispatches++ === 0 && findings?.[0] !== undefined) console.log(name, findings[0].rule, findings[0].message);
       if (dispatches >= 2 && time >= WARM_UP / 2) settled ??= { at: time, dispatches };
     }
@@ -149,10 +165,10 @@ async function warmTimes({ name, open }: Case, modes: readonly Mode[]): Promise<
   }
   const times = modes.map((): number[] => []);
   for (let round = 0; round < Number(process.env.ROUNDS ?? ROUNDS); round++) {
-    for (const [n, [, request]] of modes.entries()) {
+    for (const [n, request] of requests.entries()) {
       const count = counts[n] as number;
       const started = processorTime();
-      for (let i = 0; i < count; i++) await dispatch(request());
+      for (let i = 0; i < count; i++) await dispatch(request);
       (times[n] as number[]).push((processorTime() - started) / count);
     }
   }
@@ -166,10 +182,10 @@ async function firstTimes({ open }: Case, modes: readonly Mode[]): Promise<numbe
   for (let round = 0; round < FIRST_ROUNDS; round++) {
     for (const [n, [, request]] of modes.entries()) {
       const started = processorTime();
-      const { dispatch, close } = await open();
-      await dispatch(request());
+      const opened = await open();
+      await opened.dispatch(await request(opened));
       (times[n] as number[]).push(processorTime() - started);
-      close();
+      opened.close();
     }
   }
   return times;

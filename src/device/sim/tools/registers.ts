@@ -2,8 +2,8 @@
 import { WavesmithError } from '../../../base/index.ts';
 import { registerFromText } from '../../../isa/index.ts';
 import { Slot, type SlotRange, slotName, slotNames, slotsOf } from '../../../program/index.ts';
-import { LANES, type Wave } from '../state/wave.ts';
-import { hex, hexWord } from './lanes.ts';
+import { EXEC, LANES, type Wave } from '../state/wave.ts';
+import { hex, hexWord, popcount } from './lanes.ts';
 
 /** A scalar register, or a vector register over its active lanes. */
 export interface RegisterValue {
@@ -43,25 +43,45 @@ export function vectorWord(w: Wave, slot: number, lane: number): number {
 /** A vector slot over the active lanes. */
 export function vectorValue(w: Wave, slot: number, detail: LaneDetail): RegisterValue {
   const at = vectorAt(slot);
-  const values: number[] = [];
-  for (let lane = 0; lane < LANES; lane++) if (w.isActive(lane)) values.push(w.vgprs[at + lane] as number);
+  const { vgprs, sgprs } = w;
+  const [low, high] = [sgprs[EXEC] as number, sgprs[EXEC + 1] as number];
   const register = slotName(slot);
-  const active = values.length;
+  const active = popcount(low) + popcount(high);
   if (active === 0) return { register, active };
-  if (values.every((value) => value === values[0])) return { register, uniform: hex(values[0] as number), active };
-  return { register, lanes: (detail === 'all' ? values : values.slice(0, FEW)).map(hex), active };
+  const wanted = detail === 'all' ? active : Math.min(FEW, active);
+  const values: number[] = [];
+  let isUniform = true;
+  for (let lane = 0; lane < LANES && (isUniform || values.length < wanted); lane++) {
+    if ((((lane < 32 ? low : high) >>> (lane & 31)) & 1) === 0) continue;
+    const value = vgprs[at + lane] as number;
+    if (values.length < wanted) values.push(value);
+    if (value !== values[0]) isUniform = false;
+  }
+  if (isUniform) return { register, uniform: hex(values[0] as number), active };
+  return { register, lanes: values.map(hex), active };
+}
+
+const scalarNames = new Map<number, string>();
+
+function scalarName({ first, count }: SlotRange): string {
+  const key = 1024 * first + count;
+  let name = scalarNames.get(key);
+  if (name === undefined) {
+    const slots = Array.from({ length: count }, (_, i) => first + i);
+    name = (count === 2 ? PAIRS[first] : undefined) ?? (slotNames(slots)[0] as string);
+    scalarNames.set(key, name);
+  }
+  return name;
 }
 
 /** A range of scalar slots as one value, high word first. */
-export function scalarValue(w: Wave, { first, count }: SlotRange): RegisterValue {
-  let digits = '';
-  for (let slot = first + count - 1; slot >= first; slot--) digits += hexWord(scalarSlot(w, slot));
-  const slots = Array.from({ length: count }, (_, i) => first + i);
-  const pair = count === 2 ? PAIRS[first] : undefined;
-  return {
-    register: pair ?? (slotNames(slots)[0] as string),
-    value: `0x${digits.replace(/^0+(?=.)/, '')}`,
-  };
+export function scalarValue(w: Wave, range: SlotRange): RegisterValue {
+  const { first } = range;
+  let slot = first + range.count - 1;
+  while (slot > first && scalarSlot(w, slot) === 0) slot--;
+  let value = hex(scalarSlot(w, slot) >>> 0);
+  for (slot--; slot >= first; slot--) value += hexWord(scalarSlot(w, slot));
+  return { register: scalarName(range), value };
 }
 
 const PAIRS: Readonly<Record<number, string>> = {

@@ -1,4 +1,4 @@
-// The engine of traced dispatches: what the filter takes is interpreted, one instruction at a time, the rest is compiled code. Waves take
+// The engine of traced dispatches: what the filter takes is executed one instruction at a time, the rest as it is. Waves take
 // turns at the same instructions as on the interpreter, so that the trace is the same even where it depends on who was first.
 import { type Engine, type EngineJob, QUANTUM } from '../dispatch/engine.ts';
 import { INTERPRETED_SLICE } from '../interpreter/interpreter.ts';
@@ -22,7 +22,7 @@ export interface Tracer {
   after(w: Wave, pc: number, bound: BoundInstruction): void;
 }
 
-/** Has the instructions interpreted that `isLeftOut` says, and shows them to the tracer. */
+/** Has the instructions executed one by one that `isLeftOut` says, and shows them to the tracer. */
 function instrumentOf(tracer: Tracer, isLeftOut: (pc: number) => boolean): Instrument {
   return {
     imports: {},
@@ -31,12 +31,29 @@ function instrumentOf(tracer: Tracer, isLeftOut: (pc: number) => boolean): Instr
     emit: () => {},
     enter: () => {},
     isLeftOut,
+    compilesSteps: true,
     step: (w, pc, bound) => tracer.before(w, pc, bound),
     stepped: (w, pc, bound) => tracer.after(w, pc, bound),
   };
 }
 
-/** Interprets what a filter takes, and compiles the rest. */
+/** What tells compiled code apart that a filter leaves something out of; of one loaded code and one matrix mode. */
+export interface TraceInstruments {
+  /** For waves some of whose instructions are traced, when the filter is of places; for all instructions. */
+  readonly some: Instrument | undefined;
+  readonly all: Instrument;
+}
+
+/** The instruments of a tracer's filter. */
+export function traceInstruments(tracer: Tracer, filter: TraceFilter): TraceInstruments {
+  const takes = (pc: number): boolean => matchesPc(filter, pc);
+  return {
+    some: filter.pc === undefined ? undefined : instrumentOf(tracer, takes),
+    all: instrumentOf(tracer, () => true),
+  };
+}
+
+/** Executes what a filter takes one by one. */
 export class TraceEngine implements Engine {
   readonly slice = QUANTUM;
   private readonly tracer: Tracer;
@@ -48,16 +65,12 @@ export class TraceEngine implements Engine {
   /** By all waves. */
   private executed = 0;
 
-  constructor(job: EngineJob, tracer: Tracer, filter: TraceFilter) {
+  constructor(job: EngineJob, tracer: Tracer, { some, all }: TraceInstruments) {
     this.tracer = tracer;
     this.budget = job.launch.budget;
     this.plain = new CompiledEngine(job);
-    const takes = (pc: number): boolean => matchesPc(filter, pc);
-    this.some = filter.pc === undefined ? undefined : new CompiledEngine(job, instrumentOf(tracer, takes));
-    this.all = new CompiledEngine(
-      job,
-      instrumentOf(tracer, () => true),
-    );
+    this.some = some === undefined ? undefined : new CompiledEngine(job, some);
+    this.all = new CompiledEngine(job, all);
   }
 
   private get engines(): readonly CompiledEngine[] {

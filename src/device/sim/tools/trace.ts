@@ -3,14 +3,14 @@
 import type { TargetName } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
-import type { BoundInstruction } from '../interpreter/loaded-code.ts';
+import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 import { type AccessGroup, AccessReader } from './accessed.ts';
 import { matches, matchesWave, type TraceFilter } from './filter.ts';
 import { hex } from './lanes.ts';
 import { isVectorSlot, type LaneDetail, type RegisterValue, scalarValue, valueText, vectorValue } from './registers.ts';
 import type { CodeSymbols } from './symbols.ts';
-import { TraceEngine } from './trace-engine.ts';
+import { TraceEngine, type TraceInstruments, traceInstruments } from './trace-engine.ts';
 
 /** Memory of one instruction. */
 export interface TraceAccess {
@@ -61,6 +61,10 @@ interface Static {
   readonly text: string;
   readonly label: string | undefined;
   readonly defs: readonly SlotRange[];
+  /** By scalar slot below SCALARS: 1 where `defs` has it. */
+  readonly shown: Uint8Array;
+  readonly showsScc: boolean;
+  readonly showsMode: boolean;
 }
 
 const SCALARS = 128;
@@ -79,6 +83,8 @@ export class TraceMonitor {
   private wanted = false;
   private step = 0;
   private events = 0;
+  /** With them the code that they are compiled into is kept, by matrix mode. */
+  private readonly instruments = new WeakMap<LoadedCode, Map<string, TraceInstruments>>();
 
   constructor(options: TraceOptions) {
     this.options = options;
@@ -86,7 +92,15 @@ export class TraceMonitor {
 
   /** The engine of a dispatch; `Monitor.engine`. */
   engine(job: EngineJob): Engine {
-    return new TraceEngine(job, this, this.options.filter);
+    const { loaded, launch } = job;
+    let modes = this.instruments.get(loaded);
+    if (modes === undefined) {
+      modes = new Map();
+      this.instruments.set(loaded, modes);
+    }
+    const instruments = modes.get(launch.mfma) ?? traceInstruments(this, this.options.filter);
+    modes.set(launch.mfma, instruments);
+    return new TraceEngine(job, this, instruments);
   }
 
   /** No more events come. */
@@ -128,7 +142,7 @@ export class TraceMonitor {
       ...(fixed.label === undefined ? {} : { label: fixed.label }),
       text: fixed.text,
       exec: this.exec,
-      writes: this.writes(w, fixed.defs),
+      writes: this.writes(w, fixed),
       memory: this.memory.map((group) => accessEvent(group, all)),
       ...(w.pc === pc + bound.size || w.state === 'ended' ? {} : { jump: hex(w.pc - this.options.base) }),
     });
@@ -136,31 +150,35 @@ export class TraceMonitor {
 
   private describe(at: number, bound: BoundInstruction): Static {
     const { target, symbols } = this.options;
-    const fixed = {
+    const { defs } = effectsOf(bound.instruction);
+    const shows = (slot: number): boolean => defs.some(({ first, count }) => slot >= first && slot < first + count);
+    const fixed: Static = {
       text: symbols.textOf(target, bound.instruction, at),
       label: symbols.labelAt(at),
-      defs: effectsOf(bound.instruction).defs,
+      defs,
+      shown: Uint8Array.from({ length: SCALARS }, (_, slot) => Number(shows(slot))),
+      showsScc: shows(Slot.SCC),
+      showsMode: shows(Slot.MODE),
     };
     this.known[at >>> 2] = fixed;
     return fixed;
   }
 
-  private writes(w: Wave, defs: readonly SlotRange[]): RegisterValue[] {
+  private writes(w: Wave, { defs, shown, showsScc, showsMode }: Static): RegisterValue[] {
     const out: RegisterValue[] = [];
-    const shown = new Set<number>();
     for (const range of defs) {
-      const slots = Array.from({ length: range.count }, (_, i) => range.first + i);
-      if (isVectorSlot(range.first)) {
-        if (w.gprIndexing) continue;
-        for (const slot of slots) out.push(vectorValue(w, slot, this.options.lanes));
-      } else out.push(scalarValue(w, range));
-      for (const slot of slots) shown.add(slot);
+      if (!isVectorSlot(range.first)) out.push(scalarValue(w, range));
+      else if (!w.gprIndexing) {
+        for (let n = 0; n < range.count; n++) out.push(vectorValue(w, range.first + n, this.options.lanes));
+      }
     }
+    const { scalars } = this;
+    const { sgprs } = w;
     for (let slot = 0; slot < SCALARS; slot++) {
-      if (!shown.has(slot) && this.scalars[slot] !== w.sgprs[slot]) out.push(scalarValue(w, { first: slot, count: 1 }));
+      if (scalars[slot] !== sgprs[slot] && shown[slot] === 0) out.push(scalarValue(w, { first: slot, count: 1 }));
     }
-    if (!shown.has(Slot.SCC) && this.scc !== w.scc) out.push(scalarValue(w, { first: Slot.SCC, count: 1 }));
-    if (!shown.has(Slot.MODE) && this.mode !== w.mode) out.push(scalarValue(w, { first: Slot.MODE, count: 1 }));
+    if (!showsScc && this.scc !== w.scc) out.push(scalarValue(w, { first: Slot.SCC, count: 1 }));
+    if (!showsMode && this.mode !== w.mode) out.push(scalarValue(w, { first: Slot.MODE, count: 1 }));
     if (w.gprIndexing) this.indexedWrites(w, out);
     return out;
   }

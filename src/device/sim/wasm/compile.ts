@@ -32,6 +32,8 @@ export interface CompileOptions {
   readonly known?: (place: Place) => boolean;
   /** About the most instructions of the module. */
   readonly limit?: number | undefined;
+  /** The most instructions of one block. */
+  readonly blockLimit?: number | undefined;
   /** Modules written before. */
   readonly cache?: ModuleCache | undefined;
   /** Adds code before instructions. */
@@ -72,8 +74,8 @@ function partition(blocks: readonly Block[]): Block[][] {
  * last call.
  */
 export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions): CompiledCode {
-  const { target, known, limit, decode, instrument } = options;
-  const blocks = reachableBlocks(target, bytes, entry, known, limit, decode, instrument === undefined);
+  const { target, known, limit, decode, instrument, blockLimit } = options;
+  const blocks = reachableBlocks(target, bytes, entry, known, limit, decode, instrument === undefined, blockLimit);
   const { cache } = options;
   if (cache === undefined || options.instrument !== undefined) return write(blocks, options);
   const key = moduleKey(optionsText(options), bytes, blocks);

@@ -29,6 +29,9 @@ const SMALL_LIMIT = 500;
 /** and after these the interpreter: what a hostile kernel can make the host compile is bounded. */
 const MAX_UNITS = 400;
 
+/** Instructions of a module of single instructions: of most kernels few are executed so. */
+const STEPS_LIMIT = 250;
+
 /** Block counters are drained before they can overflow. */
 const DRAIN_AFTER = 2 ** 30;
 
@@ -93,9 +96,12 @@ class CompiledUnits {
   private readonly memory: DeviceMemory;
 
   private readonly instrument: Instrument | undefined;
+  private readonly areSteps: boolean;
 
-  constructor(loaded: LoadedCode, memory: DeviceMemory, mfma: MatrixMode, instrument?: Instrument) {
+  /** `areSteps`: every block is one instruction. */
+  constructor(loaded: LoadedCode, memory: DeviceMemory, mfma: MatrixMode, instrument?: Instrument, areSteps = false) {
     this.instrument = instrument;
+    this.areSteps = areSteps;
     this.loaded = loaded;
     this.memory = memory;
     this.mfma = mfma;
@@ -169,7 +175,8 @@ class CompiledUnits {
       shared: this.memory.isShared,
       decode: (pc) => (this.isLeftOut(pc) ? undefined : this.loaded.decodeAt(pc)),
       known: (p) => this.entries.has(keyOf(p)),
-      limit: this.units.length < LARGE_UNITS ? undefined : SMALL_LIMIT,
+      limit: this.areSteps ? STEPS_LIMIT : this.units.length < LARGE_UNITS ? undefined : SMALL_LIMIT,
+      blockLimit: this.areSteps ? 1 : undefined,
       cache: this.memory.moduleCache,
       instrument: this.instrument,
     });
@@ -217,9 +224,12 @@ function namedRegisters(code: CompiledCode, known: readonly [number, number]): r
   return [Math.min(vgprs, AGPR_BASE), Math.min(agprs, AGPR_BASE)];
 }
 
-const unitsOf = new WeakMap<LoadedCode, Map<MatrixMode, CompiledUnits>>();
+type UnitsByMode = WeakMap<LoadedCode, Map<MatrixMode, CompiledUnits>>;
+const wholeUnits: UnitsByMode = new WeakMap();
+const stepUnits: UnitsByMode = new WeakMap();
 
-function compiledUnits({ loaded, memory, launch }: CompileJob): CompiledUnits {
+function compiledUnits({ loaded, memory, launch }: CompileJob, areSteps: boolean): CompiledUnits {
+  const unitsOf = areSteps ? stepUnits : wholeUnits;
   let modes = unitsOf.get(loaded);
   if (modes === undefined) {
     modes = new Map();
@@ -227,7 +237,7 @@ function compiledUnits({ loaded, memory, launch }: CompileJob): CompiledUnits {
   }
   let compiled = modes.get(launch.mfma);
   if (compiled === undefined) {
-    compiled = new CompiledUnits(loaded, memory, launch.mfma);
+    compiled = new CompiledUnits(loaded, memory, launch.mfma, undefined, areSteps);
     modes.set(launch.mfma, compiled);
   }
   return compiled;
@@ -253,12 +263,15 @@ export class CompiledEngine implements Engine {
   private sinceDrain = 0;
 
   private readonly instrument: Instrument | undefined;
+  /** Executes single instructions, when the instrument wants those compiled, too. */
+  private readonly steps: CompiledEngine | undefined;
 
-  /** Code with an instrument is kept as long as the instrument. */
-  constructor(job: CompileJob, instrument?: Instrument) {
+  /** Code with an instrument is kept as long as the instrument; `areSteps`: a wave can be run for any number of instructions. */
+  constructor(job: CompileJob, instrument?: Instrument, areSteps = false) {
     this.instrument = instrument;
-    this.compiled = instrument === undefined ? compiledUnits(job) : instrumentedCode(job, instrument);
+    this.compiled = instrument === undefined ? compiledUnits(job, areSteps) : instrumentedCode(job, instrument);
     this.loaded = job.loaded;
+    this.steps = instrument?.compilesSteps === true ? new CompiledEngine(job, undefined, true) : undefined;
   }
 
   get statistics(): Readonly<CompileStatistics> {
@@ -323,12 +336,17 @@ export class CompiledEngine implements Engine {
     return false;
   }
 
-  /** One instruction by the interpreter, outside compiled code. It may name any register through M0. */
+  /** One instruction by the interpreter or `steps`, outside compiled code. It may name any register through M0. */
   private step(w: Wave, pc: number): void {
     const bound = this.loaded.at(pc);
     this.compiled.registers = [AGPR_BASE, AGPR_BASE];
     w.refresh();
     this.instrument?.step(w, pc, bound);
+    if (this.steps !== undefined) {
+      this.steps.runWave(w, 1, true);
+      this.instrument?.stepped?.(w, pc, bound);
+      return;
+    }
     w.pc = pc + bound.size;
     try {
       bound.step(w);
@@ -386,6 +404,7 @@ export class CompiledEngine implements Engine {
 
   takeCounts(counts: number[]): void {
     this.drain();
+    this.steps?.takeCounts(counts);
     for (let i = 0; i < ENCODINGS.length; i++) {
       const n = this.counts[i];
       if (n !== undefined) counts[i] = (counts[i] ?? 0) + n;

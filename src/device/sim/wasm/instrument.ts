@@ -16,7 +16,9 @@ export interface Instrument {
   readonly imports: Readonly<Record<string, (wave: number, pc: number) => void>>;
   /** Whether the instruction at a byte offset of the image is left out of compiled code, and interpreted. Always the same answer. */
   isLeftOut?(pc: number): boolean;
-  /** An instruction is about to be interpreted outside of compiled code; `pc` is its loaded address. */
+  /** What is left out of compiled code with the instrument runs as compiled code of single instructions. */
+  readonly compilesSteps?: boolean;
+  /** An instruction is about to be executed outside of compiled code; `pc` is its loaded address. */
   step(w: Wave, pc: number, bound: BoundInstruction): void;
   /** It has been; `w.pc` is the next instruction. Not called when it faults. */
   stepped?(w: Wave, pc: number, bound: BoundInstruction): void;

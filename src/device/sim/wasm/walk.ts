@@ -101,6 +101,7 @@ class Walker {
   private readonly limit: number;
   private readonly decode: (at: number) => Instruction | undefined;
   private readonly followsStates: boolean;
+  private readonly blockLimit: number;
   readonly steps = new Map<number, Step>();
   readonly leaders = new Map<number, Place>();
   private readonly pending: Place[] = [];
@@ -110,8 +111,10 @@ class Walker {
     limit: number,
     decode: (at: number) => Instruction | undefined,
     followsStates: boolean,
+    blockLimit: number,
   ) {
     this.followsStates = followsStates;
+    this.blockLimit = blockLimit;
     this.limit = limit;
     this.bytes = bytes;
     this.decode = decode;
@@ -210,7 +213,7 @@ class Walker {
         return { ...start, items, ending, late };
       }
       if (items.length === 0) late = loadsIntoLds(step.item.instruction);
-      else if (this.leaders.has(keyOf(place)) || items.length >= BLOCK_LIMIT) {
+      else if (this.leaders.has(keyOf(place)) || items.length >= this.blockLimit) {
         return { ...start, items, ending: { kind: 'goto', to: place }, late };
       }
       if (step.ending?.kind === 'branch') return { ...start, items, ending: step.ending, late };
@@ -223,7 +226,8 @@ class Walker {
 
 /**
  * Blocks reachable from `entry`, in address order, the entry's first; at most about `limit` instructions, the rest is compiled when it
- * is reached. `known`: code that other modules hold already; `followsStates`: code under s_set_gpr_idx and s_setvskip is reached, too.
+ * is reached. `known`: code that other modules hold already; `followsStates`: code under s_set_gpr_idx and s_setvskip is reached, too;
+ * `blockLimit`: instructions of one block.
  */
 export function reachableBlocks(
   target: TargetName,
@@ -233,8 +237,9 @@ export function reachableBlocks(
   limit = 6000,
   decode: (pc: number) => Instruction | undefined = (pc) => decoderFor(target).decode(bytes, pc),
   followsStates = true,
+  blockLimit = BLOCK_LIMIT,
 ): Block[] {
-  const walker = new Walker(bytes, limit, decode, followsStates);
+  const walker = new Walker(bytes, limit, decode, followsStates, blockLimit);
   walker.walk(entry, known);
   const blocks = new Map<number, Block>();
   const pending: Place[] = [entry];
