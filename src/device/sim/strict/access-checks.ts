@@ -13,6 +13,7 @@ import { bindScalarWord } from '../interpreter/operands.ts';
 import { scratchAddress } from '../interpreter/spaces.ts';
 import { EXEC, FLAT_SCRATCH, LANES, maskBit, type Wave } from '../state/wave.ts';
 import { AccessReports, type Actor, type DispatchRegions } from './access-reports.ts';
+import type { DropTable } from './drops.ts';
 import { FastAccesses, type GroupState, NO_LDS, toucherOf } from './fast-accesses.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import { GlobalRaces } from './global-races.ts';
@@ -63,13 +64,19 @@ export class AccessChecks {
   private scratchLow = 0;
   private scratchHigh = 0;
 
-  constructor(reporter: Reporter, registers: RegisterChecks, regions: DispatchRegions, global: GlobalShadow) {
+  constructor(
+    reporter: Reporter,
+    registers: RegisterChecks,
+    regions: DispatchRegions,
+    global: GlobalShadow,
+    drops: DropTable,
+  ) {
     this.reporter = reporter;
     this.registers = registers;
     this.regions = regions;
     this.global = global;
     this.deviceScope = targetInfo(regions.target).scopedCachePolicy ? 16 : 1;
-    this.reports = new AccessReports(reporter, regions);
+    this.reports = new AccessReports(reporter, regions, drops);
     this.races = new GlobalRaces(reporter, regions, global);
     this.lds = new LdsChecks(reporter, this.reports);
     this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg);

@@ -3,6 +3,7 @@ import type { TargetName } from '../../../isa/types.ts';
 import type { AccessPlan } from '../interpreter/access-plan.ts';
 import type { Region } from '../state/region.ts';
 import type { Wave } from '../state/wave.ts';
+import type { DropTable } from './drops.ts';
 import type { GroupState } from './fast-accesses.ts';
 import type { LdsShadow } from './lds.ts';
 import type { Told } from './lds-order.ts';
@@ -52,10 +53,12 @@ export interface Actor {
 export class AccessReports {
   private readonly reporter: Reporter;
   private readonly regions: DispatchRegions;
+  private readonly drops: DropTable;
 
-  constructor(reporter: Reporter, regions: DispatchRegions) {
+  constructor(reporter: Reporter, regions: DispatchRegions, drops: DropTable) {
     this.reporter = reporter;
     this.regions = regions;
+    this.drops = drops;
   }
 
   /** A buffer's `num_records` drops a lane: loads give zero, stores do nothing. */
@@ -67,6 +70,7 @@ export class AccessReports {
       advice:
         'Where this is no bounds test, compare the num_records of the resource (bytes, or elements of a stride) with the buffer.',
     }));
+    if (this.reporter.isKnown('memory/dropped', pc)) this.drops.learn(pc);
   }
 
   outside({ w, pc, access }: Actor, lane: number | undefined, address: number, bytes: number): never {

@@ -18,11 +18,12 @@ import type { Workgroup } from '../state/workgroup.ts';
 import { AccessChecks } from './access-checks.ts';
 import type { DispatchRegions } from './access-reports.ts';
 import { DeadlockFinder, type Others } from './deadlock.ts';
+import { DropTable } from './drops.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { FindingLog, type StrictOptions } from './findings.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
-import { LdsShadow, tagsOf } from './lds.ts';
+import { type FlightsOf, LdsShadow, tagsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver } from './polls.ts';
@@ -65,6 +66,7 @@ interface Running {
   readonly number: number;
   /** The ways to blocks that compiled code knows (registers.ts). */
   readonly ways: Uint8Array;
+  readonly drops: DropTable;
   readonly scalars: readonly number[];
   /** Where the kernel's arguments are in wasm memory, and their bytes; zeros where they are elsewhere. */
   readonly kernargPlace: readonly [number, number];
@@ -139,11 +141,13 @@ export class StrictChecker implements Monitor {
     const reporter = new Reporter(this.log, { kernelName, loaded, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
     const global = new GlobalShadow(this.history, memory);
+    const drops = new DropTable(memory);
     const accesses = new AccessChecks(
       reporter,
       registers,
       { target, kernarg, kernargSize, gridSync, hostcall, heapCode, workgroups, wavesPerGroup, hasDies, polls },
       global,
+      drops,
     );
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
     const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups, this.othersOf(info));
@@ -163,6 +167,7 @@ export class StrictChecker implements Monitor {
       facts,
       number,
       ways: memory.reserve(4 * KNOWN_WAYS, 'strict mode'),
+      drops,
       scalars,
       kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
       hasDies,
@@ -210,6 +215,7 @@ export class StrictChecker implements Monitor {
       const actor = actorOf(number, wave.index);
       shadow.registers.identify([actor, 0, table.byteOffset, table.length, lds.storage.byteOffset, tag]);
       shadow.registers.setArguments(...this.now.kernargPlace);
+      shadow.registers.setDropTable(this.now.drops.storage.byteOffset);
       shadow.registers.beginTrail(this.now.number, this.now.ways.byteOffset);
       return shadow;
     });
@@ -446,11 +452,15 @@ export class StrictChecker implements Monitor {
     order?.barrier();
     const outstanding: IssuedOperation[] = [];
     const reads = new Map<number, number[]>();
+    const flights: FlightsOf[] = [];
     for (const shadow of waves) {
+      if (shadow.flightsIssued > 0) {
+        flights.push({ wave: shadow.wave.index, done: shadow.flightsDone, outstanding: shadow.flights() });
+      }
       outstanding.push(...shadow.writingLds(epoch));
       for (const pc of shadow.readingLds()) reads.set(pc, [...(reads.get(pc) ?? []), shadow.wave.index]);
     }
-    lds.barrier(outstanding, reads);
+    lds.barrier(outstanding, reads, flights);
     if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
     WaveShadow.meet(waves, !this.now.hasDies);
     this.now.deadlocks.changed();
@@ -513,8 +523,12 @@ export class StrictChecker implements Monitor {
     for (const { storage } of this.freeLds) this.running?.info.memory.release(storage);
     this.freeShadows.length = 0;
     this.freeLds.length = 0;
-    if (this.running !== undefined) this.running.info.memory.release(this.running.ways);
-    this.running?.global.release();
+    if (this.running === undefined) return;
+    const { info, ways, drops, reporter, global } = this.running;
+    for (const [pc, lanes] of drops.counted()) reporter.countMore('memory/dropped', pc, lanes);
+    info.memory.release(ways);
+    info.memory.release(drops.storage);
+    global.release();
   }
 
   /** A dispatch that ended well: what was not looked at. */

@@ -1,5 +1,6 @@
 // Loads and stores in compiled code: their lanes' bytes are noted in the shadows of memory, and the operation goes into the wavefront's
 // log of outstanding ones (compiled-waits.ts), which WaitQueue takes over when somebody asks it.
+import { immediateOf } from '../../../isa/operand.ts';
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../isa/semantics/index.ts';
 import { LANES, WAVE_LDS_BASE, WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
@@ -8,8 +9,10 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Transfer } from '../wasm/memory/index.ts';
 import { apart, emitAddressRegister } from './compiled-lanes.ts';
 import { ldsAtomicFunction, ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
+import { emitFlight } from './compiled-lds-loads.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { quadFunction } from './compiled-quads.ts';
+import { canDrop, emitDropped, forgetDropped, noteDropped } from './drops.ts';
 import type { StrictPlan } from './plan.ts';
 import {
   LOG_ENTRIES,
@@ -20,10 +23,12 @@ import {
   LOG_PARTS,
   LOG_PC,
   LOG_SLOT,
+  LOGGED_FLIGHT,
   LOGGED_LDS,
   LOGGED_SCALAR,
   LOGGED_STORE,
   LOGGED_VM,
+  SHADOW_FLIGHTS,
   SHADOW_KERNARG,
   SHADOW_KERNARG_BYTES,
   SHADOW_LOG,
@@ -48,11 +53,15 @@ export function lookedAt(
   handsOver: boolean,
 ): LoadOperation | StoreOperation | undefined {
   const { access, operation, role } = plan;
-  if (access === undefined || access.toLds) return undefined;
+  if (access === undefined) return undefined;
   if (operation?.kind === 'atomic' && access.space === 'lds' && role.kind === 'lds')
     return handsOver || plan.writes.length > 0 ? undefined : ldsUpdate(operation);
   if (isSynchronising) return undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
+  if (access.toLds)
+    return operation.kind === 'load' && access.space === 'global' && role.kind === 'vm' && !handsOver
+      ? operation
+      : undefined;
   if (operation.kind === 'load' && !plan.isDefinedByAccess) return undefined;
   if (plan.effects.defs.length > 1) return undefined;
   if (access.isScalar) return access.space === 'global' && operation.kind === 'load' ? operation : undefined;
@@ -74,7 +83,7 @@ function ldsUpdate(operation: AtomicOperation): StoreOperation | undefined {
 }
 
 /** Notes accesses of global memory. The parameter is the instruction's place in the image. */
-function lookAtGlobal(bytes: number, isWrite: boolean): Transfer {
+function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Transfer {
   let shadow = 0;
   const note = (f: Frame, a: number, offset: number, count: number): void => {
     const [pc] = f.extra as [number];
@@ -90,6 +99,7 @@ function lookAtGlobal(bytes: number, isWrite: boolean): Transfer {
   const plain = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
     shadow = f.code.local('i32');
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    forgetDropped(f.code.fn, shadow);
   });
   const scattered = (f: Frame, addresses: readonly number[]): void => {
     const [pc] = f.extra as [number];
@@ -102,7 +112,10 @@ function lookAtGlobal(bytes: number, isWrite: boolean): Transfer {
     f.code.if(() => f.resume());
   };
   const look = { ...plain, scattered };
-  return isWrite ? apart(look) : look;
+  const counting: Transfer = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };
+  // Parts of what a lane brings into LDS may be dropped.
+  if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };
+  return isWrite ? apart(counting) : counting;
 }
 
 /** Notes accesses of LDS. Parameters: the instruction's place in the image, for stores the part of the log for their addresses. */
@@ -217,7 +230,6 @@ function looking(
     },
     ...(isWrite || bytes < 4 ? {} : { broadcast: (f: Frame, a: number) => note(f, a, 0, bytes) }),
     move: (f, _, a, offset) => note(f, a, offset, Math.min(4, bytes)),
-    // What a buffer's bounds drop is reported.
     skip: (f) => f.resume(),
     commit: () => {},
   };
@@ -249,7 +261,7 @@ export function emitLooks(
   for (let part = 0; part < partsOf(operation); part++) {
     const look = isLds
       ? lookAtLds(operation.bytes, isWrite, plan.operation?.kind === 'atomic')
-      : lookAtGlobal(operation.bytes, isWrite);
+      : lookAtGlobal(operation.bytes, isWrite, access?.toLds === true);
     const push = (): void => {
       fn.i32(pc);
       if (!isLds || !isWrite) return;
@@ -263,6 +275,11 @@ export function emitLooks(
     }
     fn.op('i32.eqz').brIf(0);
   }
+  if (access?.toLds) {
+    emitFlight(context, shadow, immediateOf(instruction, 'offset'), Math.max(4, operation.bytes));
+    fn.op('i32.eqz').brIf(0);
+  }
+  if (canDrop(instruction.row.operation)) emitDropped(fn, module, shadow, pc);
   return true;
 }
 
@@ -319,7 +336,8 @@ export function emitLogged(
   put(pc, LOG_PC);
   put(access?.space === 'lds' && isStore ? partsOf(operation) : 0, LOG_PARTS);
   const other = role.kind === 'scalar' ? LOGGED_SCALAR : LOGGED_LDS;
-  put(role.kind === 'vm' ? LOGGED_VM | (isStore ? LOGGED_STORE : 0) : other, LOG_KIND);
+  const more = isStore ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0;
+  put(role.kind === 'vm' ? LOGGED_VM | more : other, LOG_KIND);
   put(range === undefined ? 0 : range.first | (range.count << 16), LOG_SLOT);
   const increment = (at: number): void => {
     fn.get(shadow).get(shadow).memory('i32.load', at).i32(1).op('i32.add').memory('i32.store', at);
@@ -329,6 +347,7 @@ export function emitLogged(
   if (role.kind === 'vm') {
     increment(SHADOW_LOGGED_VM);
     if (isStore) increment(SHADOW_STORES);
+    if (access?.toLds) increment(SHADOW_FLIGHTS);
   }
   const pending = new Map<number, bigint>();
   for (const { first, count } of effects.defs) {

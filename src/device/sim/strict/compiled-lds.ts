@@ -1,6 +1,7 @@
 // Compiled code notes accesses of LDS in its shadow (lds.ts): bytes that are written, and that no other wavefront touches so.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
+import { flightFunction, pushMayFly } from './compiled-flights.ts';
 import {
   ATOMIC_TAGS,
   LDS_HIGH,
@@ -20,10 +21,14 @@ import { SHADOW_LDS, SHADOW_LDS_TAG } from './registers.ts';
 /** Selects the lowest byte of each dword four times. */
 const LOWEST = [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12];
 
-/** (shadow, LDS address, bytes, place in the image) → 1 when all is right and noted, 0 when TypeScript has to look. */
-export function ldsFunction(module: WasmModule, isWrite: boolean): WasmFunction {
-  const name = `strict.lds.${isWrite ? 'store' : 'load'}`;
-  return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeLds(fn, isWrite));
+/**
+ * (shadow, LDS address, bytes, place in the image) → 1 when all is right and noted, 0 when TypeScript has to look. `hasLookedAtFlights`:
+ * the caller has asked whether loads into LDS are to write the bytes.
+ */
+export function ldsFunction(module: WasmModule, isWrite: boolean, hasLookedAtFlights = false): WasmFunction {
+  const name = `strict.lds.${isWrite ? 'store' : 'load'}${hasLookedAtFlights ? '.flight' : ''}`;
+  const flights = hasLookedAtFlights ? undefined : flightFunction(module, false);
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeLds(fn, isWrite, flights));
 }
 
 /**
@@ -32,7 +37,10 @@ export function ldsFunction(module: WasmModule, isWrite: boolean): WasmFunction 
  */
 export function ldsQuadFunction(module: WasmModule, isWrite: boolean): WasmFunction {
   const name = `strict.lds.four.${isWrite ? 'store' : 'load'}`;
-  return module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeQuad(fn, isWrite));
+  const flights = flightFunction(module, false);
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) =>
+    writeQuad(fn, isWrite, flights),
+  );
 }
 
 /**
@@ -40,10 +48,11 @@ export function ldsQuadFunction(module: WasmModule, isWrite: boolean): WasmFunct
  * to look. The bytes are whole dwords.
  */
 export function ldsAtomicFunction(module: WasmModule): WasmFunction {
-  return module.helper('strict.lds.atomic', ['i32', 'i32', 'i32', 'i32'], ['i32'], writeAtomic);
+  const flights = flightFunction(module, false);
+  return module.helper('strict.lds.atomic', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeAtomic(fn, flights));
 }
 
-function writeAtomic(fn: WasmFunction): void {
+function writeAtomic(fn: WasmFunction, flights: WasmFunction): void {
   const code = new Code(fn);
   const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
   const [head, tag, word] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
@@ -54,6 +63,7 @@ function writeAtomic(fn: WasmFunction): void {
   begin(fn, shadow, head);
   fn.get(at).i32(3).op('i32.and').op('i32.or');
   leave();
+  leaveFlights(fn, shadow, head, flights, [at], () => fn.get(bytes));
   fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).set(tag);
   extend(code, head, at, bytes, word);
   code.loop((again) => {
@@ -120,7 +130,25 @@ function begin(fn: WasmFunction, shadow: number, head: number): void {
   fn.get(head).memory('i32.load', LDS_UNSETTLED);
 }
 
-function writeQuad(fn: WasmFunction, isWrite: boolean): void {
+/** Returns 0 when loads into LDS may still be to write bytes from some addresses on. */
+function leaveFlights(
+  fn: WasmFunction,
+  shadow: number,
+  head: number,
+  flights: WasmFunction,
+  addresses: readonly number[],
+  pushBytes: () => void,
+): void {
+  pushMayFly(fn, shadow, head).if();
+  for (const address of addresses) {
+    fn.get(shadow).get(address);
+    pushBytes();
+    fn.call(flights).op('i32.eqz').if().i32(0).return().end();
+  }
+  fn.end();
+}
+
+function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction): void {
   const code = new Code(fn);
   const shadow = 0;
   const addresses = [1, 2, 3, 4];
@@ -135,6 +163,7 @@ function writeQuad(fn: WasmFunction, isWrite: boolean): void {
   for (const n of [1, 2, 3]) fn.get(addresses[n] as number).lane('i32x4.replace_lane', n);
   fn.tee(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').op('i32.or');
   leave();
+  leaveFlights(fn, shadow, head, flights, addresses, () => fn.i32(4));
   fn.get(head).get(head).memory('v128.load', LDS_LOW).get(all).op('i32x4.min_u').memory('v128.store', LDS_LOW);
   fn.get(head).get(head).memory('v128.load', LDS_HIGH).get(all).v128(4, 4, 4, 4).op('i32x4.add');
   fn.op('i32x4.max_u').memory('v128.store', LDS_HIGH);
@@ -197,7 +226,7 @@ function writeQuad(fn: WasmFunction, isWrite: boolean): void {
   fn.i32(1);
 }
 
-function writeLds(fn: WasmFunction, isWrite: boolean): void {
+function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | undefined): void {
   const code = new Code(fn);
   const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
   const [head, tag, word, place] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
@@ -207,6 +236,7 @@ function writeLds(fn: WasmFunction, isWrite: boolean): void {
   const array = (which: number): WasmFunction => fn.get(head).memory('i32.load', which).get(at).op('i32.add');
   begin(fn, shadow, head);
   leave();
+  if (flights !== undefined) leaveFlights(fn, shadow, head, flights, [at], () => fn.get(bytes));
   fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).set(tag);
   extend(code, head, at, bytes, word);
   /** The bits of `count` dwords from `at` on must be set, or become so. */

@@ -10,10 +10,13 @@ import {
   LOG_PARTS,
   LOG_SLOT,
   LOG_SLOTS,
+  LOGGED_FLIGHT,
   LOGGED_LDS,
   LOGGED_STORE,
   LOGGED_VM,
   SHADOW_COMPLETE,
+  SHADOW_FLIGHTS,
+  SHADOW_FLIGHTS_DONE,
   SHADOW_LOG,
   SHADOW_LOGGED,
   SHADOW_LOGGED_VM,
@@ -44,6 +47,7 @@ export function waitFunction(module: WasmModule): WasmFunction {
     fn.if();
     for (const at of [SHADOW_LOGGED, SHADOW_LOGGED_VM, SHADOW_TOTAL]) fn.get(shadow).i32(0).memory('i32.store', at);
     fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', SHADOW_COMPLETE);
+    fn.get(shadow).get(shadow).memory('i32.load', SHADOW_FLIGHTS).memory('i32.store', SHADOW_FLIGHTS_DONE);
     clearPending(fn, shadow);
     fn.i32(1).return().end();
     fn.get(vm).get(vms).op('i32.ge_u').get(lgkm).get(others).op('i32.ge_u').op('i32.and').op('i32.eqz').if();
@@ -71,6 +75,7 @@ function partialWait(module: WasmModule): WasmFunction {
     const [log, entry, end, to] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
     const [kind, dropVm, dropLds, vms] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
     const [stores, slot, slots, kept] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    const flights = fn.local('i32');
     const each = (body: () => void): void => {
       fn.get(log).set(entry);
       code.loop((again) => {
@@ -114,6 +119,7 @@ function partialWait(module: WasmModule): WasmFunction {
             });
           },
         );
+        isOf(LOGGED_FLIGHT).i32(0).op('i32.ne').get(flights).op('i32.add').set(flights);
         fn.get(entry).get(to).op('i32.ne');
         code.if(() => {
           fn.get(to).get(entry).get(entry).memory('i32.load', LOG_PARTS).i32(LOG_PART_BYTES).op('i32.mul');
@@ -140,6 +146,8 @@ function partialWait(module: WasmModule): WasmFunction {
     fn.get(shadow).get(kept).memory('i32.store', SHADOW_LOGGED);
     fn.get(shadow).get(kept).memory('i32.store', SHADOW_TOTAL);
     fn.get(shadow).get(vms).memory('i32.store', SHADOW_LOGGED_VM);
+    fn.get(shadow).get(shadow).memory('i32.load', SHADOW_FLIGHTS).get(flights).op('i32.sub');
+    fn.memory('i32.store', SHADOW_FLIGHTS_DONE);
     fn.get(shadow).get(shadow).memory('i32.load', SHADOW_COMPLETE).get(stores).op('i32.add');
     fn.memory('i32.store', SHADOW_COMPLETE);
     fn.get(vm).op('i32.eqz');

@@ -286,6 +286,10 @@ export class StrictInstrument implements Instrument {
       fn.i64(-1n).op('i64.xor').i64(BigInt.asIntN(64, lanes)).op('i64.and');
       join();
     }
+    if (segment.needsAllLanes) {
+      fn.get(exec).i64(-1n).op('i64.xor');
+      join();
+    }
     if (segment.readsFirstLane) {
       fn.get(exec).op('i64.eqz').op('i64.extend_i32_u');
       join();

@@ -145,14 +145,14 @@ export function toucherOf(w: Wave, { waves }: GroupState, pc: number): Toucher {
 
 function eachLds(
   w: Wave,
-  { lds }: GroupState,
+  { lds, waves }: GroupState,
   pc: number,
   access: AccessPlan,
   low: number,
   high: number,
 ): readonly LdsBytes[] | undefined {
   const piece = access.pieces(w)[0];
-  if (!lds.isSettled || piece === undefined || (low | high) === 0) return undefined;
+  if (!lds.isSettledFor(waves[w.index] as WaveShadow) || piece === undefined || (low | high) === 0) return undefined;
   const { span, kind, laneOffsets: first = 0 } = access;
   const delta = access.address(w, 0, piece) - (w.vgprs[first] as number);
   const isWrite = kind === 'store';

@@ -82,6 +82,17 @@ export class FindingLog {
     return true;
   }
 
+  /** Whether a finding is kept. */
+  isKnown(rule: RunRuleId, pc: number): boolean {
+    return this.byKey.has(`${rule} ${pc}`);
+  }
+
+  /** A finding that is kept has happened so many times more. */
+  countMore(rule: RunRuleId, pc: number, times: number): void {
+    const known = this.byKey.get(`${rule} ${pc}`) as { count: number } | undefined;
+    if (known !== undefined) known.count += times;
+  }
+
   /** Reports a new finding; throws `StrictStop` when it ends the run. */
   add(parts: RunFindingParts): RunFinding {
     const found = this.record(parts);

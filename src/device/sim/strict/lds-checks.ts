@@ -4,12 +4,12 @@ import { neededWait } from '../../../program/index.ts';
 import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
 import { LANES } from '../state/wave.ts';
 import type { AccessReports, Actor } from './access-reports.ts';
-import type { LdsConflict } from './lds.ts';
+import type { LdsConflict, PendingWrite } from './lds.ts';
 import type { Told } from './lds-order.ts';
 import { BOTH, HIGH, LOW } from './plan.ts';
 import { polls } from './polls.ts';
 import type { Reporter } from './reporter.ts';
-import type { IssuedOperation } from './waits.ts';
+import { IssuedOperation } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
 /** No half of a register. */
@@ -51,7 +51,7 @@ export class LdsChecks {
     }
     if (kind === 'atomic' && address % bytes !== 0) this.reports.misaligned(actor, lane, 'lds', address, bytes);
     if (access.toLds && address % 4 !== 0) this.reports.misaligned(actor, lane, 'lds', address, 4);
-    const pending = lds.pendingFor(w.index, address, bytes);
+    const pending = this.pendingFor(actor, address, bytes);
     if (pending !== undefined) this.pending(actor, lane, address, pending, kind);
     const isOrdered = this.listen(actor, address, bytes, kind) && pending?.isComplete !== false;
     const isPoll = isOrdered && actor.state.order?.isPolled(address) === true;
@@ -71,6 +71,13 @@ export class LdsChecks {
     }
     lds.setWritten(address, bytes, true);
     return NEITHER;
+  }
+
+  /** What may not have written the bytes yet as the wavefront sees them. Its own loads into LDS come back in order. */
+  private pendingFor({ w, lds, state, access }: Actor, address: number, bytes: number): PendingWrite | undefined {
+    const operation = lds.pendingFor(w.index, address, bytes);
+    if (operation !== undefined) return operation;
+    return lds.flightFor(w.index, address, bytes, state.waves, access.toLds);
   }
 
   private missing({ lds }: Actor, address: number, bytes: number): number {
@@ -122,7 +129,7 @@ export class LdsChecks {
     actor: Actor,
     lane: number | undefined,
     address: number,
-    operation: IssuedOperation,
+    operation: PendingWrite,
     kind: string,
   ): void {
     const { w, pc, lds, shadow } = actor;
@@ -134,7 +141,7 @@ export class LdsChecks {
       const other = reporter.other('writes LDS', operation.pc, operation.wave, w.workgroup.id);
       const text = other?.place.instruction;
       const counter = operation.kind === 'vm' ? 'vm' : operation.kind;
-      const age = isOwn ? shadow.queue.ageOf(operation) : operation.barrierAge;
+      const age = operation instanceof IssuedOperation && isOwn ? shadow.queue.ageOf(operation) : operation.barrierAge;
       const wait = neededWait(counter, age);
       return {
         lane,

@@ -17,7 +17,15 @@ export const LDS_WRITER_PC = 52;
 export const LDS_READER_PC = 56;
 /** 1 when a wavefront has executed an atomic that returns nothing. */
 export const LDS_UPDATED = 60;
-const LDS_HEAD = 64;
+/**
+ * Where the table of loads into LDS is: by dword the last of them (compiled-flights.ts). 1 when some were outstanding at the last barrier; by
+ * wavefront the number of the last that was complete then.
+ */
+export const LDS_FLIGHT = 64;
+export const LDS_LATE = 68;
+export const LDS_MARKS = 80;
+const MOST_WAVES = 16;
+const LDS_HEAD = LDS_MARKS + 4 * MOST_WAVES;
 /** Bytes behind each array that compiled code may read. */
 const SPARE = 16;
 
@@ -41,6 +49,23 @@ export interface LdsConflict {
   readonly wave: number;
   /** Address of the other access's instruction, -1 when not known. */
   readonly pc: number;
+}
+
+/** A wavefront as its loads into LDS see it (WaveShadow). */
+export interface FlyingWave {
+  readonly flightsIssued: number;
+  readonly flightsDone: number;
+  flight(number: number): IssuedOperation | undefined;
+}
+
+/** A load from memory into LDS, or another operation that writes it, which may not have written it yet. */
+export type PendingWrite = Pick<IssuedOperation, 'kind' | 'pc' | 'wave' | 'epoch' | 'isComplete' | 'barrierAge'>;
+
+/** Loads into LDS of a wavefront at a barrier: how many are complete, and the others in order (WaveShadow.flights). */
+export interface FlightsOf {
+  readonly wave: number;
+  readonly done: number;
+  readonly outstanding: readonly { readonly pc: number; readonly behind: number }[];
 }
 
 /** The tag of a wavefront in the four bytes of a dword. */
@@ -78,6 +103,12 @@ export class LdsShadow {
   private readonly operations: (IssuedOperation | undefined)[] = [undefined];
   private readonly freeIds: number[] = [];
   private settled: IssuedOperation[] = [];
+  /** By dword the last load into LDS that writes it, 0 for none. */
+  private readonly flightOf: Uint32Array;
+  /** The same eight bytes at a time, to clear them. */
+  private readonly flightOf8: Float64Array;
+  /** The loads that were outstanding at the last barrier, by their entries in the table. */
+  private lateFlights: ReadonlyMap<number, Omit<PendingWrite, 'isComplete'>> = new Map();
   private readonly arrays: Uint32Array[] = [];
 
   constructor(memory: DeviceMemory, bytes: number, waves: number) {
@@ -86,16 +117,26 @@ export class LdsShadow {
     const dwords = (bytes + 3) >>> 2;
     const bits = (((bytes + 7) >>> 3) + SPARE + 15) & -16;
     const words = (4 * dwords + SPARE + 15) & -16;
-    this.storage = memory.reserve(LDS_HEAD + bits + 4 * words, 'strict mode');
+    this.storage = memory.reserve(LDS_HEAD + bits + 5 * words, 'strict mode');
     const { buffer, byteOffset } = this.storage;
     this.head = new Uint32Array(buffer, byteOffset, LDS_HEAD / 4);
-    const places = [0, bits, bits + words, bits + 2 * words, bits + 3 * words].map((at) => byteOffset + LDS_HEAD + at);
-    this.head.set(places, LDS_WRITTEN / 4);
-    const [written, writer, reader, writerPc, readerPc] = places as [number, number, number, number, number];
+    const place = (array: number): number => byteOffset + LDS_HEAD + (array === 0 ? 0 : bits + (array - 1) * words);
+    const [written, writer, reader, writerPc, readerPc, flights] = [0, 1, 2, 3, 4, 5].map(place) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    this.head.set([written, writer, reader, writerPc, readerPc], LDS_WRITTEN / 4);
+    this.head[LDS_FLIGHT / 4] = flights;
     this.written = new Uint8Array(buffer, written, (bytes + 7) >>> 3);
     this.writer4 = new Uint32Array(buffer, writer, dwords);
     this.reader4 = new Uint32Array(buffer, reader, dwords);
     const eights = (dwords + 1) >>> 1;
+    this.flightOf = new Uint32Array(buffer, flights, dwords);
+    this.flightOf8 = new Float64Array(buffer, flights, eights);
     this.tags8 = {
       writer: new Float64Array(buffer, writer, eights),
       reader: new Float64Array(buffer, reader, eights),
@@ -124,6 +165,9 @@ export class LdsShadow {
     this.epoch = 0;
     this.lateReads = new Map();
     this.inFlight?.fill(0);
+    this.flightOf8.fill(0);
+    this.head.fill(0, LDS_LATE / 4, LDS_HEAD / 4);
+    this.lateFlights = new Map();
     this.operations.length = 1;
     this.freeIds.length = 0;
     this.settled = [];
@@ -231,8 +275,8 @@ export class LdsShadow {
 
   private conflict(tag: number, pc: number, isWrite: boolean, address: number): LdsConflict {
     const wave = (tag & MANY) === MANY ? -1 : (tag & MANY) - 1;
-    const id = this.inFlight?.[address] ?? 0;
-    const isLoadToLds = isWrite && this.operations[id]?.plan.access?.toLds === true;
+    const flight = this.flightOf[address >>> 2] as number;
+    const isLoadToLds = isWrite && flight >>> 4 > (this.head[LDS_MARKS / 4 + (flight & 15)] as number);
     return { isWrite, isLoadToLds, isLate: !isWrite && this.lateReads.has(pc), wave, pc };
   }
 
@@ -241,9 +285,9 @@ export class LdsShadow {
     return this.waves > 1;
   }
 
-  /** Nothing is in flight that someone could read too early. */
-  get isSettled(): boolean {
-    return this.head[LDS_UNSETTLED / 4] === 0;
+  /** Nothing is in flight that a wavefront could read too early. */
+  isSettledFor({ flightsIssued, flightsDone }: FlyingWave): boolean {
+    return this.head[LDS_UNSETTLED / 4] === 0 && this.lateFlights.size === 0 && flightsIssued === flightsDone;
   }
 
   /**
@@ -352,6 +396,61 @@ export class LdsShadow {
     }
   }
 
+  /** A load into LDS by its number among those of its wavefront, from 1 on, is to write bytes. */
+  setFlights(wave: number, number: number, written: readonly LdsBytes[]): void {
+    const entry = ((number << 4) | wave) >>> 0;
+    for (const { addresses, count, bytes } of written) {
+      for (let i = 0; i < count; i++) {
+        const from = addresses[i] as number;
+        this.flightOf.fill(entry, from >>> 2, (from + bytes + 3) >>> 2);
+      }
+    }
+  }
+
+  /**
+   * The load into LDS that may not have written these bytes yet as a wavefront sees it. `shadows`: of the workgroup's wavefronts.
+   * `isFlight`: another such load asks; it comes behind those of its own wavefront.
+   */
+  flightFor(
+    wave: number,
+    address: number,
+    bytes: number,
+    shadows: readonly FlyingWave[],
+    isFlight: boolean,
+  ): PendingWrite | undefined {
+    for (let dword = address >>> 2; dword < (address + bytes + 3) >>> 2; dword++) {
+      const entry = this.flightOf[dword] as number;
+      if (entry === 0) continue;
+      const [of, number] = [entry & 15, entry >>> 4];
+      const shadow = shadows[of] as FlyingWave;
+      const isComplete = number <= shadow.flightsDone;
+      if (of === wave) {
+        if (!isComplete && !isFlight) return shadow.flight(number);
+        continue;
+      }
+      if (number <= (this.head[LDS_MARKS / 4 + of] as number)) continue;
+      const late = this.lateFlights.get(entry);
+      if (late !== undefined) return { ...late, isComplete };
+      return { kind: 'vm', pc: -1, wave: of, epoch: this.epoch, barrierAge: 0, isComplete };
+    }
+    return undefined;
+  }
+
+  /** A barrier is released: the loads into LDS that are outstanding are so for other wavefronts until the next one. */
+  private meetFlights(all: readonly FlightsOf[]): void {
+    const late = new Map<number, Omit<PendingWrite, 'isComplete'>>();
+    for (const { wave, done, outstanding } of all) {
+      this.head[LDS_MARKS / 4 + wave] = done;
+      outstanding.forEach(({ pc, behind }, n) => {
+        const entry = (((done + 1 + n) << 4) | wave) >>> 0;
+        const known = this.lateFlights.get(entry);
+        late.set(entry, known ?? { kind: 'vm', pc, wave, epoch: this.epoch, barrierAge: behind });
+      });
+    }
+    this.lateFlights = late;
+    this.head[LDS_LATE / 4] = late.size > 0 ? 1 : 0;
+  }
+
   /** An operation whose bytes are in the table is complete: its own wavefront may use them, others after the next barrier. */
   complete(operation: IssuedOperation): void {
     if (operation.ldsId !== 0) this.settled.push(operation);
@@ -386,7 +485,12 @@ export class LdsShadow {
    * instruction. A read that has not come back may still be in a queue of its SIMD when another one's write is done: LDS has several request
    * queues, and operations of different wavefronts overtake each other. Source: LLVM's AMDGPUUsage, "Memory Model gfx6-gfx9".
    */
-  barrier(outstanding: Iterable<IssuedOperation>, reads: ReadonlyMap<number, readonly number[]>): void {
+  barrier(
+    outstanding: Iterable<IssuedOperation>,
+    reads: ReadonlyMap<number, readonly number[]>,
+    flights: readonly FlightsOf[],
+  ): void {
+    this.meetFlights(flights);
     for (const operation of outstanding) this.setInFlight(operation);
     if (reads.size > 0 && this.waves > 1) this.keepReads(reads);
     else if (this.high > this.low) this.head[LDS_STALE / 4] = 1;

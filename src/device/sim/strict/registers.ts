@@ -16,11 +16,14 @@ export const SHADOW_TOTAL = SHADOW_PENDING + 96;
 export const SHADOW_ACCESS = SHADOW_TOTAL + 4;
 export const SHADOW_STORES = SHADOW_TOTAL + 8;
 export const SHADOW_COMPLETE = SHADOW_TOTAL + 12;
+/** i32: loads from memory into LDS that the wavefront has issued, and those of them that are known to be complete. */
+export const SHADOW_FLIGHTS = SHADOW_TOTAL + 16;
+export const SHADOW_FLIGHTS_DONE = SHADOW_TOTAL + 20;
 /**
  * i32: a number for the way to the block that comes next, one for the dispatch, how many blocks have been executed, the last TRAIL_BLOCKS of
  * them (wait-states.ts), and where the table of the ways that are known is.
  */
-export const SHADOW_TRAIL = SHADOW_TOTAL + 16;
+export const SHADOW_TRAIL = SHADOW_TOTAL + 24;
 export const TRAIL_DISPATCH = SHADOW_TRAIL + 4;
 export const TRAIL_COUNT = SHADOW_TRAIL + 8;
 export const TRAIL_RING = SHADOW_TRAIL + 12;
@@ -45,7 +48,10 @@ export const SHADOW_LAST_BARRIER = SHADOW_ACTOR + 36;
 /** i32: where the kernel's arguments are in wasm memory, and their bytes; 0 where they are elsewhere. */
 export const SHADOW_KERNARG = SHADOW_ACTOR + 40;
 export const SHADOW_KERNARG_BYTES = SHADOW_ACTOR + 44;
-export const SHADOW_LOG = (SHADOW_ACTOR + 48 + 15) & -16;
+/** i64: lanes of the access that is looked at which its buffer drops; i32: where the table of instructions that drop is (drops.ts). */
+export const SHADOW_DROPS = SHADOW_ACTOR + 48;
+export const SHADOW_DROP_TABLE = SHADOW_ACTOR + 56;
+export const SHADOW_LOG = (SHADOW_ACTOR + 60 + 15) & -16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*), i16 first slot that it writes and their
  * number; then for each part i64 lanes, i32 1 when all lanes are one run of bytes from the first address on, and 64 LDS addresses.
@@ -55,11 +61,12 @@ export const LOG_PARTS = 4;
 export const LOG_KIND = 8;
 export const LOG_SLOT = 12;
 export const LOG_SLOTS = 14;
-/** Vector memory (a store of it: both), LDS, scalar memory. */
+/** Vector memory (a store of it: both; a load of it into LDS: both), LDS, scalar memory. */
 export const LOGGED_VM = 1;
 export const LOGGED_STORE = 2;
 export const LOGGED_LDS = 4;
 export const LOGGED_SCALAR = 8;
+export const LOGGED_FLIGHT = 16;
 export const LOG_PART = 16;
 export const LOG_PART_BYTES = 16 + 4 * 64;
 export const LOG_ENTRY_BYTES = LOG_PART + 2 * LOG_PART_BYTES;
@@ -96,7 +103,10 @@ export class RegisterShadow {
   readonly scalars: Uint32Array;
   /** Slots that outstanding operations write. */
   readonly pending: Uint32Array;
-  /** From SHADOW_TOTAL on: operations outstanding, what is known of the next access (ACCESS_*), stores issued, stores complete. */
+  /**
+   * From SHADOW_TOTAL on: operations outstanding, what is known of the next access (ACCESS_*), stores issued, stores complete, loads into
+   * LDS issued, those complete.
+   */
   readonly outstanding: Int32Array;
   /** From SHADOW_TRAIL on. */
   readonly trail: Int32Array;
@@ -111,7 +121,7 @@ export class RegisterShadow {
     this.vectors8 = new Float64Array(buffer, offset + SHADOW_VECTORS, 512 * 2);
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
-    this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 4);
+    this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 6);
     this.trail = new Int32Array(buffer, offset + SHADOW_TRAIL, 4 + TRAIL_BLOCKS);
     this.machine = new Uint32Array(buffer, offset + SHADOW_ACTOR, (SHADOW_LOG - SHADOW_ACTOR) / 4);
     this.log = new Uint32Array(buffer, offset + SHADOW_LOG, (LOG_ENTRIES * LOG_ENTRY_BYTES) / 4);
@@ -126,13 +136,18 @@ export class RegisterShadow {
     return this.machine[0] as number;
   }
 
-  /** Barriers that count for races: those of a workgroup that has other wavefronts. */
+  /** Tells compiled code where the table of instructions that drop lanes is. */
+  setDropTable(place: number): void {
+    this.machine[(SHADOW_DROP_TABLE - SHADOW_ACTOR) / 4] = place;
+  }
+
   /** Tells compiled code where the kernel's arguments are. */
   setArguments(place: number, bytes: number): void {
     this.machine[(SHADOW_KERNARG - SHADOW_ACTOR) / 4] = place;
     this.machine[(SHADOW_KERNARG_BYTES - SHADOW_ACTOR) / 4] = bytes;
   }
 
+  /** Barriers that count for races: those of a workgroup that has other wavefronts. */
   get epoch(): number {
     return this.machine[1] as number;
   }
@@ -162,7 +177,25 @@ export class RegisterShadow {
     return Array.from({ length: this.logged }, (_, n) => this.log[(n * LOG_ENTRY_BYTES + LOG_PC) / 4] as number);
   }
 
-  /** Whether an operation in the log writes LDS. */
+  /** The loads into LDS in the log: their places in the image, and the operations of vector memory behind each. */
+  loggedFlights(): { readonly pc: number; readonly behind: number }[] {
+    const { logged, log } = this;
+    const out: { pc: number; behind: number }[] = [];
+    for (let n = 0; n < logged; n++) {
+      const entry = (n * LOG_ENTRY_BYTES) / 4;
+      const kind = log[entry + LOG_KIND / 4] as number;
+      if ((kind & LOGGED_VM) !== 0) for (const flight of out) flight.behind++;
+      if ((kind & LOGGED_FLIGHT) !== 0) out.push({ pc: log[entry + LOG_PC / 4] as number, behind: 0 });
+    }
+    return out;
+  }
+
+  /** Operations of vector memory in the log. */
+  get loggedVm(): number {
+    return this.machine[(SHADOW_LOGGED_VM - SHADOW_ACTOR) / 4] as number;
+  }
+
+  /** Whether an operation in the log writes LDS by the LDS unit. */
   get logsLds(): boolean {
     const { logged, log } = this;
     for (let n = 0; n < logged; n++) if (log[(n * LOG_ENTRY_BYTES + LOG_PARTS) / 4] !== 0) return true;
@@ -210,6 +243,7 @@ export class RegisterShadow {
       this.machine[vms] = (this.machine[vms] as number) + 1;
     }
     if ((kind & LOGGED_STORE) !== 0) outstanding[2] = (outstanding[2] as number) + 1;
+    if ((kind & LOGGED_FLIGHT) !== 0) outstanding[4] = (outstanding[4] as number) + 1;
     return true;
   }
 

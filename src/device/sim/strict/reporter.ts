@@ -40,6 +40,16 @@ export class Reporter {
     this.log.add(this.partsOf(rule, w, pc, details()));
   }
 
+  /** Whether a finding at an instruction is kept: another one is only counted. */
+  isKnown(rule: RunRuleId, pc: number): boolean {
+    return this.log.isKnown(rule, pc);
+  }
+
+  /** Counts more of a finding that is kept. */
+  countMore(rule: RunRuleId, pc: number, times: number): void {
+    this.log.countMore(rule, pc, times);
+  }
+
   /** Reports a finding after which the run cannot go on. */
   fatal(rule: RunRuleId, w: Wave | undefined, pc: number | undefined, details: () => FindingDetails): never {
     throw new StrictStop(this.log.add(this.partsOf(rule, w, pc, details())));

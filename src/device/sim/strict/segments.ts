@@ -36,6 +36,8 @@ export interface Segment {
   readonly touched: readonly bigint[];
   /** v_readfirstlane stands in it, which reads lane 0 when no lane is active. */
   readonly readsFirstLane: boolean;
+  /** What is written depends on which lanes are active (DPP): said for all of them only. */
+  readonly needsAllLanes: boolean;
   /** Something is wrong whatever the state is. */
   readonly isSuspicious: boolean;
 }
@@ -54,7 +56,6 @@ export function isSegmentable(plan: StrictPlan): boolean {
   if (plan.access !== undefined || plan.wait !== undefined || plan.role.kind !== undefined) return false;
   if (plan.role.isBarrier || plan.isWriteBack || plan.isInvalidate || plan.outputModifier !== undefined) return false;
   switch (plan.special) {
-    case 'dpp':
     case 'movrels':
     case 'movreld':
       return false;
@@ -64,6 +65,15 @@ export function isSegmentable(plan: StrictPlan): boolean {
     default:
       return true;
   }
+}
+
+/** Lanes of its results that an instruction writes when all are active; undefined for those of EXEC. */
+function writtenLanes(plan: StrictPlan): bigint | undefined {
+  const { laneSources } = plan;
+  if (laneSources !== undefined)
+    return laneSources.reduce((mask, from, lane) => (from < 0 ? mask : mask | (1n << BigInt(lane))), 0n);
+  const lane = plan.special === 'writelane' ? constantLane(plan) : undefined;
+  return lane === undefined ? undefined : 1n << BigInt(lane);
 }
 
 function writesExec({ effects }: StrictPlan): boolean {
@@ -100,6 +110,7 @@ class SegmentBuilder {
   /** Registers written in the segment: 1 in the lanes of EXEC, 2 in all. */
   private readonly written = new Map<number, number>();
   private readsFirstLane = false;
+  private needsAllLanes = false;
   private isSuspicious = false;
 
   constructor(first: number) {
@@ -122,10 +133,9 @@ class SegmentBuilder {
     }
     for (const { register } of plan.partReads) this.need(register, false, undefined);
     this.addSources(plan);
-    const lane = plan.special === 'writelane' ? constantLane(plan) : undefined;
-    for (const { register, halves, isWhole } of plan.writes) {
-      this.write(register, halves, lane === undefined ? (isWhole ? ALL : undefined) : 1n << BigInt(lane));
-    }
+    this.needsAllLanes ||= plan.laneSources !== undefined;
+    const lanes = writtenLanes(plan);
+    for (const { register, halves, isWhole } of plan.writes) this.write(register, halves, isWhole ? ALL : lanes);
     for (const slot of plan.scalarWrites) this.scalarResults.add(slot);
   }
 
@@ -173,6 +183,7 @@ class SegmentBuilder {
       scalarResults: this.scalarResults.numbers(),
       touched: this.touched.numbers(),
       readsFirstLane: this.readsFirstLane,
+      needsAllLanes: this.needsAllLanes,
       isSuspicious: this.isSuspicious,
     };
   }

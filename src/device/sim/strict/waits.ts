@@ -79,6 +79,11 @@ export class IssuedOperation {
 
 const MAX_FREE = 64;
 
+/** Loads from memory into LDS, which come back in order. */
+function isFlight(kind: MemoryKind, { access }: StrictPlan): boolean {
+  return kind === 'vm' && access?.toLds === true;
+}
+
 /** Stores that are numbered: those of vector memory come back in order, flat ones only all at once. */
 function isNumberedStore(kind: MemoryKind, plan: StrictPlan): boolean {
   return (kind === 'vm' || kind === 'flat') && plan.access?.kind === 'store';
@@ -98,7 +103,7 @@ export class WaitQueue {
   private readonly outstanding: Int32Array;
   private readonly completed: (operation: IssuedOperation) => void;
 
-  /** `pending` has a bit per slot; `outstanding` has four numbers (registers.ts), which compiled code reads and changes too. */
+  /** `pending` has a bit per slot; `outstanding` has six numbers (registers.ts), which compiled code reads and changes too. */
   constructor(pending: Uint32Array, outstanding: Int32Array, completed: (operation: IssuedOperation) => void) {
     this.pending = pending;
     this.outstanding = outstanding;
@@ -120,8 +125,7 @@ export class WaitQueue {
 
   clear(): void {
     for (const queue of [this.vm, this.lds, this.scalar, this.flat]) queue.length = 0;
-    this.outstanding[2] = 0;
-    this.outstanding[3] = 0;
+    this.outstanding.fill(0, 2, 6);
     this.writers.fill(0);
     this.pending.fill(0, 0, SLOT_WORDS);
     this.outstanding[0] = 0;
@@ -142,6 +146,7 @@ export class WaitQueue {
   private complete(operation: IssuedOperation, epoch: number): void {
     this.outstanding[0] = this.total - 1;
     if (operation.kind === 'vm' && isNumberedStore('vm', operation.plan)) this.outstanding[3] = this.storesComplete + 1;
+    if (isFlight(operation.kind, operation.plan)) this.outstanding[5] = (this.outstanding[5] as number) + 1;
     if (!operation.isReported) this.count(operation, -1);
     if (!operation.isComplete) this.finish(operation, epoch);
     if (operation.lds === undefined && this.free.length < MAX_FREE) this.free.push(operation);
@@ -161,10 +166,11 @@ export class WaitQueue {
   /** An operation is issued. */
   issue(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number): IssuedOperation {
     if (isNumberedStore(kind, plan)) this.outstanding[2] = this.storesIssued + 1;
+    if (isFlight(kind, plan)) this.outstanding[4] = (this.outstanding[4] as number) + 1;
     return this.add(kind, pc, plan, wave, epoch);
   }
 
-  /** An operation joins those outstanding; its store has been counted. */
+  /** An operation joins those outstanding; it has been counted as a store or a load into LDS. */
   add(kind: MemoryKind, pc: number, plan: StrictPlan, wave: number, epoch: number): IssuedOperation {
     const sequence = this.nextSequence(kind);
     const operation =
@@ -269,6 +275,13 @@ export class WaitQueue {
       operation.isReported = true;
     }
     return found;
+  }
+
+  /** The outstanding loads into LDS, and the operations of vector memory behind each. */
+  flights(): { readonly operation: IssuedOperation; readonly behind: number }[] {
+    return this.vm
+      .map((operation, n) => ({ operation, behind: this.vm.length - n - 1 }))
+      .filter(({ operation }) => isFlight(operation.kind, operation.plan));
   }
 
   /** Operations of its kind issued after it; for flat the undrained counters. */

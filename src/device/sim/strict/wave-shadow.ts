@@ -4,7 +4,15 @@ import type { Wave } from '../state/wave.ts';
 import { atomicBytes } from '../wasm/memory/index.ts';
 import type { LdsShadow } from './lds.ts';
 import type { StrictPlan } from './plan.ts';
-import { LOGGED_LDS, LOGGED_SCALAR, LOGGED_STORE, LOGGED_VM, RegisterShadow, SHADOW_BYTES } from './registers.ts';
+import {
+  LOGGED_FLIGHT,
+  LOGGED_LDS,
+  LOGGED_SCALAR,
+  LOGGED_STORE,
+  LOGGED_VM,
+  RegisterShadow,
+  SHADOW_BYTES,
+} from './registers.ts';
 import type { CompleteStores, HandedOver } from './synchronisation.ts';
 import type { Executed } from './wait-states.ts';
 import { type IssuedOperation, type LdsBytes, WaitQueue } from './waits.ts';
@@ -62,25 +70,52 @@ export class WaveShadow {
     onComplete: (() => void) | undefined,
   ): void {
     const { kind } = plan.role;
-    if (kind === undefined || (onComplete === undefined && this.tryLog(pc, plan, lds))) return;
+    if (kind === undefined) return;
+    const isFlight = kind === 'vm' && plan.access?.toLds === true;
+    if (isFlight) this.lds?.setFlights(this.wave.index, this.flightsIssued + 1, lds ?? []);
+    const written = isFlight ? undefined : lds;
+    if (onComplete === undefined && this.tryLog(pc, plan, written)) return;
     const operation = this.queue.issue(kind, pc, plan, this.wave.index, epoch);
-    operation.lds = lds;
+    operation.lds = written;
     operation.onComplete = onComplete;
-    if (plan.access?.toLds) this.lds?.setInFlight(operation);
+  }
+
+  /** Loads into LDS that the wavefront has issued, and those of them that are known to be complete. */
+  get flightsIssued(): number {
+    return this.registers.outstanding[4] as number;
+  }
+  get flightsDone(): number {
+    return this.registers.outstanding[5] as number;
+  }
+
+  /** The loads into LDS that are outstanding, in order: their places in the image and the operations of vector memory behind each. */
+  flights(): { readonly pc: number; readonly behind: number }[] {
+    if (this.flightsIssued === this.flightsDone) return [];
+    const { registers, waits } = this;
+    const { loggedVm } = registers;
+    const queued = waits.flights().map(({ operation, behind }) => ({ pc: operation.pc, behind: behind + loggedVm }));
+    return [...queued, ...registers.loggedFlights()];
+  }
+
+  /** An outstanding load into LDS by its number among those of the wavefront, from 1 on. */
+  flight(number: number): IssuedOperation | undefined {
+    return this.queue.flights()[number - this.flightsDone - 1]?.operation;
   }
 
   /** Puts a plain operation into the log that compiled code keeps, if it can be said there. */
   private tryLog(pc: number, plan: StrictPlan, lds: readonly LdsBytes[] = []): boolean {
     const { role, access, effects, operation } = plan;
-    const [range = { first: 0, count: 0 }, more] = effects.defs;
-    if (role.kind === 'flat' || access?.toLds || more !== undefined || lds.length > 2) return false;
+    const [range = { first: 0, count: 0 }, second] = effects.defs;
+    if (role.kind === 'flat' || second !== undefined || lds.length > 2) return false;
+    if (access?.toLds && role.kind !== 'vm') return false;
     const isStore = access?.kind === 'store' && role.kind === 'vm';
     const each =
       operation?.kind === 'store' ? operation.bytes : operation?.kind === 'atomic' ? atomicBytes(operation) : 0;
     if (lds.some(({ count, bytes }) => count > LANES || bytes !== each)) return false;
     const kind = role.kind === 'scalar' ? LOGGED_SCALAR : role.kind === 'lds' ? LOGGED_LDS : LOGGED_VM;
     const addresses = lds.map(({ addresses, count }) => addresses.subarray(0, count));
-    return this.registers.tryLog(pc, isStore ? kind | LOGGED_STORE : kind, range.first, range.count, addresses);
+    const more = isStore ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0;
+    return this.registers.tryLog(pc, kind | more, range.first, range.count, addresses);
   }
 
   /** Outstanding operations that write LDS, when a barrier is passed. */
