@@ -178,6 +178,13 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Give one copy of each file, and merge each database once.',
   },
+  'profile/rounded-counter': {
+    severity: 'warning',
+    title: 'A counter is written with too few digits, so its values are rounded',
+    source: SOURCES.rocprofv3,
+    advice:
+      'Write the counter as a whole number: set the precision of the script or the spreadsheet that wrote the file.',
+  },
   'profile/several-recordings': {
     severity: 'warning',
     title: 'The inputs are of several machines or runs, whose times cannot be compared',

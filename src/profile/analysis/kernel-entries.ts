@@ -17,14 +17,16 @@ import type { TraceFeatures } from './trace-features.ts';
 const MAX_KERNELS = 1000;
 
 /** The rows of the dispatches of every kernel on every agent, in the order in which the recording has them. */
-function groupRows(r: Recording): Int32Array[] {
+function groupRows(r: Recording, table: MetricTable): Int32Array[] {
   const d = r.dispatches;
+  // Files may call one agent differently: `Agent 4`, `4`, or nothing where there is one GPU.
+  const agents = table.agentIds();
   const stride = r.agentKeys.size + 1;
   const ids = new Map<number, number>();
   const groupOf = new Int32Array(d.length);
   const ends: number[] = [];
   for (let row = 0; row < d.length; row++) {
-    const key = d.kernel.get(row) * stride + d.agent.get(row);
+    const key = d.kernel.get(row) * stride + agents[d.agent.get(row)];
     let group = ids.get(key);
     if (group === undefined) {
       group = ends.push(0) - 1;
@@ -119,7 +121,7 @@ export function kernelEntries(
   const noPath = unknown('no dispatch of this kernel has known times');
   const entries: KernelEntry[] = [];
   const counterColumns = r.counters.names.flatMap((name) => r.counters.column(name) ?? []);
-  const groups = groupRows(r);
+  const groups = groupRows(r, table);
   const { chosen, allNs, others } = mostOf(r, groups);
   const onPath = new Map(path?.symbols.map((s) => [`${s.kind}\0${s.agent}\0${s.symbol}`, s]));
   const samples = samplesByKernel(r);

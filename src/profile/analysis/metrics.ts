@@ -89,6 +89,12 @@ export class MetricTable {
     return this.agentOf(row)?.key ?? this.recording.agentKeys.get(this.recording.dispatches.agent.get(row));
   }
 
+  /** For each id of the recording's agent keys, the first id that stands for the same agent. */
+  agentIds(): Int32Array {
+    const keys = this.recording.agentKeys.values.map((key, id) => this.agents[id]?.key ?? key);
+    return Int32Array.from(keys, (key) => keys.indexOf(key));
+  }
+
   /** The agents of all dispatches, each once; undefined for one that is not described. */
   usedAgents(): (Agent | undefined)[] {
     const { agent, length } = this.recording.dispatches;

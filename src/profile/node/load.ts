@@ -233,9 +233,17 @@ function hasTimes(file: DiskFile): boolean {
 const TABLE =
   /(?:^|_)(?:kernel_trace|counter_collection|memory_copy_trace|memory_allocation_trace|[a-z]+_api_trace|agent_info|pmc_perf.*|timestamps|sysinfo|roofline|SQC?_[A-Z_]+)\.csv$/;
 
+/** Tables and folders packed by what is not read here. */
+const PACKED = /(?:\.(?:csv|json|db|att)\.(?:zip|zst|xz|bz2|lz4|7z)|\.(?:zip|7z|tar|tgz|tar\.(?:gz|xz|zst|bz2)))$/i;
+
 /** Reports tables that have lost their columns: nothing of a run may be missing without a word. */
 function reportUnknown(files: readonly DiskFile[], known: ReadonlySet<DiskFile>, recording: Recording): void {
   for (const file of files) {
+    if (PACKED.test(file.path)) {
+      const how = 'Of packed files only gzip (.csv.gz) is read: unpack it.';
+      recording.report('profile/damaged-file', file.path, `The file is left out. ${how}`);
+      continue;
+    }
     if (known.has(file) || file.size === 0 || !TABLE.test(baseName(file.path))) continue;
     if (recording.findings.some(({ place }) => place.file === file.path)) continue;
     recording.report(

@@ -17,7 +17,7 @@ import { type ByteSource, baseName, dirName, type ProfileFile } from '../source.
 import { readSourceCopies } from './att-sources.ts';
 import { readCsv } from './csv.ts';
 import { type Json, streamJson } from './json-stream.ts';
-import { badRow } from './rocprofv3-csv.ts';
+import { badRow, textProblems } from './rocprofv3-csv.ts';
 import { kernelName, number } from './values.ts';
 
 const MAX_WAVES = 256;
@@ -366,32 +366,36 @@ function checkAccounting(lines: readonly TraceLine[], file: string, recording: R
 /** Reads `stats_ui_output_….csv`: the per-instruction sums without the waves. */
 export function readAttStats(source: ByteSource, recording: Recording): void {
   const lines: TraceLine[] = [];
-  readCsv(source, (h) => {
-    const at = ['Codeobj', 'Vaddr', 'Instruction', 'Source', 'Idle', 'Latency', 'Stall'].map((name) => h.at(name));
-    const hits = h.at('Hitcount', 'Hit');
-    return (row) => {
-      const value = (index: number) => (index < 0 ? 0 : (number(row[index]) ?? Number.NaN));
-      const [latency, stall, idle, hit] = [value(at[5]), value(at[6]), value(at[4]), value(hits)];
-      if (row.length !== h.names.length || Number.isNaN(latency + stall + idle + hit)) {
-        return badRow(recording, source.path, 'a cell is not a number');
-      }
-      const vaddr = row[at[1]] ?? '';
-      lines.push({
-        text: row[at[2]] ?? '',
-        source: at[3] < 0 ? '' : row[at[3]],
-        codeObject: at[0] < 0 ? 0 : (number(row[at[0]]) ?? 0),
-        address: /^0x[0-9a-fA-F]{1,13}$/.test(vaddr) ? Number.parseInt(vaddr, 16) : (number(vaddr) ?? 0),
-        hits: hit,
-        latency,
-        stall,
-        idle,
-        pcIssued: undefined,
-        pcStalled: undefined,
-        stallReasons: undefined,
-        kernel: undefined,
-      });
-    };
-  });
+  readCsv(
+    source,
+    (h) => {
+      const at = ['Codeobj', 'Vaddr', 'Instruction', 'Source', 'Idle', 'Latency', 'Stall'].map((name) => h.at(name));
+      const hits = h.at('Hitcount', 'Hit');
+      return (row) => {
+        const value = (index: number) => (index < 0 ? 0 : (number(row[index]) ?? Number.NaN));
+        const [latency, stall, idle, hit] = [value(at[5]), value(at[6]), value(at[4]), value(hits)];
+        if (row.length !== h.names.length || Number.isNaN(latency + stall + idle + hit)) {
+          return badRow(recording, source.path, 'a cell is not a number');
+        }
+        const vaddr = row[at[1]] ?? '';
+        lines.push({
+          text: row[at[2]] ?? '',
+          source: at[3] < 0 ? '' : row[at[3]],
+          codeObject: at[0] < 0 ? 0 : (number(row[at[0]]) ?? 0),
+          address: /^0x[0-9a-fA-F]{1,13}$/.test(vaddr) ? Number.parseInt(vaddr, 16) : (number(vaddr) ?? 0),
+          hits: hit,
+          latency,
+          stall,
+          idle,
+          pcIssued: undefined,
+          pcStalled: undefined,
+          stallReasons: undefined,
+          kernel: undefined,
+        });
+      };
+    },
+    textProblems(source.path, recording),
+  );
   checkAccounting(lines, source.path, recording);
   const trace: ThreadTrace = {
     source: source.path,

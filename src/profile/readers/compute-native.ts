@@ -5,7 +5,7 @@ import type { Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { readCsv } from './csv.ts';
 import { runFolder } from './rocpd.ts';
-import { badRow, counterCell, reportEmpty } from './rocprofv3-csv.ts';
+import { badRow, counterCell, reportEmpty, textProblems } from './rocprofv3-csv.ts';
 import { count } from './values.ts';
 
 /** The dispatches that were read from the database of a process, by their ids. */
@@ -34,22 +34,26 @@ export function readNativeCounters(source: ByteSource, databases: readonly strin
   const dispatches = database === undefined ? new Map<number, number>() : dispatchesOf(r, database, pid);
   const sums = new Map<string, Map<number, number>>();
   let orphans = 0;
-  const rows = readCsv(source, (h) => {
-    const [dispatch, name, value] = ['dispatch_id', 'counter_name', 'counter_value'].map((column) => h.at(column));
-    return (cells) => {
-      if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-      const row = dispatches.get(count(cells[dispatch]));
-      if (row === undefined) {
-        orphans++;
-        return;
-      }
-      const counter = cells[name];
-      const amount = counterCell(r, file, counter, cells[value]) ?? Number.NaN;
-      const ofCounter = sums.get(counter) ?? new Map<number, number>();
-      sums.set(counter, ofCounter);
-      ofCounter.set(row, (ofCounter.get(row) ?? 0) + amount);
-    };
-  });
+  const rows = readCsv(
+    source,
+    (h) => {
+      const [dispatch, name, value] = ['dispatch_id', 'counter_name', 'counter_value'].map((column) => h.at(column));
+      return (cells) => {
+        if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+        const row = dispatches.get(count(cells[dispatch]));
+        if (row === undefined) {
+          orphans++;
+          return;
+        }
+        const counter = cells[name];
+        const amount = counterCell(r, file, counter, cells[value]) ?? Number.NaN;
+        const ofCounter = sums.get(counter) ?? new Map<number, number>();
+        sums.set(counter, ofCounter);
+        ofCounter.set(row, (ofCounter.get(row) ?? 0) + amount);
+      };
+    },
+    textProblems(file, r),
+  );
   for (const [counter, ofCounter] of sums) {
     for (const [row, sum] of ofCounter) if (!Number.isNaN(sum)) r.addCounter(counter, row, sum, file, 'sums');
   }

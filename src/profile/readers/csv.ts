@@ -20,14 +20,19 @@ export function normalise(name: string): string {
 /** A header row with lookup by any of several names. */
 export class Header {
   readonly names: readonly string[];
+  /** Names that several columns have. */
+  readonly repeated: readonly string[];
   private readonly index = new Map<string, number>();
 
   constructor(names: readonly string[]) {
     this.names = names.map((name) => name.trim());
+    const repeated = new Set<string>();
     names.forEach((name, i) => {
       const key = normalise(name);
       if (!this.index.has(key)) this.index.set(key, i);
+      else repeated.add(name.trim());
     });
+    this.repeated = [...repeated];
   }
 
   /** Index of the first of `names` that exists, -1 when none does. */
@@ -78,8 +83,19 @@ function lineEnd(text: string): '\r\n' | '\n' | undefined {
   return text[at - 1] === '\r' ? '\r\n' : '\n';
 }
 
-/** Reads a CSV file row by row. `onHeader` sees the header and returns the handler of the rows. Returns how many rows there were. */
-export function readCsv(source: ByteSource, onHeader: (header: Header) => RowHandler): number {
+/** What is wrong with the text of a file that is read nevertheless. */
+const NOT_UTF8 = 'The file is not in UTF-8. Names that differ in other characters only are taken for the same one.';
+const QUOTES = 'Quotes of some cells do not close where the cell ends. The text of those cells may be wrong.';
+
+/**
+ * Reads a CSV file row by row. `onHeader` sees the header and returns the handler of the rows; `report` is told what is wrong with the text.
+ * Returns how many rows there were.
+ */
+export function readCsv(
+  source: ByteSource,
+  onHeader: (header: Header) => RowHandler,
+  report: (message: string) => void = () => {},
+): number {
   const decoder = new TextDecoder('utf-8');
   let rest = '';
   let line = 0;
@@ -97,16 +113,22 @@ export function readCsv(source: ByteSource, onHeader: (header: Header) => RowHan
     let text = rest + decoder.decode(bytes, { stream: !last });
     if (line === 0 && text.charCodeAt(0) === 0xfeff) text = text.slice(1);
     newline ??= lineEnd(text);
+    if (text.includes('\ufffd')) report(NOT_UTF8);
     const result = new Papa.Parser({ delimiter: ',', newline: newline ?? '\n' }).parse(text, 0, !last) as unknown as {
       data: string[][];
       meta: { cursor: number };
+      errors: { code: string }[];
     };
+    if (result.errors.some(({ code }) => code === 'InvalidQuotes')) report(QUOTES);
     for (const cells of result.data) {
       if (cells.length === 1 && cells[0] === '') continue;
       line++;
       if (handler === undefined) {
         if (cells.length > MAX_COLUMNS) throw notCsv(source.path, `its first row has ${cells.length} columns`);
-        handler = onHeader(new Header(cells));
+        const header = new Header(cells);
+        for (const name of header.repeated)
+          report(`The column ${name} is there more than once. The first one is read.`);
+        handler = onHeader(header);
         first = cells;
       } else if (cells[0] !== first[0] || cells.length !== first.length || cells.some((cell, i) => cell !== first[i])) {
         handler(cells, line);

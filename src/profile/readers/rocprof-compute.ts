@@ -4,7 +4,7 @@
 import type { MeasuredRoofline, Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type Header, type RowHandler, readCsv } from './csv.ts';
-import { badRow, counterCell, reportEmpty, reportTiming } from './rocprofv3-csv.ts';
+import { badRow, counterCell, reportEmpty, reportTiming, textProblems } from './rocprofv3-csv.ts';
 import { amount, count, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
@@ -27,9 +27,13 @@ function isDescribing(name: string): boolean {
 
 /** Reads sysinfo.csv: the machine the folder was recorded on. */
 export function readSysinfo(source: ByteSource, recording: Recording): void {
-  readCsv(source, (header) => (cells) => {
-    applySysinfo((name) => cells[header.at(name)] ?? '', agentKey(source.path), source.path, recording);
-  });
+  readCsv(
+    source,
+    (header) => (cells) => {
+      applySysinfo((name) => cells[header.at(name)] ?? '', agentKey(source.path), source.path, recording);
+    },
+    textProblems(source.path, recording),
+  );
 }
 
 /** Facts of the run by their names in the document, and what the columns of today and of Omniperf 1 call them. */
@@ -119,13 +123,17 @@ export function measuredRoofline(
 
 /** Reads roofline.csv. */
 export function readMeasuredRoofline(source: ByteSource, recording: Recording): void {
-  readCsv(source, (header) => (cells) => {
-    recording.rooflines.push(
-      measuredRoofline(agentKey(source.path), cells[header.at('device')] ?? '', (names) =>
-        number(cells[header.at(...names)]),
-      ),
-    );
-  });
+  readCsv(
+    source,
+    (header) => (cells) => {
+      recording.rooflines.push(
+        measuredRoofline(agentKey(source.path), cells[header.at('device')] ?? '', (names) =>
+          number(cells[header.at(...names)]),
+        ),
+      );
+    },
+    textProblems(source.path, recording),
+  );
 }
 
 /** The agent of a workload folder; its rows name the GPU by `GPU_ID`, its sysinfo does not. */
@@ -256,10 +264,14 @@ function addChannels(r: Recording, file: string, name: string, row: number, of: 
 /** Reads one wide file: pmc_perf*.csv, timestamps.csv or an SQ level file. Rows of all files match by position. */
 export function readWide(source: ByteSource, recording: Recording): void {
   let numbers: RowNumbers | undefined;
-  const rows = readCsv(source, (header) => {
-    numbers = new RowNumbers(header);
-    return wideHandler(header, source.path, recording, numbers);
-  });
+  const rows = readCsv(
+    source,
+    (header) => {
+      numbers = new RowNumbers(header);
+      return wideHandler(header, source.path, recording, numbers);
+    },
+    textProblems(source.path, recording),
+  );
   if (rows === 0) reportEmpty(recording, source.path);
   numbers?.report(recording, source.path, recording.wideFiles);
 }
@@ -380,32 +392,36 @@ export function readLong(source: ByteSource, recording: Recording): void {
   const file = source.path;
   const prefix = passPrefix(file);
   const channels = new Map<string, Map<number, Map<string, number>>>();
-  const rows = readCsv(source, (h) => {
-    const [counter, value, dispatch] = ['Counter_Name', 'Counter_Value', 'Dispatch_ID'].map((name) => h.at(name));
-    const dispatchRow = dispatchRows(h, file, recording);
-    return (cells) => {
-      if (cells.length !== h.names.length) {
-        return badRow(recording, file, 'the number of cells differs from the header');
-      }
-      const id = count(cells[dispatch]);
-      if (id < 0) return badRow(recording, file, 'the dispatch id is not a number');
-      const row = dispatchRow(cells, id);
-      if (row === undefined) return;
-      const name = cells[counter];
-      const amount = counterCell(recording, file, name, cells[value]);
-      const channel = CHANNEL.exec(name);
-      if (channel === null) {
-        if (amount !== undefined) recording.addCounter(prefix + name, row, amount, file, 'sums');
-        return;
-      }
-      const ofRow = channels.get(channel[1]) ?? new Map<number, Map<string, number>>();
-      channels.set(channel[1], ofRow);
-      const values = ofRow.get(row) ?? new Map<string, number>();
-      ofRow.set(row, values);
-      if (values.has(channel[2])) recording.reportTwice(file, 'Counters of dispatches');
-      else values.set(channel[2], amount ?? Number.NaN);
-    };
-  });
+  const rows = readCsv(
+    source,
+    (h) => {
+      const [counter, value, dispatch] = ['Counter_Name', 'Counter_Value', 'Dispatch_ID'].map((name) => h.at(name));
+      const dispatchRow = dispatchRows(h, file, recording);
+      return (cells) => {
+        if (cells.length !== h.names.length) {
+          return badRow(recording, file, 'the number of cells differs from the header');
+        }
+        const id = count(cells[dispatch]);
+        if (id < 0) return badRow(recording, file, 'the dispatch id is not a number');
+        const row = dispatchRow(cells, id);
+        if (row === undefined) return;
+        const name = cells[counter];
+        const amount = counterCell(recording, file, name, cells[value]);
+        const channel = CHANNEL.exec(name);
+        if (channel === null) {
+          if (amount !== undefined) recording.addCounter(prefix + name, row, amount, file, 'sums');
+          return;
+        }
+        const ofRow = channels.get(channel[1]) ?? new Map<number, Map<string, number>>();
+        channels.set(channel[1], ofRow);
+        const values = ofRow.get(row) ?? new Map<string, number>();
+        ofRow.set(row, values);
+        if (values.has(channel[2])) recording.reportTwice(file, 'Counters of dispatches');
+        else values.set(channel[2], amount ?? Number.NaN);
+      };
+    },
+    textProblems(file, recording),
+  );
   for (const [name, ofRow] of channels) {
     for (const [row, values] of ofRow) {
       const of = channelsOf([...values.values()]);

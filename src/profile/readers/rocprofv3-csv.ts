@@ -55,8 +55,13 @@ export function csvKind(header: Header): CsvKind | undefined {
 export function readRocprofCsv(source: ByteSource, kind: CsvKind, recording: Recording): void {
   const make = HANDLERS[kind];
   if (make === undefined) return;
-  const rows = readCsv(source, (header) => make(header, source.path, recording));
+  const rows = readCsv(source, (header) => make(header, source.path, recording), textProblems(source.path, recording));
   if (rows === 0) reportEmpty(recording, source.path);
+}
+
+/** Reports what is wrong with the text of a file that is read nevertheless. */
+export function textProblems(file: string, recording: Recording): (message: string) => void {
+  return (message) => recording.report('profile/bad-record', file, message);
 }
 
 type MakeHandler = (header: Header, file: string, recording: Recording) => RowHandler;
@@ -102,7 +107,21 @@ export function counterCell(r: Recording, file: string, name: string, text: stri
       `Counter ${name} is '${(text as string).slice(0, 40)}' in some rows, which is no number of a counter; those dispatches have no value of it.`,
     );
   }
+  if (value !== undefined && isRounded(text as string)) {
+    r.report(
+      'profile/rounded-counter',
+      file,
+      `Counter ${name} is '${text}' in some rows, which has too few digits for a count: it was rounded.`,
+    );
+  }
   return value;
+}
+
+/** Whether a count was written with an exponent and too few digits to be exact to one part in ten million. */
+function isRounded(text: string): boolean {
+  const found = /^[0-9](?:\.([0-9]*))?e\+?([0-9]+)$/i.exec(text);
+  const digits = found?.[1]?.length ?? 0;
+  return found !== null && digits > 0 && digits < 7 && digits < Number(found[2]);
 }
 
 /** Reports unusable times of a row, once per file and reason. */
@@ -248,28 +267,32 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
 /** Reads agent_info.csv: the GPUs and CPUs of a machine. */
 export function readAgentInfo(source: ByteSource, recording: Recording): void {
   const agents: AgentFacts[] = [];
-  readCsv(source, (h) => {
-    const get = (cells: string[], name: string) => {
-      const value = number(cells[h.at(name)]);
-      return value === undefined || value <= 0 ? undefined : value;
-    };
-    return (cells) => {
-      const isGpu = cells[h.at('Agent_Type')]?.toUpperCase().includes('GPU') ?? false;
-      const node = cells[h.at('Logical_Node_Id')] ?? cells[h.at('Node_Id')] ?? '';
-      const arch = cells[h.at('Name')];
-      agents.push({
-        key: `Agent ${node}`,
-        isGpu,
-        name: cells[h.at('Product_Name')] || arch || undefined,
-        arch: isGpu && /^gfx[0-9a-f]+$/.test(arch ?? '') ? arch : undefined,
-        cuCount: get(cells, 'Cu_Count'),
-        simdPerCu: get(cells, 'Simd_Per_Cu'),
-        xccCount: get(cells, 'Num_Xcc'),
-        wavesPerCu: get(cells, 'Max_Waves_Per_Cu'),
-        maxClockMhz: get(cells, 'Max_Engine_Clk_Fcompute'),
-      });
-    };
-  });
+  readCsv(
+    source,
+    (h) => {
+      const get = (cells: string[], name: string) => {
+        const value = number(cells[h.at(name)]);
+        return value === undefined || value <= 0 ? undefined : value;
+      };
+      return (cells) => {
+        const isGpu = cells[h.at('Agent_Type')]?.toUpperCase().includes('GPU') ?? false;
+        const node = cells[h.at('Logical_Node_Id')] ?? cells[h.at('Node_Id')] ?? '';
+        const arch = cells[h.at('Name')];
+        agents.push({
+          key: `Agent ${node}`,
+          isGpu,
+          name: cells[h.at('Product_Name')] || arch || undefined,
+          arch: isGpu && /^gfx[0-9a-f]+$/.test(arch ?? '') ? arch : undefined,
+          cuCount: get(cells, 'Cu_Count'),
+          simdPerCu: get(cells, 'Simd_Per_Cu'),
+          xccCount: get(cells, 'Num_Xcc'),
+          wavesPerCu: get(cells, 'Max_Waves_Per_Cu'),
+          maxClockMhz: get(cells, 'Max_Engine_Clk_Fcompute'),
+        });
+      };
+    },
+    textProblems(source.path, recording),
+  );
   recording.addAgents(dirName(source.path), source.path, agents);
 }
 
