@@ -263,6 +263,11 @@ export interface SimulatedRun {
   readonly host: readonly (readonly [number, number])[];
 }
 
+/** A folder of one rank of several, as `mpirun rocprofv3 -d out/rank_%rank%` makes them. */
+const RANK = /(?:^|[/_.-])((?:rank|mpi|process|proc|task|worker)[_.-]?[0-9]+)(?=\/|$)/i;
+/** Ranks that are told apart. */
+const MAX_RANKS = 1 << 12;
+
 const SAME_NUMBER =
   'Several dispatches of a process have one number: counters of other files are taken for those of the first.';
 
@@ -453,7 +458,7 @@ export class Recording {
 
   /**
    * Process ids differ between counter passes; within a folder they are numbered in order of appearance. An empty id is of a file that does
-   * not tell; the first process that does is the same one.
+   * not tell; the first process that does is the same one. Folders of ranks are of processes of their own.
    */
   processOrdinal(folder: string, pid: string): number {
     const key = `${folder}\0${pid}`;
@@ -461,14 +466,17 @@ export class Recording {
     if (known !== undefined) return this.ordinals[known];
     const id = this.processes.id(key);
     const unnamed = this.unnamedProcess.get(folder);
-    const count = this.processesOf.get(folder) ?? 0;
+    const rank = RANK.exec(folder)?.[1];
+    const first = rank === undefined ? 0 : this.ranks.id(rank) % MAX_RANKS;
+    const before = this.processesOf.get(folder) ?? 0;
+    const count = first + before * (rank === undefined ? 1 : MAX_RANKS);
     if (pid === '') this.unnamedProcess.set(folder, count);
     else if (unnamed !== undefined) {
       this.unnamedProcess.delete(folder);
       this.ordinals[id] = unnamed;
       return unnamed;
     }
-    this.processesOf.set(folder, count + 1);
+    this.processesOf.set(folder, before + 1);
     this.ordinals[id] = count;
     return count;
   }
@@ -487,6 +495,7 @@ export class Recording {
   }
   private readonly firstSources = new Map<string, string>();
   private readonly unnamedProcess = new Map<string, number>();
+  private readonly ranks = new StringTable();
   private readonly ordinals: number[] = [];
   private readonly processesOf = new Map<string, number>();
 

@@ -239,12 +239,13 @@ const PACKED = /(?:\.(?:csv|json|db|att)\.(?:zip|zst|xz|bz2|lz4|7z)|\.(?:zip|7z|
 /** Reports tables that have lost their columns: nothing of a run may be missing without a word. */
 function reportUnknown(files: readonly DiskFile[], known: ReadonlySet<DiskFile>, recording: Recording): void {
   for (const file of files) {
+    if (known.has(file) || file.size === 0) continue;
     if (PACKED.test(file.path)) {
       const how = 'Of packed files only gzip (.csv.gz) is read: unpack it.';
       recording.report('profile/damaged-file', file.path, `The file is left out. ${how}`);
       continue;
     }
-    if (known.has(file) || file.size === 0 || !TABLE.test(baseName(file.path))) continue;
+    if (!TABLE.test(baseName(file.path))) continue;
     if (recording.findings.some(({ place }) => place.file === file.path)) continue;
     recording.report(
       'profile/damaged-file',
