@@ -8,6 +8,7 @@ import {
 } from '../../src/device/index.ts';
 import { kernelSource } from '../../tests/support/kernel-source.ts';
 import { clangSubjects, type StrictSubject } from '../../tests/support/strict-kernels.ts';
+import { aiterCases } from './aiter.ts';
 import { shapeSubjects } from './shapes.ts';
 
 /** Processor time of this process in milliseconds: other programs on the machine do not count. */
@@ -23,6 +24,7 @@ export interface Case {
   readonly open: () => Promise<Opened>;
 }
 
+/** A case with its device. */
 export interface Opened {
   readonly kernel: DeviceKernel;
   readonly object: Uint8Array;
@@ -119,17 +121,17 @@ type Mode = readonly [
 /**
  * Prints for each case that the words name the processor time of a dispatch in each mode, and its ratio to that of the first mode:
  * the median of the ratios of rounds, in which the modes take turns, with the quarter and three quarters points of them. `first` is
- * the ratio of first dispatches on a fresh device: loading and compiling are in it.
+ * the ratio of first dispatches on a fresh device: compiling is in it.
  */
 export async function compareModes(words: readonly string[], modes: readonly Mode[]): Promise<void> {
   const only = words.filter((word) => !word.startsWith('--'));
   console.log('Timed: dispatches inside one process, its start not included. ms: processor time of a dispatch, warm.');
-  console.log(`ratio: median of rounds (quarter points); first: a first dispatch, loading and compiling included.`);
+  console.log(`ratio: median of rounds (quarter points); first: a first dispatch, compiling included.`);
   const header = modes.map(
     ([name], n) => name.padStart(n === 0 ? 12 : 18) + (n === 0 ? '' : '  ratio             first'),
   );
   console.log(`${'ms'.padEnd(48)}${header.join('')}`);
-  for (const one of CASES) {
+  for (const one of [...CASES, ...aiterCases()]) {
     if (only.length > 0 && !only.some((word) => one.name.includes(word))) continue;
     const warm = await warmTimes(one, modes);
     const first = await firstTimes(one, modes);
