@@ -29,10 +29,13 @@ describe.skipIf(!canCompileHip())('inlined functions', () => {
     return stderr.split(/^\(wavesmith\) .*\n/m).map((text) => text.trim());
   }
   /** Where a stop or a frame is: the line of inlined.cpp. */
-  const at = (text: string | undefined): number => Number(/inlined\.cpp:(\d+)$/.exec(text ?? '')?.[1]);
+  const at = (text: string | undefined): number => Number(/inlined\.cpp:(\d+)$/m.exec(text ?? '')?.[1]);
   /** `function:line` of each frame. */
   const stack = (text: string | undefined): string[] =>
-    (text ?? '').split('\n').map((line) => `${/ in (\w+)/.exec(line)?.[1] ?? '?'}:${at(line)}`);
+    (text ?? '')
+      .split('\n')
+      .filter((line) => line.startsWith('#'))
+      .map((line) => `${/ in (\w+)/.exec(line)?.[1] ?? '?'}:${at(line)}`);
 
   test.each([['-gdwarf-5'], ['-gdwarf-4']])(
     'next runs over them, step goes in, finish out of them, up shows the caller (%s)',
@@ -126,6 +129,46 @@ describe.skipIf(!canCompileHip())('inlined functions', () => {
       expect(said[5]).not.toContain('location list');
     },
   );
+
+  test('a watched variable is the one of its function; source lines, types and places of gdb', async () => {
+    const said = await answers(['-O0'], `inlined.cpp:${CALL_SQUARE}`, [
+      'watch d',
+      'tbreak called',
+      'info breakpoints',
+      'continue', // 4: called has variables of its own
+      'ptype in',
+      'continue',
+      'print a = 9',
+      'print a',
+      'list',
+      'list 5,6',
+      'x/1i $pc', // 11
+      'break *$pc',
+      'print &a',
+      'info symbol square',
+      'whatis threadIdx.y.z',
+      'ptype nothing',
+      'condition 4 a == 77', // 17
+      'continue',
+      'info breakpoints',
+    ]);
+    expect(said[3]).toMatch(/^3 {2}0x\w+ <_ZL6calledi\+0x\w+>, once, hit 0 times$/m);
+    expect(said[4]).toMatch(/^breakpoint 3: .* at .*inlined\.cpp:\d+\n\d+\t {2}int inside = square/);
+    expect(said[5]).toContain("There is no variable 'in' here.");
+    expect(said[6]).toMatch(/^d changed: 0 → \d+ .*\nwatchpoint: .*inlined\.cpp:\d+\n\d+\t {2}out\[i\] = a/);
+    expect([said[7], said[8]]).toEqual(['a = 9', 'a = 9']);
+    expect(said[9]).toMatch(new RegExp(`^=> +${SUM}    out\\[i\\] = a`, 'm'));
+    expect(said[10]).toBe(`5  ${source[4]}\n       6  ${source[5]}`);
+    expect(said[11]).toMatch(/^=> +0x\w+ {2}\w+/m);
+    expect(said[12]).toMatch(/^breakpoint 4 at 0x/);
+    expect(said[13]).toMatch(/^&a = 0x\w+ \(scratch of lane 0\)$/);
+    expect(said[14]).toMatch(/^0x\w+ <\w+(\+0x\w+)?> at .*inlined\.cpp:/);
+    expect(said[15]).toContain('error[');
+    expect(said[16]).toContain("There is no variable 'nothing' here.");
+    // The second dispatch: numbers stay.
+    expect(said[18]).toMatch(/^dispatch 2.*\nbreakpoint 1:/);
+    expect(said[19]).toMatch(/^1 .*hit 1 times\n4 {2}0x\w+ .* if a == 77/);
+  });
 
   test('an editor sees them as stack frames', async () => {
     writeFileSync(

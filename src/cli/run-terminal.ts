@@ -1,5 +1,6 @@
 // The debugger's terminal: lines from standard input or a file of commands, with editing and history where there is a tty.
-import { createReadStream, openSync } from 'node:fs';
+import { createReadStream, existsSync, openSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { WavesmithError } from '../base/index.ts';
 import type { DebugTerminal } from '../device/sim/debug/index.ts';
@@ -17,7 +18,7 @@ function openCommands(file: string): number {
 }
 
 export interface TerminalEvents {
-  /** Ctrl-C while the kernel runs; at the prompt it quits. */
+  /** Ctrl-C while the kernel runs; at an empty prompt it quits. */
   interrupt(): void;
   /** Something else may stand on the line. */
   beforeOutput(): void;
@@ -32,6 +33,8 @@ export class CommandTerminal implements DebugTerminal {
   private readonly isTty: boolean;
   private readonly events: TerminalEvents;
   private ended = false;
+  private readonly read = new Map<string, readonly string[] | undefined>();
+  complete: DebugTerminal['complete'];
   private failure: WavesmithError | undefined;
 
   /** `file`: commands to read instead of standard input. */
@@ -41,7 +44,12 @@ export class CommandTerminal implements DebugTerminal {
     const isScript = file !== undefined && file !== '-';
     this.isTty = !isScript && process.stdin.isTTY === true;
     const input: NodeJS.ReadableStream = isScript ? createReadStream(file, { fd: openCommands(file) }) : process.stdin;
-    this.lines = createInterface({ input, output: this.isTty ? output : undefined, terminal: this.isTty });
+    const completer = (line: string): [string[], string] => {
+      const [words, replaced] = this.complete?.(line) ?? [[], ''];
+      return [[...words], replaced];
+    };
+    const shown = this.isTty ? output : undefined;
+    this.lines = createInterface({ input, output: shown, terminal: this.isTty, completer });
     this.lines.on('error', (error: Error) => {
       this.failure = readFailure(file ?? '-', error);
       this.end();
@@ -53,6 +61,13 @@ export class CommandTerminal implements DebugTerminal {
     });
     this.lines.on('close', () => this.end());
     this.lines.on('SIGINT', () => {
+      // What has been typed is dropped; on an empty line it quits.
+      if (this.waiting.length > 0 && this.lines.line !== '') {
+        this.output.write('^C\n');
+        Object.assign(this.lines, { line: '', cursor: 0 });
+        this.lines.prompt();
+        return;
+      }
       const take = this.waiting.shift();
       if (take === undefined) events.interrupt();
       else take('quit');
@@ -85,6 +100,22 @@ export class CommandTerminal implements DebugTerminal {
   print(text: string): void {
     this.events.beforeOutput();
     this.output.write(`${text}\n`);
+  }
+
+  /** A source file where the debug information says it is, or below the current folder. */
+  readSource(file: string): readonly string[] | undefined {
+    if (!this.read.has(file)) {
+      const path = [file, basename(file)].find((one) => existsSync(one));
+      let lines: readonly string[] | undefined;
+      try {
+        lines = path === undefined ? undefined : readFileSync(path, 'utf8').split(/\r?\n/);
+      } catch {
+        // A folder, or a file that may not be read: instructions are shown.
+        lines = undefined;
+      }
+      this.read.set(file, lines);
+    }
+    return this.read.get(file);
   }
 
   /** Ends waiting for input, so that the process can end. */

@@ -111,8 +111,8 @@ export class ProgramDebugging {
     if (this.last === undefined || this.options.setsBreakpoints === true) return;
     const { led, module } = this.last;
     const requests = led.breakpoints.breakpoints.map(
-      ({ places, condition, wave, isTemporary, log, isEnabled, ignoring }) => ({
-        ...{ places, condition, wave, isTemporary, log, isEnabled },
+      ({ id, places, condition, wave, isTemporary, log, isEnabled, ignoring }) => ({
+        ...{ id, places, condition, wave, isTemporary, log, isEnabled },
         ignore: ignoring,
       }),
     );

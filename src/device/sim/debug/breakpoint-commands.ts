@@ -18,13 +18,15 @@ export function placesText(d: Debugger, all: readonly number[]): string {
   return all.map((pc) => placeText(d, pc)).join(', ');
 }
 
-export function listBreakpoints(session: CommandSession): undefined {
+/** All of them, or watchpoints alone. */
+export function listBreakpoints(session: CommandSession, all: boolean): undefined {
   const { breakpoints } = session.debugger;
-  const lines = breakpoints.breakpoints.map((b) => {
+  const lines = (all ? breakpoints.breakpoints : []).map((b) => {
     const only = b.wave === undefined ? '' : ` wave ${b.wave.workgroup.join(',')}/${b.wave.wave}`;
     const condition = b.condition === undefined ? '' : ` if ${b.condition}`;
     const ignoring = b.ignoring > 0 ? `, ignored ${b.ignoring} times more` : '';
-    return `${b.id}  ${placesText(session.debugger, b.places)}${only}${condition}${b.isEnabled ? '' : ' (disabled)'}, hit ${b.hits} times${ignoring}`;
+    const once = b.isTemporary === true ? ', once' : '';
+    return `${b.id}  ${placesText(session.debugger, b.places)}${only}${condition}${b.isEnabled ? '' : ' (disabled)'}${once}, hit ${b.hits} times${ignoring}`;
   });
   for (const w of breakpoints.watchpoints) {
     const at = w.wave === undefined ? '' : ` of wave ${w.wave.workgroup.join(',')}/${w.wave.wave}`;
@@ -32,7 +34,7 @@ export function listBreakpoints(session: CommandSession): undefined {
       `${w.id}  watch ${w.expression.text}${at}${w.isEnabled ? '' : ' (disabled)'}, hit ${w.hits} times, now ${valueText(w.last)}`,
     );
   }
-  return show(session, lines.length === 0 ? ['no breakpoints'] : lines);
+  return show(session, lines.length === 0 ? [all ? 'no breakpoints' : 'no watchpoints'] : lines);
 }
 
 const ids = (words: readonly string[]): number[] => words.map((word) => count(word, 0, 1_000_000, 'a breakpoint'));

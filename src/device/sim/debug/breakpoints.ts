@@ -5,8 +5,11 @@ import { type Expression, isTrue, parseExpression, type Value } from './expressi
 import { activeLanes, scopeOf } from './scope.ts';
 import type { ScopeSource } from './scope-source.ts';
 import type { WaveKey } from './stop.ts';
+import { frameToWatch, noting, sourceOfFrame, type WatchedFrame } from './watched-frame.ts';
 
 export interface BreakpointRequest {
+  /** The number that it has had; it gets another one when that is taken. */
+  readonly id?: number | undefined;
   /** Addresses: a source line may have several. */
   readonly places: readonly number[];
   /** Stops only when this is true; with vector registers in it, for any active lane. */
@@ -36,6 +39,8 @@ export interface Watchpoint {
   readonly expression: Expression;
   readonly wave: WaveKey | undefined;
   readonly lane: number;
+  /** Of variables of the source program. */
+  readonly frame: WatchedFrame | undefined;
   isEnabled: boolean;
   hits: number;
   last: Value | undefined;
@@ -72,7 +77,7 @@ export class Breakpoints {
     const expression = request.condition === undefined ? undefined : parseExpression(request.condition);
     const breakpoint: Breakpoint = {
       ...request,
-      id: this.nextId++,
+      id: this.numberFor(request.id),
       isEnabled: true,
       hits: 0,
       ignoring: request.ignore ?? 0,
@@ -83,15 +88,24 @@ export class Breakpoints {
     return breakpoint;
   }
 
+  private numberFor(wanted: number | undefined): number {
+    const isTaken = [...this.breakpoints, ...this.watchpoints].some((b) => b.id === wanted);
+    const id = wanted === undefined || isTaken ? this.nextId : wanted;
+    this.nextId = Math.max(this.nextId, id + 1);
+    return id;
+  }
+
   /** Watches an expression as a wave and lane see it. */
   watch(text: string, w: Wave | undefined, lane: number): Watchpoint {
     const expression = parseExpression(text);
-    const last = expression.evaluate(scopeOf(w, lane, this.source));
+    const { source, isAsked } = noting(this.source);
+    const last = expression.evaluate(scopeOf(w, lane, source));
     const watchpoint: Watchpoint = {
       id: this.nextId++,
       expression,
       wave: w === undefined ? undefined : keyOf(w),
       lane,
+      frame: w !== undefined && isAsked() ? frameToWatch(w, this.source) : undefined,
       isEnabled: true,
       hits: 0,
       last,
@@ -210,9 +224,11 @@ export class Breakpoints {
   }
 
   /** What a watchpoint sees now; undefined when it cannot be read, or needs a wave that does not run. */
-  private valueOf({ expression, wave, lane }: Watchpoint, waves: readonly Wave[]): Value | undefined {
+  private valueOf({ expression, wave, lane, frame }: Watchpoint, waves: readonly Wave[]): Value | undefined {
     const w = wave === undefined ? undefined : waves.find((one) => isWave(one, wave));
-    return quietValue(expression, w, lane, this.source);
+    if (frame === undefined || w === undefined) return quietValue(expression, w, lane, this.source);
+    const source = sourceOfFrame(w, this.source, frame);
+    return source === undefined ? undefined : quietValue(expression, w, lane, source);
   }
 
   /** Forgets what was seen: after going back nothing has changed yet. */

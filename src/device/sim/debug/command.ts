@@ -1,6 +1,8 @@
 // What every command of the debugger is made of: its session, its line, numbers and places in it.
 import { WavesmithError } from '../../../base/index.ts';
+import type { DebugLine } from '../../../codeobject/index.ts';
 import type { Debugger } from './debugger.ts';
+import { evaluate } from './look.ts';
 import { placesOf } from './places.ts';
 import type { Resume } from './stop.ts';
 
@@ -11,6 +13,10 @@ export interface CommandSession {
   /** Expressions that are shown at each stop. */
   readonly displays: { readonly id: number; readonly text: string }[];
   stopsAtEnd: boolean;
+  /** Lines of a source file as the debug information names it; undefined when it cannot be read. */
+  readonly sources?: ((file: string) => readonly string[] | undefined) | undefined;
+  /** The source lines that were listed last since the stop. */
+  listed?: { readonly file: string; readonly from: number; readonly to: number } | undefined;
 }
 
 /** A command line: its words, all after the first as one text, and what stands behind `/` in the first. */
@@ -52,10 +58,21 @@ export const show = (session: CommandSession, lines: readonly string[]): undefin
 /** Addresses of a place; a bare number below the code is a line of the file where execution is. */
 export function places(d: Debugger, text: string | undefined): readonly number[] {
   if (text === undefined) throw bad('A place is missing: an address, a label, +N from the kernel start, or FILE:LINE.');
+  // Of gdb: `*ADDRESS`, `$pc`, `$pc + 8`.
+  if (/^(?:\*|\$?pc\b)/.test(text)) {
+    const value = evaluate(d, text.replace(/^\*/, ''));
+    return [d.options.symbols.resolveInstruction(`0x${value.toString(16)}`)];
+  }
   return placesOf(d.options, text, d.options.lines?.at(d.pc)?.file);
 }
 
 /** The first of them. */
 export function place(d: Debugger, text: string | undefined): number {
   return places(d, text)[0] as number;
+}
+
+/** A line of a source file with its number, when the file can be read. */
+export function sourceLine({ sources }: CommandSession, line: DebugLine | undefined): string | undefined {
+  const text = line === undefined ? undefined : sources?.(line.file)?.[line.line - 1];
+  return text === undefined ? undefined : `${line?.line}\t${text}`;
 }

@@ -11,11 +11,15 @@ import {
   MOST_STEPS,
   place,
   show,
+  sourceLine,
 } from './command.ts';
+import { completionsOf } from './complete.ts';
 import { parseExpression } from './expression.ts';
-import { backtrace, disassembly, evaluate, selectedWave, valueText, wavesText } from './look.ts';
+import { disassemble, listCommand } from './list-commands.ts';
+import { backtrace, evaluate, selectedWave, valueText, wavesText } from './look.ts';
 import {
   examineCommand,
+  INFO_TOPICS,
   info,
   lds,
   memory,
@@ -26,6 +30,7 @@ import {
   set,
 } from './look-commands.ts';
 import type { BackTarget, Resume } from './stop.ts';
+import { typeOf, whatIs } from './type-commands.ts';
 
 function step(
   session: CommandSession,
@@ -214,7 +219,7 @@ const COMMANDS: readonly CommandEntry[] = [
     },
   },
   {
-    names: ['delete', 'd'],
+    names: ['delete', 'd', 'clear'],
     usage: 'delete [N|PLACE…]',
     summary: 'remove breakpoints or watchpoints, or all',
     run: remove,
@@ -233,7 +238,7 @@ const COMMANDS: readonly CommandEntry[] = [
     run: info,
   },
   {
-    names: ['print', 'p', 'inspect'],
+    names: ['print', 'p', 'inspect', 'call', 'output'],
     usage: 'print[/x|d|u|t|f] EXPRESSION',
     summary: 'a value: v3 + 1, s[2:3], f32(v5), *f32(x + 4), lds.u32(64), v3[5]',
     run: printCommand,
@@ -263,11 +268,28 @@ const COMMANDS: readonly CommandEntry[] = [
     run: (s, { words }) => lds(s, words),
   },
   {
-    names: ['list', 'l', 'dis', 'disassemble'],
-    usage: 'list [PLACE]',
-    summary: 'disassembly around the instruction',
-    run: (s, { words: [where] }) =>
-      show(s, disassembly(s.debugger, where === undefined ? s.debugger.pc : place(s.debugger, where), 5, 8)),
+    names: ['list', 'l'],
+    usage: 'list [PLACE|FROM,TO|-]',
+    summary: 'source lines where their file is there, else instructions; again: those that follow',
+    run: listCommand,
+  },
+  {
+    names: ['disassemble', 'dis', 'disas'],
+    usage: 'disassemble [PLACE]',
+    summary: 'instructions around a place',
+    run: disassemble,
+  },
+  {
+    names: ['ptype'],
+    usage: 'ptype VARIABLE',
+    summary: 'its type with members',
+    run: typeOf,
+  },
+  {
+    names: ['whatis'],
+    usage: 'whatis VARIABLE',
+    summary: "its type's name",
+    run: whatIs,
   },
   {
     names: ['backtrace', 'bt', 'where'],
@@ -369,7 +391,9 @@ function selectFrame(s: CommandSession, wanted: number | undefined): undefined {
     throw bad(`There is no frame ${frame}.`, `'backtrace' lists them: 0 to ${frames.length - 1}.`);
   }
   d.frame = frame;
-  return show(s, [frames[frame]?.text as string]);
+  s.listed = undefined;
+  const source = sourceLine(s, frames[frame]?.frame.line);
+  return show(s, [frames[frame]?.text as string, ...(source === undefined ? [] : [source])]);
 }
 
 const byName = new Map(COMMANDS.flatMap((c) => c.names.map((name): [string, CommandEntry] => [name, c])));
@@ -388,6 +412,11 @@ export function runCommand(session: CommandSession, line: string): Resume | unde
     session.print(error.format());
     return undefined;
   }
+}
+
+/** What may be typed where a line ends, for a terminal's completion. */
+export function completions(session: CommandSession, line: string): readonly [readonly string[], string] {
+  return completionsOf(session.debugger, line, [...byName.keys()], INFO_TOPICS);
 }
 
 /** Values that are shown at each stop. */

@@ -5,6 +5,7 @@ import { debuggedCode, runDebugged } from '../../../../tests/support/debugged.ts
 import fc from '../../../../tests/support/fast-check.ts';
 import { WavesmithError } from '../../../base/index.ts';
 import { gpuWindow } from '../state/layout.ts';
+import { completions } from './commands.ts';
 import type { Debugger } from './debugger.ts';
 import { parseExpression, type Scope } from './expression.ts';
 
@@ -375,4 +376,25 @@ test('no command line breaks it', async () => {
     }),
     { numRuns: 150 },
   );
+});
+
+test('completion knows commands, topics, places, registers and arguments', async () => {
+  const words = new Map<string, readonly string[]>();
+  await runDebugged([
+    (led) => {
+      const session = { debugger: led, print: () => undefined, displays: [], stopsAtEnd: false };
+      for (const line of ['rev', 'info w', 'break aga', 'b again if v', 'print ar', 'p/x ex', 'nothing x', 'break ']) {
+        words.set(line, completions(session, line)[0]);
+      }
+      return 'detach';
+    },
+  ]);
+  expect(words.get('rev')).toContain('reverse-continue');
+  expect(words.get('info w')).toEqual(['watchpoints', 'waves']);
+  expect(words.get('break aga')).toEqual(['again']);
+  expect(words.get('b again if v')).toEqual(['vcc']);
+  expect(words.get('print ar')).toContain('arg0');
+  expect(words.get('p/x ex')).toEqual(['exec']);
+  expect(words.get('nothing x')).toEqual([]);
+  expect(words.get('break ')).toEqual(expect.arrayContaining(['k', 'helper', 'back']));
 });

@@ -167,10 +167,25 @@ export class Debugger implements Monitor, ScopeSource {
   selectedFrame(w: Wave): SelectedFrame | undefined {
     // While the wave runs, conditions and watched values mean the innermost function.
     if (w !== this.selected || !this.isStopped) return undefined;
-    const frame = this.framesOf(w)[this.frame];
+    return this.asSelected(w, this.framesOf(w)[this.frame]);
+  }
+
+  frameOfKey(w: Wave, key: number, depth: number): SelectedFrame | undefined {
+    const level = (this.facts.get(w)?.calls?.depth ?? 0) - depth;
+    if (level < 0) return undefined;
+    const pc = level === 0 ? this.pcOf(w) : this.callsOf(w)[level - 1]?.site;
+    const frames = pc === undefined ? [] : framesAt(this.options, pc, level, 0);
+    return this.asSelected(
+      w,
+      frames.find((f) => f.key === key),
+    );
+  }
+
+  private asSelected(w: Wave, frame: Frame | undefined): SelectedFrame | undefined {
     if (frame === undefined) return undefined;
+    const depth = (this.facts.get(w)?.calls?.depth ?? 0) - frame.level;
     const call = frame.level === 0 ? undefined : this.callsOf(w)[frame.level - 1];
-    return { pc: frame.pc, inlined: frame.inlined, scalars: call?.scalars };
+    return { pc: frame.pc, inlined: frame.inlined, scalars: call?.scalars, depth };
   }
 
   /** `file:line` where a wave is, as its innermost function that is not hidden sees it. */
@@ -180,7 +195,7 @@ export class Debugger implements Monitor, ScopeSource {
 
   /** The address of a wave's next instruction, or undefined when it has not begun. */
   pcOf(w: Wave): number | undefined {
-    if (w === this.held) return this.heldPc;
+    if (w === this.held && this.isStopped) return this.heldPc;
     return this.facts.has(w) ? w.pc - this.options.code.base : undefined;
   }
 

@@ -11,6 +11,7 @@ import { bad, type CommandLine, type CommandSession, count, MOST, place, show } 
 import type { Debugger } from './debugger.ts';
 import { valueType } from './expression.ts';
 import {
+  backtrace,
   disassembly,
   dump,
   evaluate,
@@ -23,6 +24,7 @@ import {
 } from './look.ts';
 import { addressNumber } from './scope.ts';
 import { findVariable, partAt, type VariableKind, variablesOf, variableText } from './source-variables.ts';
+import { addressOf, symbolText } from './type-commands.ts';
 
 export function registers(session: CommandSession, words: readonly string[]): undefined {
   const w = selectedWave(session.debugger);
@@ -109,6 +111,9 @@ export function examineCommand(session: CommandSession, { words, rest, format }:
 export function printCommand(session: CommandSession, { rest, format }: CommandLine): undefined {
   const d = session.debugger;
   if (rest === '') throw bad('An expression is missing.', 'For example: print v3 + 1, print/f v3, print *f32(x + 4).');
+  // As in gdb: an assignment is made, and &NAME is where a variable is.
+  if (/^[^=<>!]+=(?!=)/.test(rest)) return set(session, { words: [], rest, format: '' });
+  if (/^&\s*[A-Za-z_]/.test(rest)) return show(session, [`${rest} = ${addressOf(session, rest.slice(1).trim())}`]);
   return show(session, [`${rest} = ${variableNamed(d, rest, format) ?? valueText(evaluate(d, rest), format)}`]);
 }
 
@@ -183,19 +188,49 @@ function setMemory(session: CommandSession, w: Wave, typeName: string, address: 
   return show(session, [`*${typeName}(${hex(where)}) = ${valueText(evaluate(d, `*${typeName}(${where})`))}`]);
 }
 
+/** What `info` tells of. Of those that begin alike the first is meant. */
+export const INFO_TOPICS = [
+  ...([
+    'registers',
+    'breakpoints',
+    'watchpoints',
+    'waves',
+    'threads',
+    'arguments',
+    'args',
+    'locals',
+    'variables',
+  ] as const),
+  ...(['frame', 'symbol', 'source', 'functions', 'line', 'display', 'history'] as const),
+];
+
 export function info(session: CommandSession, { words }: CommandLine): undefined {
   const [what = '', ...rest] = words;
   const d = session.debugger;
-  const topics: Record<string, () => undefined> = {
+  const topics: Record<(typeof INFO_TOPICS)[number], () => undefined> = {
     registers: () => registers(session, rest),
-    breakpoints: () => listBreakpoints(session),
-    watchpoints: () => listBreakpoints(session),
+    breakpoints: () => listBreakpoints(session, true),
+    watchpoints: () => listBreakpoints(session, false),
     waves: () => show(session, wavesText(d, true)),
     threads: () => show(session, wavesText(d, true)),
     arguments: () => show(session, argumentsText(d)),
     locals: () => show(session, variablesText(d, ['parameter', 'local'])),
     variables: () => show(session, variablesText(d, ['global'])),
     args: () => show(session, parametersText(d)),
+    frame: () =>
+      show(
+        session,
+        backtrace(d, selectedWave(d))
+          .slice(d.frame, d.frame + 2)
+          .map(({ text }, i) => (i === 0 ? text : `called by ${text}`)),
+      ),
+    symbol: () => show(session, [symbolText(session, place(d, rest.join(' ') || undefined))]),
+    source: () => show(session, d.options.lines?.files() ?? ['no debug information: compile with -g']),
+    functions: () =>
+      show(
+        session,
+        d.options.symbols.symbols.filter((s) => s.size > 0).map((s) => `${hex(s.address).padStart(10)}  ${s.name}`),
+      ),
     line: () => show(session, [`${placeText(d, d.pc)} ${d.lineAt(d.pc) ?? '(no source line)'}`]),
     display: () =>
       show(
@@ -207,10 +242,10 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
         d.hasHistory ? `instruction ${d.time}; back to ${d.startOfHistory}` : `instruction ${d.time}; no history`,
       ]),
   };
-  const name = Object.keys(topics).find((topic) => what !== '' && topic.startsWith(what));
-  if (name === undefined)
-    throw bad(`There is no information on '${what}'.`, `Topics: ${Object.keys(topics).join(', ')}.`);
-  return topics[name]?.();
+  const asked = what === 'all-registers' ? 'registers' : what;
+  const name = INFO_TOPICS.find((topic) => asked !== '' && topic.startsWith(asked));
+  if (name === undefined) throw bad(`There is no information on '${what}'.`, `Topics: ${INFO_TOPICS.join(', ')}.`);
+  return topics[name]();
 }
 
 function argumentsText(d: Debugger): string[] {

@@ -118,7 +118,7 @@ export function disassembly(d: Debugger, pc: number, before: number, after: numb
     source = found;
     if (label !== undefined) lines.push(`${label}:`);
     const mark = d.breakpoints.isAt(address) ? '*' : ' ';
-    lines.push(`${address === pc ? '=>' : '  '}${mark} ${hex(address).padStart(8)}  ${text}`);
+    lines.push(`${address === d.pc ? '=>' : '  '}${mark} ${hex(address).padStart(8)}  ${text}`);
     return lines;
   });
 }

@@ -12,6 +12,8 @@ export interface SelectedFrame {
   readonly inlined: number;
   /** Of a function that has called another one: scalar registers at the call. Vector registers are the innermost function's. */
   readonly scalars: Int32Array | undefined;
+  /** Calls that have not returned, its own included. */
+  readonly depth: number;
 }
 
 /** Where arguments, addresses of code and memory come from. */
@@ -23,6 +25,8 @@ export interface ScopeSource {
   pcOf(w: Wave): number | undefined;
   /** The function whose variables are meant; undefined when the wave has not begun. */
   selectedFrame?(w: Wave): SelectedFrame | undefined;
+  /** The function of a key among those in so many calls; undefined when the wave is not in it. */
+  frameOfKey?(w: Wave, key: number, depth: number): SelectedFrame | undefined;
   /** Variables of the source program, when there is debug information. */
   readonly info: DebugInfo | undefined;
   /** Address at which the file's address 0 is loaded. */

@@ -1,7 +1,8 @@
 // The debugger led by command lines: from a terminal, or from a script.
 import type { CommandSession } from './command.ts';
-import { displayText, runCommand } from './commands.ts';
+import { completions, displayText, runCommand } from './commands.ts';
 import type { Debugger, DebugLeader } from './debugger.ts';
+import { stoppedLine } from './list-commands.ts';
 import { stopText } from './look.ts';
 import type { Resume, Stop } from './stop.ts';
 
@@ -10,6 +11,10 @@ export interface DebugTerminal {
   /** The next command line, or undefined when there are no more. */
   ask(prompt: string): Promise<string | undefined>;
   print(text: string): void;
+  /** Lines of a source file as the debug information names it; undefined when it cannot be read. */
+  readSource?(file: string): readonly string[] | undefined;
+  /** Asked for the words that may stand where a line ends, and the part that they would replace. */
+  complete?: ((line: string) => readonly [readonly string[], string]) | undefined;
 }
 
 /** Asks a terminal for commands at every stop. */
@@ -27,7 +32,10 @@ export class TerminalFront implements DebugLeader {
   lead(led: Debugger): void {
     const print = (text: string): void => this.terminal.print(text);
     const { displays = [], stopsAtEnd = false } = this.session ?? {};
-    this.session = { debugger: led, print, displays, stopsAtEnd };
+    const sources = (file: string): readonly string[] | undefined => this.terminal.readSource?.(file);
+    const session: CommandSession = { debugger: led, print, displays, stopsAtEnd, sources };
+    this.session = session;
+    this.terminal.complete = (line) => completions(session, line);
   }
 
   get stopsAtEnd(): boolean {
@@ -40,7 +48,10 @@ export class TerminalFront implements DebugLeader {
     const { session, terminal } = this;
     if (session === undefined) throw new Error('nobody is led');
     const { debugger: led } = session;
+    session.listed = undefined;
     terminal.print(stopText(led, stop));
+    const source = stoppedLine(session);
+    if (source !== undefined) terminal.print(source);
     if (stop.wave !== undefined && session.displays.length > 0) terminal.print(displayText(session).join('\n'));
     for (;;) {
       const line = await terminal.ask('(wavesmith) ');

@@ -1,0 +1,57 @@
+// Completion of command lines: names of commands, topics, places, registers, arguments and variables.
+
+import { sourceName } from '../tools/symbols.ts';
+import type { Debugger } from './debugger.ts';
+import { variablesOf } from './source-variables.ts';
+
+const REGISTERS = [
+  'vcc',
+  'exec',
+  'scc',
+  'm0',
+  'mode',
+  'pc',
+  'lane',
+  'wave',
+  'workgroup.x',
+  'workgroup.y',
+  'workgroup.z',
+];
+const TAKES_PLACE = /^(?:b|break|tb|tbreak|until|u|advance|jump|j|list|l|dis|disas|disassemble|clear|delete|d)$/;
+const TAKES_VALUE =
+  /^(?:p|print|inspect|watch|display|x|set|who|origin|ptype|whatis|call|output|memory|m|condition|registers|r)$/;
+
+/** Words that may stand where a line ends, and the part of the line that they would replace. */
+export function completionsOf(
+  d: Debugger,
+  line: string,
+  commands: readonly string[],
+  topics: readonly string[],
+): readonly [words: readonly string[], replaced: string] {
+  const parts = /^\s*(\S*)$/.exec(line);
+  if (parts !== null) return [starting(commands, parts[1] as string), parts[1] as string];
+  const [, first = '', rest = ''] = /^\s*([^\s/]+)(?:\/\S*)?\s+(.*)$/.exec(line) ?? [];
+  const isPlace = TAKES_PLACE.test(first);
+  const last = (isPlace ? /\S*$/ : /[\w.:]*$/).exec(rest)?.[0] ?? '';
+  if (first === 'info' || first === 'i') return [starting(topics, last), last];
+  if (isPlace && !/\bif\b/.test(rest)) return [starting(placeNames(d), last), last];
+  if (isPlace || TAKES_VALUE.test(first)) return [starting(valueNames(d), last), last];
+  return [[], last];
+}
+
+const starting = (words: readonly string[], begin: string): string[] =>
+  [...new Set(words)].filter((word) => word.startsWith(begin)).sort();
+
+function placeNames(d: Debugger): string[] {
+  const { symbols, lines } = d.options;
+  const names = symbols.symbols.flatMap(({ name }) => [name, sourceName(name)]);
+  const inlined = d.selected === undefined ? [] : d.framesOf(d.selected).flatMap((f) => f.name ?? []);
+  return [...names, ...inlined, ...(lines?.files() ?? []).map((file) => `${file.replace(/^.*\//, '')}:`)];
+}
+
+function valueNames(d: Debugger): string[] {
+  const { selected } = d;
+  const variables = selected === undefined ? [] : variablesOf(selected, d.lane, d).map((v) => v.name);
+  const own = d.options.arguments().map(({ name }, i) => (name === '' ? `arg${i}` : name));
+  return [...variables, ...own, ...REGISTERS];
+}

@@ -1,0 +1,66 @@
+// Commands that show code: source lines where their file can be read, else instructions.
+import { bad, type CommandLine, type CommandSession, MOST, place, show, sourceLine } from './command.ts';
+import { disassembly } from './look.ts';
+
+const LINES = 10;
+
+/** Lines of a source file from one on; the line of execution is marked. */
+function sourceLines(session: CommandSession, file: string, from: number, to: number): undefined {
+  const all = session.sources?.(file);
+  if (all === undefined) throw bad(`The source file ${file} cannot be read.`, "'disassemble' shows instructions.");
+  if (from > all.length) throw bad(`${file} has ${all.length} lines.`);
+  const d = session.debugger;
+  const here = d.selected === undefined ? undefined : d.framesOf(d.selected)[d.frame]?.line;
+  const last = Math.min(to, all.length);
+  session.listed = { file, from, to: last };
+  const mark = (n: number): string => (here?.file === file && here.line === n ? '=>' : '  ');
+  return show(
+    session,
+    all.slice(from - 1, last).map((text, i) => `${mark(from + i)} ${String(from + i).padStart(5)}  ${text}`),
+  );
+}
+
+/** `list [PLACE | FROM,TO | -]`: alone, what follows what was listed last, or the lines around execution. */
+export function listCommand(session: CommandSession, line: CommandLine): undefined {
+  const d = session.debugger;
+  const { rest } = line;
+  const frame = d.selected === undefined ? undefined : d.framesOf(d.selected)[d.frame];
+  const { listed } = session;
+  const around = (file: string, n: number): undefined => {
+    const from = Math.max(1, n - LINES / 2);
+    return sourceLines(session, file, from, from + LINES - 1);
+  };
+  const file = listed?.file ?? frame?.line?.file;
+  if (file === undefined || session.sources?.(file) === undefined) return disassemble(session, line);
+  const range = /^(\d{1,7})?\s*,\s*(\d{1,7})?$/.exec(rest);
+  if (range !== null && (range[1] ?? range[2]) !== undefined) {
+    const from = Number(range[1] ?? Number(range[2]) - LINES + 1);
+    const to = Number(range[2] ?? from + LINES - 1);
+    return sourceLines(session, file, Math.max(1, from), Math.min(to, from + MOST));
+  }
+  if (rest === '-') {
+    const end = (listed?.from ?? (frame?.line?.line ?? 1) + LINES / 2) - 1;
+    if (end < 1) throw bad(`This is the start of ${file}.`);
+    return sourceLines(session, file, Math.max(1, end - LINES + 1), end);
+  }
+  if (rest === '' && listed !== undefined) return sourceLines(session, file, listed.to + 1, listed.to + LINES);
+  if (rest === '') return around(file, frame?.line?.line ?? 1);
+  if (/^\d{1,7}$/.test(rest)) return around(file, Number(rest));
+  const inFile = /^(.+):(\d{1,7})$/.exec(rest);
+  const named = inFile === null ? undefined : d.options.lines?.files().find((f) => f.endsWith(inFile[1] as string));
+  if (named !== undefined) return around(named, Number(inFile?.[2]));
+  const at = d.options.lines?.at(place(d, rest));
+  return at === undefined ? disassemble(session, line) : around(at.file, at.line);
+}
+
+/** `disassemble [PLACE]`. */
+export function disassemble(session: CommandSession, { rest }: CommandLine): undefined {
+  const d = session.debugger;
+  return show(session, disassembly(d, rest === '' ? d.pc : place(d, rest), 5, 8));
+}
+
+/** The source line where execution is, as gdb shows it at a stop; undefined where the file cannot be read. */
+export function stoppedLine(session: CommandSession): string | undefined {
+  const d = session.debugger;
+  return d.selected === undefined ? undefined : sourceLine(session, d.framesOf(d.selected)[d.frame]?.line);
+}
