@@ -1,6 +1,6 @@
 // Profiles with more kernels and more calls than are described one by one: nothing is lost from the sums.
 import { describe, expect, test } from 'vitest';
-import { analyse, isKnown, Recording, Timing } from '../src/profile/index.ts';
+import { analyse, analyseAll, isKnown, Recording, Timing } from '../src/profile/index.ts';
 import { addCall } from '../src/profile/readers/rocprofv3-csv.ts';
 
 /** A recording of `n` kernels, of which kernel i runs once for i + 1 ns. */
@@ -76,4 +76,16 @@ test('more functions than are listed: those of most time are, the others are sum
   expect(calls.length).toBe(2000);
   expect(calls[0]).toMatchObject({ name: 'step 2499', calls: 1, totalNs: 2500, minNs: 2500, maxNs: 2500 });
   expect(omitted).toMatchObject({ functions: 500, calls: 501, callNs: (500 * 501) / 2 });
+});
+
+test('the lane of calls that are only in the sums says where what is drawn ends', () => {
+  const r = manyKernels(1);
+  for (let i = 0; i < 200_500; i++)
+    addCall(r, 'HIP_RUNTIME_API', 'hipLaunchKernel', { start: i, end: i + 1, state: Timing.KNOWN, clock: 0 });
+  addCall(r, 'MARKER_CORE_API', 'step', { start: 7, end: 8, state: Timing.KNOWN, clock: 0 });
+  const lanes = analyseAll(r).work?.lanes.filter(({ kind }) => kind === 'call');
+  expect(lanes).toEqual([
+    { name: 'HIP_RUNTIME_API', kind: 'call', until: 200_000 },
+    { name: 'MARKER_CORE_API', kind: 'call' },
+  ]);
 });

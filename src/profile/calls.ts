@@ -99,6 +99,8 @@ export class CallTable {
   readonly domain = i32();
   /** Calls that are only in the sums. */
   omitted = 0;
+  /** Lanes of which calls are only in the sums. */
+  readonly cutLanes = new Set<number>();
   private readonly kept: number[] = [];
 
   get length(): number {
@@ -110,6 +112,7 @@ export class CallTable {
     const kept = this.kept[lane] ?? 0;
     if (kept >= MAX_CALLS) {
       this.omitted++;
+      this.cutLanes.add(lane);
       return false;
     }
     this.kept[lane] = kept + 1;

@@ -169,7 +169,7 @@ export interface PageTrace {
 export interface PageWork {
   readonly count: number;
   readonly origin: number;
-  readonly lanes: readonly { readonly name: string; readonly kind: string }[];
+  readonly lanes: readonly { readonly name: string; readonly kind: string; readonly until?: number }[];
   readonly symbols: readonly string[];
   readonly omittedCalls: number;
   readonly data: string;

@@ -45,7 +45,7 @@ svg .roof[class*=level-]{stroke:var(--c)}svg .dot[class*=level-]{fill:var(--c)}.
 .swatch{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px}
 .timeline:focus-visible{outline-offset:-2px}
 svg .density{fill:var(--work);fill-opacity:.55}svg .edge-critical{fill:none;stroke:var(--crit);stroke-width:2}svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .call{fill:var(--idle)}svg .track{fill:var(--exec)}svg .track-top{font-size:11px}tr.selected{outline:2px solid var(--crit);outline-offset:-2px}svg .faster{fill:var(--exec)}svg .slower{fill:var(--stall)}svg .arrow{fill:none;stroke:var(--crit);stroke-width:1.2}svg .critical{stroke:var(--crit);stroke-width:2}
-svg .bar-label{pointer-events:none}
+svg .bar-label{pointer-events:none}svg .undrawn{stroke:var(--dim);stroke-dasharray:2 5}
 .key{padding:1px 8px;border-radius:4px;font-size:13px}.critical-key{border:2px solid var(--crit)}.dispatch-key{background:var(--work)}.copy-key{background:var(--copy)}.call-key{background:var(--idle)}.track-key{background:var(--exec)}
 .state-idle{fill:var(--idle);background:var(--idle)}.state-exec{fill:var(--exec);background:var(--exec)}.state-wait{fill:var(--wait);background:var(--wait)}.state-stall{fill:var(--stall);background:var(--stall)}.state-empty{fill:none}
 .curve{fill:none;stroke:var(--l0);stroke-width:1.5}.line-exec{stroke:var(--exec)}.line-wait{stroke:var(--wait)}.line-stall{stroke:var(--stall)}.line-idle{stroke:var(--dim)}

@@ -6,12 +6,20 @@ import { copyLane, dispatchLanes, timedDomains } from './timeline.ts';
 /** Above this a page would be too large; then only the document's timeline is there. */
 const MAX_PACKED = 2_000_000;
 
+/** A lane of the timeline. */
+export interface PackedLane {
+  readonly name: string;
+  readonly kind: 'dispatch' | 'copy' | 'call';
+  /** Where calls of it were not kept: the last end of those that were, in ns after the first dispatch or copy. */
+  until?: number;
+}
+
 /** Dispatches, copies and API calls in the order of their starts. */
 export interface PackedWork {
   readonly count: number;
   /** Start of the first one after the first dispatch or copy, in ns; negative where API calls are earlier. */
   readonly origin: number;
-  readonly lanes: readonly { readonly name: string; readonly kind: 'dispatch' | 'copy' | 'call' }[];
+  readonly lanes: readonly PackedLane[];
   readonly symbols: readonly string[];
   /** API calls that were not kept one by one. */
   readonly omittedCalls: number;
@@ -56,7 +64,7 @@ export function packWork(r: Recording, onPath: Int32Array | undefined): PackedWo
     copy: new Map<string, number>(),
     call: new Map<string, number>(),
   };
-  const lanes: { name: string; kind: 'dispatch' | 'copy' | 'call' }[] = [];
+  const lanes: PackedLane[] = [];
   const laneId = (name: string, kind: 'dispatch' | 'copy' | 'call'): number => {
     const found = names[kind].get(name);
     if (found !== undefined) return found;
@@ -92,6 +100,13 @@ export function packWork(r: Recording, onPath: Int32Array | undefined): PackedWo
   for (let i = 0; i < count; i++) lane(i);
   let first = Number.POSITIVE_INFINITY;
   for (let i = 0; i < works; i++) first = Math.min(first, start(i));
+  for (const id of a.cutLanes) {
+    const cut = lanes[names.call.get(r.callNames.get(id)) ?? -1];
+    if (cut === undefined) continue;
+    for (let i = works; i < count; i++) {
+      if (a.lane.get(rows[i]) === id) cut.until = Math.max(cut.until ?? -Infinity, a.end.get(rows[i]) - first);
+    }
+  }
   const critical = new Uint8Array(works);
   onPath?.forEach((node) => {
     critical[node] = 1;

@@ -129,6 +129,17 @@ export function timelineView(
         ),
       );
       root.append(ui.svg('line', { x1: L, x2: W - 8, y1: (i + 1) * ROW, y2: (i + 1) * ROW, class: 'grid' }));
+      // An empty lane must not look idle where its calls are only in the sums.
+      const until = store?.until.get(lane);
+      if (until !== undefined && until < from + width) {
+        const x = Math.max(L, px(until));
+        const y = i * ROW + ROW / 2;
+        const label = 'later calls are in the sums only';
+        root.append(ui.svg('line', { x1: x, x2: W - 8, y1: y, y2: y, class: 'undrawn' }));
+        if (W - 8 - x > 7 * label.length) {
+          root.append(ui.svg('text', { x: x + 8, y: i * ROW + 10, class: 'bar-label' }, label));
+        }
+      }
     });
     // All work, drawn one by one or not, as the height of its share of time.
     const near = store?.within(from, from + width, MOST);

@@ -17,6 +17,8 @@ export interface WorkStore {
   /** What runs in each lane: dispatch, copy or call. */
   readonly kinds: readonly string[];
   readonly omittedCalls: number;
+  /** Of lanes whose later calls are only in the sums: where what is drawn ends, by lane. */
+  readonly until: ReadonlyMap<string, number>;
   /** From the first start to the last end, in ns after the first dispatch or copy. */
   span(): readonly [number, number];
   /** The work of a window, undefined when it is more than `most` pieces. */
@@ -88,6 +90,9 @@ export function openWork(packed: PageData['work']): WorkStore | undefined {
     lanes: packed.lanes.map((lane) => lane.name),
     kinds: packed.lanes.map((lane) => lane.kind),
     omittedCalls: packed.omittedCalls,
+    until: new Map(
+      packed.lanes.flatMap((lane) => (lane.until === undefined ? [] : [[lane.name, lane.until] as const])),
+    ),
     span() {
       const { start, latest } = columns();
       return [start[0], latest[count - 1]];
