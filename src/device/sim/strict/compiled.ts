@@ -45,6 +45,8 @@ export class StrictInstrument implements Instrument {
   private readonly blocks: (readonly Executed[])[] = [];
   /** Instructions that are checked alone, by pc / 4. */
   private readonly ones: StrictPlan[] = [];
+  /** By function, the local that has the address of the wavefront's shadow: each block sets it. */
+  private readonly shadows = new WeakMap<WasmFunction, number>();
   private wave: Wave | undefined;
   private state: GroupState | undefined;
   private shadow: WaveShadow | undefined;
@@ -117,12 +119,19 @@ export class StrictInstrument implements Instrument {
     else this.emitOne(context, plan);
   }
 
+  /** The local with the address of the wavefront's shadow. */
+  private shadowLocal(fn: WasmFunction): number {
+    const local = this.shadows.get(fn) ?? fn.local('i32');
+    this.shadows.set(fn, local);
+    return local;
+  }
+
   /** Notes the block in the wavefront's trail, and asks about wait states when the way to it is not known. */
   private emitTrail({ fn, module, wave, pc }: FunctionContext, { items, ending }: Block): void {
     const executed = ending.kind === 'branch' ? [...items, ending.item] : items;
     const number = this.blocks.push(executed) - 1;
     const mark = Math.imul(number + 1, 0x85ebca6b);
-    const [shadow, way] = [fn.local('i32'), fn.local('i32')];
+    const [shadow, way] = [this.shadowLocal(fn), fn.local('i32')];
     fn.get(wave).memory('i32.load', WAVE_SHADOW).tee(shadow);
     fn.get(shadow).memory('i32.load', TRAIL_COUNT).tee(way);
     fn.i32(TRAIL_BLOCKS - 1)
@@ -148,7 +157,6 @@ export class StrictInstrument implements Instrument {
     fn.globalGet(known).op('i32.ne').if();
     fn.get(way).globalSet(known).get(shadow).get(way).call(isKnownWay(module)).op('i32.eqz').if();
     fn.get(wave).i32(pc).call(this.index(module, 'strictPath')).end().end();
-    fn.release('i32', shadow);
     fn.release('i32', way);
   }
 
@@ -164,19 +172,23 @@ export class StrictInstrument implements Instrument {
     };
     const { wait } = plan;
     if (wait !== undefined) {
-      fn.get(wave).memory('i32.load', WAVE_SHADOW).memory('i32.load', SHADOW_TOTAL).if();
-      fn.get(wave).memory('i32.load', WAVE_SHADOW).i32(wait.vm).i32(wait.lgkm).call(waitFunction(module));
+      const shadow = this.shadowLocal(fn);
+      fn.get(shadow).memory('i32.load', SHADOW_TOTAL).if();
+      fn.get(shadow).i32(wait.vm).i32(wait.lgkm).call(waitFunction(module));
       fn.op('i32.eqz').if();
       look();
       fn.end().end();
       return;
     }
     if (plan.role.isBarrier) {
-      const shadow = fn.local('i32');
-      fn.get(wave).memory('i32.load', WAVE_SHADOW).tee(shadow);
-      fn.get(shadow).memory('i32.load', SHADOW_BARRIERS).i32(1).op('i32.add').memory('i32.store', SHADOW_BARRIERS);
+      const shadow = this.shadowLocal(fn);
+      fn.get(shadow)
+        .get(shadow)
+        .memory('i32.load', SHADOW_BARRIERS)
+        .i32(1)
+        .op('i32.add')
+        .memory('i32.store', SHADOW_BARRIERS);
       fn.get(shadow).i32(pc).memory('i32.store', SHADOW_LAST_BARRIER);
-      fn.release('i32', shadow);
       return;
     }
     if (!isBeyond && movesLanes(plan) && this.emitAccess(context, plan, undefined, look)) return;
@@ -196,9 +208,9 @@ export class StrictInstrument implements Instrument {
   ): boolean {
     const { fn, wave } = context;
     const mark = fn.size;
-    const [shadow, known, exec] = [fn.local('i32'), fn.local('i32'), fn.local('i64')];
+    const [shadow, known, exec] = [this.shadowLocal(fn), fn.local('i32'), fn.local('i64')];
     const segment = accessSegment(plan);
-    fn.get(wave).memory('i32.load', WAVE_SHADOW).set(shadow).i32(0).set(known);
+    fn.i32(0).set(known);
     fn.get(wave)
       .memory('i64.load', 4 * EXEC)
       .set(exec);
@@ -217,7 +229,6 @@ export class StrictInstrument implements Instrument {
       look();
       fn.end();
     } else fn.truncate(mark);
-    fn.release('i32', shadow);
     fn.release('i32', known);
     fn.release('i64', exec);
     return hasCode;
@@ -235,12 +246,12 @@ export class StrictInstrument implements Instrument {
       return;
     }
     if (block.items.length === 0 && segment.plans.length === 0) return;
-    const shadow = fn.local('i32');
+    const shadow = this.shadowLocal(fn);
     const exec = fn.local('i64');
-    fn.get(wave).memory('i32.load', WAVE_SHADOW).set(shadow);
-    fn.get(wave)
-      .memory('i64.load', 4 * EXEC)
-      .set(exec);
+    if (dependsOnLanes(segment))
+      fn.get(wave)
+        .memory('i64.load', 4 * EXEC)
+        .set(exec);
     if (this.pushProblems(fn, shadow, exec, segment)) {
       fn.op('i64.eqz').if();
       this.writeResults(fn, shadow, exec, segment);
@@ -248,7 +259,6 @@ export class StrictInstrument implements Instrument {
       slow();
       fn.end();
     } else this.writeResults(fn, shadow, exec, segment);
-    fn.release('i32', shadow);
     fn.release('i64', exec);
   }
 
@@ -322,6 +332,16 @@ export class StrictInstrument implements Instrument {
         .memory('i64.store', at);
     });
   }
+}
+
+/** Whether it matters to a segment which lanes are active. */
+function dependsOnLanes({ needs, results, readsFirstLane, needsAllLanes }: Segment): boolean {
+  return (
+    readsFirstLane ||
+    needsAllLanes ||
+    needs.some(({ lanes, orExec }) => lanes === undefined || orExec) ||
+    results.some(({ lanes }) => lanes === undefined)
+  );
 }
 
 /** (shadow, number of a way) → whether it is in the table of known ways; it is from now on. */

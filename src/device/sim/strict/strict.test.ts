@@ -107,6 +107,18 @@ const CASES: readonly Case[] = [
     finds: 'waits/barrier-before-write lgkmcnt(0)',
     options: TWO_WAVES,
   },
+  {
+    name: 'DPP leaves lanes as they were, which nothing has written',
+    wrong: `s_nop 1\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n${STORE('v2')}`,
+    right: `v_mov_b32_e32 v2, 0\ns_nop 1\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n${STORE('v2')}`,
+    finds: 'registers/uninitialised v2',
+  },
+  {
+    name: 'DPP reads lanes that are not active, and writes none from them',
+    wrong: `s_mov_b64 exec, 0xf0\ns_nop 4\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n${STORE('v2')}`,
+    right: `s_mov_b64 exec, 0xf0\nv_mov_b32_e32 v2, 0\ns_nop 4\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n${STORE('v2')}`,
+    finds: 'registers/uninitialised v2',
+  },
   // Memory ----------------------------------------------------------------------------------------------------------------------
   {
     name: 'a store past the end of a buffer',
