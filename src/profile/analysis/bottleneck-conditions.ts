@@ -6,6 +6,7 @@ import {
   TRACED_LDS_FORMULA,
   TRACED_MEMORY,
   TRACED_MEMORY_FORMULA,
+  VALU_BUSY,
   waitShare,
 } from './bottleneck-traces.ts';
 import type { Cause, Condition } from './bottleneck-types.ts';
@@ -32,6 +33,8 @@ export const SHORT_NS = 10_000;
 const MOSTLY_IDLE = 0.5;
 /** Up to here the GPU is active without waves most of the time. */
 const MOSTLY_AROUND = 0.5;
+/** From here on hardly a slot is free for a wave that could be started. */
+const SLOTS_FULL = 0.85;
 /** From here on units stand still most of the time. */
 export const FREQUENT_MISS = 1000;
 export const IDLE = 'time without work / span, for kernels of at most 10 µs';
@@ -39,7 +42,7 @@ export const IDLE = 'time without work / span, for kernels of at most 10 µs';
 /** Units that work: where they do, waves do not wait for other things. */
 export function unitConditions(numbers: KernelNumbers) {
   const { input } = numbers;
-  const valuBusy = numbers.when('cycles in which VALU issues', 'issue.valu', 0.6);
+  const valuBusy = numbers.when(VALU_BUSY, 'issue.valu', 0.6);
   const mfmaBusy = numbers.when('cycles in which the matrix units are busy', 'mfma.busy', 0.6);
   const ldsBusy = numbers.when('cycles in which LDS works', 'lds.busy', 0.6);
   const computeShare: Condition = {
@@ -166,7 +169,7 @@ export function atomicConditions(numbers: KernelNumbers, levels: readonly Measur
   const { input } = numbers;
   const atomicQueues: Condition = {
     metric: 'latency of a vector memory instruction over that of an idle GPU, among atomics',
-    value: queueingForAtomics(input.metrics, levels, numbers.metric('share.atomic')),
+    value: queueingForAtomics(input.metrics, levels, numbers.metric('share.atomic'), input.arch),
     comparison: 'at least',
     threshold: 2,
     formula: `${numbers.formula('vmem.latency')} / what vmem.lines lines take from where l1.hit and l2.hit have them`,
@@ -207,8 +210,21 @@ export function launchConditions(numbers: KernelNumbers) {
   };
   // Around the waves of a short kernel the GPU is active without them, and means over that time say nothing of the waves.
   const around = numbers.when('cycles in which shader engines have waves', 'sq.busy', MOSTLY_AROUND, 'at most');
-  const launches = [...idleGpu, dispatching, around].filter((condition) => isKnown(condition.value));
-  return { dispatching, launches };
+  // While it starts waves: where their slots are full, it waits for them and not they for it.
+  const slotsFull: Condition = {
+    metric: 'resident waves over those that fit, while waves are started',
+    value: combine([input.occupancy, input.fits, dispatching.value], (resident, fits, share) =>
+      Math.min(1, resident / Math.max(1e-9, fits * Math.min(1, share))),
+    ),
+    comparison: 'at least',
+    threshold: SLOTS_FULL,
+    formula: `waves.resident / waves of the workgroups that fit / (${dispatching.formula})`,
+  };
+  const areFull = isKnown(slotsFull.value) && slotsFull.value.value >= SLOTS_FULL;
+  const launches = [...idleGpu, ...(areFull ? [] : [dispatching]), around].filter((condition) =>
+    isKnown(condition.value),
+  );
+  return { dispatching, slotsFull, launches };
 }
 
 /** Room for waves, and how much of it is used. */

@@ -14,7 +14,7 @@ const OFTEN_IDLE = 0.4;
 /** Tests on the instruction cache, on launches and on atomics. */
 export function frontTests(numbers: KernelNumbers, conditions: Conditions): ClassTest[] {
   const { input } = numbers;
-  const { valuBusy, mfmaBusy, hbm, hbmBusy, slow, atomicQueues, dispatching, fetching } = conditions;
+  const { valuBusy, mfmaBusy, hbm, hbmBusy, slow, atomicQueues, dispatching, slotsFull, fetching } = conditions;
   return [
     {
       class: 'instruction-fetch',
@@ -74,7 +74,7 @@ export function frontTests(numbers: KernelNumbers, conditions: Conditions): Clas
       certain: 0.9,
       comparison: 'at least',
       saves: (share) => share,
-      refutes: [{ ...hbm, threshold: NEARLY_ALL }, valuBusy, mfmaBusy],
+      refutes: [{ ...hbm, threshold: NEARLY_ALL }, valuBusy, mfmaBusy, slotsFull],
     },
     {
       class: 'atomics',

@@ -7,6 +7,8 @@ export const MODEL = 'Wavesmith docs/profile.md, "Bottleneck classes"';
 export const TRACED_MEMORY = 'share of traced wave time in waits for memory';
 export const TRACED_MEMORY_FORMULA = 'latency of waits behind vector loads / (latency + idle) of all instructions';
 export const CONFLICTS = 'LDS bank conflict cycles per access cycle';
+export const VALU_BUSY = 'cycles in which VALU issues';
+export const ISSUE_WAIT = 'share of wave time spent waiting to issue';
 export const TRACED_LDS = 'share of traced wave time in waits for LDS';
 export const TRACED_LDS_FORMULA = 'latency of waits behind LDS instructions / (latency + idle) of all instructions';
 /** A wave loads so many scalars besides its arguments. */

@@ -1,7 +1,7 @@
 // The rules for kernels that a unit of the compute unit is too slow for: lanes, VALU and matrix units, LDS, the scalar unit.
 import type { Conditions } from './bottleneck-conditions.ts';
 import type { KernelNumbers } from './bottleneck-numbers.ts';
-import { CONFLICTS, MODEL } from './bottleneck-traces.ts';
+import { CONFLICTS, ISSUE_WAIT, MODEL, VALU_BUSY } from './bottleneck-traces.ts';
 import type { ClassTest } from './bottleneck-types.ts';
 
 /** Tests on the units of a compute unit. */
@@ -20,7 +20,7 @@ export function unitTests(numbers: KernelNumbers, conditions: Conditions): Class
       // Lanes that do nothing cost nothing where waves wait, or where there is room for their instructions.
       refutes: [
         ...hbmBusy,
-        numbers.when('cycles in which VALU issues', 'issue.valu', 0.1, 'at most'),
+        numbers.when(VALU_BUSY, 'issue.valu', 0.1, 'at most'),
         numbers.when('share of wave time spent waiting', 'wait.any', 0.5),
       ],
     },
@@ -60,7 +60,7 @@ export function unitTests(numbers: KernelNumbers, conditions: Conditions): Class
     },
     {
       class: 'compute',
-      metric: 'cycles in which VALU issues',
+      metric: VALU_BUSY,
       ...numbers.evidence('issue.valu'),
       threshold: 0.5,
       certain: 1,
@@ -74,7 +74,7 @@ export function unitTests(numbers: KernelNumbers, conditions: Conditions): Class
     },
     {
       class: 'compute',
-      metric: 'share of wave time spent waiting to issue',
+      metric: ISSUE_WAIT,
       ...numbers.evidence('wait.issue'),
       threshold: 0.5,
       certain: 0.9,
@@ -82,7 +82,7 @@ export function unitTests(numbers: KernelNumbers, conditions: Conditions): Class
       saves: (share) => share,
       needs: {
         any: [
-          numbers.when('cycles in which VALU issues', 'issue.valu', 0.3),
+          numbers.when(VALU_BUSY, 'issue.valu', 0.3),
           numbers.when('cycles in which the matrix units are busy', 'mfma.busy', 0.3),
         ],
         isRequired: true,

@@ -2,7 +2,7 @@
 import { combine } from '../measure.ts';
 import { type Conditions, FEW_GROUPS } from './bottleneck-conditions.ts';
 import type { KernelNumbers } from './bottleneck-numbers.ts';
-import { MODEL, TRACED_MEMORY, TRACED_MEMORY_FORMULA } from './bottleneck-traces.ts';
+import { ISSUE_WAIT, MODEL, TRACED_MEMORY, TRACED_MEMORY_FORMULA } from './bottleneck-traces.ts';
 import type { ClassTest } from './bottleneck-types.ts';
 import { WAVES_OF_CU } from './estimates.ts';
 import { SPARSE, WORTH_MORE, worthWhereSparse } from './worth.ts';
@@ -86,7 +86,7 @@ export function waveTests(numbers: KernelNumbers, conditions: Conditions): Class
       refutes: [
         ...busy.map((condition) => ({ ...condition, threshold: Math.min(condition.threshold, 0.5) })),
         { ...computeShare, threshold: 0.5 },
-        numbers.when('share of wave time spent waiting to issue', 'wait.issue', 0.5),
+        numbers.when(ISSUE_WAIT, 'wait.issue', 0.5),
         ...atomics,
         ...launches,
       ],
@@ -102,14 +102,7 @@ export function waveTests(numbers: KernelNumbers, conditions: Conditions): Class
       formula: `1 - the busiest of VALU, scalar, matrix units, LDS, L2 and HBM, and at most 0.5, where waves.resident is at most ${SPARSE} of the maximum`,
       source: MODEL,
       saves: (share) => share,
-      refutes: [
-        ...busy,
-        ldsBusy,
-        computeShare,
-        numbers.when('share of wave time spent waiting to issue', 'wait.issue', 0.25),
-        ...atomics,
-        ...launches,
-      ],
+      refutes: [...busy, ldsBusy, computeShare, numbers.when(ISSUE_WAIT, 'wait.issue', 0.25), ...atomics, ...launches],
       causes: [{ class: 'instruction-fetch', condition: fetching }],
     },
   ];

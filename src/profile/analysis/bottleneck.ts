@@ -5,7 +5,7 @@
 // which counters would have refuted it; without evidence there is no class. Headroom never exceeds what the roofline leaves.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { classTests } from './bottleneck-tests.ts';
-import { CONFLICTS, MODEL } from './bottleneck-traces.ts';
+import { CONFLICTS, ISSUE_WAIT, MODEL, VALU_BUSY } from './bottleneck-traces.ts';
 import {
   BOTTLENECKS,
   type Bottleneck,
@@ -123,7 +123,7 @@ function orderWaiting(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
   const names = inOrder(found, input);
   const best = names[0] as WaitingClass;
   const isWaiting = first !== undefined && WAITING.some((name) => name === first.class);
-  const little = first?.class === 'divergence' ? found.lanes : first?.class === 'scalar' ? found.scalars : 1;
+  const little = costOfFirst(first, found);
   const isLittle = found.of[best] - little > CLEARLY;
   if (first !== undefined && !isWaiting && !isLittle) return;
   if (first === undefined && found.of[best] < NOTABLE) return;
@@ -143,6 +143,20 @@ function orderWaiting(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
     const confidence = name === best ? least : Math.min(given?.confidence ?? 0.5, least);
     classes.set(name, { ...(given ?? estimated(name, found, input)), confidence });
     least = BEHIND * confidence;
+  }
+}
+
+/** Share of the time that the unit of a class costs; all of it where nothing says so. */
+function costOfFirst(first: Bottleneck | undefined, found: Estimates): number {
+  switch (first?.class) {
+    case 'divergence':
+      return found.lanes;
+    case 'scalar':
+      return found.scalars;
+    case 'compute':
+      return first.evidence.every(({ metric }) => metric === VALU_BUSY || metric === ISSUE_WAIT) ? found.vectors : 1;
+    default:
+      return 1;
   }
 }
 

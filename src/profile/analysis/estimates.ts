@@ -4,7 +4,7 @@ import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
 import { idleLatency, L1_PART, vectorLatency } from './queues.ts';
-import { readable, writable } from './shares.ts';
+import { cyclesOfWave, readable, writable } from './shares.ts';
 
 /** The classes of kernels that wait. */
 export const WAITING = ['memory-bandwidth', 'memory-latency', 'under-occupied'] as const satisfies BottleneckClass[];
@@ -12,31 +12,45 @@ export type WaitingClass = (typeof WAITING)[number];
 
 /** Cycles by which the first loads of a wave from pages that nobody asked for take longer (MI300X: the first of two take 1,720, from memory 790). */
 const TRANSLATED = 930;
-/** Part of the time in queues that goes where there are none, and part in which waves wait for nothing else. The best of 0.6, 0.8 and 1, and of 0, 0.6, 0.8 and 1, for 164 kernels of the timing model. */
-const QUEUE_PART = 0.6;
+/** Part of the time in queues that goes where there are none, and part in which waves wait for nothing else. The best of 0.6, 0.7 and 0.8, and of 0.6, 0.8 and 1, for 169 runs of the timing model that wait. */
+const QUEUE_PART = 0.8;
 const QUEUE_ALONE = 0.8;
+/** How far parts of the time overlap: 1 would be one after the other. The best of 2, 2.5 and 3 for the same runs. */
+const OVERLAP = 2.5;
+/** A memory whose requests wait by that part of their latency gives as much as it can; where they do not wait, more bandwidth is worth nothing. 0.15 to 0.5 are as good. */
+const IN_QUEUES = 0.3;
 /** How much of a unit or path that works is left: nothing works all the time in which it is the limit. */
 const FULL = 0.98;
+/** What a chain is at least: nothing works without one. */
+const LEAST_CHAIN = 0.0001;
 /** Shorter than this part of a kernel its waves are not: what is counted less is counted wrong. */
 const LEAST_PRESENT = 0.1;
 /** A wave loads so many scalars besides its arguments. */
 const SCALAR_LOADS = 8;
+/** Cycles in which a wave issues an instruction. */
+const ISSUE = 4;
 /** What is left of a cost that is free. */
 const FREE = 1 / 16;
 
 export interface Estimates {
   /** Share of the time that each would save. */
   readonly of: Readonly<Record<WaitingClass, number>>;
-  /** Share of the time that lanes cost which do nothing, and that scalar instructions cost. */
+  /** Share of the time that lanes cost which do nothing, that vector and that scalar instructions cost. */
   readonly lanes: number;
+  readonly vectors: number;
   readonly scalars: number;
 }
 
-/** Times that overlap in part: the root of the sum of their squares, between the longest and the sum. */
-const together = (...parts: readonly number[]): number => Math.sqrt(parts.reduce((sum, part) => sum + part * part, 0));
+/** Times that overlap in part: between the longest and the sum. */
+const together = (...parts: readonly number[]): number =>
+  parts.reduce((sum, part) => sum + part ** OVERLAP, 0) ** (1 / OVERLAP);
+
+/** The part of a time of one that is left beside others. */
+const beside = (...parts: readonly number[]): number =>
+  Math.max(LEAST_CHAIN, 1 - parts.reduce((sum, part) => sum + part ** OVERLAP, 0)) ** (1 / OVERLAP);
 
 /** Share of the time that goes with a unit that works for the share `busy`. */
-const costOf = (busy: number): number => 1 - Math.sqrt(1 - busy * busy);
+const costOf = (busy: number): number => 1 - beside(busy);
 
 /**
  * The estimates. With the time of the kernel as one: what memory needs for the bytes, what the busiest unit works, and the rest of the root,
@@ -87,25 +101,38 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   const within = (value: number): number => Math.min(FULL, value / present);
   const memory = within(Math.max(bytes, level('L2'), level('L1') / L1_PART, number('l2.busy')));
   const valu = within(Math.max(number('issue.valu'), number('mfma.busy')));
-  const unit = Math.max(valu, within(Math.max(number('lds.busy'), number('issue.salu'))));
+  const dispatcher = within(number('dispatch.waves') * (numberOf(cyclesOfWave(input)) ?? 1));
+  const unit = Math.max(valu, dispatcher, within(Math.max(number('lds.busy'), number('issue.salu'))));
 
-  const chain = Math.min(Math.sqrt(Math.max(0.0004, 1 - memory ** 2 - unit ** 2)), 1 - QUEUE_ALONE * queued);
-  const time = together(memory, unit, chain);
+  // Bytes that come without queues are part of the chain; they bound what is gained elsewhere all the same.
+  const full = memory * Math.min(1, (1 - unqueued) / IN_QUEUES) ** (1 / OVERLAP);
+  const chain = Math.min(beside(full, unit), 1 - QUEUE_ALONE * queued);
+  const time = together(full, unit, chain);
   const answered = (chain * wait * unqueued) / Math.max(1e-6, wait * unqueued + 1 - wait);
   const sooner = 1 - together(memory, unit, chain - answered * (1 - FREE)) / time;
-  const more = 1 - together(memory * FREE, unit, chain) / time;
+  const more = 1 - together(full * FREE, unit, chain) / time;
+  // A wave issues its own instructions whoever else is there, and waits to do so where others do.
+  const issued = (id: string, isBusiest: boolean): number =>
+    Math.min(
+      1,
+      (ISSUE * number(id)) / Math.max(1, waves.value * number('cycles.per-wave')) +
+        (isBusiest ? number('wait.issue') : 0),
+    );
+  const salu = within(number('issue.salu'));
+  const vectors = Math.max(costOf(valu), issued('insts.valu', valu >= unit));
   const crowd = numberOf(input.occupancy);
   const factor = crowd === undefined ? 1 : Math.min(2, Math.max(1, 1 / Math.max(crowd, 0.01)));
   // Nor does anything wait for memory between kernels.
   const busy = present * (1 - Math.min(1, Math.max(0, numberOf(input.gapShare) ?? 0)));
   return {
     of: {
-      'memory-bandwidth': busy * Math.max(more, QUEUE_PART * queued),
-      'memory-latency': busy * Math.min(sooner, wait * unqueued),
-      'under-occupied': Math.min(0.5, 1 - together(memory, unit, chain / factor) / time),
+      'memory-bandwidth': busy * Math.max(more, QUEUE_PART * queued * (1 - dispatcher ** 2)),
+      'memory-latency': busy * Math.max(0, Math.min(sooner, wait * unqueued)),
+      'under-occupied': Math.min(0.5, 1 - together(full, unit, chain / factor) / time),
     },
-    scalars: costOf(within(number('issue.salu'))),
-    lanes: (1 - Math.min(64, numberOf(metric('lanes.active')) ?? 64) / 64) * costOf(valu),
+    vectors,
+    scalars: Math.max(costOf(salu), issued('insts.salu', salu >= unit)),
+    lanes: (1 - Math.min(64, numberOf(metric('lanes.active')) ?? 64) / 64) * vectors,
   };
 }
 

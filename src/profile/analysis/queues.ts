@@ -30,6 +30,8 @@ const LONG_QUEUED = 3;
 const WORKING = 0.2;
 /** From this share of the requests on, atomics can be what the others of a kernel without traffic queue behind. */
 const SOME_ATOMICS = 0.1;
+/** Architectures on which L2 counts two requests of 64 bytes for a line of 128: atomics are half the share there. */
+const HALF_LINES: ReadonlySet<string> = new Set(['gfx908', 'gfx90a']);
 /** Requests that take so many times as long where no level of memory works stand behind atomics however few these are: a counter that all waves add to. */
 const FAR_QUEUED = 4;
 const ANY_ATOMICS = 0.01;
@@ -87,10 +89,12 @@ export function queueingForAtomics(
   metrics: readonly MetricSum[],
   shares: readonly Measure[],
   atomics: Measure,
+  arch: string | undefined,
 ): Measure {
   if (!isKnown(atomics)) return atomics;
   const times = queueing(metrics);
-  const enough = isKnown(times) && times.value >= FAR_QUEUED ? ANY_ATOMICS : SOME_ATOMICS;
+  const some = SOME_ATOMICS / (HALF_LINES.has(arch ?? '') ? 2 : 1);
+  const enough = isKnown(times) && times.value >= FAR_QUEUED ? ANY_ATOMICS : some;
   if (atomics.value < enough) return unknown('hardly any request is an atomic');
   const used = shares.filter(isKnown);
   if (used.length === 0) return unknown('how much the levels of memory work is not known');
