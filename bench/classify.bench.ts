@@ -1,7 +1,7 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
 // `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
-// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six and `--everyday` forty-eight more.
+// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight and `--public` twenty-seven more.
 // `equal` is a class that is worth as much as the limiter; a kernel that nothing limits is `balanced` and is not counted.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
@@ -18,6 +18,7 @@ import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
 import { LATER_KERNELS } from '../tests/limiters/later.ts';
 import { LIBRARY_KERNELS } from '../tests/limiters/library.ts';
 import { MIXED_KERNELS } from '../tests/limiters/mixed.ts';
+import { PUBLIC_KERNELS } from '../tests/limiters/public.ts';
 import { ROUTINE_KERNELS } from '../tests/limiters/routine.ts';
 import { SUITE_KERNELS } from '../tests/limiters/suites.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
@@ -40,6 +41,7 @@ const { values } = parseArgs({
     crafts: { type: 'boolean', default: false },
     suites: { type: 'boolean', default: false },
     everyday: { type: 'boolean', default: false },
+    public: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -61,6 +63,7 @@ const compiled = {
   'crafts.c': values.crafts && CRAFT_KERNELS,
   'suites.c': values.suites && SUITE_KERNELS,
   'everyday.c': values.everyday && EVERYDAY_KERNELS,
+  'public.c': values.public && PUBLIC_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;

@@ -10,6 +10,7 @@ import { LIMITED_KERNELS } from './limiters/kernels.ts';
 import { LATER_KERNELS } from './limiters/later.ts';
 import { LIBRARY_KERNELS } from './limiters/library.ts';
 import { MIXED_KERNELS } from './limiters/mixed.ts';
+import { PUBLIC_KERNELS } from './limiters/public.ts';
 import { ROUTINE_KERNELS } from './limiters/routine.ts';
 import { SUITE_KERNELS } from './limiters/suites.ts';
 import { UNSEEN_KERNELS } from './limiters/unseen.ts';
@@ -57,6 +58,8 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     ['even_bins', 'suites.c', SUITE_KERNELS],
     ['wave_scan', 'suites.c', SUITE_KERNELS],
     ['copy_bytes', 'suites.c', SUITE_KERNELS],
+    ['select_if', 'public.c', PUBLIC_KERNELS],
+    ['small_update', 'public.c', PUBLIC_KERNELS],
   ] as const)('%s of %s', async (name, source, kernels) => {
     const [kernel] = kernels.filter((k) => k.name === name);
     const [first] = await classesOf(kernel, 'mi300x', compiledObject(source, 'gfx942'));

@@ -50,6 +50,7 @@ export const SUITE_KERNELS: readonly CompiledKernel[] = [
     'speckle',
     { groups: 4096, threads: 256, bytes: 40 * MB },
     'memory-bandwidth 19%, memory-latency 19%',
+    { mi350x: 'memory-latency' },
   ),
   limited('under-occupied', 'boxes', { groups: 1024, threads: 128, bytes: 20 * MB }, 'under-occupied 48%, lds 23%'),
   limited('compute', 'digest', { groups: 1216, threads: 256, bytes: 4 * MB }, 'compute 54%'),
@@ -164,6 +165,7 @@ export const SUITE_KERNELS: readonly CompiledKernel[] = [
     'copy_rows',
     { groups: 8192, threads: 256, bytes: 44 * MB },
     'memory-bandwidth 18%, memory-latency 18%',
+    { mi350x: 'memory-latency', mi210: 'launch' },
   ),
   limited(
     'under-occupied',

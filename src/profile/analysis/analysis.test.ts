@@ -597,10 +597,13 @@ describe('bottleneck classes', () => {
     const values = { ...quiet, 'wait.any': 0.9, 'vmem.latency': 900, 'dispatch.waves': 0.46 };
     const metrics = Object.entries(values).map(([id, n]) => withMetric(id, n));
     const roofline = { ...rooflineWith(0.2, known(0.8)), computeOfPeak: known(0) };
-    const first = (xccs: number | undefined) =>
-      classify(input({ metrics, roofline, wavesPerGroup: known(4), xccs, occupancy: known(0.6) })).classes[0]?.class;
+    const first = (xccs: number | undefined, occupancy = 0.6) =>
+      classify(input({ metrics, roofline, wavesPerGroup: known(4), fits: known(1), xccs, occupancy: known(occupancy) }))
+        .classes[0]?.class;
     expect(first(8)).toBe('launch');
     expect(first(undefined)).toBe('memory-latency');
+    // Slots are full while waves are started: what is started waits for room.
+    expect(first(8, 0.85)).not.toBe('launch');
   });
 
   test('waiting at full bandwidth is bandwidth, not latency', () => {

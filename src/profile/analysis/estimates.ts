@@ -120,8 +120,9 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
     );
   const salu = within(number('issue.salu'));
   const vectors = Math.max(costOf(valu), issued('insts.valu', valu >= unit));
+  // Slots that waves leave free while there are waves.
   const crowd = numberOf(input.occupancy);
-  const factor = crowd === undefined ? 1 : Math.min(2, Math.max(1, 1 / Math.max(crowd, 0.01)));
+  const factor = crowd === undefined ? 1 : Math.min(2, Math.max(1, present / Math.max(crowd, 0.01)));
   // Nor does anything wait for memory between kernels.
   const busy = present * (1 - Math.min(1, Math.max(0, numberOf(input.gapShare) ?? 0)));
   return {
