@@ -187,7 +187,11 @@ function show(measure: Measure, format: (value: number) => string): string {
 }
 
 const ms = (ns: number) => `${(ns / 1e6).toFixed(3)} ms`;
-const us = (ns: number) => `${ns < 100 ? (ns / 1e3).toPrecision(2) : (ns / 1e3).toFixed(2)} µs`;
+/** A time in the unit in which it has few digits before the point. */
+const time = (ns: number) => {
+  if (ns >= 1e6) return ns >= 1e9 ? `${(ns / 1e9).toFixed(3)} s` : ms(ns);
+  return `${ns < 100 ? (ns / 1e3).toPrecision(2) : (ns / 1e3).toFixed(2)} µs`;
+};
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
 
 /** Control characters of names from outside must not reach the terminal. */
@@ -209,7 +213,7 @@ function answerLines(document: ProfileDocument): string[] {
   }
   for (const [i, change] of changes.entries()) {
     const worth = isKnown(change.worthNs)
-      ? `worth at most ${show(change.worthNs, us)} (${show(change.worthShare, percent)})`
+      ? `worth at most ${show(change.worthNs, time)} (${show(change.worthShare, percent)})`
       : 'worth unknown';
     out.push(`change ${i + 1}: ${clean(change.title)}; ${worth}; ${change.evidence.join('; ')}`);
   }
@@ -242,12 +246,12 @@ function summary(document: ProfileDocument, folder: string): string {
     out.push(
       `\n${clean(kernel.name)}`,
       ...(kernel.symbol === null ? [] : [`  symbol ${clean(kernel.symbol)}`]),
-      `  calls ${kernel.calls}, total ${show(kernel.totalNs, ms)} (${show(kernel.share, percent)}), mean ${show(kernel.meanNs, us)}, on the critical path ${show(kernel.critical.criticalNs, ms)}`,
+      `  calls ${kernel.calls}, total ${show(kernel.totalNs, ms)} (${show(kernel.share, percent)}), mean ${show(kernel.meanNs, time)}, on the critical path ${show(kernel.critical.criticalNs, ms)}`,
       `  FLOPs ${show(kernel.roofline.flops, (v) => v.toExponential(3))}, HBM bytes ${show(hbm.bytes, (v) => v.toExponential(3))}, HBM ${show(hbm.bandwidth, (v) => `${v.toFixed(1)} GB/s`)} (${show(hbm.ofPeak, percent)} of peak), occupancy ${show(kernel.occupancy.share, percent)}`,
       ...(isKnown(kernel.totalNs) || !isKnown(kernel.roofline.leastNs)
         ? []
         : [
-            `  at least ${show(kernel.roofline.leastNs, us)} in all: a lower bound from the roof of ${kernel.roofline.leastBy ?? ''}, no time`,
+            `  at least ${show(kernel.roofline.leastNs, time)} in all: a lower bound from the roof of ${kernel.roofline.leastBy ?? ''}, no time`,
           ]),
       ...(asked === undefined
         ? []
@@ -360,7 +364,7 @@ function diffText(diff: ProfileDiff): string {
     const certainty = kernel.significant === null ? '' : kernel.significant ? ', significant' : ', within noise';
     out.push(
       `\n${clean(kernel.name)}${kernel.status === 'both' ? '' : ` (${kernel.status})`}`,
-      `  calls ${kernel.calls.join(' -> ')}, mean ${kernel.meanNs.map((m) => show(m, us)).join(' -> ')} (x${show(kernel.meanRatio, (v) => v.toFixed(3))}${certainty})`,
+      `  calls ${kernel.calls.join(' -> ')}, mean ${kernel.meanNs.map((m) => show(m, time)).join(' -> ')} (x${show(kernel.meanRatio, (v) => v.toFixed(3))}${certainty})`,
     );
     if (kernel.bottleneck[0] !== kernel.bottleneck[1]) {
       out.push(`  bottleneck ${kernel.bottleneck.map((name) => name ?? 'none').join(' -> ')}`);
