@@ -230,4 +230,26 @@ describe.skipIf(!canCompileHip())('inlined functions', () => {
       await client.stop();
     }
   });
+
+  test('an editor ends a program that runs no kernel', async () => {
+    writeFileSync(
+      join(folder, 'adapter.cjs'),
+      `process.argv.splice(2, 0, 'dap');\nimport(${JSON.stringify(join(root, 'bin/wavesmith'))});\n`,
+    );
+    const client = new DebugClient(process.execPath, join(folder, 'adapter.cjs'), 'wavesmith', {});
+    client.defaultTimeout = 60_000;
+    await client.start();
+    try {
+      await client.initializeRequest();
+      void client
+        .launch({ command: ['/bin/sleep', '600'], target: 'gfx942', cwd: root } as never)
+        .catch(() => undefined);
+      const ended = client.waitForEvent('terminated');
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await client.send('terminate', {});
+      await ended;
+    } finally {
+      await client.stop();
+    }
+  });
 });

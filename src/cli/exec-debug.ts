@@ -57,7 +57,8 @@ export class ExecDebugging {
             beforeOutput: () => undefined,
           })
         : undefined;
-    const leader = editor?.leader ?? new TerminalFront(this.terminal as CommandTerminal);
+    const leader: DebugLeader = editor?.leader ?? new TerminalFront(this.terminal as CommandTerminal);
+    leader.quits?.addEventListener('abort', () => this.quitting.abort());
     this.program = new ProgramDebugging({
       leader: {
         stopped: (stop) => leader.stopped(stop),

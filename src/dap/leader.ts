@@ -21,6 +21,8 @@ export class EditorLeader implements DebugLeader {
   private go: ((resume: Resume) => void) | undefined;
   private led: Debugger | undefined;
   private isQuitting = false;
+  private readonly quitting = new AbortController();
+  readonly quits = this.quitting.signal;
   /** The stop that holds everything now. */
   current: Stop | undefined;
 
@@ -76,9 +78,10 @@ export class EditorLeader implements DebugLeader {
     return true;
   }
 
-  /** Ends the dispatch, whatever it is doing. */
+  /** Ends the dispatch, whatever it is doing, and the program. */
   quit(): void {
     this.isQuitting = true;
+    this.quitting.abort();
     this.configure();
     if (!this.resume({ kind: 'quit' })) this.led?.interrupt();
   }

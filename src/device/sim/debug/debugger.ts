@@ -28,6 +28,8 @@ export class DebuggerQuit extends Error {}
 export interface DebugLeader extends DebugFront {
   /** Joins the two, before the dispatch. */
   lead(led: Debugger): void;
+  /** Aborted when the user ends all, whatever runs: a program may run without a kernel. */
+  readonly quits?: AbortSignal | undefined;
 }
 
 /** What the debugger knows of a wave that has begun. */
