@@ -30,6 +30,8 @@ export interface DispatchRegions {
   readonly hasDies: boolean;
   /** The kernel reads memory past the caches in loops: each lane may wait for others, and each may be waited for. */
   readonly polls: boolean;
+  /** A wavefront can learn what others have done, other than at barriers: what they release is kept. */
+  readonly learns: boolean;
 }
 
 /** Who accesses. */

@@ -26,7 +26,7 @@ import type { MemoryHistory } from './history.ts';
 import { type FlightsOf, LdsShadow, tagsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
-import { handsOver } from './polls.ts';
+import { handsOver, learns } from './polls.ts';
 import { actorOf } from './race-page.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars, KNOWN_WAYS } from './registers.ts';
@@ -142,13 +142,20 @@ export class StrictChecker implements Monitor {
     const registers = new RegisterChecks(reporter);
     const global = new GlobalShadow(this.history, memory);
     const drops = new DropTable(memory);
-    const accesses = new AccessChecks(
-      reporter,
-      registers,
-      { target, kernarg, kernargSize, gridSync, hostcall, heapCode, workgroups, wavesPerGroup, hasDies, polls },
-      global,
-      drops,
-    );
+    const regions = {
+      target,
+      kernarg,
+      kernargSize,
+      gridSync,
+      hostcall,
+      heapCode,
+      workgroups,
+      wavesPerGroup,
+      hasDies,
+      polls,
+      learns: learns(loaded, launch),
+    };
+    const accesses = new AccessChecks(reporter, registers, regions, global, drops);
     const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
     const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups, this.othersOf(info));
     const facts = CodeFacts.of(loaded);
@@ -416,6 +423,11 @@ export class StrictChecker implements Monitor {
   /** Whether the wavefronts of a workgroup may be ordered through LDS without barriers. */
   get handsOver(): boolean {
     return this.now.handsOver;
+  }
+
+  /** Whether a wavefront can learn what others have done, other than at barriers. */
+  get learns(): boolean {
+    return learns(this.now.info.loaded, this.now.info.launch);
   }
 
   /** Looks for wavefronts that never end, from now on. */

@@ -7,11 +7,13 @@ import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Transfer } from '../wasm/memory/index.ts';
+import type { StrictChecker } from './checker.ts';
 import { apart, emitAddressRegister } from './compiled-lanes.ts';
-import { ldsAtomicFunction, ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
+import { ldsAtomicFunction, ldsAtomicQuadFunction, ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { quadFunction } from './compiled-quads.ts';
+import { updateFunction } from './compiled-updates.ts';
 import { canDrop, emitDropped, forgetDropped, noteDropped } from './drops.ts';
 import type { StrictPlan } from './plan.ts';
 import {
@@ -44,19 +46,22 @@ const PART_RUN = 8;
 const PART_ADDRESSES = 16;
 
 /**
- * The load or store of an instruction when compiled code can look at it; an atomic of LDS that returns nothing as a store. `isSynchronising`: it orders workgroups; `handsOver`: LDS may
- * order wavefronts.
+ * The load or store of an instruction when compiled code can look at it; an atomic that returns nothing as a store, of LDS when that hands over
+ * nothing between wavefronts, of memory when nobody learns from it.
  */
 export function lookedAt(
   plan: StrictPlan,
-  isSynchronising: boolean,
-  handsOver: boolean,
+  checker: Pick<StrictChecker, 'isSynchronising' | 'handsOver' | 'learns'>,
 ): LoadOperation | StoreOperation | undefined {
   const { access, operation, role } = plan;
+  const { handsOver } = checker;
   if (access === undefined) return undefined;
-  if (operation?.kind === 'atomic' && access.space === 'lds' && role.kind === 'lds')
-    return handsOver || plan.writes.length > 0 ? undefined : ldsUpdate(operation);
-  if (isSynchronising) return undefined;
+  if (operation?.kind === 'atomic') {
+    if (plan.writes.length > 0) return undefined;
+    if (access.space === 'lds') return role.kind === 'lds' && !handsOver ? asStore(operation) : undefined;
+    return access.space === 'global' && role.kind === 'vm' && !checker.learns ? asStore(operation) : undefined;
+  }
+  if (checker.isSynchronising(plan)) return undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
   if (access.toLds)
     return operation.kind === 'load' && access.space === 'global' && role.kind === 'vm' && !handsOver
@@ -74,8 +79,8 @@ export function movesLanes({ access, role, special, effects }: StrictPlan): bool
   return access === undefined && role.kind === 'lds' && special === 'none' && effects.defs.length === 1;
 }
 
-/** An atomic of LDS as a store of the same bytes; undefined for pairs. */
-function ldsUpdate(operation: AtomicOperation): StoreOperation | undefined {
+/** An atomic as a store of the same bytes; undefined for pairs. */
+function asStore(operation: AtomicOperation): StoreOperation | undefined {
   const { space, pairStride } = operation;
   return pairStride === undefined
     ? { kind: 'store', space, bytes: atomicBytes(operation), half: undefined, pairStride }
@@ -116,6 +121,28 @@ function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Transfer
   // Parts of what a lane brings into LDS may be dropped.
   if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };
   return isWrite ? apart(counting) : counting;
+}
+
+/** Notes atomics of global memory that return nothing. The parameter is the instruction's place in the image. */
+function lookAtUpdate(bytes: number): Transfer {
+  let shadow = 0;
+  const note = (f: Frame, a: number, offset: number, count: number): void => {
+    const [pc] = f.extra as [number];
+    // Both words of an element at once.
+    if (offset !== 0) return;
+    f.code.fn
+      .get(shadow)
+      .get(a)
+      .i32(Math.max(count, bytes))
+      .get(pc)
+      .call(updateFunction(f.module, bytes))
+      .op('i32.eqz');
+    f.code.if(() => f.resume());
+  };
+  return looking(bytes, true, `global.${bytes}.atomic`, 1, note, (f) => {
+    shadow = f.code.local('i32');
+    f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+  });
 }
 
 /** Notes accesses of LDS. Parameters: the instruction's place in the image, for stores the part of the log for their addresses. */
@@ -160,10 +187,12 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean): Transfer
     const { fn } = f.code;
     fn.get(shadow);
     for (const a of addresses) fn.get(a).get(base).op('i32.sub');
-    fn.get(pc).call(ldsQuadFunction(f.module, isWrite)).op('i32.eqz');
+    fn.get(pc)
+      .call(isAtomic ? ldsAtomicQuadFunction(f.module) : ldsQuadFunction(f.module, isWrite))
+      .op('i32.eqz');
     f.code.if(() => plain.scattered(f, addresses));
   };
-  const look = bytes === 4 && !isAtomic ? { ...plain, scattered } : plain;
+  const look = bytes === 4 ? { ...plain, scattered } : plain;
   if (!isWrite) return look;
   /** Keeps the address of the lane that is `lanes` behind the current one. */
   const keep = (f: Frame, a: number, lanes: number): void => {
@@ -259,9 +288,12 @@ export function emitLooks(
   }
   if (isWrite) emitAddressRegister(context, shadow, plan);
   for (let part = 0; part < partsOf(operation); part++) {
+    const isAtomic = plan.operation?.kind === 'atomic';
     const look = isLds
-      ? lookAtLds(operation.bytes, isWrite, plan.operation?.kind === 'atomic')
-      : lookAtGlobal(operation.bytes, isWrite, access?.toLds === true);
+      ? lookAtLds(operation.bytes, isWrite, isAtomic)
+      : isAtomic
+        ? lookAtUpdate(operation.bytes)
+        : lookAtGlobal(operation.bytes, isWrite, access?.toLds === true);
     const push = (): void => {
       fn.i32(pc);
       if (!isLds || !isWrite) return;
@@ -332,11 +364,12 @@ export function emitLogged(
     pushEntry(fn, shadow).i32(value).memory('i32.store', at);
   };
   const isStore = operation?.kind === 'store';
+  const isNumbered = isStore && access?.kind === 'store';
   const [range] = effects.defs;
   put(pc, LOG_PC);
   put(access?.space === 'lds' && isStore ? partsOf(operation) : 0, LOG_PARTS);
   const other = role.kind === 'scalar' ? LOGGED_SCALAR : LOGGED_LDS;
-  const more = isStore ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0;
+  const more = isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0;
   put(role.kind === 'vm' ? LOGGED_VM | more : other, LOG_KIND);
   put(range === undefined ? 0 : range.first | (range.count << 16), LOG_SLOT);
   const increment = (at: number): void => {
@@ -346,7 +379,7 @@ export function emitLogged(
   increment(SHADOW_TOTAL);
   if (role.kind === 'vm') {
     increment(SHADOW_LOGGED_VM);
-    if (isStore) increment(SHADOW_STORES);
+    if (isNumbered) increment(SHADOW_STORES);
     if (access?.toLds) increment(SHADOW_FLIGHTS);
   }
   const pending = new Map<number, bigint>();

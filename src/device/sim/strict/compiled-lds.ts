@@ -52,6 +52,50 @@ export function ldsAtomicFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.lds.atomic', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeAtomic(fn, flights));
 }
 
+/**
+ * (shadow, four LDS addresses, place in the image) → 1 when atomics of dwords that return nothing are all right there and noted, 0 when they have
+ * to be looked at one by one: nothing wrong has been noted then.
+ */
+export function ldsAtomicQuadFunction(module: WasmModule): WasmFunction {
+  const parameters = Array.from({ length: 6 }, () => 'i32' as const);
+  const flights = flightFunction(module, false);
+  return module.helper('strict.lds.four.atomic', parameters, ['i32'], (fn) => writeAtomicQuad(fn, flights));
+}
+
+function writeAtomicQuad(fn: WasmFunction, flights: WasmFunction): void {
+  const code = new Code(fn);
+  const quad = beginQuad(fn, flights);
+  const { shadow, head, place, addresses, pc, tags, tagged, gather, leave } = quad;
+  const next = fn.local('v128');
+  quad.requireWritten();
+  gather(LDS_READER);
+  fn.get(tagged).get(tags).op('i32x4.eq').get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
+  fn.op('i32x4.all_true').op('i32.eqz');
+  leave();
+  gather(LDS_WRITER);
+  const atomic = (): WasmFunction => fn.v128(ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS);
+  // All bits where another wavefront has been, whose atomic it must have been; else the wavefront's own tag.
+  fn.get(tags);
+  atomic().op('v128.or').v128(-1, -1, -1, -1);
+  fn.get(tagged).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).op('v128.and').get(tags).op('i32x4.eq');
+  fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').tee(next).op('v128.bitselect');
+  fn.get(next).get(tagged);
+  atomic().op('v128.and');
+  atomic().op('i32x4.eq').op('v128.or').op('i32x4.all_true').op('i32.eqz');
+  leave();
+  fn.tee(next).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+  code.if(() => {
+    fn.get(head).memory('i32.load', LDS_WRITER).set(place);
+    addresses.forEach((address, n) => {
+      fn.get(place).get(address).op('i32.add').get(next).memoryLane('v128.store32_lane', n);
+    });
+  });
+  fn.get(head).memory('i32.load', LDS_WRITER_PC).set(place);
+  for (const address of addresses) fn.get(place).get(address).op('i32.add').get(pc).memory('i32.store');
+  fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
+  fn.i32(1);
+}
+
 function writeAtomic(fn: WasmFunction, flights: WasmFunction): void {
   const code = new Code(fn);
   const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
@@ -148,8 +192,25 @@ function leaveFlights(
   fn.end();
 }
 
-function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction): void {
-  const code = new Code(fn);
+/** What four lanes' dwords are looked at with. */
+interface Quad {
+  readonly shadow: number;
+  readonly head: number;
+  readonly place: number;
+  readonly addresses: readonly number[];
+  readonly pc: number;
+  /** The wavefront's tags (v128), and what `gather` has read. */
+  readonly tags: number;
+  readonly tagged: number;
+  readonly leave: () => void;
+  /** Sets `tagged` to an array's words. */
+  readonly gather: (which: number) => void;
+  /** Leaves unless all bytes have been written. */
+  readonly requireWritten: () => void;
+}
+
+/** Leaves the function unless the addresses are those of dwords and nothing is in flight; they are among what is touched then. */
+function beginQuad(fn: WasmFunction, flights: WasmFunction): Quad {
   const shadow = 0;
   const addresses = [1, 2, 3, 4];
   const pc = 5;
@@ -168,7 +229,6 @@ function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction): v
   fn.get(head).get(head).memory('v128.load', LDS_HIGH).get(all).v128(4, 4, 4, 4).op('i32x4.add');
   fn.op('i32x4.max_u').memory('v128.store', LDS_HIGH);
   fn.get(shadow).memory('v128.load32_splat', SHADOW_LDS_TAG).set(tags);
-  /** Sets `tagged` to an array's words. */
   const gather = (which: number): void => {
     fn.get(head).memory('i32.load', which).set(place);
     for (const [n, address] of addresses.entries()) {
@@ -178,6 +238,23 @@ function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction): v
       fn.set(tagged);
     }
   };
+  const requireWritten = (): void => {
+    fn.i32(15).set(bits).get(head).memory('i32.load', LDS_WRITTEN).set(place);
+    for (const address of addresses) {
+      fn.get(place).get(address).i32(3).op('i32.shr_u').op('i32.add').memory('i32.load8_u');
+      fn.get(address).i32(4).op('i32.and').op('i32.shr_u').get(bits).op('i32.and').set(bits);
+    }
+    fn.get(bits).i32(15).op('i32.ne');
+    leave();
+  };
+  return { shadow, head, place, addresses, pc, tags, tagged, leave, gather, requireWritten };
+}
+
+function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction): void {
+  const code = new Code(fn);
+  const quad = beginQuad(fn, flights);
+  const { shadow, head, place, addresses, pc, tags, tagged, leave, gather, requireWritten } = quad;
+  const bits = fn.local('i32');
   const put = (which: number, push: () => void): void => {
     fn.get(head).memory('i32.load', which).set(place);
     for (const address of addresses) {
@@ -194,13 +271,7 @@ function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction): v
   gather(LDS_WRITER);
   leaveForeign();
   if (!isWrite) {
-    fn.i32(15).set(bits).get(head).memory('i32.load', LDS_WRITTEN).set(place);
-    for (const address of addresses) {
-      fn.get(place).get(address).i32(3).op('i32.shr_u').op('i32.add').memory('i32.load8_u');
-      fn.get(address).i32(4).op('i32.and').op('i32.shr_u').get(bits).op('i32.and').set(bits);
-    }
-    fn.get(bits).i32(15).op('i32.ne');
-    leave();
+    requireWritten();
   }
   gather(LDS_READER);
   if (isWrite) {

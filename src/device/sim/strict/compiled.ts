@@ -192,7 +192,7 @@ export class StrictInstrument implements Instrument {
       return;
     }
     if (!isBeyond && movesLanes(plan) && this.emitAccess(context, plan, undefined, look)) return;
-    const operation = isBeyond ? undefined : lookedAt(plan, this.checker.isSynchronising(plan), this.checker.handsOver);
+    const operation = isBeyond ? undefined : lookedAt(plan, this.checker);
     if (operation === undefined || !this.emitAccess(context, plan, operation, look)) look();
   }
 

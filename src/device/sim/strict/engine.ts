@@ -7,7 +7,7 @@ import type { Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { StrictChecker } from './checker.ts';
 import { StrictInstrument } from './compiled.ts';
-import { handsOver } from './polls.ts';
+import { handsOver, learns } from './polls.ts';
 
 /** Instructions of one wavefront in a workgroup before its turns are compared. */
 const PATIENCE = 200_000;
@@ -29,14 +29,14 @@ interface Snapshot {
 
 const instruments = new WeakMap<LoadedCode, Map<string, StrictInstrument>>();
 
-/** Code with checks is kept as long as the loaded code, for each matrix mode, register allocation and way of looking at LDS. */
+/** Code with checks is kept as long as the loaded code, for each matrix mode, register allocation and way of looking at LDS and atomics. */
 function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): StrictInstrument {
   let all = instruments.get(loaded);
   if (all === undefined) {
     all = new Map();
     instruments.set(loaded, all);
   }
-  const key = `${launch.mfma} ${handsOver(loaded, launch)} ${JSON.stringify(descriptorRegisters(launch.descriptor))}`;
+  const key = `${launch.mfma} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${JSON.stringify(descriptorRegisters(launch.descriptor))}`;
   let instrument = all.get(key);
   if (instrument === undefined) {
     instrument = new StrictInstrument(checker, loaded);

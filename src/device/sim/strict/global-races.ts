@@ -102,7 +102,7 @@ export class GlobalRaces {
     address: number,
     isWrite: boolean,
   ): void {
-    if (this.regions.workgroups < 2 && state.waves.length < 2) return;
+    if (!this.regions.learns || (this.regions.workgroups < 2 && state.waves.length < 2)) return;
     const { synchronisation } = this.global;
     if (access.kind !== 'store') {
       const seen = synchronisation.seenAt(address);

@@ -1,7 +1,8 @@
 // Instructions by which a wavefront waits for another one of its workgroup: loads, and atomics that return a value, in a loop that
 // changes nothing else, at an address that the loop does not change, whose value decides whether it is left; and the first such load,
 // which compilers put before the loop.
-import { branchTarget } from '../../../isa/index.ts';
+import { branchTarget, targetInfo } from '../../../isa/index.ts';
+import { immediateOf } from '../../../isa/operand.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
@@ -12,6 +13,7 @@ import type { LoadedCode } from '../interpreter/loaded-code.ts';
 
 const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownUpdates = new WeakMap<LoadedCode, Map<number, boolean>>();
+const knownLearners = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownKernels = new WeakMap<LoadedCode, Map<number, boolean>>();
 
 function remembered(all: typeof knownPolls, loaded: LoadedCode, pc: number, find: () => boolean): boolean {
@@ -60,6 +62,26 @@ export function handsOver(loaded: LoadedCode, { entry, wavesPerGroup }: Launch):
     return reads.some((pc) => isInLoop(pc) && polls(loaded, pc));
   });
 }
+
+/**
+ * Whether the kernel of a launch has code by which a wavefront can learn what others have done, other than at barriers: atomics of memory that
+ * return values, loads past the caches, and loads that wait in loops. Where cache policies have no scope any load is like those.
+ */
+export function learns(loaded: LoadedCode, { entry, target }: Launch): boolean {
+  if (!targetInfo(target).scopedCachePolicy) return true;
+  return remembered(knownLearners, loaded, entry, () => {
+    for (const { at, instruction } of reachable(loaded, entry)) {
+      const op = semanticsOf(instruction.row.operation);
+      if ((op?.kind !== 'load' && op?.kind !== 'atomic') || op.space === 'lds' || !returnsValue(instruction)) continue;
+      if (op.kind === 'atomic' || (immediateOf(instruction, 'cpol') & PAST_CACHES) !== 0) return true;
+      if (polls(loaded, at)) return true;
+    }
+    return false;
+  });
+}
+
+/** Bits of a cache policy that ask past a cache: sc0 (glc of scalar loads) and sc1. */
+const PAST_CACHES = 1 | 16;
 
 /** A load, or an atomic that returns a value. */
 function returnsValue({ row }: Instruction): boolean {
