@@ -232,7 +232,7 @@ describe('--break', () => {
       'fly',
       'step x',
       'registers q9',
-      'until',
+      'until nobody',
       'break 0x3',
       'memory 0x10',
       'memory nobody',

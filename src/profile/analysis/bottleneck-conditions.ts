@@ -19,7 +19,7 @@ import {
   UNQUEUED,
   vectorLatency,
 } from './queues.ts';
-import { cyclesOfWave, STORE_PART, storeShare } from './shares.ts';
+import { dispatcherShare, STORE_PART, storeShare } from './shares.ts';
 
 /** A launch of fewer workgroups for each CU leaves half of the GPU without work. */
 export const FEW_GROUPS = 0.5;
@@ -203,7 +203,7 @@ export function launchConditions(numbers: KernelNumbers) {
   // Waves that end sooner than the next ones start: neither memory nor more waves help.
   const dispatching: Condition = {
     metric: 'share of the cycles in which the dispatcher of an XCC starts waves',
-    value: combine([numbers.metric('dispatch.waves'), cyclesOfWave(input)], (waves, cycles) => waves * cycles),
+    value: dispatcherShare(input, numbers.metric('dispatch.waves')),
     comparison: 'at least',
     threshold: 0.6,
     formula: `${numbers.formula('dispatch.waves')} * the larger of 1 and XCCs / waves of a workgroup`,

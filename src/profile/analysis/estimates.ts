@@ -4,7 +4,7 @@ import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
 import { idleLatency, L1_PART, vectorLatency } from './queues.ts';
-import { cyclesOfWave, readable, writable } from './shares.ts';
+import { dispatcherShare, readable, writable } from './shares.ts';
 
 /** The classes of kernels that wait. */
 export const WAITING = ['memory-bandwidth', 'memory-latency', 'under-occupied'] as const satisfies BottleneckClass[];
@@ -101,7 +101,7 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   const within = (value: number): number => Math.min(FULL, value / present);
   const memory = within(Math.max(bytes, level('L2'), level('L1') / L1_PART, number('l2.busy')));
   const valu = within(Math.max(number('issue.valu'), number('mfma.busy')));
-  const dispatcher = within(number('dispatch.waves') * (numberOf(cyclesOfWave(input)) ?? 1));
+  const dispatcher = within(numberOf(dispatcherShare(input, metric('dispatch.waves'))) ?? 0);
   const unit = Math.max(valu, dispatcher, within(Math.max(number('lds.busy'), number('issue.salu'))));
 
   // Bytes that come without queues are part of the chain; they bound what is gained elsewhere all the same.

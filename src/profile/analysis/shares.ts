@@ -27,7 +27,15 @@ export function storeShare({ metrics }: ClassifierInput, hbm: Measure): Measure 
   return isKnown(hbm) ? known((hbm.value * part) / STORE_PART) : hbm;
 }
 
-/** Cycles of its XCC's dispatcher that a wave takes: one, and a workgroup as many as there are XCCs, which get theirs in turn. */
-export function cyclesOfWave({ xccs = 1, wavesPerGroup }: ClassifierInput): Measure {
-  return known(isKnown(wavesPerGroup) ? Math.max(1, xccs / Math.max(1, wavesPerGroup.value)) : 1);
+/** Waves of a cycle that only another dispatcher starts, not a kernel whose first cycles are not counted. */
+const FASTER = 1.1;
+
+/**
+ * Share of the cycles in which the dispatcher of an XCC starts waves: a wave takes one, and a workgroup as many as there are XCCs, which get theirs in
+ * turn. A chip that starts more has a dispatcher of another rate (AMD's published MI210 workloads have 1.36 waves a cycle): unknown then.
+ */
+export function dispatcherShare({ xccs = 1, wavesPerGroup }: ClassifierInput, started: Measure): Measure {
+  if (!isKnown(started)) return started;
+  const share = started.value * (isKnown(wavesPerGroup) ? Math.max(1, xccs / Math.max(1, wavesPerGroup.value)) : 1);
+  return share > FASTER ? unknown('waves are started faster than one a cycle') : known(Math.min(1, share));
 }

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { known, unknown } from '../measure.ts';
+import type { ClassifierInput } from './bottleneck-types.ts';
+import { dispatcherShare } from './shares.ts';
+
+const input = (xccs: number, waves?: number): ClassifierInput =>
+  ({ xccs, wavesPerGroup: waves === undefined ? unknown('not counted') : known(waves) }) as ClassifierInput;
+
+describe('dispatcherShare', () => {
+  it('should take one cycle for a wave, and a turn of all XCCs for a small workgroup', () => {
+    expect(dispatcherShare(input(1, 4), known(0.5))).toEqual(known(0.5));
+    expect(dispatcherShare(input(8, 4), known(0.25))).toEqual(known(0.5));
+    expect(dispatcherShare(input(8, 16), known(0.25))).toEqual(known(0.25));
+    expect(dispatcherShare(input(8), known(0.25))).toEqual(known(0.25));
+  });
+
+  it('should be whole where the ends of a kernel are not counted', () => {
+    expect(dispatcherShare(input(1, 4), known(1.05))).toEqual(known(1));
+  });
+
+  // AMD's published workload TCP/mi200: fillBufferAligned starts 524,288 waves in 384,563 cycles.
+  it('should be unknown where waves start faster than one a cycle', () => {
+    expect(dispatcherShare(input(1, 4), known(524288 / 384563))).toEqual(
+      unknown('waves are started faster than one a cycle'),
+    );
+  });
+
+  it('should say why the waves are not known', () => {
+    expect(dispatcherShare(input(1, 4), unknown('not collected: SQ_WAVES'))).toEqual(
+      unknown('not collected: SQ_WAVES'),
+    );
+  });
+});
