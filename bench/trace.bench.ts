@@ -5,7 +5,8 @@
 import { readCodeObject } from '../src/codeobject/index.ts';
 import type { SimDispatchRequest } from '../src/device/index.ts';
 import { RunTools, type ToolRequest, traceText } from '../src/device/sim/tools/index.ts';
-import { compareModes, type Opened } from './support/dispatches.ts';
+import type { Opened } from './support/cases.ts';
+import { compareModes } from './support/dispatches.ts';
 
 type Filter = Omit<NonNullable<ToolRequest['trace']>, 'sink'>;
 

@@ -3,7 +3,7 @@ import { attentionForward, latentDecode } from '../../tests/sim/kernels/aiter-at
 import { bf16Gemm, fp8Gemm, int8Gemm } from '../../tests/sim/kernels/aiter-gemm.ts';
 import { moeStage1 } from '../../tests/sim/kernels/aiter-moe.ts';
 import { hasCorpus, heldRuns } from '../../tests/sim/kernels/support.ts';
-import type { Case, Opened } from './dispatches.ts';
+import type { Case, Opened } from './cases.ts';
 
 const KERNELS: readonly [name: string, run: () => Promise<unknown>][] = [
   ['int8 GEMM 160x128 gfx942', () => int8Gemm('gfx942', 160, [320, 256, 2048])],

@@ -1,35 +1,16 @@
 // Dispatches that benchmarks of checks and tools time: loops over one kind of work, and whole kernels.
 import { assembleAndLink } from '../../src/asm/index.ts';
-import {
-  createDevice,
-  type DeviceKernel,
-  type SimDispatchRequest,
-  type SimDispatchResult,
-} from '../../src/device/index.ts';
+import { createDevice, type SimDispatchRequest } from '../../src/device/index.ts';
 import { kernelSource } from '../../tests/support/kernel-source.ts';
 import { clangSubjects, type StrictSubject } from '../../tests/support/strict-kernels.ts';
 import { aiterCases } from './aiter.ts';
+import type { Case, Opened } from './cases.ts';
 import { shapeSubjects } from './shapes.ts';
 
 /** Processor time of this process in milliseconds: other programs on the machine do not count. */
 function processorTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
-}
-
-/** A dispatch that can be timed. */
-export interface Case {
-  readonly name: string;
-  /** Opens a device, loads the code and makes the arguments. */
-  readonly open: () => Promise<Opened>;
-}
-
-/** A case with its device. */
-export interface Opened {
-  readonly kernel: DeviceKernel;
-  readonly object: Uint8Array;
-  readonly dispatch: (mode: Partial<SimDispatchRequest>) => Promise<SimDispatchResult>;
-  readonly close: () => void;
 }
 
 const PROLOGUE = `s_load_dwordx2 s[4:5], s[0:1], 0x0

@@ -19,8 +19,8 @@ import {
 import { copyLane, dispatchLanes, largest, pathSection, timedDomains } from './analysis/timeline.ts';
 import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 import { WorkTable } from './analysis/work-table.ts';
+import type { CallEntry } from './calls.ts';
 import {
-  type CallEntry,
   type CopyEntry,
   type DispatchSection,
   type FindingEntry,

@@ -5,7 +5,7 @@ import { f64, i32, StringTable } from './columns.ts';
 const MAX_CALLS = 200_000;
 
 /** Calls of one API function or marker, summed. */
-export interface CallSummary {
+export interface CallEntry {
   readonly domain: string;
   readonly name: string;
   readonly calls: number;
@@ -76,7 +76,7 @@ export class CallSums {
     return this.totals.get(id);
   }
 
-  get(id: number): CallSummary {
+  get(id: number): CallEntry {
     const least = this.least.get(id);
     return {
       domain: this.domains.get(this.domain.get(id)),

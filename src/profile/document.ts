@@ -5,6 +5,7 @@ import type { CounterTrack } from './analysis/counter-tracks.ts';
 import type { KernelOccupancy } from './analysis/occupancy.ts';
 import type { Roof, RooflinePoint } from './analysis/roofline.ts';
 import type { ClassSum } from './analysis/trace-features.ts';
+import type { CallEntry } from './calls.ts';
 import type { LaunchEntry } from './launch.ts';
 import type { Measure } from './measure.ts';
 import type { OtherSimdSum, ReportedMetric, WaveStates } from './recording.ts';
@@ -333,16 +334,6 @@ export interface SampleEntry {
   readonly issued: number;
   readonly meanLanes: number | null;
   readonly stallReasons: Readonly<Record<string, number>>;
-}
-
-export interface CallEntry {
-  readonly domain: string;
-  readonly name: string;
-  readonly calls: number;
-  readonly totalNs: number;
-  readonly minNs: number;
-  readonly maxNs: number;
-  readonly untimed: number;
 }
 
 export interface CopyEntry {
