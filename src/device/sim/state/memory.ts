@@ -284,6 +284,13 @@ export class DeviceMemory {
     return this.heap.largest < size + 2 * PAGE ? undefined : this.reserve(size, 'strict mode');
   }
 
+  /** As `tryReserve`; the bytes are whatever was there before. */
+  tryReserveUncleared(size: number): Uint8Array | undefined {
+    if (this.heap.largest < size + 2 * PAGE) return undefined;
+    const offset = this.take(size, 'strict mode', PAGE, false);
+    return new Uint8Array(this.buffer, offset, size);
+  }
+
   /** Whether bytes are in the memory that compiled code sees. */
   holds({ buffer }: Uint8Array): boolean {
     // A shared memory has another buffer object each time that it has grown.
@@ -322,7 +329,7 @@ export class DeviceMemory {
     return offset;
   }
 
-  private take(size: number, label: string, alignment: number): number {
+  private take(size: number, label: string, alignment: number, isCleared = true): number {
     const pages = roundUp(Math.max(size, 1), PAGE);
     let offset = this.heap.take(pages + GUARD, alignment) ?? this.heap.take(pages + PAGE, alignment);
     if (offset === undefined) {
@@ -330,7 +337,7 @@ export class DeviceMemory {
       offset = this.heap.take(pages + PAGE, alignment);
     }
     if (offset === undefined) throw this.outOfMemory(size, label);
-    this.provide(offset, size, label);
+    this.provide(offset, size, label, isCleared);
     return offset;
   }
 
@@ -341,8 +348,8 @@ export class DeviceMemory {
       .map(({ offset, size }) => ({ offset, size }));
   }
 
-  /** Makes taken bytes exist and read as zeros. */
-  private provide(offset: number, size: number, label: string): void {
+  /** Makes taken bytes exist, and read as zeros if they are to be cleared. */
+  private provide(offset: number, size: number, label: string, isCleared = true): void {
     const end = offset + roundUp(Math.max(size, 1), PAGE);
     if (end > this.buffer.byteLength) {
       const missing = end - this.buffer.byteLength;
@@ -355,7 +362,7 @@ export class DeviceMemory {
       }
       this.viewBuffer();
     }
-    if (offset < this.fresh) {
+    if (isCleared && offset < this.fresh) {
       const dirty = Math.min(end, this.fresh) - offset;
       if (this.discard === undefined) this.clear(offset, dirty);
       else this.discard(offset, dirty);

@@ -78,6 +78,7 @@ export class LdsShadow {
   readonly written: Uint8Array;
   /** Barriers passed. */
   epoch = 0;
+  private readonly memory: DeviceMemory;
   private readonly bytes: number;
   private readonly waves: number;
   private readonly writer: Uint8Array;
@@ -88,8 +89,6 @@ export class LdsShadow {
   /** The tags of four bytes at a time. */
   private readonly writer4: Uint32Array;
   private readonly reader4: Uint32Array;
-  /** The tags of eight bytes at a time, to clear them: V8 fills shared memory element by element. */
-  private readonly tags8: { readonly writer: Float64Array; readonly reader: Float64Array };
   /** Reads that were outstanding at the last barrier: the place of the instruction, and its wavefronts. */
   private lateReads: ReadonlyMap<number, readonly number[]> = new Map();
   /** Lanes of the last `accessLanes`. */
@@ -105,13 +104,12 @@ export class LdsShadow {
   private settled: IssuedOperation[] = [];
   /** By dword the last load into LDS that writes it, 0 for none. */
   private readonly flightOf: Uint32Array;
-  /** The same eight bytes at a time, to clear them. */
-  private readonly flightOf8: Float64Array;
   /** The loads that were outstanding at the last barrier, by their entries in the table. */
   private lateFlights: ReadonlyMap<number, Omit<PendingWrite, 'isComplete'>> = new Map();
   private readonly arrays: Uint32Array[] = [];
 
   constructor(memory: DeviceMemory, bytes: number, waves: number) {
+    this.memory = memory;
     this.bytes = bytes;
     this.waves = waves;
     const dwords = (bytes + 3) >>> 2;
@@ -134,13 +132,7 @@ export class LdsShadow {
     this.written = new Uint8Array(buffer, written, (bytes + 7) >>> 3);
     this.writer4 = new Uint32Array(buffer, writer, dwords);
     this.reader4 = new Uint32Array(buffer, reader, dwords);
-    const eights = (dwords + 1) >>> 1;
     this.flightOf = new Uint32Array(buffer, flights, dwords);
-    this.flightOf8 = new Float64Array(buffer, flights, eights);
-    this.tags8 = {
-      writer: new Float64Array(buffer, writer, eights),
-      reader: new Float64Array(buffer, reader, eights),
-    };
     this.writer = new Uint8Array(buffer, writer, 4 * dwords);
     this.reader = new Uint8Array(buffer, reader, 4 * dwords);
     this.writerPc = new Int32Array(buffer, writerPc, dwords);
@@ -155,17 +147,13 @@ export class LdsShadow {
 
   /** As it is for a new workgroup. */
   clear(): void {
-    this.written.fill(0);
-    this.tags8.writer.fill(0);
-    this.tags8.reader.fill(0);
-    this.low = NOTHING;
-    this.high = 0;
-    this.head[LDS_STALE / 4] = 0;
+    this.clearTags();
+    this.memory.clear(this.written.byteOffset, this.written.length);
+    this.memory.clear(this.flightOf.byteOffset, this.flightOf.byteLength);
     this.hasUpdated = false;
     this.epoch = 0;
     this.lateReads = new Map();
     this.inFlight?.fill(0);
-    this.flightOf8.fill(0);
     this.head.fill(0, LDS_LATE / 4, LDS_HEAD / 4);
     this.lateFlights = new Map();
     this.operations.length = 1;
@@ -199,9 +187,17 @@ export class LdsShadow {
 
   /** Clears tags from before the last barrier. */
   private freshen(): void {
-    if (this.head[LDS_STALE / 4] === 0) return;
-    this.tags8.writer.fill(0, this.low >>> 3, (this.high + 7) >>> 3);
-    this.tags8.reader.fill(0, this.low >>> 3, (this.high + 7) >>> 3);
+    if (this.head[LDS_STALE / 4] !== 0) this.clearTags();
+  }
+
+  /** Clears the tags of the bytes that have been touched: the others have none. */
+  private clearTags(): void {
+    const { low, writer, reader } = this;
+    const end = Math.min(this.high, writer.length);
+    if (end > low) {
+      this.memory.clear(writer.byteOffset + low, end - low);
+      this.memory.clear(reader.byteOffset + low, end - low);
+    }
     this.low = NOTHING;
     this.high = 0;
     this.head[LDS_STALE / 4] = 0;

@@ -19,7 +19,7 @@ export class RacePages {
   private readonly memory: DeviceMemory;
   /** By page of the window. */
   readonly table: Uint32Array;
-  /** POOL_NEXT and POOL_END: the room from which compiled code takes records by dword. */
+  /** POOL_NEXT and POOL_END: the room from which records by dword are taken; who takes some clears them. */
   private readonly pool: Uint32Array;
   private poolPages = FIRST_POOL;
   private readonly reserved: Uint8Array[] = [];
@@ -76,7 +76,7 @@ export class RacePages {
   /** Room for further records by dword; false when there is none. */
   private fillPool(): boolean {
     const size = Math.min(this.poolPages * DETAILS_SIZE, MAX_DETAILED - this.detailedBytes);
-    const bytes = size < DETAILS_SIZE ? undefined : this.memory.tryReserve(size);
+    const bytes = size < DETAILS_SIZE ? undefined : this.memory.tryReserveUncleared(size);
     if (bytes === undefined) return false;
     this.detailedBytes += size;
     this.poolPages = Math.min(MOST_POOL, 2 * this.poolPages);
@@ -92,6 +92,7 @@ export class RacePages {
     pool[0] = at + DETAILS_SIZE;
     // The next page that compiled code meets finds room, too.
     if (pool[0] === pool[1]) this.fillPool();
+    this.memory.clear(at, DETAILS_SIZE);
     return new Uint8Array(this.memory.wasm.buffer, at, DETAILS_SIZE);
   }
 

@@ -52,6 +52,8 @@ export const SHADOW_KERNARG_BYTES = SHADOW_ACTOR + 44;
 export const SHADOW_DROPS = SHADOW_ACTOR + 48;
 export const SHADOW_DROP_TABLE = SHADOW_ACTOR + 56;
 export const SHADOW_LOG = (SHADOW_ACTOR + 60 + 15) & -16;
+/** Bytes from the start of a shadow that are zero when a wavefront begins. */
+export const SHADOW_CLEARED = SHADOW_LOG;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*), i16 first slot that it writes and their
  * number; then for each part i64 lanes, i32 1 when all lanes are one run of bytes from the first address on, and 64 LDS addresses.
@@ -98,8 +100,6 @@ export interface LoggedOperation {
 export class RegisterShadow {
   /** Per VGPR and AGPR: lanes 0–31 and 32–63 with a defined low half, then the same for the high half. */
   readonly vectors: Uint32Array;
-  /** The same eight bytes at a time, to clear them: V8 fills shared memory element by element. */
-  private readonly vectors8: Float64Array;
   readonly scalars: Uint32Array;
   /** Slots that outstanding operations write. */
   readonly pending: Uint32Array;
@@ -118,7 +118,6 @@ export class RegisterShadow {
 
   constructor(buffer: ArrayBufferLike = new ArrayBuffer(SHADOW_BYTES), offset = 0) {
     this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
-    this.vectors8 = new Float64Array(buffer, offset + SHADOW_VECTORS, 512 * 2);
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
     this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 6);
@@ -289,16 +288,6 @@ export class RegisterShadow {
   forgetBlocks(): void {
     this.trail[0] = 0;
     this.trail[2] = 0;
-  }
-
-  clear(): void {
-    this.vectors8.fill(0);
-    this.scalars.fill(0);
-    this.pending.fill(0);
-    this.outstanding.fill(0);
-    this.machine.fill(0);
-    this.origins.clear();
-    this.forgetBlocks();
   }
 
   isScalarDefined(slot: number): boolean {

@@ -29,6 +29,8 @@ export class KnownPaths {
   readonly clean = new Set<number>();
   /** A way has been found on which something is missing. */
   hasHazards = false;
+  /** Ways to a block that have been looked at, by numbers of the caller. */
+  readonly ways = new Set<number>();
 }
 
 /** Which instructions must know what has been executed before them. */
@@ -60,8 +62,6 @@ export class PathHazards extends HazardRules<number> {
   private readonly paths: KnownPaths;
   /** Ways to an instruction that have been reported in this dispatch. */
   private readonly reported = new Set<number>();
-  /** Ways to a block that have been looked at in this dispatch, by numbers of the caller. */
-  private readonly knownWays = new Set<number>();
   private path: readonly Executed[] = [];
   private index = 0;
   /** Nothing is missing before the instruction that is examined. */
@@ -98,9 +98,10 @@ export class PathHazards extends HazardRules<number> {
 
   /** Whether it is the first time that a block is entered by a way with this number. */
   isNewWay(way: number): boolean {
-    if (this.knownWays.has(way)) return false;
-    if (this.knownWays.size >= MOST_WAYS) this.knownWays.clear();
-    this.knownWays.add(way);
+    const { ways } = this.paths;
+    if (ways.has(way)) return false;
+    if (ways.size >= MOST_WAYS) ways.clear();
+    ways.add(way);
     return true;
   }
 

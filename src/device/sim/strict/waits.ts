@@ -8,7 +8,6 @@ import {
   LGKM_FULL,
   type MemoryKind,
   SLOT_COUNT,
-  SLOT_WORDS,
   type SlotRange,
   VM_FULL,
   type WaitCounts,
@@ -123,12 +122,10 @@ export class WaitQueue {
     return this.outstanding[3] as number;
   }
 
+  /** Forgets all operations; what is shared with compiled code is zero already. */
   clear(): void {
     for (const queue of [this.vm, this.lds, this.scalar, this.flat]) queue.length = 0;
-    this.outstanding.fill(0, 2, 6);
     this.writers.fill(0);
-    this.pending.fill(0, 0, SLOT_WORDS);
-    this.outstanding[0] = 0;
   }
 
   private count(operation: IssuedOperation, by: 1 | -1): void {

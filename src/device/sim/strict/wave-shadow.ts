@@ -12,6 +12,7 @@ import {
   LOGGED_VM,
   RegisterShadow,
   SHADOW_BYTES,
+  SHADOW_CLEARED,
 } from './registers.ts';
 import type { CompleteStores, HandedOver } from './synchronisation.ts';
 import type { Executed } from './wait-states.ts';
@@ -164,7 +165,8 @@ export class WaveShadow {
   ): void {
     this.wave = wave;
     wave.setField(WAVE_SHADOW, this.bytes.byteOffset);
-    this.registers.clear();
+    wave.memory.clear(this.bytes.byteOffset, SHADOW_CLEARED);
+    this.registers.origins.clear();
     this.waits.clear();
     this.planAt = planAt;
     this.lds = lds;
