@@ -285,4 +285,51 @@ __attribute__((amdgpu_kernel)) void k(int *p, int n) {
     expect((await repl('print *p')).body.result).toContain('= 9');
     await client.terminateRequest();
   });
+
+  test('a struct is shown and unfolded where the mouse is, its members are set and watched; sources and words are listed', async () => {
+    const text = `
+struct pair { int a; float b[2]; };
+__attribute__((amdgpu_kernel)) void k(struct pair *p, int n) {
+  int i = __builtin_amdgcn_workitem_id_x();
+  struct pair own = {i, {1.5f, 2.5f}};
+  own.a += n;
+  p[i] = own;
+}`;
+    writeFileSync(path('input.c'), text);
+    writeFileSync(path('pair.co'), linkWithLld([compileC(text, 'gfx942', ['-O0', '-g'])]));
+    await launch({ program: path('pair.co'), kernel: 'k', args: ['u32[256]', 'i32=3'] });
+    await client.setBreakpointsRequest({ source: { path: path('input.c') }, breakpoints: [{ line: 6 }] });
+    const first = stopped();
+    await done();
+    const thread = (await first).body.threadId as number;
+    const frameId = (await frame(thread))?.id as number;
+    const hover = async (expression: string) =>
+      (await client.evaluateRequest({ expression, context: 'hover', frameId })).body;
+    const own = await hover('own');
+    expect(own).toMatchObject({ result: '{a = 0, b = {1.5, 2.5}}', type: 'pair' });
+    const members = (await client.variablesRequest({ variablesReference: own.variablesReference })).body.variables;
+    expect(members.map((v) => [v.name, v.value])).toEqual([
+      ['a', '0'],
+      ['b', '{1.5, 2.5}'],
+    ]);
+    const set = await client.send('setExpression', { expression: 'own.b[1]', value: '7', frameId });
+    expect(set.body).toMatchObject({ value: '7', type: 'float' });
+    expect((await hover('own.b')).result).toBe('{1.5, 7}');
+    await expect(client.send('setExpression', { expression: 'own', value: '7', frameId })).rejects.toThrow(
+      /as a whole/,
+    );
+    await expect(client.send('setExpression', { expression: 'v0', value: 'nothing', frameId })).rejects.toThrow();
+    expect((await client.send('setExpression', { expression: 's40', value: '9', frameId })).body.value).toBe('9');
+    const info = await client.send('dataBreakpointInfo', { variablesReference: own.variablesReference, name: 'a' });
+    expect(info.body.dataId).toBe('own.a');
+    const { sources } = (await client.send('loadedSources', {})).body as { sources: { name: string }[] };
+    expect(sources.map((s) => s.name)).toEqual(['input.c', 'disassembly.s']);
+    const { targets } = (await client.send('completions', { text: 'print ow', column: 9 })).body;
+    expect(targets).toEqual([{ label: 'own', start: 6, length: 2 }]);
+    await client.send('setDataBreakpoints', { breakpoints: [{ dataId: info.body.dataId }] });
+    const changed = stopped();
+    await client.continueRequest({ threadId: thread });
+    expect((await changed).body).toMatchObject({ reason: 'data breakpoint' });
+    await client.terminateRequest();
+  });
 });

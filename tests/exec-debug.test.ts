@@ -51,6 +51,39 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
     expect(stderr).toContain("no kernel that ran has a place 'nowhere'");
   });
 
+  test("values as gdb shows them: arrays, structs behind pointers, formats, sizes, frames' variables", async () => {
+    const lines = [
+      'up',
+      'print points[3]',
+      'print *points',
+      'print points->tag',
+      'print/x points[3].tag',
+      'print points[1].x@2',
+      'print *points@2',
+      'print sizeof(points[0]) + sizeof(float)',
+      'print (int)(points[3].y * 5)',
+      'backtrace full 1',
+      'info scope second',
+      'print points[3].nothing',
+    ];
+    const options = ['--break', 'twice', '--commands', script('values', [...lines, 'quit'])];
+    const { stderr } = await execHip('gfx942', await program, [], options);
+    const said = stderr.split(/^\(wavesmith\) .*\n/m).map((text) => text.trim());
+    expect(said.slice(2, 10)).toEqual([
+      'points[3] = {x = 3, y = 0.5, tag = {3, 6, 9}}',
+      '*points = {x = 0, y = 0.5, tag = {0, 0, 0}}',
+      'points->tag = {0, 0, 0}',
+      'points[3].tag = {0x3, 0x6, 0x9}',
+      'points[1].x@2 = {1, 0.5}',
+      '*points@2 = {{x = 0, y = 0.5, tag = {0, 0, 0}}, {x = 1, y = 0.5, tag = {1, 2, 3}}}',
+      'sizeof(points[0]) + sizeof(float) = 24 (0x18)',
+      '(int)(points[3].y * 5) = 2',
+    ]);
+    expect(said[10]).toMatch(/^#0 .* in twice.*\n {6}value = .*\n {6}doubled = .*\n\(1 more\)$/);
+    expect(said[11]).toMatch(/^out: .*\nn: int, in \w+\ni: int, in \w+$/);
+    expect(said[12]).toContain("has no member 'nothing'");
+  });
+
   test('ends when the debugger is left', async () => {
     const options = ['--break', 'second', '--commands', script('quit', ['quit'])];
     const { status, stdout } = await execHip('gfx942', await program, [], options);

@@ -19,15 +19,16 @@ import {
   type BackTarget,
   backtrace,
   type CommandSession,
+  completions,
   type Debugger,
   evaluate,
+  executeCommand,
+  formatted,
   type Resume,
   runCommand,
   type Stop,
   setBytes,
   stopText,
-  type Value,
-  valueText,
   waveText,
 } from '../device/sim/debug/index.ts';
 import type { Wave } from '../device/sim/state/wave.ts';
@@ -106,6 +107,8 @@ export class WavesmithDebugSession extends DebugSession {
       supportsWriteMemoryRequest: true,
       supportsExceptionInfoRequest: true,
       supportsTerminateRequest: true,
+      supportsCompletionsRequest: true,
+      supportsLoadedSourcesRequest: true,
     };
     this.sendResponse(response);
   }
@@ -289,13 +292,17 @@ export class WavesmithDebugSession extends DebugSession {
     { expression, value }: DebugProtocol.SetExpressionArguments,
   ): void {
     this.answer(response, (led) => {
-      const printed = this.command(led, `set ${expression} ${value}`);
-      return { value: printed };
+      const { session } = this.commandSession(led);
+      executeCommand(session, `set ${expression} = ${value}`);
+      const shown = this.variables?.shown(expression);
+      if (shown !== undefined)
+        return { value: shown.value, type: shown.type ?? '', variablesReference: shown.variablesReference };
+      return { value: formatted(evaluate(led, expression)) };
     });
   }
 
-  /** Runs a command of the terminal; a resuming one goes on. */
-  private command(led: Debugger, line: string): string {
+  /** What commands of the terminal work on, and what they print. */
+  private commandSession(led: Debugger): { readonly session: CommandSession; readonly printed: string[] } {
     const printed: string[] = [];
     const session: CommandSession = {
       debugger: led,
@@ -303,6 +310,12 @@ export class WavesmithDebugSession extends DebugSession {
       displays: this.displays,
       stopsAtEnd: this.leader?.stopsAtEnd === true,
     };
+    return { session, printed };
+  }
+
+  /** Runs a command of the terminal; a resuming one goes on. */
+  private command(led: Debugger, line: string): string {
+    const { session, printed } = this.commandSession(led);
     const next = runCommand(session, line);
     if (next !== undefined) this.go(next);
     return printed.join('\n');
@@ -315,9 +328,28 @@ export class WavesmithDebugSession extends DebugSession {
     this.answer(response, (led) => {
       if (frameId !== undefined) showFrame(led, this.frameOf(frameId));
       if (context === 'repl') return { result: this.command(led, expression), variablesReference: 0 };
-      const value: Value = evaluate(led, expression);
-      return { result: valueText(value), variablesReference: 0 };
+      const shown = this.variables?.shown(expression);
+      if (shown !== undefined) {
+        return { result: shown.value, type: shown.type ?? '', variablesReference: shown.variablesReference };
+      }
+      return { result: formatted(evaluate(led, expression)), variablesReference: 0 };
     });
+  }
+
+  protected override completionsRequest(
+    response: DebugProtocol.CompletionsResponse,
+    { text, column }: DebugProtocol.CompletionsArguments,
+  ): void {
+    this.answer(response, (led) => {
+      const typed = text.slice(0, Math.max(0, column - 1));
+      const [words, replaced] = completions(this.commandSession(led).session, typed);
+      const start = typed.length - replaced.length;
+      return { targets: words.map((label) => ({ label, start, length: replaced.length })) };
+    });
+  }
+
+  protected override loadedSourcesRequest(response: DebugProtocol.LoadedSourcesResponse): void {
+    this.answer(response, () => ({ sources: this.sources?.all() ?? [] }));
   }
 
   // Going on ---------------------------------------------------------------------------------------------------------------------

@@ -41,6 +41,12 @@ export class Sources {
     return { source: this.listingSource, line: this.byAddress.get(pc) ?? 1 };
   }
 
+  /** All of them: the files that can be found, and the listing. */
+  all(): Source[] {
+    const files = (this.led.options.lines?.files() ?? []).flatMap((name) => this.pathOf(name) ?? []);
+    return [...[...new Set(files)].map((path) => new Source(basename(path), path)), this.listingSource];
+  }
+
   /** The file of a name in the debug information; undefined when it is nowhere. */
   private pathOf(name: string): string | undefined {
     const given = isAbsolute(name) ? [name] : this.folders.map((folder) => resolve(folder, name));

@@ -6,14 +6,16 @@ import {
   activeLanes,
   type Debugger,
   evaluate,
+  formatted,
   partsOf,
   registerBits,
   type ShownVariable,
+  scalarOf,
   setBytes,
   setRegister,
   setVariable,
   type Value,
-  valueText,
+  variableAt,
   variablesOf,
   variableText,
 } from '../device/sim/debug/index.ts';
@@ -143,20 +145,21 @@ export class Variables {
     };
   }
 
+  /** A variable of the source program, or a part of one, by its text; undefined when it is none. */
+  shown(text: string): DebugProtocol.Variable | undefined {
+    const { selected } = this.led;
+    const found = selected === undefined ? undefined : variableAt(this.led, selected, text);
+    return found === undefined ? undefined : this.variable(found, text);
+  }
+
   private parts({ variable, path = '' }: Group): DebugProtocol.Variable[] {
     if (variable === undefined) return [];
-    const { kind } = variable.type;
-    return partsOf(variable).map((part) =>
-      this.variable(
-        part,
-        kind === 'pointer' ? `*${path}` : kind === 'array' ? `${path}${part.name}` : `${path}.${part.name}`,
-      ),
-    );
+    return partsOf(variable).map((part) => this.variable(part, pathOf(variable, path, part.name)));
   }
 
   private valueOf(text: string): string {
     try {
-      return valueText(evaluate(this.led, text));
+      return formatted(evaluate(this.led, text));
     } catch (error) {
       if (error instanceof WavesmithError) return `(${error.message})`;
       throw error;
@@ -177,7 +180,7 @@ export class Variables {
       one('lane', String(this.led.lane), 'lane'),
       one('active lanes', String(activeLanes(w).length)),
       one('instructions', String(w.executed)),
-      ...SPECIALS.map((name) => one(name, valueText(evaluate(this.led, name), 'x'), name)),
+      ...SPECIALS.map((name) => one(name, formatted(evaluate(this.led, name), 'x'), name)),
     ];
   }
 
@@ -246,7 +249,7 @@ export class Variables {
       group.kind === 'vectors' || group.kind === 'accumulators' ? `${register}[${this.led.lane}]` : register;
     setRegister(this.led, w, target, value);
     return SPECIALS.includes(register)
-      ? valueText(evaluate(this.led, register), 'x')
+      ? formatted(evaluate(this.led, register), 'x')
       : registerText(bits(evaluate(this.led, target)));
   }
 
@@ -260,10 +263,18 @@ export class Variables {
     return variableText(found);
   }
 
+  /** How a part is written in an expression; undefined when it has no value of its own. */
+  private partPath({ variable, path = '' }: Group, name: string): string | undefined {
+    const part = variable === undefined ? undefined : partsOf(variable).find((one) => one.name === name);
+    if (variable === undefined || part === undefined || scalarOf(part) === undefined) return undefined;
+    return pathOf(variable, path, name);
+  }
+
   /** What a data breakpoint on a variable watches. */
   watched(reference: number, name: string): string | undefined {
     const group = this.groups.get(reference);
-    if (group === undefined || group.kind === 'arguments' || group.kind === 'parts') return undefined;
+    if (group === undefined || group.kind === 'arguments') return undefined;
+    if (group.kind === 'parts') return this.partPath(group, name);
     if (group.kind === 'lanes') return `${group.register ?? ''}${name}`;
     if (group.kind === 'lds') return `lds.u32(${name.replace('+', '')})`;
     return name;
@@ -271,3 +282,8 @@ export class Variables {
 }
 
 const bits = (value: Value): bigint => (typeof value === 'bigint' ? value : BigInt(Math.trunc(value)));
+
+/** How a part of a variable is written, when the variable is written as `path`. */
+function pathOf({ type: { kind } }: ShownVariable, path: string, name: string): string {
+  return kind === 'pointer' ? `*${path}` : kind === 'array' ? `${path}${name}` : `${path}.${name}`;
+}

@@ -111,8 +111,8 @@ export class ProgramDebugging {
     if (this.last === undefined || this.options.setsBreakpoints === true) return;
     const { led, module } = this.last;
     const requests = led.breakpoints.breakpoints.map(
-      ({ id, places, condition, wave, isTemporary, log, isEnabled, ignoring }) => ({
-        ...{ id, places, condition, wave, isTemporary, log, isEnabled },
+      ({ id, places, condition, wave, isTemporary, log, commands, isEnabled, ignoring }) => ({
+        ...{ id, places, condition, wave, isTemporary, log, commands, isEnabled },
         ignore: ignoring,
       }),
     );

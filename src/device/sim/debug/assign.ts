@@ -5,16 +5,17 @@ import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts'
 import type { Wave } from '../state/wave.ts';
 import { bytesOf, setBytes, setRegister } from './change.ts';
 import type { Debugger } from './debugger.ts';
-import { bitsOf, type Value, valueType } from './expression.ts';
 import { evaluate } from './look.ts';
+import { loadBytes } from './scope.ts';
 import { findVariable, partAt, type ShownVariable, type VariableHome } from './source-variables.ts';
+import { bitsOf, type Value, valueType } from './value.ts';
 
 const HIGH_WORD = 4294967296;
 const REGISTER = /^(?:[sva]\d+|(?:vcc|exec)(?:_lo|_hi)?|scc|m0|mode|pc)$/i;
 
 /** The variable that `sum`, `q.b[1]`, `p->next` or `*p` means where a wave is; undefined when it is none, or a register. */
 export function variableAt(d: Debugger, w: Wave, text: string): ShownVariable | undefined {
-  const match = /^(\**)([A-Za-z_]\w*)((?:\.\w+|->\w+|\[\d+\])*)$/.exec(text.trim());
+  const match = /^(\**)\s*([A-Za-z_]\w*)((?:\.\w+|->\w+|\[\d+\])*)$/.exec(text.trim());
   const [, stars = '', name = '', rest = ''] = match ?? [];
   if (match === null || REGISTER.test(name)) return undefined;
   const found = findVariable(w, d.lane, d, name);
@@ -46,6 +47,21 @@ export function setVariable(d: Debugger, w: Wave, variable: ShownVariable, text:
     setBytes(d, w, space, address, data);
   }
   bytes.set(data);
+}
+
+/** So many of a variable's kind from it on, one behind the other in memory. */
+export function partsBehind(d: Debugger, w: Wave, variable: ShownVariable, n: number): ShownVariable[] {
+  const { name, type, home, why } = variable;
+  if (home?.kind !== 'memory' || type.bytes === 0) {
+    throw new WavesmithError('run/bad-expression', `'${name}' is not in memory, so nothing stands behind it.`, {
+      hint: why || undefined,
+    });
+  }
+  const { space, address } = placeOf(home);
+  return Array.from({ length: n }, (_, i) => {
+    const bytes = loadBytes(w, space, address + i * type.bytes, type.bytes, d.lane);
+    return { ...variable, name: `[${i}]`, bytes, home: { ...home, address: home.address + i * type.bytes } };
+  });
 }
 
 function evaluateBits(d: Debugger, register: string): bigint {

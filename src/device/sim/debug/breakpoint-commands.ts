@@ -1,17 +1,50 @@
 // Commands that set, list and remove breakpoints and watchpoints.
-import { bad, type CommandLine, type CommandSession, count, place, places, show } from './command.ts';
+import { keyOf } from './breakpoints.ts';
+import { bad, type CommandLine, type CommandSession, count, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
-import { placeText, valueText } from './look.ts';
+import { formatted } from './format.ts';
+import { placeText } from './look.ts';
 
-/** `PLACE [if CONDITION]`. */
+/** `[PLACE] [wave N] [if CONDITION]`. */
 export function setBreakpoint(session: CommandSession, { rest }: CommandLine, isTemporary: boolean): undefined {
   const d = session.debugger;
-  const match = /^(.*?)(?:\s*\bif\b\s+(.+))?$/.exec(rest);
+  const match = /^(.*?)(?:\s*\b(?:wave|thread)\s+(\d{1,4}))?(?:\s*\bif\b\s*(.+))?$/.exec(rest);
   const where = match?.[1]?.trim() ?? '';
+  const index = match?.[2];
+  const w = index === undefined ? undefined : d.waves.find((one) => one.index === Number(index));
+  if (index !== undefined && w === undefined) {
+    throw bad(`'${index}' is not a wave of this workgroup (0 to ${d.waves.length - 1}).`);
+  }
   const found = where === '' ? [d.pc] : places(d, where);
-  const made = d.breakpoints.add({ places: found, condition: match?.[2], isTemporary });
+  const wave = w === undefined ? undefined : keyOf(w);
+  const made = d.breakpoints.add({ places: found, condition: match?.[3], isTemporary, wave });
   return show(session, [`breakpoint ${made.id} at ${placesText(d, found)}`]);
 }
+
+/** `watch EXPRESSION [if CONDITION]`; `-l` before it is understood: a place in memory is one already. */
+export function setWatchpoint(session: CommandSession, { rest }: CommandLine): undefined {
+  const d = session.debugger;
+  const [, text = '', condition] = /^(?:-l(?:ocation)?\s+)?(.*?)(?:\s+if\b\s*(.+))?$/s.exec(rest) ?? [];
+  const made = d.breakpoints.watch(text, d.selected, d.lane, condition);
+  return show(session, [`watchpoint ${made.id}: ${made.expression.text} = ${formatted(made.last)}`]);
+}
+
+/** `condition N [EXPRESSION]`. */
+export function setCondition(session: CommandSession, { words: [id = ''], rest }: CommandLine): undefined {
+  const text = rest.replace(/^\S+\s*/, '');
+  const made = session.debugger.breakpoints.setCondition(numberOf(id), text === '' ? undefined : text);
+  return show(session, [text === '' ? `${made.id} stops always` : `${made.id} stops if ${text}`]);
+}
+
+/** `ignore N COUNT`. */
+export function ignore(session: CommandSession, { words: [id = '', times] }: CommandLine): undefined {
+  const found = session.debugger.breakpoints.find(numberOf(id));
+  if (!('places' in found)) throw bad(`${found.id} is a watchpoint, which is not passed by a count.`);
+  found.ignoring = times === '0' ? 0 : count(times, 1, MOST_STEPS, 'passes');
+  return show(session, [`breakpoint ${found.id} is passed ${found.ignoring} times`]);
+}
+
+const numberOf = (text: string): number => (text === '0' ? 0 : count(text, 0, 1_000_000, 'a breakpoint'));
 
 /** Several addresses of one place. */
 export function placesText(d: Debugger, all: readonly number[]): string {
@@ -19,25 +52,34 @@ export function placesText(d: Debugger, all: readonly number[]): string {
 }
 
 /** All of them, or watchpoints alone. */
-export function listBreakpoints(session: CommandSession, all: boolean): undefined {
+export function listBreakpoints(session: CommandSession, all: boolean, only: readonly string[] = []): undefined {
   const { breakpoints } = session.debugger;
-  const lines = (all ? breakpoints.breakpoints : []).map((b) => {
-    const only = b.wave === undefined ? '' : ` wave ${b.wave.workgroup.join(',')}/${b.wave.wave}`;
+  const isMeant = ({ id }: { readonly id: number }): boolean => only.length === 0 || ids(only).includes(id);
+  const commandLines = (commands: readonly string[] | undefined): string =>
+    (commands ?? []).map((c) => `\n     ${c}`).join('');
+  const lines = (all ? breakpoints.breakpoints : []).filter(isMeant).map((b) => {
+    const ofWave = b.wave === undefined ? '' : ` wave ${b.wave.workgroup.join(',')}/${b.wave.wave}`;
     const condition = b.condition === undefined ? '' : ` if ${b.condition}`;
     const ignoring = b.ignoring > 0 ? `, ignored ${b.ignoring} times more` : '';
     const once = b.isTemporary === true ? ', once' : '';
-    return `${b.id}  ${placesText(session.debugger, b.places)}${only}${condition}${b.isEnabled ? '' : ' (disabled)'}${once}, hit ${b.hits} times${ignoring}`;
+    return `${b.id}  ${placesText(session.debugger, b.places)}${ofWave}${condition}${b.isEnabled ? '' : ' (disabled)'}${once}, hit ${b.hits} times${ignoring}${commandLines(b.commands)}`;
   });
-  for (const w of breakpoints.watchpoints) {
+  for (const w of breakpoints.watchpoints.filter(isMeant)) {
     const at = w.wave === undefined ? '' : ` of wave ${w.wave.workgroup.join(',')}/${w.wave.wave}`;
     lines.push(
-      `${w.id}  watch ${w.expression.text}${at}${w.isEnabled ? '' : ' (disabled)'}, hit ${w.hits} times, now ${valueText(w.last)}`,
+      `${w.id}  watch ${w.expression.text}${at}${w.condition === undefined ? '' : ` if ${w.condition.text}`}${w.isEnabled ? '' : ' (disabled)'}, hit ${w.hits} times, now ${formatted(w.last)}${commandLines(w.commands)}`,
     );
   }
   return show(session, lines.length === 0 ? [all ? 'no breakpoints' : 'no watchpoints'] : lines);
 }
 
-const ids = (words: readonly string[]): number[] => words.map((word) => count(word, 0, 1_000_000, 'a breakpoint'));
+/** Numbers of breakpoints: `2`, `3-5`. */
+const ids = (words: readonly string[]): number[] =>
+  words.flatMap((word) => {
+    const [, from = word, to = from] = /^(\d{1,6})-(\d{1,6})$/.exec(word) ?? [];
+    const [first, last] = [numberOf(from), numberOf(to)];
+    return Array.from({ length: Math.min(1000, Math.max(0, last - first + 1)) }, (_, i) => first + i);
+  });
 
 export function enable(session: CommandSession, { words }: CommandLine, isEnabled: boolean): undefined {
   const { breakpoints } = session.debugger;
@@ -52,8 +94,11 @@ export function enable(session: CommandSession, { words }: CommandLine, isEnable
 /** By number, by place, or all. */
 export function remove(session: CommandSession, { words }: CommandLine): undefined {
   const d = session.debugger;
-  if (words.length === 0) d.breakpoints.clear();
-  for (const word of words) {
+  const [first, ...others] = words;
+  if (first === 'display') return undisplay(session, others);
+  const meant = first !== undefined && /^br(?:eak(?:points?)?)?$/.test(first) ? others : words;
+  if (meant.length === 0) d.breakpoints.clear();
+  for (const word of meant.flatMap((one) => (/^\d{1,6}-\d{1,6}$/.test(one) ? ids([one]).map(String) : [one]))) {
     if (
       /^\d{1,6}$/.test(word) &&
       [...d.breakpoints.breakpoints, ...d.breakpoints.watchpoints].some((b) => b.id === Number(word))
@@ -65,6 +110,18 @@ export function remove(session: CommandSession, { words }: CommandLine): undefin
     const there = d.breakpoints.breakpoints.filter((b) => b.places.includes(pc));
     if (there.length === 0) throw bad(`There is no breakpoint at ${word}.`);
     for (const b of there) d.breakpoints.remove(b.id);
+  }
+  return undefined;
+}
+
+/** `undisplay [N…]`: ends showing values at each stop. */
+export function undisplay(session: CommandSession, words: readonly string[]): undefined {
+  const { displays } = session;
+  if (words.length === 0) displays.length = 0;
+  for (const word of words) {
+    const at = displays.findIndex((one) => String(one.id) === word);
+    if (at < 0) throw bad(`There is no display '${word}'.`, "'info display' lists them.");
+    displays.splice(at, 1);
   }
   return undefined;
 }

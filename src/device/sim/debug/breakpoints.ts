@@ -1,10 +1,11 @@
 // Where and when the debugger stops: breakpoints with conditions, counts and waves of their own; watchpoints on values.
 import { WavesmithError } from '../../../base/index.ts';
 import type { Wave } from '../state/wave.ts';
-import { type Expression, isTrue, parseExpression, type Value } from './expression.ts';
+import { type Expression, isTrue, parseExpression } from './expression.ts';
 import { activeLanes, scopeOf } from './scope.ts';
 import type { ScopeSource } from './scope-source.ts';
 import type { WaveKey } from './stop.ts';
+import type { Value } from './value.ts';
 import { frameToWatch, noting, sourceOfFrame, type WatchedFrame } from './watched-frame.ts';
 
 export interface BreakpointRequest {
@@ -20,12 +21,16 @@ export interface BreakpointRequest {
   readonly wave?: WaveKey | undefined;
   /** Removed when it was hit. */
   readonly isTemporary?: boolean | undefined;
+  /** Command lines that a terminal runs whenever it stops here. */
+  readonly commands?: readonly string[] | undefined;
   /** Prints this instead of stopping; `{expression}` is replaced by its value. */
   readonly log?: string | undefined;
 }
 
 export interface Breakpoint extends BreakpointRequest {
   readonly id: number;
+  condition: string | undefined;
+  commands: readonly string[] | undefined;
   isEnabled: boolean;
   /** Times it was reached with its condition true. */
   hits: number;
@@ -39,6 +44,9 @@ export interface Watchpoint {
   readonly expression: Expression;
   readonly wave: WaveKey | undefined;
   readonly lane: number;
+  /** Stops only when this is true. */
+  condition: Expression | undefined;
+  commands: readonly string[] | undefined;
   /** Of variables of the source program. */
   readonly frame: WatchedFrame | undefined;
   isEnabled: boolean;
@@ -52,6 +60,8 @@ export interface Arrival {
   /** The lane for which a condition holds. */
   readonly lane: number | undefined;
   readonly note: string | undefined;
+  /** What a terminal runs then. */
+  readonly commands: readonly string[];
 }
 
 export const keyOf = (w: Wave): WaveKey => ({ workgroup: w.workgroup.id, wave: w.index });
@@ -77,6 +87,8 @@ export class Breakpoints {
     const expression = request.condition === undefined ? undefined : parseExpression(request.condition);
     const breakpoint: Breakpoint = {
       ...request,
+      condition: request.condition,
+      commands: request.commands,
       id: this.numberFor(request.id),
       isEnabled: true,
       hits: 0,
@@ -95,8 +107,19 @@ export class Breakpoints {
     return id;
   }
 
-  /** Watches an expression as a wave and lane see it. */
-  watch(text: string, w: Wave | undefined, lane: number): Watchpoint {
+  /** Changes or removes a condition; one that does not parse is `run/bad-expression`. */
+  setCondition(id: number, text: string | undefined): Breakpoint | Watchpoint {
+    const found = this.find(id);
+    const expression = text === undefined ? undefined : parseExpression(text);
+    if ('places' in found) {
+      found.condition = text;
+      found.expression = expression;
+    } else found.condition = expression;
+    return found;
+  }
+
+  /** Watches an expression as a wave and lane see it; `condition`: stops only when that is true then. */
+  watch(text: string, w: Wave | undefined, lane: number, condition?: string): Watchpoint {
     const expression = parseExpression(text);
     const { source, isAsked } = noting(this.source);
     const last = expression.evaluate(scopeOf(w, lane, source));
@@ -105,6 +128,8 @@ export class Breakpoints {
       expression,
       wave: w === undefined ? undefined : keyOf(w),
       lane,
+      condition: condition === undefined ? undefined : parseExpression(condition),
+      commands: undefined,
       frame: w !== undefined && isAsked() ? frameToWatch(w, this.source) : undefined,
       isEnabled: true,
       hits: 0,
@@ -160,6 +185,7 @@ export class Breakpoints {
     const hit: number[] = [];
     let lane: number | undefined;
     let note: string | undefined;
+    const commands: string[] = [];
     for (const b of here) {
       if (!b.isEnabled || (b.wave !== undefined && !isWave(w, b.wave))) continue;
       const met = this.met(b, w);
@@ -176,9 +202,10 @@ export class Breakpoints {
       hit.push(b.id);
       lane ??= met.lane;
       note ??= met.note;
+      commands.push(...(b.commands ?? []));
       if (b.isTemporary === true && counts) this.remove(b.id);
     }
-    return hit.length === 0 ? undefined : { hit, lane, note };
+    return hit.length === 0 ? undefined : { hit, lane, note, commands };
   }
 
   private met(b: Breakpoint, w: Wave): { lane: number | undefined; note?: string } | undefined {
@@ -218,9 +245,17 @@ export class Breakpoints {
       if (after === undefined || Object.is(after, watchpoint.last)) continue;
       const before = watchpoint.last;
       watchpoint.last = after;
+      if (watchpoint.condition !== undefined && !this.isConditionMet(watchpoint, waves)) continue;
       found ??= { watchpoint, before, after };
     }
     return found;
+  }
+
+  /** A condition that cannot be read is met: whoever wrote it should see that. */
+  private isConditionMet(watchpoint: Watchpoint, waves: readonly Wave[]): boolean {
+    const { condition } = watchpoint;
+    const value = condition && this.valueOf({ ...watchpoint, expression: condition }, waves);
+    return value === undefined || isTrue(value);
   }
 
   /** What a watchpoint sees now; undefined when it cannot be read, or needs a wave that does not run. */

@@ -1,6 +1,7 @@
 // What every command of the debugger is made of: its session, its line, numbers and places in it.
 import { WavesmithError } from '../../../base/index.ts';
 import type { DebugLine } from '../../../codeobject/index.ts';
+import type { Breakpoint, Watchpoint } from './breakpoints.ts';
 import type { Debugger } from './debugger.ts';
 import { evaluate } from './look.ts';
 import { placesOf } from './places.ts';
@@ -11,10 +12,14 @@ export interface CommandSession {
   readonly debugger: Debugger;
   readonly print: (text: string) => void;
   /** Expressions that are shown at each stop. */
-  readonly displays: { readonly id: number; readonly text: string }[];
+  readonly displays: { readonly id: number; readonly text: string; readonly format: string }[];
   stopsAtEnd: boolean;
   /** Lines of a source file as the debug information names it; undefined when it cannot be read. */
   readonly sources?: ((file: string) => readonly string[] | undefined) | undefined;
+  /** A command may be followed by lines of its own. */
+  readonly takesLines?: boolean;
+  /** The breakpoint whose commands are being typed. */
+  collecting?: { readonly breakpoint: Breakpoint | Watchpoint; readonly lines: string[] } | undefined;
   /** The source lines that were listed last since the stop. */
   listed?: { readonly file: string; readonly from: number; readonly to: number } | undefined;
 }
@@ -26,7 +31,10 @@ export interface CommandLine {
   readonly format: string;
 }
 
-export type Run = (session: CommandSession, line: CommandLine) => Resume | undefined;
+/** Runs another command line. */
+export type RunLine = (session: CommandSession, line: string) => Resume | undefined;
+
+export type Run = (session: CommandSession, line: CommandLine, runLine: RunLine) => Resume | undefined;
 
 export interface CommandEntry {
   readonly names: readonly string[];

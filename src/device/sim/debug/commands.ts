@@ -1,7 +1,15 @@
 // The commands of the debugger as a terminal types them, in gdb's words. Each looks at, or changes, the selected wave, and may let
 // execution go on.
 import { WavesmithError } from '../../../base/index.ts';
-import { enable, placesText, remove, setBreakpoint } from './breakpoint-commands.ts';
+import {
+  enable,
+  ignore,
+  remove,
+  setBreakpoint,
+  setCondition,
+  setWatchpoint,
+  undisplay,
+} from './breakpoint-commands.ts';
 import {
   bad,
   type CommandEntry,
@@ -16,19 +24,21 @@ import {
 import { completionsOf } from './complete.ts';
 import { parseExpression } from './expression.ts';
 import { disassemble, listCommand } from './list-commands.ts';
-import { backtrace, evaluate, selectedWave, valueText, wavesText } from './look.ts';
+import { backtrace, evaluate, selectedWave, wavesText } from './look.ts';
 import {
+  backtraceCommand,
   examineCommand,
   INFO_TOPICS,
   info,
   lds,
   memory,
-  printCommand,
   registers,
   selectLane,
   selectWave,
-  set,
 } from './look-commands.ts';
+import { displayText, echo, printCommand, printf } from './print-commands.ts';
+import { applyToWaves, beginCommands, REFUSED } from './script-commands.ts';
+import { set } from './set-command.ts';
 import type { BackTarget, Resume } from './stop.ts';
 import { typeOf, whatIs } from './type-commands.ts';
 
@@ -175,38 +185,22 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     names: ['watch'],
-    usage: 'watch EXPRESSION',
+    usage: 'watch EXPRESSION [if EXPRESSION]',
     summary: 'stop when its value changes: watch v3, watch *u32(x + 4), watch lds.f32(64)',
-    run: (s, { rest }) => {
-      const d = s.debugger;
-      const made = d.breakpoints.watch(rest, d.selected, d.lane);
-      return show(s, [`watchpoint ${made.id}: ${made.expression.text} = ${valueText(made.last)}`]);
-    },
+    run: setWatchpoint,
   },
   {
     names: ['condition'],
     usage: 'condition N [EXPRESSION]',
     summary: 'change or remove the condition of breakpoint N',
-    run: (s, { words: [id = ''], rest }) => {
-      const found = s.debugger.breakpoints.breakpoints.find((b) => b.id === Number(id));
-      if (found === undefined) throw bad(`There is no breakpoint '${id}'.`);
-      const text = rest.replace(/^\S+\s*/, '');
-      const expression = text === '' ? undefined : parseExpression(text);
-      s.debugger.breakpoints.remove(found.id);
-      const made = s.debugger.breakpoints.add({ ...found, condition: expression?.text });
-      return show(s, [`breakpoint ${made.id} at ${placesText(s.debugger, made.places)}`]);
-    },
+    run: setCondition,
   },
+  { names: ['ignore'], usage: 'ignore N COUNT', summary: 'pass breakpoint N COUNT times', run: ignore },
   {
-    names: ['ignore'],
-    usage: 'ignore N COUNT',
-    summary: 'pass breakpoint N COUNT times',
-    run: (s, { words: [id = '', times] }) => {
-      const found = s.debugger.breakpoints.breakpoints.find((b) => b.id === Number(id));
-      if (found === undefined) throw bad(`There is no breakpoint '${id}'.`);
-      found.ignoring = count(times, 1, MOST_STEPS, 'passes');
-      return undefined;
-    },
+    names: ['commands'],
+    usage: 'commands [N]',
+    summary: "run the lines that follow, to 'end', whenever breakpoint N stops; 'silent' first: without saying so",
+    run: beginCommands,
   },
   {
     names: ['catch'],
@@ -239,10 +233,17 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     names: ['print', 'p', 'inspect', 'call', 'output'],
-    usage: 'print[/x|d|u|t|f] EXPRESSION',
-    summary: 'a value: v3 + 1, s[2:3], f32(v5), *f32(x + 4), lds.u32(64), v3[5]',
+    usage: 'print[/x|d|u|t|f|o|c] EXPRESSION[@N]',
+    summary: 'a value: v3 + 1, s[2:3], f32(v5), *f32(x + 4), lds.u32(64), v3[5]; @N: so many from there',
     run: printCommand,
   },
+  {
+    names: ['printf'],
+    usage: 'printf "FORMAT", EXPRESSION, …',
+    summary: 'values in a text, as in C',
+    run: printf,
+  },
+  { names: ['echo'], usage: 'echo TEXT', summary: 'the text', run: echo },
   {
     names: ['memory', 'm'],
     usage: 'memory ADDRESS [BYTES]',
@@ -293,13 +294,9 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     names: ['backtrace', 'bt', 'where'],
-    usage: 'backtrace',
-    summary: 'the calls that led here',
-    run: (s) =>
-      show(
-        s,
-        backtrace(s.debugger, selectedWave(s.debugger)).map(({ text }) => text),
-      ),
+    usage: 'backtrace [full] [N|-N]',
+    summary: 'the calls that led here; N: the innermost, -N: the outermost; full: with their variables',
+    run: backtraceCommand,
   },
   {
     names: ['frame', 'f'],
@@ -329,8 +326,8 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     names: ['wave', 'w', 'thread', 't'],
     usage: 'wave N|X,Y,Z/N',
-    summary: 'look at and step another wave',
-    run: (s, { words }) => selectWave(s, words),
+    summary: "look at and step another wave; 'thread apply all COMMAND' looks at each",
+    run: (s, line, runLine) => (line.words[0] === 'apply' ? applyToWaves(s, line, runLine) : selectWave(s, line.words)),
   },
   {
     names: ['lane'],
@@ -340,27 +337,17 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     names: ['display'],
-    usage: 'display [EXPRESSION]',
+    usage: 'display[/F] [EXPRESSION]',
     summary: 'show a value at each stop',
-    run: (s, { rest }) => {
-      if (rest === '') return info(s, { words: ['display'], rest: 'display', format: '' });
-      parseExpression(rest);
+    run: (s, { rest, format }) => {
+      if (rest === '') return show(s, displayText(s));
+      parseExpression(rest.replace(/@\s*\w+$/, ''));
       const id = (s.displays.at(-1)?.id ?? 0) + 1;
-      s.displays.push({ id, text: rest });
-      return show(s, displayText(s));
+      s.displays.push({ id, text: rest, format });
+      return show(s, displayText(s).slice(-1));
     },
   },
-  {
-    names: ['undisplay'],
-    usage: 'undisplay [N]',
-    summary: 'end that',
-    run: (s, { words: [id] }) => {
-      if (id === undefined) s.displays.length = 0;
-      const at = s.displays.findIndex((one) => String(one.id) === id);
-      if (at >= 0) s.displays.splice(at, 1);
-      return undefined;
-    },
-  },
+  { names: ['undisplay'], usage: 'undisplay [N…]', summary: 'end that', run: (s, { words }) => undisplay(s, words) },
   {
     names: ['set'],
     usage: 'set REGISTER|pc|*TYPE(ADDRESS) VALUE',
@@ -379,7 +366,12 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   { names: ['detach'], usage: 'detach', summary: 'run to the end without stopping', run: () => ({ kind: 'detach' }) },
   { names: ['quit', 'q', 'kill', 'k'], usage: 'quit', summary: 'end the run', run: () => ({ kind: 'quit' }) },
-  { names: ['help', 'h', '?'], usage: 'help', summary: 'this list', run: (s) => show(s, debuggerHelp()) },
+  {
+    names: ['help', 'h', '?'],
+    usage: 'help [COMMAND]',
+    summary: 'this list, or what a command does',
+    run: (s, { words: [name] }) => show(s, name === undefined ? debuggerHelp() : helpOf(commandOf(name))),
+  },
 ];
 
 /** Shows the variables of another frame, and which one it is. */
@@ -396,17 +388,30 @@ function selectFrame(s: CommandSession, wanted: number | undefined): undefined {
   return show(s, [frames[frame]?.text as string, ...(source === undefined ? [] : [source])]);
 }
 
-const byName = new Map(COMMANDS.flatMap((c) => c.names.map((name): [string, CommandEntry] => [name, c])));
+const byName = entriesByName(COMMANDS);
+const refused = entriesByName(REFUSED);
 
-/** Runs one command line; the result says how execution goes on, or is undefined to ask for the next command. */
+function entriesByName(all: readonly CommandEntry[]): ReadonlyMap<string, CommandEntry> {
+  return new Map(all.flatMap((c) => c.names.map((name): [string, CommandEntry] => [name, c])));
+}
+
+/** The command of a name, or the only one whose name begins so. */
+function commandOf(typed: string): CommandEntry {
+  const name = typed.toLowerCase();
+  const known = byName.get(name) ?? refused.get(name);
+  if (known !== undefined) return known;
+  const all = name === '' ? [] : [...byName].filter(([one]) => one.startsWith(name));
+  const meant = new Set(all.map(([, entry]) => entry));
+  const [only] = meant;
+  if (meant.size === 1 && only !== undefined) return only;
+  if (meant.size > 1) throw bad(`'${typed}' may be ${all.map(([one]) => one).join(', ')}.`);
+  throw bad(`There is no command '${typed}'.`, "'help' lists the commands.");
+}
+
+/** Runs one command line; the result says how execution goes on, or is undefined to ask for the next command. What is wrong is printed. */
 export function runCommand(session: CommandSession, line: string): Resume | undefined {
-  const match = /^\s*([^\s/]*)(?:\/(\S*))?\s*(.*)$/s.exec(line);
-  const name = match?.[1] ?? '';
-  const rest = (match?.[3] ?? '').trim();
-  const command = byName.get(name.toLowerCase());
   try {
-    if (command === undefined) throw bad(`There is no command '${name}'.`, "'help' lists the commands.");
-    return command.run(session, { words: rest === '' ? [] : rest.split(/\s+/), rest, format: match?.[2] ?? '' });
+    return executeCommand(session, line);
   } catch (error) {
     if (!(error instanceof WavesmithError)) throw error;
     session.print(error.format());
@@ -414,24 +419,24 @@ export function runCommand(session: CommandSession, line: string): Resume | unde
   }
 }
 
+/** The same; what is wrong is thrown. */
+export function executeCommand(session: CommandSession, line: string): Resume | undefined {
+  // `p*x` and `x/4i$pc` are understood as gdb does.
+  const match = /^\s*([a-z][\w-]*|\?|!|[^\s/]*)(?:\/(\w*|\S*))?\s*(.*)$/is.exec(line);
+  const rest = (match?.[3] ?? '').trim();
+  const words = rest === '' ? [] : rest.split(/\s+/);
+  return commandOf(match?.[1] ?? '').run(session, { words, rest, format: match?.[2] ?? '' }, runCommand);
+}
+
 /** What may be typed where a line ends, for a terminal's completion. */
 export function completions(session: CommandSession, line: string): readonly [readonly string[], string] {
   return completionsOf(session.debugger, line, [...byName.keys()], INFO_TOPICS);
 }
 
-/** Values that are shown at each stop. */
-export function displayText(session: CommandSession): string[] {
-  return session.displays.map(({ id, text }) => {
-    try {
-      return `${id}: ${text} = ${valueText(evaluate(session.debugger, text))}`;
-    } catch (error) {
-      if (!(error instanceof WavesmithError)) throw error;
-      return `${id}: ${text} = (${error.message})`;
-    }
-  });
-}
-
 /** The commands as lines of help text. */
 export function debuggerHelp(): string[] {
-  return COMMANDS.map((c) => `${c.usage.padEnd(42)} ${c.summary}`);
+  return COMMANDS.flatMap(helpOf);
 }
+
+const helpOf = (c: CommandEntry): string[] =>
+  c.usage === '' ? ['no command here'] : [`${c.usage.padEnd(42)} ${c.summary}`];

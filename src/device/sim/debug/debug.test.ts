@@ -215,6 +215,8 @@ describe('expressions', () => {
     lane: 3,
     register: (text, lane) => (text === 's[2:3]' ? 0x1_0000_0002n : text.startsWith('v') ? BigInt(lane) : 0x3f800000n),
     path: ([name, ...rest]) => (name === 'x' && rest.length === 0 ? 64n : undefined),
+    sizeOf: ([name]) => (name === 'x' ? 8 : undefined),
+    remembered: (name) => (name === '$1' ? 5n : undefined),
     load: (_space, address, bytes) => new Uint8Array(bytes).fill(Number(address)),
   };
   test.each([

@@ -15,6 +15,7 @@ import { type Arrival, Breakpoints, isWave, keyOf } from './breakpoints.ts';
 import { beginningAt, type Frame, framesAt, lineText } from './frames.ts';
 import { type Checkpoint, History } from './history.ts';
 import { behindPrologue } from './places.ts';
+import { Remembered } from './remembered.ts';
 import { activeLanes } from './scope.ts';
 import type { ScopeSource, SelectedFrame } from './scope-source.ts';
 import { type Goal, Search, type SearchView } from './search.ts';
@@ -72,6 +73,8 @@ export class Debugger implements Monitor, ScopeSource {
   lane = 0;
   /** Which function's variables are meant: its number among the selected wave's `frames`. */
   frame = 0;
+  /** Values that were printed and variables of the session; a program's dispatches share them. */
+  remembered = new Remembered();
   /** Nothing stops any more. */
   isOver = false;
   /** Instructions of all waves so far. */
@@ -364,10 +367,10 @@ export class Debugger implements Monitor, ScopeSource {
     return this.endsRun(w, pc, facts);
   }
 
-  private atBreakpoint(w: Wave, { hit, lane, note }: Arrival): Why {
+  private atBreakpoint(w: Wave, { hit, lane, note, commands }: Arrival): Why {
     this.select(w);
     if (lane !== undefined) this.lane = lane;
-    return { reason: 'breakpoint', hit, note };
+    return { reason: 'breakpoint', hit, note, commands };
   }
 
   private watched(): Why | undefined {
@@ -375,7 +378,8 @@ export class Debugger implements Monitor, ScopeSource {
     if (found === undefined) return undefined;
     const { watchpoint, before, after } = found;
     if (this.time > this.latest) watchpoint.hits++;
-    return { reason: 'watchpoint', change: { text: watchpoint.expression.text, before, after }, hit: [watchpoint.id] };
+    const change = { text: watchpoint.expression.text, before, after };
+    return { reason: 'watchpoint', change, hit: [watchpoint.id], commands: watchpoint.commands };
   }
 
   /** Whether a step, `until` or `finish` ends before this instruction. */

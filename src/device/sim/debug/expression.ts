@@ -2,15 +2,9 @@
 // float (a number). A vector register stands for the lane that the expression is evaluated for.
 //
 //   v3 == 7 && lane < 32      s[2:3] + 16      f32(v5) > 1e-3      *u32(x + 4 * v0)      lds.f16(2 * v1)      v3[5]      workgroup.x
-import { type ElementType, findElementType, WavesmithError } from '../../../base/index.ts';
-
-export type Value = bigint | number;
-
-/** A type by its name, as `f32` or `bf16`: whole bytes, one number. */
-export function valueType(name: string): ElementType | undefined {
-  const type = findElementType(name.toLowerCase()) ?? findElementType(name);
-  return type !== undefined && type.storageBits >= 8 && type.numbers === 1 ? type : undefined;
-}
+import { type ElementType, WavesmithError } from '../../../base/index.ts';
+import { convert, isTypeWord, typeOfWords } from './cast.ts';
+import { bitsOf, fromBits, type Value, valueType } from './value.ts';
 
 /** What names mean where an expression is evaluated. What cannot be read throws. */
 export interface Scope {
@@ -23,14 +17,35 @@ export interface Scope {
    * Undefined when there is none of that name.
    */
   path(path: readonly (string | number)[], lane: number): Value | undefined;
+  /** Bytes of a variable or a part of one; undefined when there is none of that name. */
+  sizeOf(path: readonly (string | number)[], lane: number): number | undefined;
+  /** What was printed before (`$1`, `$$`), or a variable of the session. */
+  remembered(name: string): Value | undefined;
   /** Bytes of global memory, LDS or the lane's scratch. */
   load(space: 'global' | 'lds' | 'scratch', address: bigint, bytes: number, lane: number): Uint8Array;
 }
 
-type Node = (scope: Scope) => Value;
+interface Node {
+  (scope: Scope): Value;
+  /** Of a cast to a pointer: what it points to. */
+  readonly pointee?: ElementType | undefined;
+  /** Of a value in memory: where it is. */
+  readonly memory?: MemoryOperand | undefined;
+  /** Of a name: its bytes. */
+  readonly sizeOf?: ((scope: Scope) => number | undefined) | undefined;
+}
+
+/** Where a value of a type is in memory. */
+interface MemoryOperand {
+  readonly space: 'global' | 'lds' | 'scratch';
+  readonly type: ElementType;
+  address(scope: Scope): bigint;
+}
 
 /** A parsed expression. */
 export interface Expression {
+  /** When it is a value in memory that is written with its type, as `*f32(x)`. */
+  readonly memory: MemoryOperand | undefined;
   readonly text: string;
   /** Whether the value may differ from lane to lane. */
   readonly isPerLane: boolean;
@@ -44,7 +59,7 @@ function bad(text: string, message: string): WavesmithError {
 }
 
 const TOKEN =
-  /\s*(?:(0x[0-9a-f]+|(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?)|(\.?\$?[a-z_][\w.]*)|(->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]:]))/iy;
+  /\s*(?:(0x[0-9a-f]+|(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?)|(\.?\$?[a-z_][\w.]*|\$\$?\d*)|(->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]{}?:]))/iy;
 
 interface Token {
   readonly kind: 'number' | 'name' | 'operator' | 'end';
@@ -60,7 +75,7 @@ function tokens(text: string): Token[] {
     if (match === null) throw bad(text, `'${text.slice(from).trim().slice(0, 10)}' is not understood.`);
     const [, number, name, operator] = match;
     if (number !== undefined) out.push({ kind: 'number', text: number });
-    else if (name !== undefined) out.push({ kind: 'name', text: name.replace(/^\$/, '') });
+    else if (name !== undefined) out.push({ kind: 'name', text: name.replace(/^\$(?=[a-z_])/i, '') });
     else out.push({ kind: 'operator', text: operator as string });
   }
   return out;
@@ -154,20 +169,8 @@ function binary(operator: string, text: string): (a: Value, b: Value) => Value {
   }
 }
 
-/** Bits as a value of a type. */
-export function fromBits(bits: bigint, type: ElementType): Value {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setBigUint64(0, BigInt.asUintN(64, bits), true);
-  const value = type.exact(view, 0);
-  return type.kind === 'integer' ? BigInt(value) : value;
-}
-
-/** Little-endian bytes as an unsigned integer. */
-export function bitsOf(bytes: Uint8Array): bigint {
-  let bits = 0n;
-  for (let i = bytes.length - 1; i >= 0; i--) bits = (bits << 8n) | BigInt(bytes[i] as number);
-  return bits;
-}
+/** What `v3.f` and its like read a register as. */
+const VIEWS: Readonly<Record<string, string>> = { f: 'f32', u: 'u32', i: 'i32', d: 'i32' };
 
 /** Nested parentheses at most. */
 const MAX_DEPTH = 100;
@@ -186,7 +189,7 @@ class Parser {
 
   parse(): Node {
     if (this.all.length === 0) throw bad(this.text, 'there is nothing to evaluate.');
-    const node = this.level(0);
+    const node = this.choice();
     if (this.peek.kind !== 'end') throw bad(this.text, `'${this.peek.text}' does not belong here.`);
     return node;
   }
@@ -203,6 +206,21 @@ class Parser {
     if (!this.take(text)) throw bad(this.text, `'${text}' is missing before ${this.peek.text}.`);
   }
 
+  /** `a ? b : c`, or without it what binds more tightly. */
+  private choice(): Node {
+    if (++this.depth > MAX_DEPTH) throw bad(this.text, 'it is nested too deeply.');
+    try {
+      const condition = this.level(0);
+      if (!this.take('?')) return condition;
+      const yes = this.choice();
+      this.expect(':');
+      const no = this.choice();
+      return (s) => (isTrue(condition(s)) ? yes(s) : no(s));
+    } finally {
+      this.depth--;
+    }
+  }
+
   private level(n: number): Node {
     const operators = LEVELS[n];
     if (operators === undefined) return this.unary();
@@ -216,7 +234,16 @@ class Parser {
       else if (operator === '&&') left = (s) => truth(isTrue(a(s)) && isTrue(b(s)));
       else {
         const apply = binary(operator, this.text);
-        left = (s) => apply(a(s), b(s));
+        const { pointee } = a;
+        // As in C, what is added to a cast pointer counts what it points to.
+        const scale = pointee !== undefined && (operator === '+' || operator === '-') ? pointee.storageBits / 8 : 1;
+        left = Object.assign(
+          (s: Scope) => {
+            const right = b(s);
+            return apply(a(s), scale === 1 ? right : typeof right === 'bigint' ? right * BigInt(scale) : right * scale);
+          },
+          scale === 1 ? {} : { pointee },
+        );
       }
     }
     return left;
@@ -244,6 +271,7 @@ class Parser {
       }
       if (this.take('*')) {
         const { kind, text } = this.peek;
+        if (kind === 'operator' && text === '(') return this.pointed(this.unary());
         this.at++;
         const type = kind === 'name' ? valueType(text) : undefined;
         if (type !== undefined) return this.memory('global', type);
@@ -251,27 +279,121 @@ class Parser {
           throw bad(this.text, `a type or a pointer follows '*', as in *f32(address), not '${text}'.`);
         return this.path(text, true);
       }
-      return this.primary();
+      if (this.take('{')) {
+        const type = this.typeWords();
+        this.expect('}');
+        const address = this.unary();
+        if (type === undefined) throw bad(this.text, 'a type stands in {}, as in {float} address.');
+        return this.loaded('global', type, address);
+      }
+      if (this.peek.kind === 'name' && this.peek.text === 'sizeof') {
+        this.at++;
+        return this.sizeof();
+      }
+      return this.indexed(this.primary());
     } finally {
       this.depth--;
     }
   }
 
-  private memory(space: 'global' | 'lds' | 'scratch', type: ElementType): Node {
-    if (space === 'scratch') this.isPerLane = true;
-    this.expect('(');
-    const address = this.level(0);
-    this.expect(')');
+  /** What a pointer that was cast points to. */
+  private pointed(address: Node): Node {
+    if (address.pointee !== undefined) return this.loaded('global', address.pointee, address);
+    throw bad(
+      this.text,
+      'what is in parentheses has no type to point to: write p[i], *f32(address), or *(float *)address.',
+    );
+  }
+
+  /** `[i]` behind a pointer that was cast. */
+  private indexed(base: Node): Node {
+    const { pointee } = base;
+    if (pointee === undefined || !this.take('[')) return base;
+    const index = this.choice();
+    this.expect(']');
+    const size = BigInt(pointee.storageBits / 8);
+    return this.loaded('global', pointee, (s) => {
+      const [at, i] = [base(s), index(s)];
+      if (typeof at === 'number' || typeof i === 'number') throw bad(this.text, 'an address is an integer.');
+      return at + i * size;
+    });
+  }
+
+  /** Words of a type from here on; undefined when they mean none, as `void`. */
+  private typeWords(): ElementType | undefined {
+    const words: string[] = [];
+    for (; this.peek.kind === 'name' && isTypeWord(this.peek.text); this.at++) words.push(this.peek.text);
+    return typeOfWords(words);
+  }
+
+  /** What follows `(` when it is a cast: `float) x`, `int *) p`. */
+  private cast(): Node | undefined {
+    const { kind, text } = this.peek;
+    const from = this.at;
+    if (kind !== 'name' || !isTypeWord(text)) return undefined;
+    const type = this.typeWords();
+    let stars = 0;
+    while (this.take('*')) stars++;
+    // `f32(x)` in parentheses is no cast.
+    if (!this.take(')')) {
+      this.at = from;
+      return undefined;
+    }
+    const value = this.unary();
+    if (stars === 0) {
+      if (type === undefined) throw bad(this.text, `'${text}' is no type of a value.`);
+      return (s) => convert(value(s), type, this.text);
+    }
+    // A pointer to a pointer points to an address.
+    return Object.assign((s: Scope) => value(s), { pointee: stars > 1 ? valueType('u64') : type });
+  }
+
+  /** What follows `sizeof`: a type in parentheses, or a value. */
+  private sizeof(): Node {
+    const from = this.at;
+    if (this.take('(')) {
+      const isType = this.peek.kind === 'name' && isTypeWord(this.peek.text);
+      const type = this.typeWords();
+      const isPointer = this.take('*');
+      if (isType && this.take(')') && (isPointer || type !== undefined)) {
+        const bytes = isPointer ? 8n : BigInt((type as ElementType).storageBits / 8);
+        return () => bytes;
+      }
+      this.at = from;
+    }
+    const { sizeOf } = this.unary();
+    if (sizeOf === undefined) throw bad(this.text, 'sizeof takes a type or a variable of the source program.');
     return (s) => {
+      const bytes = sizeOf(s);
+      if (bytes === undefined) throw bad(this.text, 'there is no such variable here.');
+      return BigInt(bytes);
+    };
+  }
+
+  private memory(space: 'global' | 'lds' | 'scratch', type: ElementType): Node {
+    this.expect('(');
+    const address = this.choice();
+    this.expect(')');
+    return this.loaded(space, type, address);
+  }
+
+  private loaded(space: 'global' | 'lds' | 'scratch', type: ElementType, address: Node): Node {
+    if (space === 'scratch') this.isPerLane = true;
+    const addressIn = (s: Scope): bigint => {
       const at = address(s);
       if (typeof at === 'number') throw bad(this.text, 'an address is an integer.');
-      return fromBits(bitsOf(s.load(space, at, type.storageBits / 8, s.lane)), type);
+      return at;
     };
+    const value = (s: Scope): Value =>
+      fromBits(bitsOf(s.load(space, addressIn(s), type.storageBits / 8, s.lane)), type);
+    return Object.assign(value, { memory: { space, type, address: addressIn } });
   }
 
   private primary(): Node {
     if (this.take('(')) {
-      const inner = this.level(0);
+      const cast = this.cast();
+      if (cast !== undefined) return cast;
+      const inner = this.choice();
       this.expect(')');
       return inner;
     }
@@ -282,6 +404,13 @@ class Parser {
       return () => value;
     }
     if (kind !== 'name') throw bad(this.text, `a value is missing before ${text}.`);
+    if (text.startsWith('$')) {
+      return (s) => {
+        const value = s.remembered(text);
+        if (value === undefined) throw bad(this.text, `nothing has been printed that is '${text}'.`);
+        return value;
+      };
+    }
     return this.named(text);
   }
 
@@ -293,7 +422,7 @@ class Parser {
     }
     const type = valueType(text);
     if (type !== undefined && this.take('(')) {
-      const inner = this.level(0);
+      const inner = this.choice();
       this.expect(')');
       // An integer's bits are read as the type; a float is converted.
       return (s) => {
@@ -303,6 +432,12 @@ class Parser {
         if (!Number.isFinite(value)) throw bad(this.text, `${value} is no integer.`);
         return fromBits(BigInt(Math.trunc(value)), type);
       };
+    }
+    const [, register, view = ''] = /^([sva]\d+)\.([a-z]\w*)$/i.exec(text) ?? [];
+    const viewType = valueType(Object.hasOwn(VIEWS, view) ? (VIEWS[view] as string) : view);
+    if (register !== undefined && viewType !== undefined) {
+      const word = this.vector(register);
+      return (s) => fromBits(word(s) as bigint, viewType);
     }
     if (/^[sva]$/i.test(text) && this.take('[')) return this.range(text);
     if (/^[va]\d+$/i.test(text)) return this.vector(text);
@@ -324,7 +459,7 @@ class Parser {
     if (parts[0] === 'workgroup') parts.splice(0, parts.length, text);
     for (;;) {
       if (this.take('[')) {
-        parts.push(this.level(0));
+        parts.push(this.choice());
         this.expect(']');
       } else if (this.take('->')) {
         parts.push('*', ...this.peek.text.split('.'));
@@ -335,12 +470,13 @@ class Parser {
       } else break;
     }
     if (isPointer) parts.push('*');
-    return (s) => {
-      const path = parts.map((part) => (typeof part === 'string' ? part : Number(part(s))));
-      const value = s.path(path, s.lane);
-      if (value === undefined) throw bad(this.text, `'${text}' is no register, argument or variable here.`);
-      return value;
+    const pathIn = (s: Scope) => parts.map((part) => (typeof part === 'string' ? part : Number(part(s))));
+    const value = (s: Scope): Value => {
+      const found = s.path(pathIn(s), s.lane) ?? (parts.length === 1 ? s.remembered(text) : undefined);
+      if (found === undefined) throw bad(this.text, `'${text}' is no register, argument or variable here.`);
+      return found;
     };
+    return Object.assign(value, { sizeOf: (s: Scope) => s.sizeOf(pathIn(s), s.lane) });
   }
 
   /** `s[2:3]`, `v[0:1]`. */
@@ -364,7 +500,7 @@ class Parser {
       this.isPerLane = true;
       return (s) => s.register(text, s.lane);
     }
-    const lane = this.level(0);
+    const lane = this.choice();
     this.expect(']');
     return (s) => {
       const value = lane(s);
@@ -383,5 +519,5 @@ export function parseExpression(text: string): Expression {
   if (text.length > MAX_LENGTH) throw bad(`${text.slice(0, 40)}…`, `it has more than ${MAX_LENGTH} characters.`);
   const parser = new Parser(text.trim());
   const node = parser.parse();
-  return { text: text.trim(), isPerLane: parser.isPerLane, evaluate: node };
+  return { text: text.trim(), isPerLane: parser.isPerLane, memory: node.memory, evaluate: node };
 }

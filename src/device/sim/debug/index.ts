@@ -1,16 +1,17 @@
 // What others use of the debugger. Begin with debugger.ts.
 
-export { setVariable } from './assign.ts';
+export { setVariable, variableAt } from './assign.ts';
 export type { Breakpoint, BreakpointRequest, Watchpoint } from './breakpoints.ts';
 export { bytesOf, registerBits, setBytes, setRegister } from './change.ts';
 export type { CommandSession } from './command.ts';
-export { debuggerHelp, runCommand } from './commands.ts';
+export { completions, debuggerHelp, executeCommand, runCommand } from './commands.ts';
 export { Debugger, DebuggerQuit, type DebugLeader } from './debugger.ts';
-export { type Expression, parseExpression, type Value } from './expression.ts';
-export { backtrace, type CodeLine, codeAround, evaluate, stopText, valueText, waveText } from './look.ts';
+export { type Expression, parseExpression } from './expression.ts';
+export { formatted } from './format.ts';
+export { backtrace, type CodeLine, codeAround, evaluate, stopText, waveText } from './look.ts';
 export { placesOf, placesOfLine } from './places.ts';
 export { activeLanes, loadBytes, storeBytes } from './scope.ts';
-export { partsOf, type ShownVariable, variablesOf, variableText } from './source-variables.ts';
+export { partsOf, type ShownVariable, scalarOf, variablesOf, variableText } from './source-variables.ts';
 export type {
   BackTarget,
   Call,
@@ -22,3 +23,4 @@ export type {
   StopReason,
 } from './stop.ts';
 export { type DebugTerminal, TerminalFront } from './terminal-front.ts';
+export type { Value } from './value.ts';

@@ -1,15 +1,13 @@
 // Commands that show and change registers and memory, and select waves and lanes.
 import { elementType } from '../../../base/index.ts';
 import { Slot } from '../../../program/index.ts';
-import { EXEC, VCC, type Wave } from '../state/wave.ts';
+import { EXEC, VCC } from '../state/wave.ts';
 import { hex, hexWord } from '../tools/lanes.ts';
 import { readRegisters, valueText as registerText, scalarValue } from '../tools/registers.ts';
-import { setVariable, variableAt } from './assign.ts';
+import { sourceName } from '../tools/symbols.ts';
 import { listBreakpoints } from './breakpoint-commands.ts';
-import { bytesOf, registerBits, setBytes, setRegister } from './change.ts';
-import { bad, type CommandLine, type CommandSession, count, MOST, place, show } from './command.ts';
+import { bad, type CommandLine, type CommandSession, count, MOST, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
-import { valueType } from './expression.ts';
 import {
   backtrace,
   disassembly,
@@ -18,13 +16,14 @@ import {
   examine,
   placeText,
   selectedWave,
-  valueText,
   wavesText,
   waveText,
 } from './look.ts';
+import { textAt } from './print-commands.ts';
 import { addressNumber } from './scope.ts';
-import { findVariable, partAt, type VariableKind, variablesOf, variableText } from './source-variables.ts';
+import { type VariableKind, variablesOf, variableText } from './source-variables.ts';
 import { addressOf, symbolText } from './type-commands.ts';
+import { valueType } from './value.ts';
 
 export function registers(session: CommandSession, words: readonly string[]): undefined {
   const w = selectedWave(session.debugger);
@@ -97,6 +96,10 @@ export function examineCommand(session: CommandSession, { words, rest, format }:
     throw bad('Write x/16xw ADDRESS: a count, a format (x d u f i), a size (b h w g).');
   const letters = (match[2] ?? '').toLowerCase();
   const n = count(match[1] === '' ? undefined : match[1], 1, MOST, 'elements');
+  if (letters.includes('s')) {
+    const at = addressNumber(BigInt(evaluate(d, rest)));
+    return show(session, [`${hex(at).padStart(16)}  ${textAt(d, selectedWave(d), at)}`]);
+  }
   if (letters.includes('i')) return show(session, disassembly(d, place(d, rest.trim()), 0, n));
   const bits = UNITS[[...letters].find((c) => c in UNITS) ?? 'w'] as number;
   const kind = letters.includes('f') ? 'f' : letters.includes('d') ? 'i' : 'u';
@@ -106,27 +109,6 @@ export function examineCommand(session: CommandSession, { words, rest, format }:
   const value = evaluate(d, offset);
   if (typeof value === 'number') throw bad(`'${offset}' is a float, not an address.`);
   return show(session, examine(d, space, value, n, type, isHex ? 'x' : ''));
-}
-
-export function printCommand(session: CommandSession, { rest, format }: CommandLine): undefined {
-  const d = session.debugger;
-  if (rest === '') throw bad('An expression is missing.', 'For example: print v3 + 1, print/f v3, print *f32(x + 4).');
-  // As in gdb: an assignment is made, and &NAME is where a variable is.
-  if (/^[^=<>!]+=(?!=)/.test(rest)) return set(session, { words: [], rest, format: '' });
-  if (/^&\s*[A-Za-z_]/.test(rest)) return show(session, [`${rest} = ${addressOf(session, rest.slice(1).trim())}`]);
-  return show(session, [`${rest} = ${variableNamed(d, rest, format) ?? valueText(evaluate(d, rest), format)}`]);
-}
-
-/** A whole variable of the source program as C would write it. */
-function variableNamed(d: Debugger, text: string, format: string): string | undefined {
-  if (format !== '' || d.selected === undefined || !/^[A-Za-z_]\w*(\.[A-Za-z_]\w*|\[\d{1,9}\])*$/.test(text))
-    return undefined;
-  const [name = '', ...path] = text
-    .split(/[.[]/)
-    .map((step) => (step.endsWith(']') ? Number.parseInt(step, 10) : step));
-  if (typeof name !== 'string') return undefined;
-  const found = findVariable(d.selected, d.lane, d, name);
-  return found === undefined ? undefined : variableText(partAt(found, path));
 }
 
 export function selectWave(session: CommandSession, [text]: readonly string[]): undefined {
@@ -152,42 +134,6 @@ export function selectLane(session: CommandSession, [text]: readonly string[]): 
   return show(session, [`lane ${d.lane}${w.isActive(d.lane) ? '' : ' (not active)'}`]);
 }
 
-/** `set REGISTER VALUE`, `set VARIABLE = VALUE`, `set pc PLACE`, `set *TYPE(ADDRESS) VALUE`. */
-export function set(session: CommandSession, { rest }: CommandLine): undefined {
-  const d = session.debugger;
-  const w = selectedWave(d);
-  const text = rest.replace(/^var(iable)?\s+/, '');
-  const memoryPlace = /^\*(\w+)\s*(\(.*\))\s*=?\s*([^()=]+)$/.exec(text);
-  if (memoryPlace !== null)
-    return setMemory(session, w, memoryPlace[1] ?? '', memoryPlace[2] ?? '', memoryPlace[3] ?? '');
-  const match = /^\$?(\S+?)\s*(?:=|\s)\s*(.+)$/.exec(text);
-  if (match === null) throw bad('Write: set REGISTER VALUE, set pc PLACE, or set *f32(ADDRESS) VALUE.');
-  const [, register = '', value = ''] = match;
-  if (register === 'pc') {
-    d.jump(w, place(d, value.trim()));
-    return show(session, [`pc = ${placeText(d, d.pc)}`]);
-  }
-  const variable = variableAt(d, w, register);
-  if (variable !== undefined) {
-    setVariable(d, w, variable, value);
-    return show(session, [`${register} = ${variableText(variable)}`]);
-  }
-  setRegister(d, w, register, registerBits(evaluate(d, value)));
-  return show(session, readRegisters(w, register.replace(/^([va]\d+)\[\d+\]$/i, '$1'), 'few').map(registerText));
-}
-
-function setMemory(session: CommandSession, w: Wave, typeName: string, address: string, text: string): undefined {
-  const d = session.debugger;
-  const type = valueType(typeName);
-  if (type === undefined) throw bad(`'${typeName}' is not a type: f32, u32, i16, …`);
-  const at = evaluate(d, address);
-  const value = evaluate(d, text);
-  if (typeof at === 'number') throw bad(`'${address}' is a float, not an address.`);
-  const where = addressNumber(at);
-  setBytes(d, w, 'global', where, bytesOf(value, type));
-  return show(session, [`*${typeName}(${hex(where)}) = ${valueText(evaluate(d, `*${typeName}(${where})`))}`]);
-}
-
 /** What `info` tells of. Of those that begin alike the first is meant. */
 export const INFO_TOPICS = [
   ...([
@@ -201,7 +147,7 @@ export const INFO_TOPICS = [
     'locals',
     'variables',
   ] as const),
-  ...(['frame', 'symbol', 'source', 'functions', 'line', 'display', 'history'] as const),
+  ...(['frame', 'scope', 'stack', 'address', 'symbol', 'source', 'functions', 'line', 'display', 'history'] as const),
 ];
 
 export function info(session: CommandSession, { words }: CommandLine): undefined {
@@ -209,8 +155,11 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
   const d = session.debugger;
   const topics: Record<(typeof INFO_TOPICS)[number], () => undefined> = {
     registers: () => registers(session, rest),
-    breakpoints: () => listBreakpoints(session, true),
-    watchpoints: () => listBreakpoints(session, false),
+    breakpoints: () => listBreakpoints(session, true, rest),
+    watchpoints: () => listBreakpoints(session, false, rest),
+    scope: () => show(session, scopeText(session, rest.join(' ') || undefined)),
+    stack: () => backtraceCommand(session, { words: rest, rest: rest.join(' '), format: '' }),
+    address: () => show(session, [addressText(session, rest.join(' '))]),
     waves: () => show(session, wavesText(d, true)),
     threads: () => show(session, wavesText(d, true)),
     arguments: () => show(session, argumentsText(d)),
@@ -231,11 +180,17 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
         session,
         d.options.symbols.symbols.filter((s) => s.size > 0).map((s) => `${hex(s.address).padStart(10)}  ${s.name}`),
       ),
-    line: () => show(session, [`${placeText(d, d.pc)} ${d.lineAt(d.pc) ?? '(no source line)'}`]),
+    line: () =>
+      show(
+        session,
+        (rest.length === 0 ? [d.pc] : places(d, rest.join(' '))).map(
+          (pc) => `${placeText(d, pc)} ${d.lineAt(pc) ?? '(no source line)'}`,
+        ),
+      ),
     display: () =>
       show(
         session,
-        session.displays.map(({ id, text }) => `${id}  ${text}`),
+        session.displays.map(({ id, text, format }) => `${id}  ${format === '' ? '' : `/${format} `}${text}`),
       ),
     history: () =>
       show(session, [
@@ -257,6 +212,53 @@ function argumentsText(d: Debugger): string[] {
       .map((b) => b.toString(16).padStart(2, '0'))
       .join('')}`;
   });
+}
+
+/** `backtrace [full] [N|-N]`. */
+export function backtraceCommand(session: CommandSession, { words }: CommandLine): undefined {
+  const d = session.debugger;
+  const isFull = words.some((word) => /^-?full$/.test(word));
+  const number = words.find((word) => !/^-?full$/.test(word));
+  const all = backtrace(d, selectedWave(d));
+  const n = number === undefined ? all.length : count(number.replace(/^-/, ''), 1, MOST_STEPS, 'calls');
+  const from = number?.startsWith('-') === true ? Math.max(0, all.length - n) : 0;
+  const { frame } = d;
+  const lines = all.slice(from, from + n).flatMap(({ text }, i) => {
+    d.frame = from + i;
+    return isFull ? [text, ...variablesText(d, ['parameter', 'local']).map((line) => `      ${line}`)] : [text];
+  });
+  d.frame = frame;
+  if (from + n < all.length) lines.push(`(${all.length - from - n} more)`);
+  return show(session, lines);
+}
+
+/** Variables in scope at a place, and where they are there. */
+function scopeText({ debugger: d }: CommandSession, text: string | undefined): string[] {
+  if (d.info === undefined) return ['no debug information: compile with -g'];
+  const pc = text === undefined ? d.pc : place(d, text);
+  const all = d.info.variables(pc).filter((v) => !v.isGlobal);
+  if (all.length === 0) return ['no variables'];
+  return all.map((v) => {
+    const at = v.place(pc);
+    const where =
+      at.kind === 'absent'
+        ? at.why
+        : {
+            constant: 'a constant',
+            registers: 'in registers',
+            scratch: 'in scratch',
+            global: 'in memory',
+            lds: 'in LDS',
+          }[at.kind];
+    return `${v.name}: ${v.type.name}, ${where}`;
+  });
+}
+
+/** Where a function or a variable is. */
+function addressText(session: CommandSession, text: string): string {
+  const d = session.debugger;
+  const isFunction = d.options.symbols.symbols.some((s) => s.name === text || sourceName(s.name) === text);
+  return isFunction ? placeText(d, place(d, text)) : addressOf(session, text);
 }
 
 /** Variables of the source program: those of the function that is shown, or of the whole program. */

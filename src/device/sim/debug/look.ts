@@ -4,10 +4,12 @@ import { decoderFor } from '../../../isa/index.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import { hex, hexWord, popcount } from '../tools/lanes.ts';
 import type { Debugger } from './debugger.ts';
-import { bitsOf, fromBits, parseExpression, type Value, valueType } from './expression.ts';
+import { parseExpression } from './expression.ts';
+import { formatted } from './format.ts';
 import { type Frame, lineText } from './frames.ts';
 import { type SpaceName, scopeOf } from './scope.ts';
 import type { Stop } from './stop.ts';
+import { bitsOf, fromBits, type Value } from './value.ts';
 
 /** The wave that commands are about. */
 export function selectedWave(d: Debugger): Wave {
@@ -30,7 +32,7 @@ export function stopText(d: Debugger, stop: Stop): string {
   const lines: string[] = [];
   if (change !== undefined) {
     const verb = reason === 'written' ? 'is about to be written' : 'changed';
-    lines.push(`${change.text} ${verb}: ${valueText(change.before)} → ${valueText(change.after)}`);
+    lines.push(`${change.text} ${verb}: ${formatted(change.before)} → ${formatted(change.after)}`);
   }
   if (fault !== undefined) lines.push(fault.message);
   if (note !== undefined) lines.push(note);
@@ -45,26 +47,6 @@ export function stopText(d: Debugger, stop: Stop): string {
     );
   }
   return lines.join('\n');
-}
-
-/** A value in a format of gdb: x d u t f, or its own. */
-export function valueText(value: Value | undefined, format = ''): string {
-  if (value === undefined) return '(unknown)';
-  if (typeof value === 'number') return String(value);
-  switch (format) {
-    case 'x':
-      return `0x${(value < 0n ? BigInt.asUintN(64, value) : value).toString(16)}`;
-    case 't':
-      return `0b${(value < 0n ? BigInt.asUintN(64, value) : value).toString(2)}`;
-    case 'd':
-      return String(value >= 1n << 31n && value < 1n << 32n ? BigInt.asIntN(32, value) : BigInt.asIntN(64, value));
-    case 'f':
-      return String(fromBits(value, valueType(value < 1n << 32n ? 'f32' : 'f64') as ElementType));
-    case 'u':
-      return String(value);
-    default:
-      return value >= 10n ? `${value} (0x${value.toString(16)})` : String(value);
-  }
 }
 
 /** An expression's value for the selected wave and lane; without a wave, for the dispatch. */
@@ -156,7 +138,7 @@ export function examine(
     for (let i = n; i < Math.min(n + row, count); i++) {
       const bits = bitsOf(bytes.subarray(i * size, (i + 1) * size));
       const value = fromBits(bits, type);
-      values.push(format === 'x' ? `0x${bits.toString(16).padStart(2 * size, '0')}` : valueText(value, 'u'));
+      values.push(format === 'x' ? `0x${bits.toString(16).padStart(2 * size, '0')}` : formatted(value, 'u'));
     }
     lines.push(`${hex(at + n * size).padStart(16)}  ${values.join('  ')}`);
   }

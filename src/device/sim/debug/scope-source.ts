@@ -2,6 +2,7 @@
 import type { DebugInfo } from '../../../codeobject/index.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
+import type { Remembered } from './remembered.ts';
 import type { DebuggedArgument } from './stop.ts';
 
 /** The function whose variables are meant. */
@@ -31,4 +32,6 @@ export interface ScopeSource {
   readonly info: DebugInfo | undefined;
   /** Address at which the file's address 0 is loaded. */
   readonly codeBase: number;
+  /** Values that were printed and variables of the session. */
+  readonly remembered?: Remembered | undefined;
 }

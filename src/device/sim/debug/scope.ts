@@ -6,9 +6,10 @@ import { MemoryFault } from '../state/region.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 import { hex } from '../tools/lanes.ts';
 import { isVectorSlot, scalarSlot, slotsFromText, vectorWord } from '../tools/registers.ts';
-import { bitsOf, type Scope, type Value } from './expression.ts';
+import type { Scope } from './expression.ts';
 import type { ScopeSource } from './scope-source.ts';
-import { findVariable, valueOfPath } from './source-variables.ts';
+import { findVariable, partAt, valueOfPath } from './source-variables.ts';
+import { bitsOf, type Value } from './value.ts';
 
 const SPACES = { global: globalSpace, lds: ldsSpace, scratch: scratchSpace };
 export type SpaceName = keyof typeof SPACES;
@@ -100,6 +101,11 @@ export function scopeOf(wave: Wave | undefined, lane: number, source: ScopeSourc
       if (argument.address !== undefined) return BigInt(argument.address);
       return argument.bytes === undefined ? undefined : bitsOf(argument.bytes);
     },
+    sizeOf: ([name, ...rest], of) => {
+      const shown = wave === undefined || typeof name !== 'string' ? undefined : findVariable(wave, of, source, name);
+      return shown === undefined ? undefined : partAt(shown, rest).type.bytes;
+    },
+    remembered: (name) => source.remembered?.value(name),
     load: (space, address, bytes, of) => {
       const at = addressNumber(address);
       if (space === 'global' && source.memory !== undefined) return globalBytes(source.memory, at, bytes);

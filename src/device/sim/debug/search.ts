@@ -2,11 +2,12 @@
 // that wrote a value. The stretch is run again; stretches are looked through from the latest to the first.
 import type { Wave } from '../state/wave.ts';
 import { type Breakpoints, isWave, keyOf, quietValue } from './breakpoints.ts';
-import { type Expression, parseExpression, type Value } from './expression.ts';
+import { type Expression, parseExpression } from './expression.ts';
 import type { SourceFacts } from './frames.ts';
 import type { ScopeSource } from './scope-source.ts';
 import { isLeft, type Left, lineStepBackEnds, type StepStart } from './stepping.ts';
 import type { Change, Resume, StopReason, WaveKey } from './stop.ts';
+import type { Value } from './value.ts';
 
 /** A moment to stop at. */
 export interface Goal {

@@ -5,8 +5,9 @@ import { flatSpace } from '../interpreter/spaces.ts';
 import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
 import { MemoryFault } from '../state/region.ts';
 import { AGPR_BASE, LANES, type Wave } from '../state/wave.ts';
-import { bitsOf, fromBits, type Value, valueType } from './expression.ts';
+import { formatted } from './format.ts';
 import type { ScopeSource } from './scope-source.ts';
+import { bitsOf, fromBits, type Value, valueType } from './value.ts';
 
 /** Where the bytes of a variable are. */
 export type VariableHome =
@@ -203,7 +204,7 @@ function pointedTo(variable: ShownVariable): ShownVariable | undefined {
 }
 
 /** The scalar value of a variable; undefined for structs and arrays. */
-function scalarOf({ type, bytes }: ShownVariable): Value | undefined {
+export function scalarOf({ type, bytes }: ShownVariable): Value | undefined {
   if (bytes === undefined || type.kind === 'struct' || type.kind === 'array' || type.kind === 'unknown')
     return undefined;
   const bits = bitsOf(bytes);
@@ -221,18 +222,24 @@ function shortest(value: number): string {
   return String(value);
 }
 
-/** A variable as text, as C would write it. */
-export function variableText(variable: ShownVariable): string {
+/** A variable as text, as C would write it; `format`: a letter of gdb for its numbers. */
+export function variableText(variable: ShownVariable, format = ''): string {
   const { type, bytes, why } = variable;
   if (bytes === undefined) return `(${why})`;
   const value = scalarOf(variable);
   if (value === undefined) {
     const parts = partsOf(variable).slice(0, 8);
-    const texts = parts.map((p) => (type.kind === 'struct' ? `${p.name} = ${variableText(p)}` : variableText(p)));
+    const texts = parts.map((p) =>
+      type.kind === 'struct' ? `${p.name} = ${variableText(p, format)}` : variableText(p, format),
+    );
     const all = type.kind === 'struct' ? type.members.length : type.count;
     return type.kind === 'unknown'
       ? '(a type that is not known)'
       : `{${texts.join(', ')}${all > parts.length ? ', …' : ''}}`;
+  }
+  if (format !== '') {
+    const isBits = typeof value === 'bigint' || /[xtoz]/.test(format);
+    return formatted(isBits && /[xtozuf]/.test(format) ? bitsOf(bytes) : value, format);
   }
   if (type.kind === 'pointer') return `0x${BigInt(value).toString(16)}`;
   if (type.kind === 'bool') return value === 0n ? 'false' : value === 1n ? 'true' : String(value);

@@ -5,7 +5,7 @@ import type { DeviceFault } from '../../fault.ts';
 import type { Region } from '../state/region.ts';
 import type { Wave } from '../state/wave.ts';
 import type { CodeSymbols } from '../tools/symbols.ts';
-import type { Value } from './expression.ts';
+import type { Value } from './value.ts';
 
 /** An argument of the kernel, by name. */
 export interface DebuggedArgument {
@@ -74,6 +74,8 @@ export interface Stop {
   readonly change?: Change | undefined;
   /** Numbers of the breakpoints or watchpoints that were hit. */
   readonly hit?: readonly number[] | undefined;
+  /** Command lines of those breakpoints, for a terminal. */
+  readonly commands?: readonly string[] | undefined;
   /** What went wrong with a condition. */
   readonly note?: string | undefined;
 }

@@ -1,9 +1,11 @@
 // The debugger led by command lines: from a terminal, or from a script.
 import type { CommandSession } from './command.ts';
-import { completions, displayText, runCommand } from './commands.ts';
+import { completions, runCommand } from './commands.ts';
 import type { Debugger, DebugLeader } from './debugger.ts';
 import { stoppedLine } from './list-commands.ts';
 import { stopText } from './look.ts';
+import { displayText } from './print-commands.ts';
+import { collect } from './script-commands.ts';
 import type { Resume, Stop } from './stop.ts';
 
 /** The user's side: a terminal, or a script. */
@@ -32,8 +34,9 @@ export class TerminalFront implements DebugLeader {
   lead(led: Debugger): void {
     const print = (text: string): void => this.terminal.print(text);
     const { displays = [], stopsAtEnd = false } = this.session ?? {};
+    if (this.session !== undefined) led.remembered = this.session.debugger.remembered;
     const sources = (file: string): readonly string[] | undefined => this.terminal.readSource?.(file);
-    const session: CommandSession = { debugger: led, print, displays, stopsAtEnd, sources };
+    const session: CommandSession = { debugger: led, print, displays, stopsAtEnd, sources, takesLines: true };
     this.session = session;
     this.terminal.complete = (line) => completions(session, line);
   }
@@ -49,16 +52,24 @@ export class TerminalFront implements DebugLeader {
     if (session === undefined) throw new Error('nobody is led');
     const { debugger: led } = session;
     session.listed = undefined;
-    terminal.print(stopText(led, stop));
-    const source = stoppedLine(session);
-    if (source !== undefined) terminal.print(source);
-    if (stop.wave !== undefined && session.displays.length > 0) terminal.print(displayText(session).join('\n'));
+    const own = [...(stop.commands ?? [])];
+    if (own[0] === 'silent') own.shift();
+    else this.showStop(session, stop);
+    for (let line = own.shift(); line !== undefined; line = own.shift()) {
+      const next = runCommand(session, line);
+      // As in gdb, what stands behind a command that goes on is not run.
+      if (next !== undefined) return next;
+    }
     for (;;) {
-      const line = await terminal.ask('(wavesmith) ');
+      const line = await terminal.ask(session.collecting === undefined ? '(wavesmith) ' : '>');
       if (line === undefined) {
         terminal.print('end of the commands: running on to the end');
         led.isOver = true;
         return { kind: 'detach' };
+      }
+      if (session.collecting !== undefined) {
+        collect(session, line);
+        continue;
       }
       // An empty line repeats the last command, as debuggers do.
       const command = line.trim() === '' ? this.last : line.trim();
@@ -67,5 +78,14 @@ export class TerminalFront implements DebugLeader {
       const next = runCommand(session, command);
       if (next !== undefined) return next;
     }
+  }
+
+  /** Why it stopped, where, and what is displayed. */
+  private showStop(session: CommandSession, stop: Stop): void {
+    const { terminal } = this;
+    terminal.print(stopText(session.debugger, stop));
+    const source = stoppedLine(session);
+    if (source !== undefined) terminal.print(source);
+    if (stop.wave !== undefined && session.displays.length > 0) terminal.print(displayText(session).join('\n'));
   }
 }

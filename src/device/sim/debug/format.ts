@@ -1,0 +1,33 @@
+// Numbers in the formats of gdb.
+import type { ElementType } from '../../../base/index.ts';
+import { fromBits, type Value, valueType } from './value.ts';
+
+/** A value in a format of gdb (x z d u t o c a f), or in its own: integers of two digits in hexadecimal too. */
+export function formatted(value: Value | undefined, format = ''): string {
+  if (value === undefined) return '(unknown)';
+  if (typeof value === 'number') return String(value);
+  const unsigned = value < 0n ? BigInt.asUintN(64, value) : value;
+  switch (format) {
+    case 'x':
+    case 'a':
+      return `0x${unsigned.toString(16)}`;
+    case 'z':
+      return `0x${unsigned.toString(16).padStart(unsigned < 1n << 32n ? 8 : 16, '0')}`;
+    case 't':
+      return `0b${unsigned.toString(2)}`;
+    case 'o':
+      return `0${unsigned.toString(8)}`;
+    case 'c': {
+      const code = Number(BigInt.asUintN(8, value));
+      return code >= 32 && code < 127 ? `${code} '${String.fromCharCode(code)}'` : String(code);
+    }
+    case 'd':
+      return String(value >= 1n << 31n && value < 1n << 32n ? BigInt.asIntN(32, value) : BigInt.asIntN(64, value));
+    case 'f':
+      return String(fromBits(value, valueType(value < 1n << 32n ? 'f32' : 'f64') as ElementType));
+    case 'u':
+      return String(value);
+    default:
+      return value >= 10n ? `${value} (0x${value.toString(16)})` : String(value);
+  }
+}

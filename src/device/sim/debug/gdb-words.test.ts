@@ -1,0 +1,179 @@
+// What somebody who knows gdb types in the first minutes: casts, arrays, printf, commands of breakpoints, abbreviations; and what is refused.
+import { expect, test } from 'vitest';
+import { runDebugged } from '../../../../tests/support/debugged.ts';
+
+/** The answer to each command line, by its number from 0. */
+async function answersTo(lines: readonly string[]): Promise<readonly string[]> {
+  return (await runDebugged([...lines, 'quit'])).answers.slice(1);
+}
+
+test.each([
+  ['p (char)0x1ff', '-1'],
+  ['p (unsigned long long)-1', '18446744073709551615 (0xffffffffffffffff)'],
+  ['p (int)3.7', '3'],
+  ['p (float)0.1', '0.10000000149011612'],
+  ['p sizeof(double) + sizeof(int*)', '16 (0x10)'],
+  ['p 5 > 3 ? 10 : 20', '10 (0xa)'],
+  ['p/c 65', "65 'A'"],
+  ['p/o 8', '010'],
+  ['p $v0[3].f > 1', 'error'],
+  ['p $s6.f', '0'],
+  ['p (void)1', 'error'],
+  ['p *(v3+1)', 'error'],
+  ['p v3@4', 'error'],
+  ['p $9', 'error'],
+  ['p sizeof(nothing)', 'error'],
+])('%s', async (line, value) => {
+  const [answer] = await answersTo([line]);
+  if (value === 'error') expect(answer).toMatch(/^error\[run\/bad-(expression|command)\]: /);
+  else expect(answer).toBe(`${line.replace(/^p(\/\w)? /, '')} = ${value}`);
+});
+
+test('memory through cast pointers is read and set, several elements too', async () => {
+  const said = await answersTo([
+    'set *(int*)arg0 = 77',
+    'set ((int *)arg0)[1] = -2',
+    'set *f32(arg0 + 8) 1.5',
+    'p *(int *)arg0@2',
+    'p *((int*)arg0 + 1)',
+    'p {float} (arg0 + 8)',
+    'p/x *(unsigned*)arg0@3',
+    'set lds.u32(8) = 4',
+    'p lds.u32(8)',
+    'x/s arg0',
+  ]);
+  expect(said[3]).toBe('*(int *)arg0@2 = {77, -2}');
+  expect(said[4]).toBe('*((int*)arg0 + 1) = -2');
+  expect(said[5]).toBe('{float} (arg0 + 8) = 1.5');
+  expect(said[6]).toBe('*(unsigned*)arg0@3 = {0x4d, 0xfffffffe, 0x3fc00000}');
+  expect(said[8]).toBe('lds.u32(8) = 4');
+  expect(said[9]).toMatch(/ {2}"M"$/);
+});
+
+test('printed values and variables of the session', async () => {
+  const said = await answersTo(['p 40', 'p 2', 'p $1 + $', 'p $$2', 'set $i = 3', 'p $i * 2', 'p $nothing']);
+  expect(said[2]).toBe('$1 + $ = 42 (0x2a)');
+  expect(said[3]).toBe('$$2 = 40 (0x28)');
+  expect(said[5]).toBe('$i * 2 = 6');
+  expect(said[6]).toContain("'nothing' is no register, argument or variable here");
+});
+
+test('printf and echo', async () => {
+  const said = await answersTo([
+    'printf "%d|%5.2f|%04x|%-3u|%c%%\\n", -7, 1.5, 255, 3, 65',
+    'printf "%d\\n"',
+    'printf "%d\\n", 1, 2',
+    'printf "%q", 1',
+    'echo one\\ntwo\\n',
+  ]);
+  expect(said[0]).toBe('-7| 1.50|00ff|3  |A%');
+  expect(said[1]).toContain("There is no value for '%d'.");
+  expect(said[2]).toContain("'2' has no place in the format.");
+  expect(said[3]).toContain('is no conversion');
+  expect(said[4]).toBe('one\ntwo');
+});
+
+test('commands of a breakpoint run at each stop; silent ones say nothing; what goes on ends them', async () => {
+  const { answers, out } = await runDebugged([
+    'delete',
+    'break again',
+    'commands',
+    'silent',
+    'printf "left %d\\n", s6',
+    'continue',
+    'print 1',
+    'end',
+    'info breakpoints',
+    'break helper',
+    'continue',
+    'quit',
+  ]);
+  expect(answers[9]).toMatch(/hit 0 times\n {5}silent\n {5}printf "left %d\\n", s6\n {5}continue\n {5}print 1$/);
+  const rounds = Array.from({ length: 10 }, (_, i) => `left ${10 - i}`);
+  expect((answers[11] as string).split('\n').slice(0, 10)).toEqual(rounds);
+  expect(answers[11]).toContain('breakpoint 3: workgroup 0,0,0 wave 0');
+  expect(out).not.toContain('1 = 1');
+});
+
+test('watchpoints have conditions; a condition that changes keeps number, hits and commands', async () => {
+  const said = await answersTo([
+    'stepi 6',
+    'watch s6 if s6 < 5',
+    'continue',
+    'condition 2 s6 < 3',
+    'continue',
+    'disable 1',
+    'condition 1 v0 == 3',
+    'ignore 1 2',
+    'info breakpoints',
+  ]);
+  expect(said[2]).toContain('s6 changed: 5 → 4');
+  expect(said[4]).toContain('s6 changed: 3 → 2');
+  expect(said[8]).toMatch(
+    /^1 {2}0x1500 <k> if v0 == 3 \(disabled\), hit 1 times, ignored 2 times more\n2 {2}watch s6 .* if s6 < 3, hit 2 times/,
+  );
+});
+
+test('all waves at once, breakpoints of one wave, displays in formats', async () => {
+  const said = await answersTo([
+    'delete',
+    'break helper wave 1',
+    'continue',
+    'thread apply all print wave',
+    'thread apply 0-1 continue',
+    'display/i $pc',
+    'display/x s6',
+    'stepi',
+    'undisplay 9',
+    'delete 2-2',
+    'info breakpoints',
+  ]);
+  expect(said[2]).toContain('breakpoint 2: workgroup 0,0,0 wave 1');
+  expect(said[3]).toMatch(/^wave 0,0,0\/0:\nwave = 0\nwave 0,0,0\/1:\nwave = 1/);
+  expect(said[4]).toContain("'continue' lets execution go on");
+  expect(said[7]).toMatch(/\n1: \/i \$pc:\n=> .*s_setpc_b64 s\[10:11\]\n2: \/x s6 = 0x0$/);
+  expect(said[8]).toContain("There is no display '9'.");
+  expect(said[10]).toBe('no breakpoints');
+});
+
+test('the only command that begins so is meant; several are named', async () => {
+  const said = await answersTo([
+    'disas',
+    'reverse-s',
+    'wha',
+    'p*u32(arg0)',
+    'x/2i$pc',
+    'info line helper',
+    'bt 1',
+    'bt x',
+    'help x',
+  ]);
+  expect(said[0]).toContain('s_load_dwordx2');
+  expect(said[1]).toContain("'reverse-s' may be reverse-step, reverse-stepi");
+  expect(said[2]).toContain('error[run/bad-command]');
+  expect(said[3]).toBe('*u32(arg0) = 0');
+  expect(said[4]).toMatch(/^k:\n=>\* .*\n.*s_mov_b32/);
+  expect(said[5]).toBe('0x158c <helper> (no source line)');
+  expect(said[6]).toMatch(/^#0 /);
+  expect(said[7]).toContain("'x' is not a number of calls");
+  expect(said[8]).toMatch(/^x\[\/NFU\] ADDRESS/);
+});
+
+test.each([
+  'rwatch v3',
+  'awatch v3',
+  'start',
+  'record',
+  'source x',
+  'layout asm',
+  'shell ls',
+  'return',
+  'show version',
+  'handle SIGINT',
+  'set pagination off',
+  'hbreak k',
+])('%s is refused in a sentence', async (line) => {
+  const [answer] = await answersTo([line]);
+  expect(answer).toMatch(/^error\[run\/bad-command\]: .*\.(\n {2}hint: .*)?$/);
+  expect(answer).not.toContain('There is no command');
+});

@@ -1,0 +1,185 @@
+// Commands that print values: `print`, `printf`, `echo`, `display`, in formats of gdb.
+import { type ElementType, WavesmithError } from '../../../base/index.ts';
+import type { Wave } from '../state/wave.ts';
+import { partsBehind, variableAt } from './assign.ts';
+import { bad, type CommandLine, type CommandSession, MOST, show } from './command.ts';
+import type { Debugger } from './debugger.ts';
+import { parseExpression } from './expression.ts';
+import { formatted } from './format.ts';
+import { disassembly, evaluate } from './look.ts';
+import { loadBytes, scopeOf } from './scope.ts';
+import { set } from './set-command.ts';
+import { scalarOf, variableText } from './source-variables.ts';
+import { addressOf } from './type-commands.ts';
+import { bitsOf, fromBits, type Value } from './value.ts';
+
+const FORMATS = 'x d u t f o c a z s';
+
+/** `print[/F] EXPRESSION`, `print EXPRESSION@N`; an assignment is made, and `&NAME` is where a variable is. */
+export function printCommand(session: CommandSession, { rest, format }: CommandLine): undefined {
+  const d = session.debugger;
+  if (rest === '') throw bad('An expression is missing.', 'For example: print v3 + 1, print/f v3, print *f32(x + 4).');
+  if (/^[^=<>!]+=(?!=)/.test(rest)) return set(session, { words: [], rest, format: '' });
+  if (/^&\s*[A-Za-z_]/.test(rest)) return show(session, [`${rest} = ${addressOf(session, rest.slice(1).trim())}`]);
+  const { text, value } = shownValue(d, rest, format);
+  if (value !== undefined) d.remembered.keep(value);
+  return show(session, [`${rest} = ${text}`]);
+}
+
+/** What an expression is, as text; its value where it is one number. */
+export function shownValue(
+  d: Debugger,
+  text: string,
+  format: string,
+): { readonly text: string; readonly value: Value | undefined } {
+  const letter = format === '' ? '' : (/^[a-z]$/.exec(format)?.[0] ?? '?');
+  if (letter !== '' && !FORMATS.includes(letter)) {
+    throw bad(`'/${format}' is no format of a value.`, `Formats: ${FORMATS}; 'x/${format}' shows memory.`);
+  }
+  const several = /^(.+)@\s*(\d{1,5}|0x[0-9a-f]{1,4})$/i.exec(text.trim());
+  if (several !== null)
+    return { text: elements(d, several[1] as string, Number(several[2]), letter), value: undefined };
+  const variable = d.selected === undefined ? undefined : variableAt(d, d.selected, text);
+  if (variable !== undefined) return { text: variableText(variable, letter), value: scalarOf(variable) };
+  const value = evaluate(d, text);
+  return { text: formatted(value, letter), value };
+}
+
+/** `EXPRESSION@N`: so many of its kind, one behind the other in memory. */
+function elements(d: Debugger, text: string, n: number, format: string): string {
+  if (n < 1 || n > MOST) throw bad(`'@${n}' is not a number of elements from 1 to ${MOST}.`);
+  const w = d.selected;
+  const variable = w === undefined ? undefined : variableAt(d, w, text);
+  if (w !== undefined && variable !== undefined) {
+    const all = partsBehind(d, w, variable, n).map((one) => variableText(one, format));
+    return `{${all.join(', ')}}`;
+  }
+  const { memory } = parseExpression(text);
+  if (memory === undefined) {
+    throw bad(
+      `'${text.trim()}' is not in memory, so nothing stands behind it.`,
+      "'registers v0-3' shows several registers.",
+    );
+  }
+  const { space, type } = memory;
+  const scope = scopeOf(w, d.lane, d);
+  const size = type.storageBits / 8;
+  const bytes = scope.load(space, memory.address(scope), n * size, d.lane);
+  const all = Array.from({ length: n }, (_, i) => elementText(bytes.subarray(i * size, (i + 1) * size), type, format));
+  return `{${all.join(', ')}}`;
+}
+
+function elementText(bytes: Uint8Array, type: ElementType, format: string): string {
+  const bits = bitsOf(bytes);
+  return format === 'x' || format === 't' ? formatted(bits, format) : formatted(fromBits(bits, type), format || 'u');
+}
+
+/** Values that are shown at each stop; `display/i PLACE` shows instructions. */
+export function displayText(session: CommandSession): string[] {
+  const d = session.debugger;
+  return session.displays.map(({ id, text, format }) => {
+    const name = `${id}: ${format === '' ? '' : `/${format} `}${text}`;
+    try {
+      const [, lines, isCode] = /^(\d{0,3})(i)$/.exec(format) ?? [];
+      if (isCode === undefined) return `${name} = ${shownValue(d, text, format).text}`;
+      const at = evaluate(d, text);
+      return [`${name}:`, ...disassembly(d, Number(at), 0, Math.max(1, Number(lines)))].join('\n');
+    } catch (error) {
+      if (!(error instanceof WavesmithError)) throw error;
+      return `${name} = (${error.message})`;
+    }
+  });
+}
+
+/** Escapes of C in a text. */
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', a: '', e: '\u001b', '\\': '\\', '"': '"' };
+const unescaped = (text: string): string => text.replace(/\\(.)/gs, (_, c: string) => ESCAPES[c] ?? c);
+
+/** `echo TEXT`. */
+export function echo(session: CommandSession, { rest }: CommandLine): undefined {
+  return show(session, [unescaped(rest).replace(/\n$/, '')]);
+}
+
+/** `printf "FORMAT", EXPRESSION, …`: conversions %d %i %u %x %X %o %c %p %f %g %e %s %%, with width and precision. */
+export function printf(session: CommandSession, { rest }: CommandLine): undefined {
+  const [, format, tail = ''] = /^"((?:[^"\\]|\\.)*)"\s*(?:,\s*(.*))?$/s.exec(rest) ?? [];
+  if (format === undefined) throw bad('A format is missing.', 'For example: printf "%d %f\\n", s4, f32(v3).');
+  const values = listed(tail);
+  let at = 0;
+  const text = unescaped(format).replace(
+    /%([-0 +#]*)(\d{0,3})(?:\.(\d{1,2}))?(?:hh|h|ll|l|z)?(.)/gs,
+    (all, flags: string, width: string, precision: string | undefined, kind: string) => {
+      if (kind === '%') return '%';
+      const expression = values[at++];
+      if (expression === undefined) throw bad(`There is no value for '${all}'.`);
+      const shown = converted(evaluate(session.debugger, expression), kind, precision, all);
+      if (flags.includes('-')) return shown.padEnd(Number(width));
+      const sign = flags.includes('0') && /^[-+]/.test(shown) ? (shown[0] as string) : '';
+      return sign + shown.slice(sign.length).padStart(Number(width) - sign.length, flags.includes('0') ? '0' : ' ');
+    },
+  );
+  if (at < values.length) throw bad(`'${values[at]}' has no place in the format.`);
+  return show(session, [text.replace(/\n$/, '')]);
+}
+
+function converted(value: Value, kind: string, precision: string | undefined, all: string): string {
+  const whole = (): bigint =>
+    typeof value === 'bigint' ? value : BigInt(Number.isFinite(value) ? Math.trunc(value) : 0);
+  const unsigned = (): bigint => (whole() < 0n ? BigInt.asUintN(64, whole()) : whole());
+  const digits = precision === undefined ? 6 : Number(precision);
+  switch (kind) {
+    case 'd':
+    case 'i':
+      return formatted(whole(), 'd');
+    case 'u':
+      return String(unsigned());
+    case 'x':
+      return unsigned().toString(16);
+    case 'X':
+      return unsigned().toString(16).toUpperCase();
+    case 'p':
+      return `0x${unsigned().toString(16)}`;
+    case 'o':
+      return unsigned().toString(8);
+    case 'c':
+      return String.fromCharCode(Number(BigInt.asUintN(8, whole())));
+    case 'f':
+      return Number(value).toFixed(digits);
+    case 'e':
+      return Number(value).toExponential(digits);
+    case 'g':
+      return String(Number(Number(value).toPrecision(Math.max(1, digits))));
+    case 's':
+      return formatted(value, 'u');
+    default:
+      throw bad(`'${all}' is no conversion.`, 'Conversions: %d %i %u %x %X %o %c %p %f %g %e %s %%.');
+  }
+}
+
+/** Expressions between commas that are in no parentheses. */
+function listed(text: string): string[] {
+  const out: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    if ('([{'.includes(text[i] as string)) depth++;
+    else if (')]}'.includes(text[i] as string)) depth--;
+    else if (text[i] === ',' && depth === 0) {
+      out.push(text.slice(from, i).trim());
+      from = i + 1;
+    }
+  }
+  if (text.trim() !== '') out.push(text.slice(from).trim());
+  return out;
+}
+
+/** `x/s ADDRESS`: text up to its end. */
+export function textAt(d: Debugger, w: Wave, address: number): string {
+  let text = '';
+  for (let at = address; text.length < 200; at++) {
+    const [byte = 0] = loadBytes(w, 'global', at, 1, d.lane);
+    if (byte === 0) return `"${text}"`;
+    text += byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`;
+  }
+  return `"${text}"…`;
+}
