@@ -154,7 +154,7 @@ export class LdsShadow {
     this.epoch = 0;
     this.lateReads = new Map();
     this.inFlight?.fill(0);
-    this.head.fill(0, LDS_LATE / 4, LDS_HEAD / 4);
+    this.memory.clear(this.head.byteOffset + LDS_LATE, LDS_HEAD - LDS_LATE);
     this.lateFlights = new Map();
     this.operations.length = 1;
     this.freeIds.length = 0;
@@ -175,14 +175,14 @@ export class LdsShadow {
     return Math.min(head[0] as number, head[1] as number, head[2] as number, head[3] as number);
   }
   private set low(value: number) {
-    this.head.fill(value, LDS_LOW / 4, LDS_LOW / 4 + 4);
+    for (let i = LDS_LOW / 4; i < LDS_LOW / 4 + 4; i++) this.head[i] = value;
   }
   private get high(): number {
     const { head } = this;
     return Math.max(head[4] as number, head[5] as number, head[6] as number, head[7] as number);
   }
   private set high(value: number) {
-    this.head.fill(value, LDS_HIGH / 4, LDS_HIGH / 4 + 4);
+    for (let i = LDS_HIGH / 4; i < LDS_HIGH / 4 + 4; i++) this.head[i] = value;
   }
 
   /** Clears tags from before the last barrier. */

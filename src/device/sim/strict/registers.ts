@@ -128,7 +128,7 @@ export class RegisterShadow {
 
   /** Says who the wavefront is to compiled code, with the words from SHADOW_ACTOR on. */
   identify(words: readonly number[]): void {
-    this.machine.set(words);
+    for (let i = 0; i < words.length; i++) this.machine[i] = words[i] as number;
   }
 
   get actor(): number {
