@@ -39,7 +39,7 @@ export const SHADOW_PAGE_COUNT = SHADOW_ACTOR + 12;
 /** i32: the shadow of the workgroup's LDS (lds.ts), and this wavefront's tag in it, four times. */
 export const SHADOW_LDS = SHADOW_ACTOR + 16;
 export const SHADOW_LDS_TAG = SHADOW_ACTOR + 20;
-/** The operations that compiled code has issued since WaitQueue was last told: how many, how many of them of kind 'vm', and the log. */
+/** The operations that compiled code has issued since WaitQueue was last told: entries of the log, and how many are outstanding of kind 'vm'. */
 export const SHADOW_LOGGED = SHADOW_ACTOR + 24;
 export const SHADOW_LOGGED_VM = SHADOW_ACTOR + 28;
 /** i32: s_barrier instructions executed, and the last one's place in the image. */
@@ -51,11 +51,17 @@ export const SHADOW_KERNARG_BYTES = SHADOW_ACTOR + 44;
 /** i64: lanes of the access that is looked at which its buffer drops; i32: where the table of instructions that drop is (drops.ts). */
 export const SHADOW_DROPS = SHADOW_ACTOR + 48;
 export const SHADOW_DROP_TABLE = SHADOW_ACTOR + 56;
-export const SHADOW_LOG = (SHADOW_ACTOR + 60 + 15) & -16;
+/**
+ * i32: entries of the log whose operations have left it (their LOG_KIND is 0); 1 when operations of the log write one slot, which has one bit
+ * among those pending.
+ */
+export const SHADOW_LEFT = SHADOW_ACTOR + 60;
+export const SHADOW_OVERLAPS = SHADOW_ACTOR + 64;
+export const SHADOW_LOG = (SHADOW_ACTOR + 68 + 15) & -16;
 /** Bytes from the start of a shadow that are zero when a wavefront begins. */
 export const SHADOW_CLEARED = SHADOW_LOG;
 /**
- * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*), i16 first slot that it writes and their
+ * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
  * number; then for each part i64 lanes, i32 1 when all lanes are one run of bytes from the first address on, and 64 LDS addresses.
  */
 export const LOG_PC = 0;
@@ -166,22 +172,28 @@ export class RegisterShadow {
     this.machine[(SHADOW_LAST_BARRIER - SHADOW_ACTOR) / 4] = pc;
   }
 
-  /** Operations in the log. */
+  /** Entries of the log. */
   get logged(): number {
     return this.machine[(SHADOW_LOGGED - SHADOW_ACTOR) / 4] as number;
   }
 
+  /** Where the entries of the log begin whose operations are outstanding, in words, the oldest first. */
+  private liveEntries(): number[] {
+    const { logged, log } = this;
+    const all = Array.from({ length: logged }, (_, n) => (n * LOG_ENTRY_BYTES) / 4);
+    return all.filter((entry) => log[entry + LOG_KIND / 4] !== 0);
+  }
+
   /** Where the operations in the log are in the image. */
   loggedPcs(): number[] {
-    return Array.from({ length: this.logged }, (_, n) => this.log[(n * LOG_ENTRY_BYTES + LOG_PC) / 4] as number);
+    return this.liveEntries().map((entry) => this.log[entry + LOG_PC / 4] as number);
   }
 
   /** The loads into LDS in the log: their places in the image, and the operations of vector memory behind each. */
   loggedFlights(): { readonly pc: number; readonly behind: number }[] {
-    const { logged, log } = this;
+    const { log } = this;
     const out: { pc: number; behind: number }[] = [];
-    for (let n = 0; n < logged; n++) {
-      const entry = (n * LOG_ENTRY_BYTES) / 4;
+    for (const entry of this.liveEntries()) {
       const kind = log[entry + LOG_KIND / 4] as number;
       if ((kind & LOGGED_VM) !== 0) for (const flight of out) flight.behind++;
       if ((kind & LOGGED_FLIGHT) !== 0) out.push({ pc: log[entry + LOG_PC / 4] as number, behind: 0 });
@@ -196,9 +208,7 @@ export class RegisterShadow {
 
   /** Whether an operation in the log writes LDS by the LDS unit. */
   get logsLds(): boolean {
-    const { logged, log } = this;
-    for (let n = 0; n < logged; n++) if (log[(n * LOG_ENTRY_BYTES + LOG_PARTS) / 4] !== 0) return true;
-    return false;
+    return this.liveEntries().some((entry) => this.log[entry + LOG_PARTS / 4] !== 0);
   }
 
   /** Whether a slot is written by an operation that no wait has proved complete. */
@@ -232,6 +242,7 @@ export class RegisterShadow {
       log[at + 2] = 0;
       log.set(addresses, at + 4);
     });
+    if (this.isPending([{ first, count }])) this.machine[(SHADOW_OVERLAPS - SHADOW_ACTOR) / 4] = 1;
     for (let slot = first; slot < first + count; slot++) {
       pending[slot >>> 5] = (pending[slot >>> 5] as number) | (1 << (slot & 31));
     }
@@ -250,10 +261,11 @@ export class RegisterShadow {
   takeLog(): LoggedOperation[] {
     const { logged, log, outstanding } = this;
     outstanding[0] = (outstanding[0] as number) - logged;
-    this.machine[(SHADOW_LOGGED - SHADOW_ACTOR) / 4] = 0;
-    this.machine[(SHADOW_LOGGED_VM - SHADOW_ACTOR) / 4] = 0;
-    return Array.from({ length: logged }, (_, n) => {
-      const entry = (n * LOG_ENTRY_BYTES) / 4;
+    const entries = this.liveEntries();
+    for (const at of [SHADOW_LOGGED, SHADOW_LOGGED_VM, SHADOW_LEFT, SHADOW_OVERLAPS]) {
+      this.machine[(at - SHADOW_ACTOR) / 4] = 0;
+    }
+    return entries.map((entry) => {
       const lds = Array.from({ length: log[entry + LOG_PARTS / 4] as number }, (_, part) => {
         const at = entry + (LOG_PART + part * LOG_PART_BYTES) / 4;
         const lanes = [log[at] as number, log[at + 1] as number] as const;
