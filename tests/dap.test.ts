@@ -155,6 +155,12 @@ describe('an assembly kernel', () => {
     await client.setFunctionBreakpointsRequest({ breakpoints: [] });
     const store = text.find((l) => l.includes('global_store_dword'));
     const address = `0x${/\/\/ 0*([0-9a-f]+)$/.exec(store as string)?.[1]}`;
+    const wrong = { memoryReference: 'here', instructionCount: 2 };
+    await expect(client.send('disassemble', wrong)).rejects.toThrow('no address of code');
+    const much = { memoryReference: at?.instructionPointerReference, instructionCount: 1e9 };
+    await expect(client.send('disassemble', much)).rejects.toThrow('At most 100000 instructions');
+    const header = await client.send('disassemble', { memoryReference: '0x0', instructionCount: 1 });
+    expect(header.body.instructions[0]).toMatchObject({ instruction: '', presentationHint: 'invalid' });
     await client.send('setInstructionBreakpoints', { breakpoints: [{ instructionReference: address }] });
     const third = stopped();
     await client.continueRequest({ threadId: body.threadId as number });
@@ -322,6 +328,7 @@ __attribute__((amdgpu_kernel)) void k(struct pair *p, int n) {
     expect((await client.send('setExpression', { expression: 's40', value: '9', frameId })).body.value).toBe('9');
     const info = await client.send('dataBreakpointInfo', { variablesReference: own.variablesReference, name: 'a' });
     expect(info.body.dataId).toBe('own.a');
+    await expect(client.send('dataBreakpointInfo', { name: 'nothing' })).rejects.toThrow(/no register, argument/);
     const { sources } = (await client.send('loadedSources', {})).body as { sources: { name: string }[] };
     expect(sources.map((s) => s.name)).toEqual(['input.c', 'disassembly.s']);
     const { targets } = (await client.send('completions', { text: 'print ow', column: 9 })).body;

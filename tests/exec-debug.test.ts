@@ -29,7 +29,7 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
       'frame 4',
       'next',
       'set doubled = 40',
-      'delete',
+      'delete 1',
       'continue',
       'print n',
       'reverse-stepi',
@@ -144,3 +144,34 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
     }
   });
 });
+
+test.skipIf(!canCompileHip())(
+  'a breakpoint waits for code that is loaded later, and numbers stay as they are',
+  async () => {
+    const program = await compileHip({ sources: ['capture', 'capture_other'], targets: ['gfx942'] });
+    const commands = script('later', [
+      'break by_function_of_other if v0 == 3',
+      'tbreak nowhere_at_all',
+      'break 99',
+      'break no_arguments',
+      'continue', // no_arguments
+      'info breakpoints',
+      'delete 1',
+      'continue', // by_function_of_other, of the other code object
+      'print v0',
+      'detach',
+    ]);
+    const { status, stderr } = await execHip('gfx942', program, [], ['--break', 'by_value', '--commands', commands]);
+    expect(status).toBe(0);
+    const said = stderr.split(/^\(wavesmith\) .*\n/m).map((text) => text.trim());
+    expect(said[1]).toContain('breakpoint pending at by_function_of_other');
+    expect(said[2]).toContain('breakpoint pending at nowhere_at_all');
+    expect(said[3]).toMatch(/^error\[run\/no-such-place\]/);
+    expect(said[5]).toMatch(/breakpoint 2: .*<no_arguments>/);
+    expect(said[6]).toMatch(/^1 {2}0x\w+ <by_value>, .*\n2 {2}0x\w+ <no_arguments>, .*$/);
+    expect(said[8]).toMatch(/breakpoint \d+: .*, lane 3, 0x\w+ <by_function_of_other>/);
+    expect(said[9]).toBe('v0 = 3');
+    expect(stderr).toContain("no kernel that ran has a place 'nowhere_at_all'");
+    expect(stderr).not.toContain("no kernel that ran has a place 'by_function_of_other'");
+  },
+);

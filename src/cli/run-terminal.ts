@@ -18,7 +18,7 @@ function openCommands(file: string): number {
 }
 
 export interface TerminalEvents {
-  /** Ctrl-C while the kernel runs; at an empty prompt it quits. */
+  /** Ctrl-C while the kernel runs. */
   interrupt(): void;
   /** Something else may stand on the line. */
   beforeOutput(): void;
@@ -61,16 +61,14 @@ export class CommandTerminal implements DebugTerminal {
     });
     this.lines.on('close', () => this.end());
     this.lines.on('SIGINT', () => {
-      // What has been typed is dropped; on an empty line it quits.
-      if (this.waiting.length > 0 && this.lines.line !== '') {
-        this.output.write('^C\n');
-        Object.assign(this.lines, { line: '', cursor: 0 });
-        this.lines.prompt();
+      if (this.waiting.length === 0) {
+        events.interrupt();
         return;
       }
-      const take = this.waiting.shift();
-      if (take === undefined) events.interrupt();
-      else take('quit');
+      // What has been typed is dropped, as in gdb.
+      this.output.write(this.lines.line === '' ? "^C\n(type 'quit' to end the run)\n" : '^C\n');
+      Object.assign(this.lines, { line: '', cursor: 0 });
+      this.lines.prompt();
     });
   }
 

@@ -492,8 +492,10 @@ export class WavesmithDebugSession extends DebugSession {
     response: DebugProtocol.DataBreakpointInfoResponse,
     { variablesReference, name }: DebugProtocol.DataBreakpointInfoArguments,
   ): void {
-    this.answer(response, () => {
+    this.answer(response, (led) => {
       const text = variablesReference === undefined ? name : this.variables?.watched(variablesReference, name);
+      // What has no value cannot change.
+      if (text !== undefined) evaluate(led, text);
       return text === undefined
         ? { dataId: null, description: `${name} cannot be watched.` }
         : { dataId: text, description: text, accessTypes: ['write'] };

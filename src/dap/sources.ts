@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
 import { Source } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import { WavesmithError } from '../base/index.ts';
 import { type CodeLine, codeAround, type Debugger, placesOfLine } from '../device/sim/debug/index.ts';
 
 /** The one source that is not a file. */
@@ -93,6 +94,9 @@ export class Sources {
   }
 }
 
+/** Instructions that one request may ask for. */
+const MOST_DISASSEMBLED = 100_000;
+
 /** Exactly `count` instructions from the one `from` instructions after `pc`; those that are not there are marked. */
 export function disassembled(
   led: Debugger,
@@ -101,7 +105,13 @@ export function disassembled(
   from: number,
   count: number,
 ): DebugProtocol.DisassembledInstruction[] {
-  const lines = codeAround(led, pc, Math.max(0, -from), Math.max(0, from) + count);
+  const { symbols } = led.options;
+  if (!Number.isSafeInteger(pc)) throw new WavesmithError('run/bad-address', 'That is no address of code.');
+  if (!(count >= 0 && count + Math.abs(from) <= MOST_DISASSEMBLED)) {
+    throw new WavesmithError('run/bad-command', `At most ${MOST_DISASSEMBLED} instructions are disassembled at once.`);
+  }
+  const isCode = pc >= symbols.first && pc < symbols.end;
+  const lines = isCode ? codeAround(led, pc, Math.max(0, -from), Math.max(0, from) + count) : [];
   const first = lines.findIndex((line) => line.address >= pc) + from;
   return Array.from({ length: count }, (_, i): DebugProtocol.DisassembledInstruction => {
     const line = lines[first + i];

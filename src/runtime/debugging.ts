@@ -3,7 +3,16 @@ import { WavesmithError } from '../base/index.ts';
 import { readCodeObject } from '../codeobject/index.ts';
 import type { ArgumentValue } from '../device/index.ts';
 import { explicitArguments } from '../device/kernargs.ts';
-import type { BreakpointRequest, Debugger, DebugLeader, Resume, Stop } from '../device/sim/debug/index.ts';
+import {
+  type BreakpointRequest,
+  type Debugger,
+  type DebugLeader,
+  type LaterBreakpoint,
+  type PlaceNames,
+  placesOf,
+  type Resume,
+  type Stop,
+} from '../device/sim/debug/index.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
 import type { SimKernel, SimModule } from '../device/sim/module.ts';
 import type { DeviceMemory } from '../device/sim/state/memory.ts';
@@ -28,27 +37,31 @@ export interface ProgramDebuggingOptions {
 /** Breakpoints as they were left, by module: the next dispatch of its code begins with them. */
 interface Kept {
   readonly requests: readonly (BreakpointRequest & { readonly isEnabled: boolean })[];
-  /** Kernels whose places are among them. */
-  readonly kernels: Set<SimKernel>;
+  /** Which of the wanted places are among them, or were before the user removed them: text and addresses. */
+  readonly made: Set<string>;
 }
+
+/** A place that code which is loaded may have, and code that is loaded later. */
+type WantedPlace = LaterBreakpoint & { isFound: boolean };
 
 /** Debugs the dispatches of one program. */
 export class ProgramDebugging {
   private readonly options: ProgramDebuggingOptions;
   private readonly kept = new WeakMap<SimModule, Kept>();
-  private readonly resolved = new WeakMap<SimKernel, readonly string[]>();
-  /** Texts of breakpoints that some kernel's code has. */
-  private readonly found = new Set<string>();
+  /** Addresses of places in a kernel's code, by their text; null where it has none. */
+  private readonly resolved = new WeakMap<SimKernel, Map<string, readonly number[] | null>>();
+  private readonly wanted: WantedPlace[];
   private last: { readonly led: Debugger; readonly module: SimModule } | undefined;
   private sequence = 0;
 
   constructor(options: ProgramDebuggingOptions) {
     this.options = options;
+    this.wanted = options.breakpoints.map((text) => ({ text, isFound: false }));
   }
 
   /** The places that no code of the program had. */
   get unknownPlaces(): readonly string[] {
-    return this.options.breakpoints.filter((text) => !this.found.has(text));
+    return this.wanted.filter(({ isFound }) => !isFound).map(({ text }) => text);
   }
 
   /** Whether execution is never stopped again. */
@@ -72,10 +85,11 @@ export class ProgramDebugging {
     )
       return undefined;
     const kept = this.kept.get(kernel.module);
-    const isNew = this.options.setsBreakpoints === true || kept?.kernels.has(kernel) !== true;
-    const texts = this.textsOf(kernel, codeObject);
-    const isWanted = (isNew ? texts.length > 0 : false) || (kept?.requests.length ?? 0) > 0;
-    if (!isWanted && !leader.stopsAtEntry) return undefined;
+    const isSetAgain = this.options.setsBreakpoints === true;
+    const made = new Set(isSetAgain ? [] : kept?.made);
+    const fresh = this.placesIn(kernel, codeObject).filter(({ key }) => !made.has(key));
+    for (const { key } of fresh) made.add(key);
+    if (fresh.length === 0 && (kept?.requests.length ?? 0) === 0 && !leader.stopsAtEntry) return undefined;
     const front = {
       stopped: (stop: Stop) => this.stopped(stop),
       logged: (text: string) => leader.logged(text),
@@ -83,17 +97,14 @@ export class ProgramDebugging {
       get stopsAtEnd() {
         return leader.stopsAtEnd;
       },
+      later: isSetAgain ? undefined : (one: LaterBreakpoint) => void this.wanted.push({ ...one, isFound: false }),
     };
-    const tools = new RunTools(kernel, readCodeObject(codeObject), {
-      debug: { front, breakpoints: isNew ? texts : [] },
-    });
+    const tools = new RunTools(kernel, readCodeObject(codeObject), { debug: { front, breakpoints: [] } });
     const led = tools.debugger as Debugger;
     for (const { isEnabled, ...request } of kept?.requests ?? []) led.breakpoints.add(request).isEnabled = isEnabled;
+    for (const { places, condition, isTemporary } of fresh) led.breakpoints.add({ places, condition, isTemporary });
     tools.setArguments(argumentsOf(kernel, packet, memory));
-    this.kept.set(kernel.module, {
-      requests: kept?.requests ?? [],
-      kernels: (kept?.kernels ?? new Set()).add(kernel),
-    });
+    this.kept.set(kernel.module, { requests: kept?.requests ?? [], made });
     this.last = { led, module: kernel.module };
     leader.lead(led);
     onDispatch?.(this.sequence, kernel, packet);
@@ -116,26 +127,40 @@ export class ProgramDebugging {
         ignore: ignoring,
       }),
     );
-    this.kept.set(module, { requests, kernels: this.kept.get(module)?.kernels ?? new Set() });
+    this.kept.set(module, { requests, made: this.kept.get(module)?.made ?? new Set() });
   }
 
-  /** The breakpoints that a kernel's code has places for. */
-  private textsOf(kernel: SimKernel, codeObject: Uint8Array): readonly string[] {
-    const known = this.resolved.get(kernel);
-    if (known !== undefined) return known;
-    const object = readCodeObject(codeObject);
-    const texts = this.options.breakpoints.filter((text) => {
-      try {
-        new RunTools(kernel, object, { debug: { front: NOBODY, breakpoints: [text] } });
-      } catch (error) {
-        if (error instanceof WavesmithError && error.code === 'run/no-such-place') return false;
-        throw error;
+  /** The wanted places that a kernel's code has. */
+  private placesIn(
+    kernel: SimKernel,
+    codeObject: Uint8Array,
+  ): (LaterBreakpoint & { readonly places: readonly number[]; readonly key: string })[] {
+    const known = this.resolved.get(kernel) ?? new Map<string, readonly number[] | null>();
+    this.resolved.set(kernel, known);
+    let names: PlaceNames | undefined;
+    return this.wanted.flatMap((one) => {
+      let places = known.get(one.text);
+      if (places === undefined) {
+        names ??= (
+          new RunTools(kernel, readCodeObject(codeObject), { debug: { front: NOBODY, breakpoints: [] } })
+            .debugger as Debugger
+        ).options;
+        places = placesIfAny(names, one.text);
+        known.set(one.text, places);
       }
-      this.found.add(text);
-      return true;
+      if (places === null) return [];
+      one.isFound = true;
+      return [{ ...one, places, key: `${one.text} ${places.join(' ')}` }];
     });
-    this.resolved.set(kernel, texts);
-    return texts;
+  }
+}
+
+function placesIfAny(names: PlaceNames, text: string): readonly number[] | null {
+  try {
+    return placesOf(names, text);
+  } catch (error) {
+    if (error instanceof WavesmithError && error.code === 'run/no-such-place') return null;
+    throw error;
   }
 }
 

@@ -1,7 +1,9 @@
 // Commands that set, list and remove breakpoints and watchpoints.
+import { WavesmithError } from '../../../base/index.ts';
 import { keyOf } from './breakpoints.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
+import { parseExpression } from './expression.ts';
 import { formatted } from './format.ts';
 import { placeText } from './look.ts';
 
@@ -15,10 +17,36 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
   if (index !== undefined && w === undefined) {
     throw bad(`'${index}' is not a wave of this workgroup (0 to ${d.waves.length - 1}).`);
   }
-  const found = where === '' ? [d.pc] : places(d, where);
+  const found = where === '' ? [d.pc] : placesOrLater(d, where, match?.[3], isTemporary);
+  if (found === undefined) {
+    return show(session, [
+      `breakpoint pending at ${where}: no code that is loaded has it; it is set when a kernel has it`,
+    ]);
+  }
   const wave = w === undefined ? undefined : keyOf(w);
   const made = d.breakpoints.add({ places: found, condition: match?.[3], isTemporary, wave });
   return show(session, [`breakpoint ${made.id} at ${placesText(d, found)}`]);
+}
+
+/** Addresses of a place; undefined when code that a program loads later may have it, where a breakpoint is then set. */
+function placesOrLater(
+  d: Debugger,
+  text: string,
+  condition: string | undefined,
+  isTemporary: boolean,
+): readonly number[] | undefined {
+  try {
+    return places(d, text);
+  } catch (error) {
+    const { later } = d.options.front;
+    // A number alone is of the file that is shown; nothing later has it.
+    const isName = /^[^\d+*$]/.test(text);
+    if (later === undefined || !isName || !(error instanceof WavesmithError) || error.code !== 'run/no-such-place')
+      throw error;
+    if (condition !== undefined) parseExpression(condition);
+    later({ text, condition, isTemporary });
+    return undefined;
+  }
 }
 
 /** `watch EXPRESSION [if CONDITION]`; `-l` before it is understood: a place in memory is one already. */

@@ -127,6 +127,7 @@ test('all waves at once, breakpoints of one wave, displays in formats', async ()
     'undisplay 9',
     'delete 2-2',
     'info breakpoints',
+    'thread',
   ]);
   expect(said[2]).toContain('breakpoint 2: workgroup 0,0,0 wave 1');
   expect(said[3]).toMatch(/^wave 0,0,0\/0:\nwave = 0\nwave 0,0,0\/1:\nwave = 1/);
@@ -134,6 +135,7 @@ test('all waves at once, breakpoints of one wave, displays in formats', async ()
   expect(said[7]).toMatch(/\n1: \/i \$pc:\n=> .*s_setpc_b64 s\[10:11\]\n2: \/x s6 = 0x0$/);
   expect(said[8]).toContain("There is no display '9'.");
   expect(said[10]).toBe('no breakpoints');
+  expect(said[11]).toMatch(/^\* wave 1: .*, 64 lanes$/);
 });
 
 test('the only command that begins so is meant; several are named', async () => {

@@ -9,7 +9,7 @@ export { Debugger, DebuggerQuit, type DebugLeader } from './debugger.ts';
 export { type Expression, parseExpression } from './expression.ts';
 export { formatted } from './format.ts';
 export { backtrace, type CodeLine, codeAround, evaluate, stopText, waveText } from './look.ts';
-export { placesOf, placesOfLine } from './places.ts';
+export { type PlaceNames, placesOf, placesOfLine } from './places.ts';
 export { activeLanes, loadBytes, storeBytes } from './scope.ts';
 export { partsOf, type ShownVariable, scalarOf, variablesOf, variableText } from './source-variables.ts';
 export type {
@@ -18,6 +18,7 @@ export type {
   DebugFront,
   DebuggedArgument,
   DebuggerOptions,
+  LaterBreakpoint,
   Resume,
   Stop,
   StopReason,

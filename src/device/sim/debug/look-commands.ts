@@ -113,6 +113,12 @@ export function examineCommand(session: CommandSession, { words, rest, format }:
 
 export function selectWave(session: CommandSession, [text]: readonly string[]): undefined {
   const d = session.debugger;
+  if (text === undefined && d.selected !== undefined) {
+    return show(
+      session,
+      wavesText(d, false).filter((line) => line.startsWith('*')),
+    );
+  }
   const all = text?.includes('/') === true;
   const found = (all ? d.allWaves : d.waves).find((w) => (all ? waveText(w) : String(w.index)) === text);
   if (found === undefined) {

@@ -260,6 +260,9 @@ export function partAt(variable: ShownVariable, path: readonly (string | number)
         : typeof step === 'number'
           ? elementAt(at, step)
           : partsOf(at).find((p) => type.kind === 'struct' && p.name === step);
+    if (next === undefined && at.bytes === undefined) {
+      throw new WavesmithError('run/bad-expression', `'${at.name}' has no value here: ${at.why}.`);
+    }
     if (next === undefined) {
       const what =
         step === '*'

@@ -116,6 +116,14 @@ export type BackTarget =
   /** What wrote an expression's value last. */
   | { readonly writer: string };
 
+/** A breakpoint in code that is not loaded yet. */
+export interface LaterBreakpoint {
+  /** A place, as it was typed. */
+  readonly text: string;
+  readonly condition?: string | undefined;
+  readonly isTemporary?: boolean | undefined;
+}
+
 /** Whoever leads the debugger. */
 export interface DebugFront {
   /** Everything is held until the promise is kept. */
@@ -126,6 +134,8 @@ export interface DebugFront {
   readonly stopsAtEntry: boolean;
   /** Stop when the kernel has ended: from there one can go back. */
   readonly stopsAtEnd: boolean;
+  /** Sets a breakpoint in code that is loaded later; undefined where there is only this code. */
+  readonly later?: ((one: LaterBreakpoint) => void) | undefined;
 }
 
 /** A call that has not returned. */
