@@ -8,9 +8,10 @@ import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Transfer } from '../wasm/memory/index.ts';
 import type { StrictChecker } from './checker.ts';
-import { apart, emitAddressRegister } from './compiled-lanes.ts';
+import { apart, emitAddressRegister, emitDataRegister } from './compiled-lanes.ts';
 import { ldsAtomicFunction, ldsAtomicQuadFunction, ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
+import { sameFunction } from './compiled-lds-same.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { quadFunction } from './compiled-quads.ts';
 import { updateFunction } from './compiled-updates.ts';
@@ -44,6 +45,9 @@ import {
 /** In a part of a log entry: lanes, whether there is one run of bytes for all, the LDS addresses. */
 const PART_RUN = 8;
 const PART_ADDRESSES = 16;
+
+/** The lanes of some bytes: from so many behind the current one on, or all of the wavefront. */
+type LaneOf = number | 'all';
 
 /**
  * The load or store of an instruction when compiled code can look at it; an atomic that returns nothing as a store, of LDS when that hands over
@@ -146,9 +150,12 @@ function lookAtUpdate(bytes: number): Transfer {
 }
 
 /** Notes accesses of LDS. Parameters: the instruction's place in the image, for stores the part of the log for their addresses. */
-function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean): Transfer {
+function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: boolean): Transfer {
   let [shadow, base, address] = [0, 0, 0];
-  const note = (f: Frame, a: number, offset: number, count: number): void => {
+  const isPlainStore = isWrite && !isAtomic;
+  const words = Math.max(1, bytes / 4);
+  /** `lane`, `piece`: the first of those whose bytes are looked at. */
+  const note = (f: Frame, a: number, offset: number, count: number, lane: LaneOf = 'all', piece = 0): void => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
     if (isAtomic && bytes > 4 && offset === 0) {
@@ -165,7 +172,24 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean): Transfer
       .get(pc)
       .call(isAtomic ? ldsAtomicFunction(f.module) : ldsFunction(f.module, isWrite))
       .op('i32.eqz');
-    f.code.if(() => f.resume());
+    f.code.if(() => {
+      if (isPlainStore) {
+        const isPiece = count < bytes;
+        fn.get(shadow);
+        if (lane === 'all') fn.i32(0);
+        else
+          fn.get(f.at)
+            .i32(4 * lane)
+            .op('i32.add');
+        fn.i32(piece)
+          .i32(isPiece ? 1 : count / bytes)
+          .i32(isPiece ? 1 : words)
+          .get(a);
+        if (offset !== 0) fn.i32(offset).op('i32.add');
+        fn.get(base).get(pc).call(sameFunction(f.module, { bytes, isHigh })).op('i32.eqz');
+        f.code.if(() => f.resume());
+      } else f.resume();
+    });
   };
   const prologue = (f: Frame): void => {
     const { fn } = f.code;
@@ -180,8 +204,11 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean): Transfer
       .memory('i64.store');
     fn.get(part).i32(0).memory('i32.store', PART_RUN);
   };
-  const key = `lds.${bytes}${isAtomic ? '.atomic' : isWrite ? '.store' : ''}`;
+  const key = `lds.${bytes}${isAtomic ? '.atomic' : isWrite ? '.store' : ''}${isHigh ? '.high' : ''}`;
   const plain = looking(bytes, isWrite, key, isWrite ? 2 : 1, note, prologue);
+  const oneByOne = (f: Frame, addresses: readonly number[]): void => {
+    for (const [lane, a] of addresses.entries()) note(f, a, 0, bytes, lane);
+  };
   const scattered = (f: Frame, addresses: readonly number[]): void => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
@@ -190,9 +217,9 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean): Transfer
     fn.get(pc)
       .call(isAtomic ? ldsAtomicQuadFunction(f.module) : ldsQuadFunction(f.module, isWrite))
       .op('i32.eqz');
-    f.code.if(() => plain.scattered(f, addresses));
+    f.code.if(() => oneByOne(f, addresses));
   };
-  const look = bytes === 4 ? { ...plain, scattered } : plain;
+  const look = { ...plain, scattered: bytes === 4 ? scattered : oneByOne };
   if (!isWrite) return look;
   /** Keeps the address of the lane that is `lanes` behind the current one. */
   const keep = (f: Frame, a: number, lanes: number): void => {
@@ -219,7 +246,7 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean): Transfer
           .set(address);
         keep(f, address, lane);
       }
-      note(f, a, 0, 4 * bytes);
+      note(f, a, 0, 4 * bytes, 0);
     },
     scattered: (f, addresses) => {
       addresses.forEach((a, lane) => {
@@ -229,7 +256,7 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean): Transfer
     },
     move: (f, n, a, offset) => {
       if (n === 0) keep(f, a, 0);
-      note(f, a, offset, look.piece);
+      note(f, a, offset, look.piece, 0, n);
     },
   };
   return isAtomic ? noting : apart(noting);
@@ -290,10 +317,11 @@ export function emitLooks(
   for (let part = 0; part < partsOf(operation); part++) {
     const isAtomic = plan.operation?.kind === 'atomic';
     const look = isLds
-      ? lookAtLds(operation.bytes, isWrite, isAtomic)
+      ? lookAtLds(operation.bytes, isWrite, isAtomic, operation.kind === 'store' && operation.half === 'high')
       : isAtomic
         ? lookAtUpdate(operation.bytes)
         : lookAtGlobal(operation.bytes, isWrite, access?.toLds === true);
+    if (isLds && isWrite && !isAtomic) emitDataRegister(context, shadow, plan, part);
     const push = (): void => {
       fn.i32(pc);
       if (!isLds || !isWrite) return;

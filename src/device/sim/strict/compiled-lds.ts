@@ -31,6 +31,14 @@ export function ldsFunction(module: WasmModule, isWrite: boolean, hasLookedAtFli
   return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeLds(fn, isWrite, flights));
 }
 
+/** As ldsFunction, of a store of what the bytes hold already: it does not matter which other wavefronts touch them. */
+export function ldsSameFunction(module: WasmModule): WasmFunction {
+  const flights = flightFunction(module, false);
+  return module.helper('strict.lds.store.same', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) =>
+    writeLds(fn, true, flights, true),
+  );
+}
+
 /**
  * (shadow, four LDS addresses, place in the image) → 1 when the dwords there are all right and noted, 0 when they have to be looked at
  * one by one: nothing wrong has been noted then.
@@ -297,7 +305,7 @@ function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction): v
   fn.i32(1);
 }
 
-function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | undefined): void {
+function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | undefined, isSame = false): void {
   const code = new Code(fn);
   const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
   const [head, tag, word, place] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
@@ -328,19 +336,19 @@ function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | un
   };
   fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and');
   code.if(() => {
-    eachByte(fn, code, { head, tag, at, bytes, pc, word, isWrite, array, leave });
+    eachByte(fn, code, { head, tag, at, bytes, pc, word, isWrite, isSame, array, leave });
     fn.i32(1).return();
   });
   code.loop((again) => {
     fn.get(bytes).i32(16).op('i32.ge_u');
     code.if(
       () => {
-        fourDwords(fn, code, { tag, pc, word, isWrite, array, leave });
+        fourDwords(fn, code, { tag, pc, word, isWrite, isSame, array, leave });
         bits(4);
         step(16);
       },
       () => {
-        oneDword(fn, code, { tag, pc, word, isWrite, array, leave });
+        oneDword(fn, code, { tag, pc, word, isWrite, isSame, array, leave });
         bits(1);
         step(4);
       },
@@ -363,6 +371,7 @@ function eachByte(
     pc,
     word,
     isWrite,
+    isSame,
     array,
     leave,
   }: Parts & { readonly [name in 'head' | 'at' | 'bytes']: number },
@@ -370,6 +379,7 @@ function eachByte(
   const [place, mine] = [fn.local('i32'), fn.local('i32')];
   fn.get(tag).i32(255).op('i32.and').set(mine);
   const leaveForeign = (which: number): void => {
+    if (isSame) return;
     array(which).memory('i32.load8_u').tee(word).get(mine).op('i32.ne').get(word).i32(0).op('i32.ne').op('i32.and');
     leave();
   };
@@ -411,11 +421,13 @@ interface Parts {
   readonly pc: number;
   readonly word: number;
   readonly isWrite: boolean;
+  /** What others do with the bytes does not matter. */
+  readonly isSame: boolean;
   readonly array: (which: number) => WasmFunction;
   readonly leave: () => void;
 }
 
-function oneDword(fn: WasmFunction, code: Code, { tag, pc, word, isWrite, array, leave }: Parts): void {
+function oneDword(fn: WasmFunction, code: Code, { tag, pc, word, isWrite, isSame, array, leave }: Parts): void {
   const put = (which: number, push: () => void): void => {
     array(which);
     push();
@@ -425,18 +437,20 @@ function oneDword(fn: WasmFunction, code: Code, { tag, pc, word, isWrite, array,
     fn.tee(word).get(tag).op('i32.ne');
     return fn.get(word).i32(0).op('i32.ne').op('i32.and');
   };
-  array(LDS_WRITER).memory('i32.load');
-  isForeign();
-  leave();
-  array(LDS_READER).memory('i32.load');
-  if (isWrite) {
+  const leaveForeign = (which: number): void => {
+    if (isSame) return;
+    array(which).memory('i32.load');
     isForeign();
     leave();
+  };
+  leaveForeign(LDS_WRITER);
+  if (isWrite) {
+    leaveForeign(LDS_READER);
     put(LDS_WRITER, () => fn.get(tag));
     put(LDS_WRITER_PC, () => fn.get(pc));
     return;
   }
-  fn.tee(word).get(tag).op('i32.ne');
+  array(LDS_READER).memory('i32.load').tee(word).get(tag).op('i32.ne');
   code.if(() => {
     fn.get(word).i32(255).op('i32.and').i32(0x01010101).op('i32.mul').get(word).op('i32.ne');
     leave();
@@ -445,7 +459,7 @@ function oneDword(fn: WasmFunction, code: Code, { tag, pc, word, isWrite, array,
   });
 }
 
-function fourDwords(fn: WasmFunction, code: Code, { tag, pc, isWrite, array, leave }: Parts): void {
+function fourDwords(fn: WasmFunction, code: Code, { tag, pc, isWrite, isSame, array, leave }: Parts): void {
   const [tags, tagged, own] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
   const put = (which: number, push: () => void): void => {
     array(which);
@@ -460,10 +474,12 @@ function fourDwords(fn: WasmFunction, code: Code, { tag, pc, isWrite, array, lea
     array(which).memory('v128.load').tee(tagged).get(tags).op('i32x4.eq').tee(own);
     return fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
   };
-  isOwnOrNone(LDS_WRITER);
+  if (!isSame) isOwnOrNone(LDS_WRITER);
   if (isWrite) {
-    isOwnOrNone(LDS_READER).op('v128.and').op('i32x4.all_true').op('i32.eqz');
-    leave();
+    if (!isSame) {
+      isOwnOrNone(LDS_READER).op('v128.and').op('i32x4.all_true').op('i32.eqz');
+      leave();
+    }
     put(LDS_WRITER, splat(tag));
     put(LDS_WRITER_PC, splat(pc));
     return;
