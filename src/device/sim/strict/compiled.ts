@@ -63,6 +63,7 @@ export class StrictInstrument implements Instrument {
           pc,
           this.ones[pc >>> 2] as StrictPlan,
         );
+        if (this.ones[pc >>> 2]?.wait !== undefined) this.shadow?.returnToLog();
       },
       strictBefore: (_wave, pc) => {
         const at = loaded.region.base + pc;

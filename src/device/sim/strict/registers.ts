@@ -229,8 +229,17 @@ export class RegisterShadow {
    * are outstanding that are not in it. `lds`: the addresses that it writes, up to 64 for each of two parts.
    */
   tryLog(pc: number, kind: number, first: number, count: number, lds: readonly Uint32Array[]): boolean {
-    const { log, logged, outstanding, pending } = this;
+    const { logged, outstanding } = this;
     if (outstanding[0] !== logged || logged >= LOG_ENTRIES) return false;
+    this.enter(pc, kind, first, count, lds);
+    if ((kind & LOGGED_STORE) !== 0) outstanding[2] = (outstanding[2] as number) + 1;
+    if ((kind & LOGGED_FLIGHT) !== 0) outstanding[4] = (outstanding[4] as number) + 1;
+    return true;
+  }
+
+  /** An entry of the log, which has room; a store or a load into LDS has been counted as issued. */
+  enter(pc: number, kind: number, first: number, count: number, lds: readonly Uint32Array[]): void {
+    const { log, logged, outstanding, pending } = this;
     const entry = (logged * LOG_ENTRY_BYTES) / 4;
     log[entry + LOG_PC / 4] = pc;
     log[entry + LOG_PARTS / 4] = lds.length;
@@ -254,9 +263,6 @@ export class RegisterShadow {
       const vms = (SHADOW_LOGGED_VM - SHADOW_ACTOR) / 4;
       this.machine[vms] = (this.machine[vms] as number) + 1;
     }
-    if ((kind & LOGGED_STORE) !== 0) outstanding[2] = (outstanding[2] as number) + 1;
-    if ((kind & LOGGED_FLIGHT) !== 0) outstanding[4] = (outstanding[4] as number) + 1;
-    return true;
   }
 
   /** Takes the operations that compiled code has issued out of the log; they are no longer among those outstanding. */

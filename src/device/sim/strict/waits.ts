@@ -189,6 +189,21 @@ export class WaitQueue {
     return operation;
   }
 
+  /**
+   * Takes all outstanding operations, those of a kind in their order, if the log of compiled code can say what they are (registers.ts); else
+   * none. At most `most` of them.
+   */
+  takePlain(most: number): { readonly kind: MemoryKind; readonly pc: number; readonly plan: StrictPlan }[] {
+    const all = [...this.vm, ...this.lds, ...this.scalar];
+    const isPlain = ({ lds, onComplete, isReported, plan }: IssuedOperation): boolean =>
+      lds === undefined && onComplete === undefined && !isReported && plan.effects.defs.length < 2;
+    if (this.flat.length > 0 || all.length > most || !all.every(isPlain)) return [];
+    for (const operation of all) this.count(operation, -1);
+    for (const queue of [this.vm, this.lds, this.scalar]) queue.length = 0;
+    this.outstanding[0] = this.total - all.length;
+    return all;
+  }
+
   private nextSequence(kind: MemoryKind): number {
     switch (kind) {
       case 'vm':

@@ -5,6 +5,7 @@ import { atomicBytes } from '../wasm/memory/index.ts';
 import type { LdsShadow } from './lds.ts';
 import type { StrictPlan } from './plan.ts';
 import {
+  LOG_ENTRIES,
   LOGGED_FLIGHT,
   LOGGED_LDS,
   LOGGED_SCALAR,
@@ -109,14 +110,21 @@ export class WaveShadow {
     const [range = { first: 0, count: 0 }, second] = effects.defs;
     if (role.kind === 'flat' || second !== undefined || lds.length > 2) return false;
     if (access?.toLds && role.kind !== 'vm') return false;
-    const isStore = access?.kind === 'store' && role.kind === 'vm';
     const each =
       operation?.kind === 'store' ? operation.bytes : operation?.kind === 'atomic' ? atomicBytes(operation) : 0;
     if (lds.some(({ count, bytes }) => count > LANES || bytes !== each)) return false;
-    const kind = role.kind === 'scalar' ? LOGGED_SCALAR : role.kind === 'lds' ? LOGGED_LDS : LOGGED_VM;
     const addresses = lds.map(({ addresses, count }) => addresses.subarray(0, count));
-    const more = isStore ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0;
-    return this.registers.tryLog(pc, kind | more, range.first, range.count, addresses);
+    return this.registers.tryLog(pc, logKind(plan), range.first, range.count, addresses);
+  }
+
+  /** Puts what is outstanding into the log again, if it can be said there, so that compiled code can wait for it. */
+  returnToLog(): void {
+    const { registers, waits } = this;
+    if (registers.logged > 0) return;
+    for (const { pc, plan } of waits.takePlain(LOG_ENTRIES / 2)) {
+      const [range = { first: 0, count: 0 }] = plan.effects.defs;
+      registers.enter(pc, logKind(plan), range.first, range.count, []);
+    }
   }
 
   /** Outstanding operations that write LDS, when a barrier is passed. */
@@ -250,6 +258,13 @@ export class WaveShadow {
       shadow.hear({ complete: inOrder ? issued : complete, written });
     }
   }
+}
+
+/** What the log says of an operation that is waited for. */
+function logKind({ role, access }: StrictPlan): number {
+  if (role.kind === 'scalar') return LOGGED_SCALAR;
+  if (role.kind === 'lds') return LOGGED_LDS;
+  return LOGGED_VM | (access?.kind === 'store' ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0);
 }
 
 function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
