@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
   { rule: 'waits/read-before-return', wrong: code(`${LOAD}v_mov_b32 v3, v2`) },
   { rule: 'waits/read-before-return', wrong: code(`flat_load_dword v2, v[0:1]\nv_mov_b32 v3, v2`) },
   { rule: 'waits/write-before-return', wrong: code(`${LOAD}v_mov_b32 v2, 0`) },
-  { rule: 'waits/barrier-before-write', wrong: code('ds_write_b32 v0, v0\ns_barrier') },
+  { rule: 'waits/barrier-before-write', wrong: code('ds_write_b32 v0, v0\ns_barrier\nds_read_b32 v2, v0') },
   {
     rule: 'waits/lds-dma',
     wrong: initialised('s_mov_b32 m0, 0\ns_nop 0\nglobal_load_lds_dword v[0:1], off\ns_barrier\nds_read_b32 v2, v0'),

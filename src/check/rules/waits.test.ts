@@ -106,7 +106,15 @@ describe('scalar memory, LDS and flat', () => {
   });
 
   test('LDS is written before a barrier is passed', () => {
-    expect(found('ds_write_b32 v8, v9\n s_barrier')).toEqual(['warning barrier-before-write  lgkmcnt(0)']);
+    const late = ['warning barrier-before-write  lgkmcnt(0)'];
+    const read = 'ds_read_b32 v10, v9\n s_waitcnt lgkmcnt(0)';
+    expect(found(`ds_write_b32 v8, v9\n s_barrier\n ${read}`)).toEqual(late);
+    expect(found('ds_write_b32 v8, v9\n s_barrier\n ds_add_u32 v8, v9')).toEqual(late);
+    expect(found(`again:\n ${read}\n ds_write_b32 v8, v9\n s_barrier\n s_cbranch_scc1 again`)).toEqual(late);
+    // Nobody reads before the next barrier, ahead of which it is waited for.
+    expect(found('ds_write_b32 v8, v9\n s_barrier')).toEqual([]);
+    expect(found(`ds_write_b32 v8, v9\n s_barrier\n s_waitcnt lgkmcnt(0)\n s_barrier\n ${read}`)).toEqual([]);
+    expect(found('ds_write_b32 v8, v9\n s_barrier\n ds_swizzle_b32 v10, v9 offset:0x1f')).toEqual([]);
     expect(found('ds_write_b32 v8, v9\n s_waitcnt lgkmcnt(0)\n s_barrier')).toEqual([]);
     expect(found('ds_read_b32 v8, v9\n s_barrier')).toEqual([]);
   });

@@ -5,6 +5,7 @@
 // Rule `waits/*`: a register that a memory operation writes is used before the wait counters prove the operation complete.
 // Forward data flow over the blocks of a kernel. Source: CDNA3 ISA manual, section "Data Dependency Resolution".
 import { type Finding, finding, insertWait } from '../../finding/index.ts';
+import type { InstructionRow } from '../../isa/index.ts';
 import {
   type BasicBlock,
   type CodeInstruction,
@@ -179,7 +180,7 @@ function runBlock(
       const inOrder = inOrderKind(role);
       collide('write', defs, code, state, inOrder, report);
       collide('write', keeps, code, state, inOrder, report);
-      if (role.isBarrier && report !== undefined) reportBarrier(code, state, report);
+      if (role.isBarrier && report !== undefined) reportBarrier(context.program, block, code, state, report);
     }
     if (role.kind !== undefined) state.issue(role.kind, code);
   }
@@ -200,10 +201,48 @@ function collide(
 }
 
 /** LDS that other wavefronts may read after the barrier, not yet written when it is passed. */
-function reportBarrier(code: CodeInstruction, state: WaitState, report: Report): void {
+function reportBarrier(
+  program: Program,
+  block: BasicBlock,
+  code: CodeInstruction,
+  state: WaitState,
+  report: Report,
+): void {
   let last: CodeInstruction | undefined;
   for (const operation of state.outstanding('lds')) if (waitRole(operation.instruction.row).stores) last = operation;
-  if (last !== undefined) report('barrier', code, [{ kind: 'lds', operation: last, age: 0, isCertain: true }]);
+  if (last === undefined || !isLdsReadBehind(program, block, code)) return;
+  report('barrier', code, [{ kind: 'lds', operation: last, age: 0, isCertain: true }]);
+}
+
+/** Whether LDS may be read behind a barrier before all wavefronts are at a barrier again. Code that is not known may read it. */
+function isLdsReadBehind(program: Program, block: BasicBlock, barrier: CodeInstruction): boolean {
+  const seen = new Set<number>();
+  const pending: { readonly block: BasicBlock; readonly from: number }[] = [{ block, from: barrier.index + 1 }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { end, exit, successors } = next.block;
+    let reachesEnd = true;
+    for (let i = next.from; i < end && reachesEnd; i++) {
+      const { row } = (program.instructions[i] as CodeInstruction).instruction;
+      if (mayReadLds(row)) return true;
+      reachesEnd = !waitRole(row).isBarrier;
+    }
+    if (!reachesEnd || exit === 'end') continue;
+    if (exit === 'call' || successors.length === 0) return true;
+    for (const index of successors) {
+      const successor = program.blocks[index] as BasicBlock;
+      if (!seen.has(index)) pending.push({ block: successor, from: successor.first });
+      seen.add(index);
+    }
+  }
+  return false;
+}
+
+/** Lanes exchange values through the LDS unit without its memory. */
+const EXCHANGES = /^ds_(?:swizzle|permute|bpermute)_/;
+
+function mayReadLds(row: InstructionRow): boolean {
+  const { kind } = waitRole(row);
+  return (kind === 'lds' || kind === 'flat') && row.flags.has('mayLoad') && !EXCHANGES.test(row.operation);
 }
 
 function makeFinding(
