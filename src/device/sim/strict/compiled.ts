@@ -20,9 +20,11 @@ import {
   KNOWN_WAYS,
   SHADOW_ACCESS,
   SHADOW_BARRIERS,
+  SHADOW_COMPLETE,
   SHADOW_LAST_BARRIER,
   SHADOW_PENDING,
   SHADOW_SCALARS,
+  SHADOW_STORES,
   SHADOW_TOTAL,
   SHADOW_TRAIL,
   TRAIL_BLOCKS,
@@ -219,8 +221,12 @@ export class StrictInstrument implements Instrument {
     if (this.pushProblems(fn, shadow, exec, segment)) fn.i64(0n).op('i64.ne').brIf(0);
     fn.i32(ACCESS_REGISTERS).set(known);
     const announcers = this.checker.announcers(plan);
-    if (announcers === 'any') fn.i32(1).brIf(0);
-    if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').brIf(0);
+    if (announcers !== 'none') {
+      // It announces something only when all stores before it are done (AccessChecks.isAnnouncement).
+      fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_COMPLETE).op('i32.eq');
+      if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
+      fn.brIf(0);
+    }
     const hasCode = emitLooks(context, shadow, plan, operation);
     if (hasCode) {
       this.writeResults(fn, shadow, exec, segment);
