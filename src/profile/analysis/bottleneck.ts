@@ -4,6 +4,7 @@
 // What limits a kernel. Every class names the measured numbers it rests on, the thresholds they passed, where the formulas come from, and
 // which counters would have refuted it; without evidence there is no class. Headroom never exceeds what the roofline leaves.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
+import { QUEUEING } from './bottleneck-conditions.ts';
 import { classTests } from './bottleneck-tests.ts';
 import { CONFLICTS, ISSUE_WAIT, MODEL, VALU_BUSY } from './bottleneck-traces.ts';
 import {
@@ -16,7 +17,7 @@ import {
   type Condition,
   type Refuter,
 } from './bottleneck-types.ts';
-import { type Estimates, estimates, WAITING, type WaitingClass } from './estimates.ts';
+import { type EstimatedClass, type Estimates, estimates, WAITING } from './estimates.ts';
 import { WORTH_MORE, worthOfMoreWaves, worthOfWaits } from './worth.ts';
 
 /** What is left of the confidence of a class where numbers of the kernel are impossible. */
@@ -32,19 +33,28 @@ const BEHIND = 0.95;
 const NOTABLE = 0.15;
 /** An estimate that is larger by this is larger: the root of the mean square error of a difference of two (0.11 each, 164 kernels of the timing model). */
 const CLEARLY = 0.15;
+/** A unit and waiting whose estimates differ by less are as near as what each of the two is off by. */
+const NEAR = 0.1;
 /** Most of the confidence of a class that tests and estimates do not agree on, or that is worth hardly more than the next one. */
 const UNSURE = 0.7;
 /** What more waves hide, too: without a trace nothing says how long waves wait for it. */
 const HIDDEN: ReadonlySet<BottleneckClass> = new Set(['lds', 'instruction-fetch', 'barrier', 'scalar']);
+/** From here on a unit leaves less than a notable share of the time to anything else. */
+const FULL = 1 - NOTABLE;
 /** From here on LDS has no time for conflicts. */
 const LDS_BUSY = 0.6;
-const SAVED: Readonly<Record<WaitingClass, string>> = {
+const SAVED: Readonly<Record<EstimatedClass, string>> = {
   'memory-bandwidth': 'estimated share of the time that more bandwidth saves',
   'memory-latency': 'estimated share of the time that memory saves which answers at once',
   'under-occupied': 'estimated share of the time that twice as many waves save',
+  compute: 'estimated share of the time that vector and matrix instructions cost',
+  divergence: 'estimated share of the time that lanes cost which do nothing',
+  scalar: 'estimated share of the time that scalar instructions cost',
+  lds: 'estimated share of the time that LDS costs',
+  barrier: 'share of traced wave time in barriers',
 };
 const FORMULA =
-  'from SQ_WAIT_ANY, SQ_INST_LEVEL_VMEM, SQ_WAVE_CYCLES, SQ_ACTIVE_INST_VALU, bytes of HBM, L2 and L1 and their hit rates (src/profile/analysis/estimates.ts)';
+  'from SQ_WAIT_ANY, SQ_WAIT_INST_ANY, SQ_INST_LEVEL_VMEM, SQ_WAVE_CYCLES, SQ_ACTIVE_INST_VALU, bytes of HBM, L2 and L1 and their hit rates (src/profile/analysis/estimates.ts, units-worth.ts)';
 
 /** Judges all classes. */
 export function classify(input: ClassifierInput): Classification {
@@ -72,7 +82,7 @@ export function classify(input: ClassifierInput): Classification {
   }
   goBehindFewWaves(classes, input);
   doubtConflicts(classes, input);
-  orderWaiting(classes, input);
+  orderByWorth(classes, input);
   return {
     classes: sorted(classes),
     undecided: BOTTLENECKS.flatMap((name) => {
@@ -97,11 +107,16 @@ function goBehindFewWaves(classes: Map<BottleneckClass, Bottleneck>, input: Clas
   for (const [name, found] of classes) {
     const saved = numberOf(worthOfWaits(input, name));
     doubtHidden(name, found);
-    if (more !== undefined && saved !== undefined && Math.abs(more - saved) < CLEARLY) {
-      classes.set('under-occupied', { ...few, confidence: Math.min(few.confidence, UNSURE) });
+    if (more === undefined || saved === undefined) continue;
+    let confidence = found.confidence;
+    if (Math.abs(more - saved) < CLEARLY) {
+      confidence = Math.min(confidence, UNSURE);
+      const part = saved < more - NEAR ? 1 : BEHIND;
+      const now = classes.get('under-occupied') ?? few;
+      classes.set('under-occupied', { ...now, confidence: Math.min(now.confidence, part * confidence, UNSURE) });
     }
-    if (more === undefined || saved === undefined || saved >= more) continue;
-    classes.set(name, { ...found, confidence: Math.min(found.confidence, BEHIND * few.confidence) });
+    if (saved < more - NEAR) confidence = Math.min(confidence, BEHIND * few.confidence);
+    classes.set(name, { ...found, confidence });
   }
 }
 
@@ -109,10 +124,10 @@ const sorted = (classes: ReadonlyMap<BottleneckClass, Bottleneck>): Bottleneck[]
   [...classes.values()].sort((a, b) => b.confidence - a.confidence);
 
 /**
- * Bandwidth, latency and few waves are three sides of waiting: what the estimates say is worth most goes first. Where the tests say otherwise
- * neither is sure. What is worth something comes next, whether a test passed or not.
+ * What the estimates say is worth most goes first: of waiting, where bandwidth, latency and few waves are three sides, and of units that waves wait
+ * for. Where the tests say otherwise neither is sure. What is worth something comes next, whether a test passed or not.
  */
-function orderWaiting(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
+function orderByWorth(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
   const [first] = sorted(classes);
   const found = estimates(input);
   if (input.impossible?.[0] !== undefined) return;
@@ -120,51 +135,52 @@ function orderWaiting(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
     doubt(classes, input);
     return;
   }
-  const names = inOrder(found, input);
-  const best = names[0] as WaitingClass;
-  const isWaiting = first !== undefined && WAITING.some((name) => name === first.class);
-  const little = costOfFirst(first, found);
-  const isLittle = found.of[best] - little > CLEARLY;
-  if (first !== undefined && !isWaiting && !isLittle) return;
-  if (first === undefined && found.of[best] < NOTABLE) return;
+  const worth: Readonly<Partial<Record<BottleneckClass, number>>> = found.of;
+  if (first !== undefined && (worth[first.class] === undefined || isByRoof(first))) return;
+  const names = inOrder(found, input, first?.class);
+  const best = names[0] as EstimatedClass;
+  if (first === undefined && (worth[best] ?? 0) < NOTABLE) return;
+  const of = (name: BottleneckClass | undefined): number => (name === undefined ? 0 : (worth[name] ?? 0));
   let least = first?.confidence ?? UNSURE;
-  if (first?.class !== best) {
-    const before = isWaiting ? found.of[first.class as WaitingClass] : 0;
-    least = Math.min(UNSURE, least, 0.5 + found.of[best] - before);
-    for (const [name, one] of classes)
-      classes.set(name, { ...one, confidence: Math.min(one.confidence, BEHIND * least) });
-  }
-  const next = names[1] as WaitingClass;
+  if (first?.class !== best) least = Math.min(UNSURE, least, Math.max(LEAST, 0.5 + of(best) - of(first?.class)));
+  const next = names[1] as EstimatedClass;
   const isNextSeen = (classes.get(next)?.confidence ?? 0) > UNSURE;
-  if (Math.abs(found.of[best] - found.of[next]) < (isNextSeen ? 2 : 1) * CLEARLY) least = Math.min(least, UNSURE);
+  const isNear = of(best) - of(next) < (isNextSeen ? 2 : 1) * CLEARLY;
+  if (isNear || couldBeOther(best, found, input)) least = Math.min(least, UNSURE);
+  for (const [name, one] of classes)
+    if (name !== best) classes.set(name, { ...one, confidence: Math.min(one.confidence, BEHIND * least) });
   for (const name of names) {
     const given = classes.get(name);
-    if (given === undefined && name !== best && found.of[name] < NOTABLE) continue;
+    if (given === undefined && name !== best && of(name) < NOTABLE) continue;
     const confidence = name === best ? least : Math.min(given?.confidence ?? 0.5, least);
     classes.set(name, { ...(given ?? estimated(name, found, input)), confidence });
     least = BEHIND * confidence;
   }
 }
 
-/** Share of the time that the unit of a class costs; all of it where nothing says so. */
-function costOfFirst(first: Bottleneck | undefined, found: Estimates): number {
-  switch (first?.class) {
-    case 'divergence':
-      return found.lanes;
-    case 'scalar':
-      return found.scalars;
-    case 'compute':
-      return first.evidence.every(({ metric }) => metric === VALU_BUSY || metric === ISSUE_WAIT) ? found.vectors : 1;
-    default:
-      return 1;
-  }
+/** Whether another class can be worth more than what comes first, by what bounds it. */
+function couldBeOther(best: EstimatedClass, { of, atMost, isTooSoon }: Estimates, input: ClassifierInput): boolean {
+  if (isTooSoon && best === 'memory-latency') return true;
+  return [...WAITING, 'lds' as const].some((other) => {
+    if (other === best) return false;
+    // Waves that are kept out go before the latency that they would hide.
+    if (best === 'under-occupied' && other === 'memory-latency' && areKeptOut(input)) return false;
+    return atMost[other] >= (of[best] ?? 0);
+  });
 }
 
-/** Without the estimates nothing says whether bandwidth, latency or few waves come first; too few workgroups are seen without them. */
+/** A share of a roof says itself how much of the time is left, which no estimate does better. */
+const isByRoof = (found: Bottleneck): boolean =>
+  found.class === 'compute' && !found.evidence.every(({ metric }) => metric === VALU_BUSY || metric === ISSUE_WAIT);
+
+/**
+ * Without the estimates nothing says which of bandwidth, latency, few waves and units comes first. What is seen without them: too few workgroups, a
+ * share of a roof, and a unit that works so much that nothing else is worth much.
+ */
 function doubt(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
-  for (const name of ['memory-latency', 'under-occupied'] as const) {
-    const given = classes.get(name);
-    if (given === undefined || (name === 'under-occupied' && isSmall(input))) continue;
+  const isFull = numberOf(input.metrics.find((sum) => sum.metric.id === 'issue.valu')?.value ?? unknown('')) ?? 0;
+  for (const [name, given] of classes) {
+    if (!isOpen(given, input) || ((name === 'compute' || name === 'divergence') && isFull >= FULL)) continue;
     const open = {
       metric: SAVED['memory-bandwidth'],
       value: null,
@@ -180,6 +196,23 @@ function doubt(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput
   }
 }
 
+/** Whether a class rests on nothing but what other classes can explain, too. */
+function isOpen(given: Bottleneck, input: ClassifierInput): boolean {
+  switch (given.class) {
+    case 'memory-latency':
+    case 'divergence':
+      return true;
+    case 'under-occupied':
+      return !isSmall(input);
+    case 'compute':
+      return !isByRoof(given);
+    case 'memory-bandwidth':
+      return given.evidence.every(({ metric }) => metric === QUEUEING);
+    default:
+      return false;
+  }
+}
+
 /** Bank conflicts alone do not tell what waves wait for where LDS has time for them. */
 function doubtConflicts(classes: Map<BottleneckClass, Bottleneck>, { metrics }: ClassifierInput): void {
   const lds = classes.get('lds');
@@ -188,12 +221,31 @@ function doubtConflicts(classes: Map<BottleneckClass, Bottleneck>, { metrics }: 
   classes.set('lds', { ...lds, confidence: Math.min(lds.confidence, UNSURE) });
 }
 
-/** What is worth most first. Waves that are kept out go before the latency that they would hide: that is what a program can change. */
-function inOrder({ of }: Estimates, input: ClassifierInput): readonly WaitingClass[] {
-  const names = [...WAITING].sort((a, b) => of[b] - of[a]);
-  const isHidden = names[0] === 'memory-latency' && areKeptOut(input) && of['under-occupied'] >= WORTH_MORE;
-  return isHidden ? ['under-occupied', ...names.filter((name) => name !== 'under-occupied')] : names;
+/**
+ * What is worth most first. Between a unit and waiting the tests have the say where the estimates are near. Waves that are kept out go before the
+ * latency that they would hide: that is what a program can change.
+ */
+function inOrder(
+  { of }: Estimates,
+  input: ClassifierInput,
+  first: BottleneckClass | undefined,
+): readonly EstimatedClass[] {
+  const worth = (name: EstimatedClass): number => of[name] ?? 0;
+  const names = (Object.keys(of) as EstimatedClass[]).sort((a, b) => worth(b) - worth(a));
+  const before = (name: EstimatedClass): readonly EstimatedClass[] => [
+    name,
+    ...names.filter((other) => other !== name),
+  ];
+  const [best] = names as [EstimatedClass];
+  if (best === 'memory-latency' && areKeptOut(input) && of['under-occupied'] >= WORTH_MORE) {
+    return before('under-occupied');
+  }
+  if (first === undefined || isWaiting(first) === isWaiting(best)) return names;
+  const told = names.find((name) => (isWaiting(first) ? isWaiting(name) : name === first));
+  return told !== undefined && worth(best) - worth(told) < NEAR ? before(told) : names;
 }
+
+const isWaiting = (name: BottleneckClass): boolean => WAITING.some((one) => one === name);
 
 /** Registers or LDS let no more waves on a compute unit than a quarter of its slots, or whole workgroups are too few for half of the units. */
 function areKeptOut(input: ClassifierInput): boolean {
@@ -206,29 +258,23 @@ function isSmall({ groupsPerCu, wavesPerGroup }: ClassifierInput): boolean {
 }
 
 /** A class that only its estimate speaks for. */
-function estimated(name: WaitingClass, { of }: Estimates, input: ClassifierInput): Bottleneck {
-  const others = WAITING.filter((other) => other !== name);
+function estimated(name: EstimatedClass, { of }: Estimates, input: ClassifierInput): Bottleneck {
+  const value = of[name] ?? 0;
+  const others = (Object.keys(of) as EstimatedClass[]).filter((other) => other !== name);
   return {
     class: name,
     confidence: 0.5,
     evidence: [
-      {
-        metric: SAVED[name],
-        value: of[name],
-        threshold: NOTABLE,
-        comparison: 'at least',
-        formula: FORMULA,
-        source: MODEL,
-      },
+      { metric: SAVED[name], value, threshold: NOTABLE, comparison: 'at least', formula: FORMULA, source: MODEL },
     ],
     refutedBy: others.map((other) => ({
       metric: SAVED[other],
-      value: of[other],
-      threshold: of[name],
+      value: of[other] ?? 0,
+      threshold: value,
       comparison: 'at least',
       formula: FORMULA,
     })),
-    headroom: bound(of[name], input.roofline.headroom),
+    headroom: bound(value, input.roofline.headroom),
   };
 }
 

@@ -5,10 +5,13 @@ import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
 import { idleLatency, L1_PART, vectorLatency } from './queues.ts';
 import { dispatcherShare, readable, writable } from './shares.ts';
+import { type UnitClass, unitsWorth } from './units-worth.ts';
 
 /** The classes of kernels that wait. */
 export const WAITING = ['memory-bandwidth', 'memory-latency', 'under-occupied'] as const satisfies BottleneckClass[];
 export type WaitingClass = (typeof WAITING)[number];
+/** The classes that have an estimate. */
+export type EstimatedClass = WaitingClass | UnitClass;
 
 /** Cycles by which the first loads of a wave from pages that nobody asked for take longer (MI300X: the first of two take 1,720, from memory 790). */
 const TRANSLATED = 930;
@@ -27,18 +30,24 @@ const LEAST_CHAIN = 0.0001;
 const LEAST_PRESENT = 0.1;
 /** A wave loads so many scalars besides its arguments. */
 const SCALAR_LOADS = 8;
-/** Cycles in which a wave issues an instruction. */
-const ISSUE = 4;
+/** An idle latency that is so many times the measured one is wrong. */
+const TOO_SOON = 1.1;
+/** LDS that works less hardly makes waves wait. */
+const LDS_IDLE = 0.2;
 /** What is left of a cost that is free. */
 const FREE = 1 / 16;
 
 export interface Estimates {
-  /** Share of the time that each would save. */
-  readonly of: Readonly<Record<WaitingClass, number>>;
-  /** Share of the time that lanes cost which do nothing, that vector and that scalar instructions cost. */
-  readonly lanes: number;
-  readonly vectors: number;
-  readonly scalars: number;
+  /** Share of the time that each would save; of units only where something says how long waves wait for them. */
+  readonly of: Readonly<Record<WaitingClass, number>> & Readonly<Partial<Record<UnitClass, number>>>;
+  /**
+   * What each can save at most, whatever the estimate says: bandwidth the time that levels of memory work (381 of 384 runs of the timing model gain
+   * no more), latency the waits for an idle memory, more waves the free slots and what the busiest unit or path leaves, LDS the waits where nothing
+   * tells what they are for.
+   */
+  readonly atMost: Readonly<Record<WaitingClass | 'lds', number>>;
+  /** Memory answers sooner than it would answer a GPU that does nothing else: how long that takes is known wrong then. */
+  readonly isTooSoon: boolean;
 }
 
 /** Times that overlap in part: between the longest and the sum. */
@@ -48,9 +57,6 @@ const together = (...parts: readonly number[]): number =>
 /** The part of a time of one that is left beside others. */
 const beside = (...parts: readonly number[]): number =>
   Math.max(LEAST_CHAIN, 1 - parts.reduce((sum, part) => sum + part ** OVERLAP, 0)) ** (1 / OVERLAP);
-
-/** Share of the time that goes with a unit that works for the share `busy`. */
-const costOf = (busy: number): number => 1 - beside(busy);
 
 /**
  * The estimates. With the time of the kernel as one: what memory needs for the bytes, what the busiest unit works, and the rest of the root,
@@ -111,15 +117,6 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   const answered = (chain * wait * unqueued) / Math.max(1e-6, wait * unqueued + 1 - wait);
   const sooner = 1 - together(memory, unit, chain - answered * (1 - FREE)) / time;
   const more = 1 - together(full * FREE, unit, chain) / time;
-  // A wave issues its own instructions whoever else is there, and waits to do so where others do.
-  const issued = (id: string, isBusiest: boolean): number =>
-    Math.min(
-      1,
-      (ISSUE * number(id)) / Math.max(1, waves.value * number('cycles.per-wave')) +
-        (isBusiest ? number('wait.issue') : 0),
-    );
-  const salu = within(number('issue.salu'));
-  const vectors = Math.max(costOf(valu), issued('insts.valu', valu >= unit));
   // Slots that waves leave free while there are waves.
   const crowd = numberOf(input.occupancy);
   const factor = crowd === undefined ? 1 : Math.min(2, Math.max(1, present / Math.max(crowd, 0.01)));
@@ -130,11 +127,25 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
       'memory-bandwidth': busy * Math.max(more, QUEUE_PART * queued * (1 - dispatcher ** 2)),
       'memory-latency': busy * Math.max(0, Math.min(sooner, wait * unqueued)),
       'under-occupied': Math.min(0.5, 1 - together(full, unit, chain / factor) / time),
+      ...unitsWorth(input, present, memory),
     },
-    vectors,
-    scalars: Math.max(costOf(salu), issued('insts.salu', salu >= unit)),
-    lanes: (1 - Math.min(64, numberOf(metric('lanes.active')) ?? 64) / 64) * vectors,
+    atMost: {
+      'memory-bandwidth': Math.min(1, bytes + Math.max(level('L2'), number('l2.busy')) + level('L1') / L1_PART),
+      'memory-latency': wait * unqueued,
+      'under-occupied': Math.min(0.5, 1 - 1 / factor, 1 - Math.max(memory, unit)),
+      lds: ldsAtMost(input, waits.value),
+    },
+    isTooSoon: latency.value > 0 && latency.value * TOO_SOON < idle,
   };
+}
+
+/** Share of wave time that waits for LDS are at most: those of a trace, and all waits where there is none and LDS works or may do so. */
+function ldsAtMost(input: ClassifierInput, waits: number): number {
+  const traced = waitShare(input, 'lds');
+  if (isKnown(traced)) return traced.value;
+  const number = (id: string): number | undefined =>
+    numberOf(input.metrics.find((m) => m.metric.id === id)?.value ?? unknown(''));
+  return number('insts.lds') === 0 || (number('lds.busy') ?? 1) <= LDS_IDLE ? 0 : waits;
 }
 
 /** Share of wave time in waits for memory: from a trace where there is one, else no more than vector memory instructions take. */

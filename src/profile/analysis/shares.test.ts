@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { known, unknown } from '../measure.ts';
+import { known, numberOf, unknown } from '../measure.ts';
 import type { ClassifierInput } from './bottleneck-types.ts';
 import { dispatcherShare } from './shares.ts';
 
@@ -21,8 +21,15 @@ describe('dispatcherShare', () => {
   // AMD's published workload TCP/mi200: fillBufferAligned starts 524,288 waves in 384,563 cycles.
   it('should be unknown where waves start faster than one a cycle', () => {
     expect(dispatcherShare(input(1, 4), known(524288 / 384563))).toEqual(
-      unknown('waves are started faster than one a cycle'),
+      unknown('waves are started faster than this dispatcher is known to'),
     );
+  });
+
+  it('should not be more than whole on gfx90a for the kernel that bounds its rate, and less for a wave a cycle', () => {
+    const share = (started: number): number =>
+      numberOf(dispatcherShare({ ...input(1, 4), arch: 'gfx90a' }, known(started))) ?? 0;
+    expect(share(524288 / 384563)).toBeCloseTo(1, 2);
+    expect(share(1)).toBeCloseTo(0.73, 2);
   });
 
   it('should say why the waves are not known', () => {

@@ -27,15 +27,30 @@ export function storeShare({ metrics }: ClassifierInput, hbm: Measure): Measure 
   return isKnown(hbm) ? known((hbm.value * part) / STORE_PART) : hbm;
 }
 
-/** Waves of a cycle that only another dispatcher starts, not a kernel whose first cycles are not counted. */
+/** A share that only a faster dispatcher has, not a kernel whose first cycles are not counted. */
 const FASTER = 1.1;
 
 /**
- * Share of the cycles in which the dispatcher of an XCC starts waves: a wave takes one, and a workgroup as many as there are XCCs, which get theirs in
- * turn. A chip that starts more has a dispatcher of another rate (AMD's published MI210 workloads have 1.36 waves a cycle): unknown then.
+ * Cycles that a wave and that a workgroup take of a dispatcher. MI300X: one a wave, and one for each XCC that a workgroup goes past (empty kernels:
+ * 16.9 cycles a workgroup of 16 waves, 8.03 a workgroup of a die).
+ * gfx90a: no more than what a fill of AMD's published Omniperf workloads shows, which starts 131,072 workgroups of four waves in 384,563 cycles.
  */
-export function dispatcherShare({ xccs = 1, wavesPerGroup }: ClassifierInput, started: Measure): Measure {
+const DISPATCH: Readonly<Record<string, { readonly wave: number; readonly workgroup: number }>> = {
+  gfx90a: { wave: 0.73, workgroup: 2.93 },
+};
+
+/** Whether the rate of the dispatcher is only known to be no lower. */
+export const isDispatchBound = (arch: string | undefined): boolean => DISPATCH[arch ?? ''] !== undefined;
+
+/**
+ * Share of the cycles in which the dispatcher of an XCC starts waves. A chip that starts more has a dispatcher of another rate: unknown then.
+ */
+export function dispatcherShare({ xccs = 1, wavesPerGroup, arch }: ClassifierInput, started: Measure): Measure {
   if (!isKnown(started)) return started;
-  const share = started.value * (isKnown(wavesPerGroup) ? Math.max(1, xccs / Math.max(1, wavesPerGroup.value)) : 1);
-  return share > FASTER ? unknown('waves are started faster than one a cycle') : known(Math.min(1, share));
+  const { wave, workgroup } = DISPATCH[arch ?? ''] ?? { wave: 1, workgroup: xccs };
+  const group = isKnown(wavesPerGroup) ? workgroup / Math.max(1, wavesPerGroup.value) : 0;
+  const share = started.value * Math.max(wave, group);
+  return share > FASTER
+    ? unknown('waves are started faster than this dispatcher is known to')
+    : known(Math.min(1, share));
 }

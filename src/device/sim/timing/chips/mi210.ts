@@ -4,6 +4,8 @@ import { MI300X } from './mi300x.ts';
 
 const WHITE_PAPER = 'AMD CDNA 2 white paper';
 const LATENCY = 'mt4g and gpu-benches latency tables of MI210';
+const STARTED =
+  'an Omniperf workload that AMD published: a fill starts 131,072 workgroups of four waves in 384,563 cycles, so no more than that';
 const NONE = 'there is no memory-side cache: as fast as what is behind it';
 
 export const MI210: ChipFile = {
@@ -16,6 +18,8 @@ export const MI210: ChipFile = {
     xccs: [1, WHITE_PAPER],
     cusPerXcc: [104, WHITE_PAPER],
     clockMhz: [1700, WHITE_PAPER],
+    'dispatch.minimum': [2.93, STARTED],
+    'dispatch.wave': [0.73, STARTED],
     'class.packed32.issue': [4, WHITE_PAPER],
     'lds.latency': [49, LATENCY],
     'vl1d.bytes': [16384, WHITE_PAPER],

@@ -1,0 +1,75 @@
+// What it is worth that a unit of the compute unit costs nothing, from how long waves wait for it: estimates of what docs/profile.md, "What a
+// class means", measures on the timing model. A unit that works all the time and that nobody waits for limits nothing: a wave that is alone on
+// its SIMD issues whenever it can, and what it waits for then is the latency between its own instructions.
+import { isKnown, numberOf } from '../measure.ts';
+import { traceShare, waitShare } from './bottleneck-traces.ts';
+import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
+
+/** Classes of units, and the barrier. */
+export type UnitClass = Extract<BottleneckClass, 'compute' | 'divergence' | 'scalar' | 'lds' | 'barrier'>;
+
+/** Cycles in which a wave issues an instruction. */
+const ISSUE = 4;
+/**
+ * Waits to issue go with the busy share of the unit to this power, and of the wave's own instructions so much goes: 180 runs of the timing model
+ * that VALU or matrix units are busiest in have a root mean square error of 0.07 (0.25 to 1, and nothing to a half were tried), 22 of scalar units 0.09.
+ */
+const BUSY_POWER = 0.75;
+const OWN_PART = 0.3;
+/** Waits for LDS go with the root of its busy share, of one half at least: 0.06 for 117 runs. */
+const LDS_LEAST = 0.5;
+/** Lanes up to which what vector instructions cost is the cost of lanes that do nothing. */
+const HALF_LANES = 32;
+/** How a unit that nothing is known of but how long it works overlaps with the rest (as in estimates.ts). */
+const OVERLAP = 2.5;
+
+/** Share of the time that goes with a unit of which only the busy share is known. */
+const costOf = (busy: number): number => 1 - (1 - Math.min(1, busy) ** OVERLAP) ** (1 / OVERLAP);
+
+/**
+ * Shares of the kernel's time that each unit costs. Numbers of units are divided by `present`, the share of the time in which there are waves;
+ * what is beside a unit bounds what it is worth: memory that is busy for the share `memory`, and the other units.
+ */
+export function unitsWorth(
+  input: ClassifierInput,
+  present: number,
+  memory: number,
+): Partial<Record<UnitClass, number>> {
+  const metric = (id: string): number | undefined => {
+    const value = input.metrics.find((sum) => sum.metric.id === id)?.value;
+    return value === undefined ? undefined : numberOf(value);
+  };
+  const busy = (id: string): number => Math.min(1, (metric(id) ?? 0) / present);
+  const share = {
+    vectors: Math.max(busy('issue.valu'), busy('mfma.busy')),
+    scalars: busy('issue.salu'),
+    lds: busy('lds.busy'),
+  };
+  type Unit = keyof typeof share;
+  const beside = (unit: Unit): number => {
+    const others = (Object.keys(share) as Unit[]).flatMap((other) => (other === unit ? [] : share[other]));
+    return 1 - Math.min(1, Math.max(memory, ...others)) ** 2;
+  };
+  const waits = metric('wait.issue');
+  const cycles = (metric('waves') ?? 0) * (metric('cycles.per-wave') ?? 0);
+  const worth = (unit: Exclude<Unit, 'lds'>, instructions: string, isBusiest: boolean): number => {
+    const own = cycles > 0 ? Math.min(1, (ISSUE * (metric(instructions) ?? 0)) / cycles) : 0;
+    const cost =
+      isBusiest && waits !== undefined
+        ? waits * share[unit] ** BUSY_POWER + OWN_PART * own * share[unit]
+        : costOf(share[unit]);
+    return Math.min(1, cost) * beside(unit);
+  };
+  const vectors = worth('vectors', 'insts.valu', share.vectors >= share.scalars);
+  const lanes = Math.min(64, metric('lanes.active') ?? 64);
+  const isHalf = lanes <= HALF_LANES;
+  const lds = waitShare(input, 'lds');
+  const barrier = traceShare(input, 'barrier');
+  return {
+    compute: isHalf ? 0 : vectors,
+    divergence: isHalf ? vectors : (1 - lanes / 64) * vectors,
+    scalar: worth('scalars', 'insts.salu', share.scalars > share.vectors),
+    ...(isKnown(lds) ? { lds: lds.value * Math.max(LDS_LEAST, share.lds) ** 0.5 * beside('lds') } : {}),
+    ...(isKnown(barrier) ? { barrier: barrier.value } : {}),
+  };
+}
