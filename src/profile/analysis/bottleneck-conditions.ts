@@ -10,6 +10,7 @@ import {
   waitShare,
 } from './bottleneck-traces.ts';
 import type { Cause, Condition } from './bottleneck-types.ts';
+import { perWave } from './per-wave.ts';
 import {
   L1_PART,
   queuedFrom,
@@ -124,13 +125,8 @@ export function memoryConditions(numbers: KernelNumbers) {
   const brief: Condition = {
     metric: 'cycles of all vector memory instructions of a wave over those of the wave',
     value: combine(
-      [
-        vectorLatency(input.metrics),
-        numbers.metric('insts.vmem'),
-        numbers.metric('waves'),
-        numbers.metric('cycles.per-wave'),
-      ],
-      (cycles, instructions, waves, each) => (cycles * instructions) / Math.max(1, waves * each),
+      [vectorLatency(input.metrics), perWave(input, 'insts.vmem'), numbers.metric('cycles.per-wave')],
+      (cycles, instructions, each) => (cycles * instructions) / Math.max(1, each),
     ),
     comparison: 'at most',
     threshold: BRIEF,

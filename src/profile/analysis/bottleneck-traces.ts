@@ -1,6 +1,7 @@
 // The rules of the classifier that need a thread trace or PC samples: what waves waited for.
-import { isKnown, known, type Measure, ratio, unknown } from '../measure.ts';
+import { isKnown, known, type Measure, unknown } from '../measure.ts';
 import type { Cause, ClassifierInput, ClassTest, Condition } from './bottleneck-types.ts';
+import { perWave } from './per-wave.ts';
 import type { WaitedFor } from './trace-features.ts';
 
 export const MODEL = 'Wavesmith docs/profile.md, "Bottleneck classes"';
@@ -49,9 +50,7 @@ export function waitShare({ trace }: ClassifierInput, name: WaitedFor): Measure 
 
 /** Every wave waits for its arguments; a kernel that waits for scalar loads has more of them. */
 function scalarWaits(input: ClassifierInput): Measure {
-  const count = (id: string): Measure =>
-    input.metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`there is no formula for ${id}`);
-  const loads = ratio(count('insts.smem'), count('waves'), 'waves');
+  const loads = perWave(input, 'insts.smem');
   return isKnown(loads) && loads.value < SCALAR_LOADS
     ? unknown('waves load few scalars besides their arguments')
     : waitShare(input, 'scalar');

@@ -73,6 +73,8 @@ export interface ClassifierInput {
   /** Of the most frequent launch: workgroups for each CU of the GPU, and waves of a workgroup. */
   readonly groupsPerCu: Measure;
   readonly wavesPerGroup: Measure;
+  /** How many launches differ in grid, workgroup or registers; taken for several where it is not known. */
+  readonly launches?: number | undefined;
   /** The architecture, as in `gfx942`. */
   readonly arch?: string | undefined;
   /** Dies of the GPU that get workgroups in turn; one where it is not known. */

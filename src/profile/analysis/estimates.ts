@@ -3,6 +3,7 @@
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
+import { apart, perWave } from './per-wave.ts';
 import { idleLatency, L1_PART, vectorLatency } from './queues.ts';
 import { dispatcherShare, readable, writable } from './shares.ts';
 import { type UnitClass, unitsWorth } from './units-worth.ts';
@@ -26,6 +27,17 @@ const IN_QUEUES = 0.3;
 const FULL = 0.98;
 /** What a chain is at least: nothing works without one. */
 const LEAST_CHAIN = 0.0001;
+/** What an estimate is made of must be of the same dispatches. */
+const TOGETHER = [
+  'wait.any',
+  'wait.issue',
+  'waves',
+  'insts.vmem',
+  'cycles.per-wave',
+  'issue.valu',
+  'bytes.hbm.read',
+  'vmem.latency',
+];
 /** Shorter than this part of a kernel its waves are not: what is counted less is counted wrong. */
 const LEAST_PRESENT = 0.1;
 /** A wave loads so many scalars besides its arguments. */
@@ -71,13 +83,13 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   const level = (name: string): number =>
     numberOf(roofline.points.find((p) => p.level === name)?.ofPeak ?? unknown('')) ?? 0;
   const hbm = roofline.points.find((p) => p.level === 'HBM');
-  const [waits, waves] = [metric('wait.any'), metric('waves')];
+  const waits = metric('wait.any');
   const isVector = numberOf(metric('insts.vmem')) !== 0;
   const latency = isVector ? vectorLatency(metrics) : known(0);
   for (const needed of [
     waits,
     latency,
-    waves,
+    metric('waves'),
     metric('insts.vmem'),
     metric('cycles.per-wave'),
     hbm?.ofPeak ?? unknown('no roof of HBM'),
@@ -85,9 +97,13 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   ]) {
     if (!isKnown(needed)) return needed;
   }
-  if (!isKnown(waits) || !isKnown(latency) || !isKnown(waves) || hbm === undefined) return unknown('not counted');
+  if (!isKnown(waits) || !isKnown(latency) || hbm === undefined) return unknown('not counted');
+  const other = apart(input, TOGETHER);
+  if (other !== undefined) return unknown(other);
+  const vectors = perWave(input, 'insts.vmem');
+  if (!isKnown(vectors)) return vectors;
 
-  const loads = Math.max(1, number('insts.vmem') / Math.max(1, waves.value));
+  const loads = Math.max(1, vectors.value);
   const wait = memoryWait(input, waits.value, (latency.value * loads) / Math.max(1, number('cycles.per-wave')));
   const rounds = roundsOf(input);
   const idle = idleLatency(metrics) + TRANSLATED / rounds / Math.sqrt(loads);
@@ -156,9 +172,7 @@ function memoryWait(input: ClassifierInput, waits: number, vector: number): numb
     const others = [waitShare(input, 'lds'), waitShare(input, 'atomics'), traceShare(input, 'barrier')];
     return Math.min(1, Math.max(vectors + scalars, waits - others.reduce((sum, o) => sum + (numberOf(o) ?? 0), 0)));
   }
-  const count = (id: string): number =>
-    numberOf(input.metrics.find((m) => m.metric.id === id)?.value ?? unknown('')) ?? 0;
-  const isScalar = count('insts.smem') >= SCALAR_LOADS * count('waves');
+  const isScalar = (numberOf(perWave(input, 'insts.smem')) ?? 0) >= SCALAR_LOADS;
   return Math.min(1, waits, isScalar ? 1 : vector);
 }
 

@@ -235,6 +235,7 @@ export function kernelEntries(
             : ratio(resident, known(maxWavesPerCu), 'the wave limit'),
         fits: fitting(occupancy, launched[0]),
         ...launchedGroups(launched[0], agent?.cuCount),
+        launches: launched.length,
         arch: agent?.arch,
         xccs: agent?.xccCount,
         impossible,

@@ -4,6 +4,7 @@
 import { isKnown, numberOf } from '../measure.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
+import { perWave } from './per-wave.ts';
 
 /** Classes of units, and the barrier. */
 export type UnitClass = Extract<BottleneckClass, 'compute' | 'divergence' | 'scalar' | 'lds' | 'barrier'>;
@@ -51,9 +52,9 @@ export function unitsWorth(
     return 1 - Math.min(1, Math.max(memory, ...others)) ** 2;
   };
   const waits = metric('wait.issue');
-  const cycles = (metric('waves') ?? 0) * (metric('cycles.per-wave') ?? 0);
+  const cycles = metric('cycles.per-wave') ?? 0;
   const worth = (unit: Exclude<Unit, 'lds'>, instructions: string, isBusiest: boolean): number => {
-    const own = cycles > 0 ? Math.min(1, (ISSUE * (metric(instructions) ?? 0)) / cycles) : 0;
+    const own = cycles > 0 ? Math.min(1, (ISSUE * (numberOf(perWave(input, instructions)) ?? 0)) / cycles) : 0;
     const cost =
       isBusiest && waits !== undefined
         ? waits * share[unit] ** BUSY_POWER + OWN_PART * own * share[unit]
