@@ -1,13 +1,14 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
 // `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
-// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight and `--public` twenty-seven more.
+// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight, `--public` twenty-seven and `--classics` thirty-six more.
 // `equal` is a class that is worth as much as the limiter; a kernel that nothing limits is `balanced` and is not counted.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
 import { AssemblyError } from '../src/asm/index.ts';
 import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
 import { BOTTLENECKS } from '../src/profile/index.ts';
+import { CLASSIC_KERNELS } from '../tests/limiters/classics.ts';
 import { classesOf, limiterOn } from '../tests/limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from '../tests/limiters/compiled.ts';
 import { CRAFT_KERNELS } from '../tests/limiters/crafts.ts';
@@ -42,6 +43,7 @@ const { values } = parseArgs({
     suites: { type: 'boolean', default: false },
     everyday: { type: 'boolean', default: false },
     public: { type: 'boolean', default: false },
+    classics: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -64,6 +66,7 @@ const compiled = {
   'suites.c': values.suites && SUITE_KERNELS,
   'everyday.c': values.everyday && EVERYDAY_KERNELS,
   'public.c': values.public && PUBLIC_KERNELS,
+  'classics.c': values.classics && CLASSIC_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { chipNamed } from '../src/device/sim/timing/chips/index.ts';
 import { analyse, recordSimulated, type SimulatedProgram } from '../src/profile/index.ts';
+import { CLASSIC_KERNELS } from './limiters/classics.ts';
 import { classesOf, limiterRecording } from './limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from './limiters/compiled.ts';
 import { EVERYDAY_KERNELS } from './limiters/everyday.ts';
@@ -60,6 +61,9 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     ['copy_bytes', 'suites.c', SUITE_KERNELS],
     ['select_if', 'public.c', PUBLIC_KERNELS],
     ['small_update', 'public.c', PUBLIC_KERNELS],
+    ['heart_cells', 'classics.c', CLASSIC_KERNELS],
+    ['sobol', 'classics.c', CLASSIC_KERNELS],
+    ['mix_256', 'classics.c', CLASSIC_KERNELS],
   ] as const)('%s of %s', async (name, source, kernels) => {
     const [kernel] = kernels.filter((k) => k.name === name);
     const [first] = await classesOf(kernel, 'mi300x', compiledObject(source, 'gfx942'));
@@ -105,6 +109,9 @@ describe.skipIf(COMPILED === undefined)('a class that cannot be known is not sur
     ['blocks_turned', SUITE_KERNELS, 'suites.c'],
     ['bfs_level', EVERYDAY_KERNELS, 'everyday.c'],
     ['bitonic_step', EVERYDAY_KERNELS, 'everyday.c'],
+    ['cumsum_thread', EVERYDAY_KERNELS, 'everyday.c'],
+    ['digit_ranks', PUBLIC_KERNELS, 'public.c'],
+    ['julia', PUBLIC_KERNELS, 'public.c'],
   ] as const)('%s, with a group of counters and the trace away', async (name, kernels, source) => {
     const [kernel] = kernels.filter((k) => k.name === name);
     expect(kernel).toBeDefined();
@@ -116,6 +123,81 @@ describe.skipIf(COMPILED === undefined)('a class that cannot be known is not sur
       const [first] = analyse(recording).kernels[0]?.bottleneck.classes ?? [];
       const isWrong = first !== undefined && first.class !== kernel.limiter;
       expect(isWrong ? first.confidence : 0, `${first?.class} without ${group}`).toBeLessThan(0.75);
+    }
+  });
+});
+
+/** Passes of a profiler: which counters each collects (-1 is all of them), and how long and how large its launches are. */
+const PASSES = {
+  'of one launch, each slower than the other': {
+    times: [1, 1.3, 0.85],
+    sizes: [1, 1, 1],
+    passOf: (name: string) =>
+      /^SQ_WAVES$|^SQ_WAVE_CYCLES|^GRBM/.test(name) ? -1 : /^TCC/.test(name) ? 0 : /^TCP/.test(name) ? 1 : 2,
+  },
+  'that share no counter': {
+    times: [1, 1.25],
+    sizes: [1, 1],
+    passOf: (name: string) => (/^TC/.test(name) ? 0 : 1),
+  },
+  'of launches of other sizes': {
+    times: [1, 3.6],
+    sizes: [1, 4],
+    passOf: (name: string) => (/^SQ_WAVES$|^GRBM/.test(name) ? -1 : /^TC/.test(name) ? 0 : 1),
+  },
+} as const;
+
+/** The run with its dispatches once for every pass, and only that pass's counters in each. */
+function multiplexed(program: SimulatedProgram, { times, sizes, passOf }: (typeof PASSES)[keyof typeof PASSES]) {
+  let at = 0;
+  const dispatches = times.flatMap((time, pass) =>
+    program.dispatches.map((one) => {
+      const by = sizes[pass] ?? 1;
+      const keeps = (name: string): boolean => passOf(name) === -1 || passOf(name) === pass;
+      const counters = Object.fromEntries(
+        Object.entries(one.counters).flatMap(([name, counter]) =>
+          keeps(name) ? [[name, 'value' in counter ? { value: counter.value * by } : counter] as const] : [],
+        ),
+      );
+      const { modelled } = one;
+      if (modelled === undefined) throw new Error('the run was not modelled');
+      const startNs = at;
+      at += (modelled.endNs - modelled.startNs) * time + 1000;
+      const estimated = Object.entries(modelled.counters).flatMap(([name, count]) =>
+        keeps(name) ? [[name, count * by] as const] : [],
+      );
+      const [x, y, z] = one.grid;
+      return {
+        ...one,
+        dependencies: [],
+        grid: [x * by, y, z] as const,
+        wavefronts: one.wavefronts * by,
+        counters,
+        modelled: { ...modelled, startNs, endNs: at - 1000, counters: Object.fromEntries(estimated) },
+      };
+    }),
+  );
+  return { ...program, dispatches };
+}
+
+describe.skipIf(COMPILED === undefined)('passes with other counters', () => {
+  test.each([
+    ['copy_rows', SUITE_KERNELS, 'suites.c'],
+    ['tree', SUITE_KERNELS, 'suites.c'],
+    ['btree_range', CLASSIC_KERNELS, 'classics.c'],
+    ['sobol', CLASSIC_KERNELS, 'classics.c'],
+  ] as const)('%s is not sure and wrong', async (name, kernels, source) => {
+    const [kernel] = kernels.filter((k) => k.name === name);
+    expect(kernel).toBeDefined();
+    if (kernel === undefined) return;
+    const recorded = await limiterRecording(kernel, chipNamed('mi300x'), compiledObject(source, 'gfx942'));
+    for (const [title, passes] of Object.entries(PASSES)) {
+      const recording = recordSimulated(multiplexed(recorded, passes));
+      recording.traces.length = 0;
+      const [first] = analyse(recording).kernels[0]?.bottleneck.classes ?? [];
+      const isWrong = first !== undefined && first.class !== kernel.limiter;
+      expect(isWrong ? first.confidence : 0, `${first?.class}, passes ${title}`).toBeLessThan(0.75);
+      if (title.startsWith('of one launch')) expect(first, title).toBeDefined();
     }
   });
 });

@@ -93,7 +93,12 @@ export const COMPILED_KERNELS: readonly CompiledKernel[] = [
     'matrix operations, four chains a wave',
   ),
   limited('divergence', 'escape_time', full, 'one lane in sixteen works a hundred times as long'),
-  limited('lds', 'lds_histogram', full, 'the lanes of a wave meet in eight words'),
+  limited(
+    'compute',
+    'lds_histogram',
+    full,
+    'compute 26%, LDS nothing: hashes, and the lanes of a wave meet in eight words',
+  ),
   limited('lds', 'transpose_in_lds', { groups: 608, threads: 256, bytes: MB }, 'columns of a tile without padding'),
   limited('atomics', 'global_histogram', { groups: 1024, threads: 256, bytes: MB }, 'all lanes add to 128 words'),
   limited(

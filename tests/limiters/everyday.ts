@@ -20,8 +20,6 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     groups: 2048,
     threads: 256,
     bytes: 20 * MB,
-    elsewhere: { mi210: 'under-occupied' },
-    equals: { mi210: ['memory-latency'] },
   },
   {
     name: 'softmax_1000',
@@ -39,7 +37,6 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     threads: 512,
     bytes: 30 * MB,
     elsewhere: { mi350x: 'under-occupied', mi210: 'memory-bandwidth' },
-    equals: { mi210: ['memory-latency'] },
   },
   {
     name: 'layernorm_768',
@@ -93,8 +90,7 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 12 * MB,
     fill: noise,
-    elsewhere: { mi210: 'memory-bandwidth' },
-    equals: { mi350x: ['compute'], mi210: ['memory-latency', 'instruction-fetch', 'under-occupied'] },
+    equals: { mi350x: ['compute'] },
     balanced: ['mi210'],
   },
   {
@@ -176,8 +172,6 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     groups: 16384,
     threads: 256,
     bytes: 33 * MB,
-    elsewhere: { mi350x: 'memory-latency' },
-    equals: { mi350x: ['memory-bandwidth'] },
     balanced: ['mi350x'],
   },
   {
@@ -203,9 +197,6 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     groups: 4096,
     threads: 256,
     bytes: 17 * MB,
-    elsewhere: { mi210: 'under-occupied' },
-    equals: { mi210: ['memory-latency', 'launch', 'barrier'] },
-    balanced: ['mi210'],
   },
   {
     name: 'sum_strided',
@@ -250,7 +241,7 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     groups: 4096,
     threads: 256,
     bytes: 17 * MB,
-    elsewhere: { mi350x: 'memory-latency', mi210: 'under-occupied' },
+    elsewhere: { mi350x: 'memory-latency' },
     equals: { mi350x: ['memory-bandwidth'] },
   },
   {
@@ -298,8 +289,9 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     groups: 4096,
     threads: 256,
     bytes: 5 * MB,
-    elsewhere: { mi350x: 'memory-latency', mi210: 'launch' },
+    elsewhere: { mi350x: 'memory-latency' },
     equals: { mi300x: ['memory-latency'] },
+    balanced: ['mi210'],
   },
   {
     name: 'paged_decode',
@@ -309,7 +301,7 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     threads: 128,
     bytes: 22 * MB,
     fill: noise,
-    elsewhere: { mi350x: 'under-occupied' },
+    elsewhere: { mi350x: 'under-occupied', mi210: 'under-occupied' },
     equals: { mi350x: ['memory-latency'] },
   },
   {
@@ -404,7 +396,7 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     groups: 4096,
     threads: 256,
     bytes: 13 * MB,
-    elsewhere: { mi210: 'launch' },
+    balanced: ['mi210'],
   },
   {
     name: 'sobel',
@@ -414,6 +406,7 @@ export const EVERYDAY_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 10 * MB,
     fill: noise,
+    elsewhere: { mi210: 'launch' },
   },
   {
     name: 'edit_distance',

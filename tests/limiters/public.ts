@@ -24,6 +24,7 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 28 * MB,
     equals: { mi300x: ['memory-bandwidth'] },
+    balanced: ['mi210'],
   },
   {
     name: 'causal_scores',
@@ -43,6 +44,7 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 44 * MB,
     fill: noise,
+    elsewhere: { mi210: 'memory-bandwidth' },
   },
   {
     name: 'token_backward',
@@ -70,7 +72,7 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 44 * MB,
     fill: noise,
-    elsewhere: { mi350x: 'memory-latency' },
+    elsewhere: { mi350x: 'memory-latency', mi210: 'memory-latency' },
     equals: { mi350x: ['under-occupied'] },
   },
   {
@@ -133,6 +135,7 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 4 * MB,
     fill: noise,
+    elsewhere: { mi210: 'compute' },
   },
   {
     name: 'bodies_few',
@@ -142,6 +145,7 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     threads: 64,
     bytes: 4 * MB,
     fill: noise,
+    elsewhere: { mi210: 'under-occupied' },
   },
   {
     name: 'call_and_put',
@@ -176,7 +180,7 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 8 * MB,
     fill: noise,
-    elsewhere: { mi350x: 'under-occupied' },
+    elsewhere: { mi210: 'launch' },
     balanced: ['mi300x', 'mi350x'],
   },
   {
@@ -187,6 +191,7 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     threads: 64,
     bytes: 40 * MB,
     fill: noise,
+    elsewhere: { mi210: 'memory-latency' },
   },
   {
     name: 'sort_512',
@@ -216,7 +221,7 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 24 * MB,
     fill: noise,
-    elsewhere: { mi350x: 'memory-latency' },
+    elsewhere: { mi350x: 'memory-latency', mi210: 'memory-latency' },
     equals: { mi300x: ['memory-latency'] },
   },
   {
@@ -236,6 +241,8 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 8 * MB,
     launches: 40,
+    elsewhere: { mi210: 'under-occupied' },
+    equals: { mi210: ['launch'] },
   },
   {
     name: 'matrix_tiles',
@@ -244,7 +251,8 @@ export const PUBLIC_KERNELS: readonly CompiledKernel[] = [
     groups: 1216,
     threads: 256,
     bytes: 24 * MB,
-    equals: { mi300x: ['under-occupied'] },
+    elsewhere: { mi210: 'under-occupied' },
+    equals: { mi300x: ['under-occupied'], mi210: ['memory-latency'] },
   },
   {
     name: 'julia',

@@ -606,6 +606,30 @@ describe('bottleneck classes', () => {
     expect(first(8, 0.85)).not.toBe('launch');
   });
 
+  test('a unit that works and that nobody waits for is no limit where more waves fit', () => {
+    const first = (waits: number) => {
+      const values = {
+        ...quiet,
+        'issue.valu': 0.72,
+        'wait.any': 0.1,
+        'wait.issue': waits,
+        'insts.valu': 100,
+        waves: 10,
+        'cycles.per-wave': 180,
+        'insts.vmem': 10,
+        'vmem.latency': 900,
+        'lanes.active': 64,
+      };
+      const metrics = Object.entries(values).map(([id, n]) => withMetric(id, n));
+      const roofline = { ...rooflineWith(0.05, known(0.9)), computeOfPeak: known(0.1) };
+      return classify(input({ metrics, roofline, occupancy: known(0.12), fits: known(0.5) })).classes[0];
+    };
+    expect(first(0.7)?.class).toBe('compute');
+    expect(first(0.02)?.class).toBe('under-occupied');
+    // The tests say compute there, so nothing is sure.
+    expect(first(0.02)?.confidence).toBeLessThanOrEqual(0.7);
+  });
+
   test('waiting at full bandwidth is bandwidth, not latency', () => {
     const { classes } = classify(
       input({ metrics: [withMetric('wait.any', 0.95)], roofline: rooflineWith(0.85, known(0.15)) }),

@@ -12,11 +12,11 @@ import {
 import type { Cause, Condition } from './bottleneck-types.ts';
 import { perWave } from './per-wave.ts';
 import {
-  L1_PART,
   queuedFrom,
   queueing,
   queueingForAtomics,
   queueingForMemory,
+  reachableL1,
   UNQUEUED,
   vectorLatency,
 } from './queues.ts';
@@ -98,12 +98,13 @@ export function memoryConditions(numbers: KernelNumbers) {
   const requests = numbers.when('requests per L2 channel and cycle', 'l2.busy', 0.6);
   const isShort = isKnown(input.meanNs) && input.meanNs.value < SHORT_NS;
   const levels = [numbers.level('HBM'), numbers.level('L2'), numbers.level('L1'), requests.value];
+  const partOfL1 = reachableL1(input.arch, input.metrics);
   const fromL1: Condition = {
     metric: 'share of the L1 bandwidth that can be reached',
-    value: combine([numbers.level('L1')], (share) => share / L1_PART),
+    value: combine([numbers.level('L1')], (share) => share / partOfL1),
     comparison: 'at least',
     threshold: 0.7,
-    formula: `bytes.l1 / time / (${L1_PART} of the L1 peak)`,
+    formula: `bytes.l1 / time / (${partOfL1.toFixed(2)} of the L1 peak)`,
   };
   const queues: Condition = {
     metric: QUEUEING,

@@ -147,6 +147,10 @@ function orderByWorth(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
   const isNextSeen = (classes.get(next)?.confidence ?? 0) > UNSURE;
   const isNear = of(best) - of(next) < (isNextSeen ? 2 : 1) * CLEARLY;
   if (isNear || couldBeOther(best, found, input)) least = Math.min(least, UNSURE);
+  if (first !== undefined && !classes.has(best) && of(best) < NOTABLE) {
+    classes.set(first.class, { ...first, confidence: least });
+    return;
+  }
   for (const [name, one] of classes)
     if (name !== best) classes.set(name, { ...one, confidence: Math.min(one.confidence, BEHIND * least) });
   for (const name of names) {

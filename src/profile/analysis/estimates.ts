@@ -4,7 +4,7 @@ import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
 import { apart, perWave } from './per-wave.ts';
-import { idleLatency, L1_PART, vectorLatency } from './queues.ts';
+import { idleLatency, reachableL1, vectorLatency } from './queues.ts';
 import { dispatcherShare, readable, writable } from './shares.ts';
 import { type UnitClass, unitsWorth } from './units-worth.ts';
 
@@ -121,7 +121,8 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   // Around the waves nothing waits and nothing works: shares are those of the time in which there are waves.
   const present = Math.min(1, Math.max(LEAST_PRESENT, numberOf(metric('sq.busy')) ?? 1));
   const within = (value: number): number => Math.min(FULL, value / present);
-  const memory = within(Math.max(bytes, level('L2'), level('L1') / L1_PART, number('l2.busy')));
+  const fromL1 = level('L1') / reachableL1(input.arch, metrics);
+  const memory = within(Math.max(bytes, level('L2'), fromL1, number('l2.busy')));
   const valu = within(Math.max(number('issue.valu'), number('mfma.busy')));
   const dispatcher = within(numberOf(dispatcherShare(input, metric('dispatch.waves'))) ?? 0);
   const unit = Math.max(valu, dispatcher, within(Math.max(number('lds.busy'), number('issue.salu'))));
@@ -146,7 +147,7 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
       ...unitsWorth(input, present, memory),
     },
     atMost: {
-      'memory-bandwidth': Math.min(1, bytes + Math.max(level('L2'), number('l2.busy')) + level('L1') / L1_PART),
+      'memory-bandwidth': Math.min(1, bytes + Math.max(level('L2'), number('l2.busy')) + fromL1),
       'memory-latency': wait * unqueued,
       'under-occupied': Math.min(0.5, 1 - 1 / factor, 1 - Math.max(memory, unit)),
       lds: ldsAtMost(input, waits.value),

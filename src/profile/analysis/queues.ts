@@ -13,8 +13,21 @@ const FROM_MEMORY = 850;
 /** Cycles until a store of an idle GPU is acknowledged: L2 does so, or where dies meet. No measurement: between L2 and memory. */
 const STORED = 450;
 
-/** Part of AMD's L1 peak that can be reached: 61 of 128 bytes a cycle (gpu-benches on MI300X). */
-export const L1_PART = 0.48;
+/** Bytes a cycle that L1 gives (gpu-benches: 61 on MI300X), and bytes of its lines, of which it looks up one a cycle: 128, and 64 up to CDNA2. */
+const FROM_L1_BYTES = 61;
+const L1_LINE: Readonly<Record<string, number>> = { gfx908: 64, gfx90a: 64 };
+/** Bytes that an instruction has at most: 64 lanes with 16. */
+const MOST_BYTES = 1024;
+
+/**
+ * Part of AMD's L1 peak, a whole line a cycle, that can be reached. Lanes that each ask for a line of their own get one a cycle; lines of which much is
+ * asked for take longer.
+ */
+export function reachableL1(arch: string | undefined, metrics: readonly MetricSum[]): number {
+  const line = L1_LINE[arch ?? ''] ?? 128;
+  const lines = numberOf(metrics.find((sum) => sum.metric.id === 'vmem.lines')?.value ?? unknown('no formula')) ?? 1;
+  return 1 / Math.max(1, Math.min(line, MOST_BYTES / Math.max(1, lines)) / FROM_L1_BYTES);
+}
 
 /** From here on requests stand in queues, and up to here they do not: a server that is half busy makes them wait as long again by half. */
 const QUEUED = 1.45;
