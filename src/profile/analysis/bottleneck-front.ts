@@ -3,14 +3,11 @@ import { type Conditions, FREQUENT_MISS, IDLE, NEARLY_ALL, SHORT_NS } from './bo
 import type { KernelNumbers } from './bottleneck-numbers.ts';
 import { MODEL } from './bottleneck-traces.ts';
 import type { ClassTest } from './bottleneck-types.ts';
-import { isDispatchBound } from './shares.ts';
 
 /** A miss of the instruction cache holds up two compute units for up to a thousand cycles: at this distance a quarter of the time. */
 const RARE_MISS = 8000;
 /** From here on units that work are what a kernel with frequent misses is limited by. */
 const BUSY_BETWEEN_MISSES = 0.75;
-/** Where a dispatcher's rate is only bounded: no share gives more than 0.7. */
-const BOUND_CERTAIN = 1.5;
 /** Idle share from which on launching may limit them: the start and the end of a short kernel are the launch's, too. */
 const OFTEN_IDLE = 0.4;
 
@@ -74,8 +71,7 @@ export function frontTests(numbers: KernelNumbers, conditions: Conditions): Clas
       formula: dispatching.formula,
       source: numbers.source('dispatch.waves'),
       threshold: dispatching.threshold,
-      // A share of a rate that may be higher is never certain.
-      certain: isDispatchBound(input.arch) ? BOUND_CERTAIN : 0.95,
+      certain: 0.95,
       comparison: 'at least',
       saves: (share) => share,
       refutes: [{ ...hbm, threshold: NEARLY_ALL }, valuBusy, mfmaBusy, slotsFull],

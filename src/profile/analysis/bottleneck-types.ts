@@ -77,6 +77,8 @@ export interface ClassifierInput {
   readonly launches?: number | undefined;
   /** The architecture, as in `gfx942`. */
   readonly arch?: string | undefined;
+  /** The run was on the virtual GPU: what its timing model takes for the chip is known. */
+  readonly isModelled?: boolean | undefined;
   /** Dies of the GPU that get workgroups in turn; one where it is not known. */
   readonly xccs?: number | undefined;
   /** Numbers of the kernel that cannot be: nothing that rests on its counters and times is to be believed. */

@@ -236,6 +236,7 @@ export function kernelEntries(
         fits: fitting(occupancy, launched[0]),
         ...launchedGroups(launched[0], agent?.cuCount),
         launches: launched.length,
+        isModelled: r.simulated !== undefined,
         arch: agent?.arch,
         xccs: agent?.xccCount,
         impossible,

@@ -25,11 +25,15 @@ describe('dispatcherShare', () => {
     );
   });
 
-  it('should not be more than whole on gfx90a for the kernel that bounds its rate, and less for a wave a cycle', () => {
-    const share = (started: number): number =>
-      numberOf(dispatcherShare({ ...input(1, 4), arch: 'gfx90a' }, known(started))) ?? 0;
-    expect(share(524288 / 384563)).toBeCloseTo(1, 2);
-    expect(share(1)).toBeCloseTo(0.73, 2);
+  it('should be unknown of hardware whose dispatcher nobody measured, and that of the model on the virtual GPU', () => {
+    const gfx90a = { ...input(1, 4), arch: 'gfx90a' };
+    expect(dispatcherShare(gfx90a, known(524288 / 384563))).toEqual(
+      unknown('how many waves the dispatcher of gfx90a starts was not measured'),
+    );
+    const modelled = (started: number): number =>
+      numberOf(dispatcherShare({ ...gfx90a, isModelled: true }, known(started))) ?? 0;
+    expect(modelled(524288 / 384563)).toBeCloseTo(1, 2);
+    expect(modelled(1)).toBeCloseTo(0.73, 2);
   });
 
   it('should say why the waves are not known', () => {

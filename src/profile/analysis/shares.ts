@@ -33,21 +33,26 @@ const FASTER = 1.1;
 /**
  * Cycles that a wave and that a workgroup take of a dispatcher. MI300X: one a wave, and one for each XCC that a workgroup goes past (empty kernels:
  * 16.9 cycles a workgroup of 16 waves, 8.03 a workgroup of a die).
- * gfx90a: no more than what a fill of AMD's published Omniperf workloads shows, which starts 131,072 workgroups of four waves in 384,563 cycles.
+ * Up to CDNA2 nobody measured it. A fill of AMD's published Omniperf workloads starts 131,072 workgroups of four waves in 384,563 cycles on gfx90a, and
+ * memory may limit that: the rate is no lower, and the timing model has it (src/device/sim/timing/chips/mi210.ts).
  */
-const DISPATCH: Readonly<Record<string, { readonly wave: number; readonly workgroup: number }>> = {
+const MODELLED: Readonly<Record<string, { readonly wave: number; readonly workgroup: number }>> = {
   gfx90a: { wave: 0.73, workgroup: 2.93 },
 };
-
-/** Whether the rate of the dispatcher is only known to be no lower. */
-export const isDispatchBound = (arch: string | undefined): boolean => DISPATCH[arch ?? ''] !== undefined;
+const UNMEASURED: ReadonlySet<string> = new Set(['gfx908', 'gfx90a']);
 
 /**
- * Share of the cycles in which the dispatcher of an XCC starts waves. A chip that starts more has a dispatcher of another rate: unknown then.
+ * Share of the cycles in which the dispatcher of an XCC starts waves; of hardware whose rate was never measured it is unknown. A chip that starts more
+ * has a dispatcher of another rate: unknown then.
  */
-export function dispatcherShare({ xccs = 1, wavesPerGroup, arch }: ClassifierInput, started: Measure): Measure {
+export function dispatcherShare(
+  { xccs = 1, wavesPerGroup, arch = '', isModelled = false }: ClassifierInput,
+  started: Measure,
+): Measure {
   if (!isKnown(started)) return started;
-  const { wave, workgroup } = DISPATCH[arch ?? ''] ?? { wave: 1, workgroup: xccs };
+  if (UNMEASURED.has(arch) && !isModelled)
+    return unknown(`how many waves the dispatcher of ${arch} starts was not measured`);
+  const { wave, workgroup } = MODELLED[arch] ?? { wave: 1, workgroup: xccs };
   const group = isKnown(wavesPerGroup) ? workgroup / Math.max(1, wavesPerGroup.value) : 0;
   const share = started.value * Math.max(wave, group);
   return share > FASTER
