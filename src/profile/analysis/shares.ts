@@ -1,4 +1,5 @@
 // Shares of what the chip can give that no single metric is: what stores alone can have of the memory, and what a wave takes of the dispatcher.
+import { dispatcherOf } from '../arch/chips.ts';
 import { isKnown, known, type Measure, unknown } from '../measure.ts';
 import type { ClassifierInput } from './bottleneck-types.ts';
 
@@ -31,28 +32,16 @@ export function storeShare({ metrics }: ClassifierInput, hbm: Measure): Measure 
 const FASTER = 1.1;
 
 /**
- * Cycles that a wave and that a workgroup take of a dispatcher. MI300X: one a wave, and one for each XCC that a workgroup goes past (empty kernels:
- * 16.9 cycles a workgroup of 16 waves, 8.03 a workgroup of a die).
- * Up to CDNA2 nobody measured it. A fill of AMD's published Omniperf workloads starts 131,072 workgroups of four waves in 384,563 cycles on gfx90a, and
- * memory may limit that: the rate is no lower, and the timing model has it (src/device/sim/timing/chips/mi210.ts).
- */
-const MODELLED: Readonly<Record<string, { readonly wave: number; readonly workgroup: number }>> = {
-  gfx90a: { wave: 0.73, workgroup: 2.93 },
-};
-const UNMEASURED: ReadonlySet<string> = new Set(['gfx908', 'gfx90a']);
-
-/**
  * Share of the cycles in which the dispatcher of an XCC starts waves; of hardware whose rate was never measured it is unknown. A chip that starts more
  * has a dispatcher of another rate: unknown then.
  */
 export function dispatcherShare(
-  { xccs = 1, wavesPerGroup, arch = '', isModelled = false }: ClassifierInput,
+  { xccs = 1, wavesPerGroup, arch, isModelled = false }: ClassifierInput,
   started: Measure,
 ): Measure {
   if (!isKnown(started)) return started;
-  if (UNMEASURED.has(arch) && !isModelled)
-    return unknown(`how many waves the dispatcher of ${arch} starts was not measured`);
-  const { wave, workgroup } = MODELLED[arch] ?? { wave: 1, workgroup: xccs };
+  const { wave, workgroup, isMeasured } = dispatcherOf(arch, xccs);
+  if (!isMeasured && !isModelled) return unknown(`how many waves the dispatcher of ${arch} starts was not measured`);
   const group = isKnown(wavesPerGroup) ? workgroup / Math.max(1, wavesPerGroup.value) : 0;
   const share = started.value * Math.max(wave, group);
   return share > FASTER

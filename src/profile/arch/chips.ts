@@ -143,3 +143,26 @@ const PRODUCT_HBM: readonly { readonly name: RegExp; readonly gbps: number }[] =
 export function productHbmPeak(name: string | undefined): number | undefined {
   return name === undefined ? undefined : PRODUCT_HBM.find((product) => product.name.test(name))?.gbps;
 }
+
+/** Cycles that the dispatcher of an XCC takes for a wave and for a workgroup, and whether hardware was measured. */
+export interface Dispatcher {
+  readonly wave: number;
+  readonly workgroup: number;
+  readonly isMeasured: boolean;
+}
+
+/**
+ * Up to CDNA2 nobody measured it. A fill of AMD's published Omniperf workloads starts 131,072 workgroups of four waves in 384,563 cycles on gfx90a, and
+ * memory may limit that: the rate is no lower, and the timing model has it (src/device/sim/timing/chips/mi210.ts).
+ */
+const DISPATCHERS: Readonly<Record<string, Dispatcher>> = {
+  gfx908: { wave: 0.73, workgroup: 2.93, isMeasured: false },
+  gfx90a: { wave: 0.73, workgroup: 2.93, isMeasured: false },
+};
+
+/**
+ * The dispatcher of an architecture with so many XCCs. MI300X: a cycle for a wave, and one for each XCC that a workgroup goes past (empty kernels: 16.9
+ * cycles a workgroup of 16 waves, 8.03 a workgroup of a die).
+ */
+export const dispatcherOf = (arch: string | undefined, xccs: number): Dispatcher =>
+  DISPATCHERS[arch ?? ''] ?? { wave: 1, workgroup: xccs, isMeasured: true };
