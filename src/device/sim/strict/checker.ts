@@ -67,7 +67,8 @@ interface Running {
   /** The ways to blocks that compiled code knows (registers.ts). */
   readonly ways: Uint8Array;
   readonly drops: DropTable;
-  readonly scalars: readonly number[];
+  /** SGPRs that a wavefront starts with (registers.ts). */
+  readonly scalars: Uint32Array;
   /** Where the kernel's arguments are in wasm memory, and their bytes; zeros where they are elsewhere. */
   readonly kernargPlace: readonly [number, number];
   /** See `DispatchRegions`. */

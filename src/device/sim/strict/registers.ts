@@ -7,7 +7,8 @@ import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from './plan.ts';
 /** Bytes of the shadow of one wavefront: vector registers, scalar registers, pending slots. */
 export const SHADOW_VECTORS = 0;
 export const SHADOW_SCALARS = 512 * 16;
-export const SHADOW_PENDING = SHADOW_SCALARS + 32;
+const SCALAR_WORDS = 8;
+export const SHADOW_PENDING = SHADOW_SCALARS + 4 * SCALAR_WORDS;
 /**
  * i32: operations that are outstanding; then ACCESS_* of the access that compiled code is about to execute, the vector stores that the
  * wavefront has issued, and those of them that are known to be complete.
@@ -126,7 +127,7 @@ export class RegisterShadow {
 
   constructor(buffer: ArrayBufferLike = new ArrayBuffer(SHADOW_BYTES), offset = 0) {
     this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
-    this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, 8);
+    this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, SCALAR_WORDS);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
     this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 6);
     this.trail = new Int32Array(buffer, offset + SHADOW_TRAIL, 4 + TRAIL_BLOCKS);
@@ -314,6 +315,11 @@ export class RegisterShadow {
     return (((this.scalars[slot >>> 5] as number) >>> (slot & 31)) & 1) !== 0;
   }
 
+  /** Scalar registers become defined, a bit each. */
+  defineScalars(words: Uint32Array): void {
+    for (let i = 0; i < SCALAR_WORDS; i++) this.scalars[i] = (this.scalars[i] as number) | (words[i] as number);
+  }
+
   setScalar(slot: number, isDefined: boolean): void {
     const bit = 1 << (slot & 31);
     const old = this.scalars[slot >>> 5] as number;
@@ -383,8 +389,17 @@ export class RegisterShadow {
   }
 }
 
-/** Numbers of the SGPRs that a wavefront starts with, in the order of the ABI (LLVM AMDGPUUsage, "Initial Kernel Execution State"). */
-export function initialScalars(descriptor: KernelDescriptor, isScratchArchitected: boolean): number[] {
+/** The SGPRs that a wavefront starts with, a bit each (`defineScalars`). Source: LLVM AMDGPUUsage, "Initial Kernel Execution State". */
+export function initialScalars(descriptor: KernelDescriptor, isScratchArchitected: boolean): Uint32Array {
+  const words = new Uint32Array(SCALAR_WORDS);
+  for (const slot of scalarsOf(descriptor, isScratchArchitected)) {
+    words[slot >>> 5] = (words[slot >>> 5] as number) | (1 << (slot & 31));
+  }
+  return words;
+}
+
+/** Their numbers, in the order of the ABI. */
+function scalarsOf(descriptor: KernelDescriptor, isScratchArchitected: boolean): number[] {
   const { rsrc2, properties, preload } = descriptor;
   const user: readonly [number, number][] = [
     [properties.enableSgprPrivateSegmentBuffer, 4],

@@ -124,7 +124,10 @@ export class WaitQueue {
 
   /** Forgets all operations; what is shared with compiled code is zero already. */
   clear(): void {
-    for (const queue of [this.vm, this.lds, this.scalar, this.flat]) queue.length = 0;
+    const { vm, lds, scalar, flat } = this;
+    // Setting the length of an array that is empty is a call all the same.
+    if (vm.length + lds.length + scalar.length + flat.length === 0) return;
+    for (const queue of [vm, lds, scalar, flat]) queue.length = 0;
     this.writers.fill(0);
   }
 

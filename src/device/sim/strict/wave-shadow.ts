@@ -166,7 +166,7 @@ export class WaveShadow {
   reset(
     wave: Wave,
     lds: LdsShadow,
-    scalars: readonly number[],
+    scalars: Uint32Array,
     exec: readonly [number, number],
     hasDies: boolean,
     planAt: (pc: number) => StrictPlan,
@@ -185,7 +185,7 @@ export class WaveShadow {
     this.fresh = undefined;
     this.interpreted = [];
     this.interpretedUntil = -1;
-    for (const slot of scalars) this.registers.setScalar(slot, true);
+    this.registers.defineScalars(scalars);
     // The work-item ids, packed into v0.
     this.registers.define(0, 3, exec[0], exec[1]);
   }
