@@ -112,6 +112,7 @@ describe.skipIf(COMPILED === undefined)('a class that cannot be known is not sur
     ['cumsum_thread', EVERYDAY_KERNELS, 'everyday.c'],
     ['digit_ranks', PUBLIC_KERNELS, 'public.c'],
     ['julia', PUBLIC_KERNELS, 'public.c'],
+    ['lud_diagonal', CLASSIC_KERNELS, 'classics.c'],
   ] as const)('%s, with a group of counters and the trace away', async (name, kernels, source) => {
     const [kernel] = kernels.filter((k) => k.name === name);
     expect(kernel).toBeDefined();

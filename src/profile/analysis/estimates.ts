@@ -44,8 +44,9 @@ const LEAST_PRESENT = 0.1;
 const SCALAR_LOADS = 8;
 /** An idle latency that is so many times the measured one is wrong. */
 const TOO_SOON = 1.1;
-/** LDS that works less hardly makes waves wait. */
+/** LDS that works less has time for what waves ask for, and answers within as many cycles: twice the 52 of pyhip and mt4g on MI300X, and more. */
 const LDS_IDLE = 0.2;
+const LDS_LATENCY = 128;
 /** What is left of a cost that is free. */
 const FREE = 1 / 16;
 
@@ -156,13 +157,19 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   };
 }
 
-/** Share of wave time that waits for LDS are at most: those of a trace, and all waits where there is none and LDS works or may do so. */
+/**
+ * Share of wave time that waits for LDS are at most: those of a trace. Where there is none, all waits if LDS works or may do so; else what its
+ * instructions take of an LDS that has time for them.
+ */
 function ldsAtMost(input: ClassifierInput, waits: number): number {
   const traced = waitShare(input, 'lds');
   if (isKnown(traced)) return traced.value;
   const number = (id: string): number | undefined =>
     numberOf(input.metrics.find((m) => m.metric.id === id)?.value ?? unknown(''));
-  return number('insts.lds') === 0 || (number('lds.busy') ?? 1) <= LDS_IDLE ? 0 : waits;
+  const [instructions, cycles] = [numberOf(perWave(input, 'insts.lds')), number('cycles.per-wave')];
+  if (instructions === 0) return 0;
+  if (instructions === undefined || cycles === undefined || (number('lds.busy') ?? 1) > LDS_IDLE) return waits;
+  return Math.min(waits, (instructions * LDS_LATENCY) / Math.max(1, cycles));
 }
 
 /** Share of wave time in waits for memory: from a trace where there is one, else no more than vector memory instructions take. */
