@@ -61,7 +61,12 @@ export function debuggedCode(rounds: number): string {
 /** Runs the kernel with a debugger that commands lead. A command may be made from the debugger's state. */
 export async function runDebugged(
   commands: readonly (string | ((led: Debugger) => string))[],
-  options: { readonly rounds?: number; readonly breakpoints?: readonly string[]; readonly code?: string } = {},
+  options: {
+    readonly rounds?: number;
+    readonly breakpoints?: readonly string[];
+    readonly code?: string;
+    readonly preloads?: number;
+  } = {},
 ): Promise<DebuggedRun> {
   const object = kernelObject({
     code: options.code ?? debuggedCode(options.rounds ?? 10),
@@ -70,6 +75,7 @@ export async function runDebugged(
       next_free_sgpr: 32,
       group_segment_fixed_size: 512,
       next_free_vgpr: 8,
+      ...(options.preloads === undefined ? {} : { user_sgpr_kernarg_preload_length: options.preloads }),
     },
     metadata: { '.group_segment_fixed_size': 512 },
   });

@@ -179,3 +179,19 @@ test.each([
   expect(answer).toMatch(/^error\[run\/bad-command\]: .*\.(\n {2}hint: .*)?$/);
   expect(answer).not.toContain('There is no command');
 });
+
+test.each(['k', '+0', '0x1500', '+8'])(
+  'a kernel whose arguments are preloaded stops where hardware begins: %s',
+  async (place) => {
+    // Hardware that preloads begins 256 bytes behind the entry; the code there is for hardware that does not.
+    const code = `s_load_dwordx2 s[2:3], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n.fill 61, 4, 0xbf800000\n${'s_nop 0\n'.repeat(2)}s_endpgm`;
+    const { answers } = await runDebugged(['info breakpoints', 'print s2 == (u32(arg0))', 'quit'], {
+      code,
+      preloads: 2,
+      breakpoints: [place],
+    });
+    expect(answers[0]).toMatch(/^breakpoint 1: workgroup 0,0,0 wave 0, 0x1600 <k\+0x100>/);
+    expect(answers[1]).toBe('1  0x1600 <k+0x100>, hit 1 times');
+    expect(answers[2]).toMatch(/ = 1$/);
+  },
+);

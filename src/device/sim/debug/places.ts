@@ -4,10 +4,14 @@ import type { DebugLines } from '../../../codeobject/index.ts';
 import type { CodeSymbols } from '../tools/symbols.ts';
 import { lineText, type SourceFacts, seenFrom } from './frames.ts';
 
-/** An address where execution can stop; where a function begins, the place at which its parameters have their values. */
+/**
+ * An address where execution can stop; where a function begins, the place at which its parameters have their values. Of a kernel whose
+ * arguments are preloaded: behind the code that loads them elsewhere.
+ */
 export function behindPrologue(symbols: CodeSymbols, lines: DebugLines | undefined, address: number): number {
   const symbol = symbols.symbols.find((s) => s.address === address && s.size > 0);
-  return (symbol === undefined ? undefined : lines?.bodyOf(address, address + symbol.size)) ?? address;
+  const begin = symbols.executedAt(address);
+  return (symbol === undefined ? undefined : lines?.bodyOf(begin, address + symbol.size)) ?? begin;
 }
 
 /** What names places in the code. */
@@ -24,7 +28,7 @@ export function placesOf({ symbols, lines, info }: PlaceNames, text: string, fil
   const isLine = match !== null && (match[1] !== undefined || (file !== undefined && Number(match[2]) < symbols.first));
   if (!isLine) {
     const name = text.trim();
-    if (!/^[^\d+][^+]*$/.test(name)) return [symbols.resolveInstruction(name)];
+    if (!/^[^\d+][^+]*$/.test(name)) return [symbols.executedAt(symbols.resolveInstruction(name))];
     const inlined = (info?.entries(name) ?? []).filter((at) => at >= symbols.first && at < symbols.end);
     const named = inlined.length === 0 ? [symbols.resolveInstruction(name)] : [...inlined, ...labelled(symbols, name)];
     return [...new Set(named.map((address) => behindPrologue(symbols, lines, address)))];

@@ -2,7 +2,15 @@
 // An address is the ELF's virtual address, as listings print it. Source: ELF gABI (symbol table).
 import { WavesmithError } from '../../../base/index.ts';
 import { type CodeObject, SectionFlag, SymbolType } from '../../../codeobject/index.ts';
-import { branchTarget, type Instruction, printInstruction, type TargetName } from '../../../isa/index.ts';
+import {
+  branchTarget,
+  type Instruction,
+  isTargetName,
+  printInstruction,
+  type TargetName,
+  targetInfo,
+} from '../../../isa/index.ts';
+import { PRELOAD_STUB } from '../../../program/index.ts';
 
 /** Where a code address comes from in the source, when there is debug information. */
 export interface SourceLocation {
@@ -46,6 +54,8 @@ export class CodeSymbols {
   readonly first: number;
   readonly end: number;
   private readonly entry: number;
+  /** Entries of kernels whose execution begins behind the code there, which loads arguments where hardware does not preload them. */
+  private readonly preloaded: readonly number[];
   private readonly sizeAt: (address: number) => number | undefined;
 
   /** `entry` is where the kernel starts: `+N` counts from there. `sizeAt` gives the bytes of the instruction at an address. */
@@ -64,6 +74,17 @@ export class CodeSymbols {
     this.first = Math.min(...code.map((s) => s.address));
     this.end = Math.max(...code.map((s) => s.address + s.size));
     this.entry = entry;
+    const { processor } = codeObject.target;
+    const preloads = isTargetName(processor) && targetInfo(processor).kernargPreload;
+    this.preloaded = codeObject.kernels.flatMap(({ descriptor, entry: at }) =>
+      preloads && at !== undefined && (descriptor?.preload.length ?? 0) > 0 ? [at] : [],
+    );
+  }
+
+  /** An address, or where execution begins instead when it is in code that hardware skips because it preloads arguments. */
+  executedAt(address: number): number {
+    const entry = this.preloaded.find((at) => address >= at && address < at + PRELOAD_STUB);
+    return entry === undefined ? address : entry + PRELOAD_STUB;
   }
 
   /** `name` or `name+0x1c` for an address, from the closest symbol before it. */
