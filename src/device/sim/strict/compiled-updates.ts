@@ -13,6 +13,8 @@ import {
   CELL_WRITER_EPOCH,
   CELL_WRITER_PC,
   CELL_WRITER_STORE,
+  MANY_UPDATE_GROUPS,
+  MANY_UPDATE_WAVES,
   MANY_WAVES,
   PAGE,
   PAGE_DETAILS,
@@ -108,6 +110,21 @@ export function updateFunction(module: WasmModule, element: number): WasmFunctio
           isNow(CELL_READER_EPOCH);
           leave();
         });
+      });
+      // As `updaters`: those whom the cell names no longer.
+      word(CELL_WRITER).tee(other).get(actor).op('i32.ne');
+      word(CELL_WRITER_EPOCH).get(epoch).op('i32.ne').op('i32.or');
+      fn.get(marks).i32(UPDATE).op('i32.and').i32(0).op('i32.ne').op('i32.and');
+      code.if(() => {
+        pushIsSameGroup(fn, other, actor);
+        code.if(
+          () => {
+            fn.get(marks).i32(~MANY_UPDATE_WAVES).op('i32.and');
+            fn.i32(MANY_UPDATE_WAVES).i32(0);
+            word(CELL_WRITER_EPOCH).get(epoch).op('i32.eq').select().op('i32.or').set(marks);
+          },
+          () => fn.get(marks).i32(~MANY_UPDATE_WAVES).op('i32.and').i32(MANY_UPDATE_GROUPS).op('i32.or').set(marks),
+        );
       });
       fn.get(marks)
         .i32(15 | ATOMIC_WRITE | UPDATE)

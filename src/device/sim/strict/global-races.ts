@@ -203,7 +203,8 @@ export class GlobalRaces {
       state.usesAtomics = true;
       return;
     }
-    if (isOwn && conflict.other === 'read' && state.order?.hasHeard(w.index, conflict.wave) === true) return;
+    const isHeard = conflict.other === 'read' || conflict.wave < 0;
+    if (isOwn && isHeard && state.order?.hasHeard(w.index, conflict.wave) === true) return;
     // Packets for the host go from wavefront to wavefront in memory that no cache keeps.
     const { hostcall } = this.regions;
     if (hostcall !== undefined && address >= hostcall.base && address < hostcall.base + hostcall.size) return;

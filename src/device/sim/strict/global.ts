@@ -17,6 +17,8 @@ import {
   groupOf,
   isSameGroup,
   MANY_GROUPS_SHIFT,
+  MANY_UPDATE_GROUPS,
+  MANY_UPDATE_WAVES,
   MANY_WAVES,
   noteReader,
   PAGE,
@@ -25,6 +27,7 @@ import {
   readDwords,
   type Toucher,
   UPDATE,
+  updaters,
   waveOf,
   writeDwords,
 } from './race-page.ts';
@@ -264,10 +267,16 @@ export class GlobalShadow {
     const mask = ((1 << bytes) - 1) << (offset & 3);
     const marks = page[cell + CELL_MARKS] as number;
     const bothAtomic = isAtomic && (marks & ATOMIC_WRITE) !== 0;
-    const conflict = (marks & mask) === 0 || bothAtomic ? undefined : this.againstWriter(page, cell, who, false);
+    const conflict =
+      (marks & mask) === 0 || bothAtomic
+        ? undefined
+        : (this.againstWriter(page, cell, who, false) ??
+          (isAtomic ? undefined : this.againstUpdaters(page, cell, who)));
+    const others = isUpdate ? updaters(page, cell, who) : 0;
     const writer = page[cell + CELL_WRITER] as number;
-    const kept = (writer !== 0 && writer !== who.actor ? marks & ~15 : marks) & ~(ATOMIC_WRITE | UPDATE);
-    page[cell + CELL_MARKS] = kept | mask | (isAtomic ? ATOMIC_WRITE : 0) | (isUpdate ? UPDATE : 0);
+    const byWriter = ATOMIC_WRITE | UPDATE | MANY_UPDATE_WAVES | MANY_UPDATE_GROUPS;
+    const kept = (writer !== 0 && writer !== who.actor ? marks & ~15 : marks) & ~byWriter;
+    page[cell + CELL_MARKS] = kept | mask | others | (isAtomic ? ATOMIC_WRITE : 0) | (isUpdate ? UPDATE : 0);
     page[cell + CELL_WRITER] = who.actor;
     page[cell + CELL_WRITER_PC] = who.pc;
     page[cell + CELL_WRITER_EPOCH] = who.epoch;
@@ -307,6 +316,22 @@ export class GlobalShadow {
     const order = this.synchronisation.orderOf(group, conflict.workgroup, conflict.wave, store, isRead, isPast);
     if (order === 'ordered') return undefined;
     return order === 'unordered' ? conflict : { ...conflict, order };
+  }
+
+  /**
+   * Updates of a dword before its last one, when nothing orders them before a store. Who made them is not kept: workgroups and wavefronts that
+   * learn from others are taken to have learnt of these.
+   */
+  private againstUpdaters(page: RaceDetails, cell: number, { actor, epoch }: Toucher): GlobalConflict | undefined {
+    const marks = page[cell + CELL_MARKS] as number;
+    const group = groupOf(actor);
+    if (this.synchronisation.isActive(group)) return undefined;
+    const pc = page[cell + CELL_WRITER_PC] as number;
+    const isOwn = isSameGroup(page[cell + CELL_WRITER] as number, actor) && page[cell + CELL_WRITER_EPOCH] === epoch;
+    if ((marks & MANY_UPDATE_WAVES) !== 0 && isOwn) {
+      return { workgroup: group, wave: -1, pc, other: 'write' };
+    }
+    return (marks & MANY_UPDATE_GROUPS) === 0 ? undefined : { workgroup: -1, wave: -1, pc, other: 'write' };
   }
 
   /** A read of a dword, when nothing orders it before a write. */

@@ -56,7 +56,7 @@ export const CELL_READER_PC = 5;
 export const CELL_READER_EPOCH = 6;
 /**
  * Marks: bits 0 to 3 the bytes written, 4 to 7 the bytes read, then ATOMIC_WRITE, MANY_WAVES and UPDATE, and in bits 12 to 15 the bytes that
- * several workgroups have read.
+ * several workgroups have read; MANY_UPDATE_WAVES and MANY_UPDATE_GROUPS beside UPDATE.
  */
 export const CELL_MARKS = 7;
 export const CELL_BYTES = 4 * CELL;
@@ -71,6 +71,10 @@ export const ATOMIC_WRITE = 0x100;
 export const MANY_WAVES = 0x200;
 /** An atomic that reads and writes has written, no store with device scope: what it works on may be read first. */
 export const UPDATE = 0x400;
+/** Further wavefronts of the writer's workgroup have updated in its barrier interval. */
+export const MANY_UPDATE_WAVES = 0x800;
+/** Further workgroups than the writer's have updated. */
+export const MANY_UPDATE_GROUPS = 0x10000;
 /** Where the bytes that several workgroups have read are. */
 export const MANY_GROUPS_SHIFT = 12;
 
@@ -279,6 +283,17 @@ export function noteReader(page: RaceDetails, cell: number, { actor, epoch }: To
     page[cell + CELL_MARKS] = (marks & ~MANY_WAVES) | (both << MANY_GROUPS_SHIFT);
   } else if (page[cell + CELL_READER_EPOCH] !== epoch) page[cell + CELL_MARKS] = marks & ~MANY_WAVES;
   else if (before !== actor) page[cell + CELL_MARKS] = marks | MANY_WAVES;
+}
+
+/** What is known of updates before `actor` updates a dword: the marks of the writers that its cell does not name. */
+export function updaters(page: RaceDetails, cell: number, { actor, epoch }: Toucher): number {
+  const marks = page[cell + CELL_MARKS] as number;
+  const writer = page[cell + CELL_WRITER] as number;
+  if ((marks & UPDATE) === 0) return 0;
+  if (!isSameGroup(writer, actor)) return MANY_UPDATE_GROUPS;
+  const groups = marks & MANY_UPDATE_GROUPS;
+  if (page[cell + CELL_WRITER_EPOCH] !== epoch) return groups;
+  return groups | (writer === actor ? marks & MANY_UPDATE_WAVES : MANY_UPDATE_WAVES);
 }
 
 /** Writes of dwords that nobody else has touched since a barrier. */
