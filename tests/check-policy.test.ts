@@ -192,7 +192,7 @@ describe('exit status', () => {
   });
 
   it('--fail-on warning counts warnings, and an unknown rule is refused', async () => {
-    const file = write(source('ds_write_b32 v0, v0\ns_barrier'));
+    const file = write(source('ds_write_b32 v0, v0\ns_barrier\nds_read_b32 v1, v0\ns_waitcnt lgkmcnt(0)'));
     expect((await check(file)).code).toBe(0);
     expect((await check(file, '--fail-on', 'warning')).code).toBe(1);
     expect((await check(file, '--fail-on', 'wait')).out).toContain('finding/unknown-rule');
