@@ -14,6 +14,7 @@ import { emitFlight } from './compiled-lds-loads.ts';
 import { sameFunction } from './compiled-lds-same.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { quadFunction } from './compiled-quads.ts';
+import { Run } from './compiled-runs.ts';
 import { updateFunction } from './compiled-updates.ts';
 import { canDrop, emitDropped, forgetDropped, noteDropped } from './drops.ts';
 import type { StrictPlan } from './plan.ts';
@@ -45,9 +46,6 @@ import {
 /** In a part of a log entry: lanes, whether there is one run of bytes for all, the LDS addresses. */
 const PART_RUN = 8;
 const PART_ADDRESSES = 16;
-
-/** The lanes of some bytes: from so many behind the current one on, or all of the wavefront. */
-type LaneOf = number | 'all';
 
 /**
  * The load or store of an instruction when compiled code can look at it; an atomic that returns nothing as a store, of LDS when that hands over
@@ -94,20 +92,18 @@ function asStore(operation: AtomicOperation): StoreOperation | undefined {
 /** Notes accesses of global memory. The parameter is the instruction's place in the image. */
 function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Transfer {
   let shadow = 0;
-  const note = (f: Frame, a: number, offset: number, count: number): void => {
+  const run = new Run((f) => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
-    fn.get(shadow).get(a);
-    if (offset !== 0) fn.i32(offset).op('i32.add');
-    fn.i32(count)
-      .get(pc)
-      .call(pageFunction(f.module, isWrite ? 'store' : 'load'))
-      .op('i32.eqz');
+    fn.get(shadow).get(run.start).get(run.end).get(run.start).op('i32.sub').get(pc);
+    fn.call(pageFunction(f.module, isWrite ? 'store' : 'load')).op('i32.eqz');
     f.code.if(() => f.resume());
-  };
+  });
+  const note = (f: Frame, a: number, offset: number, count: number): void => run.add(f, a, offset, count);
   const plain = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
     shadow = f.code.local('i32');
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    run.begin(f);
     forgetDropped(f.code.fn, shadow);
   });
   const scattered = (f: Frame, addresses: readonly number[]): void => {
@@ -120,7 +116,7 @@ function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Transfer
       .op('i32.eqz');
     f.code.if(() => f.resume());
   };
-  const look = { ...plain, scattered };
+  const look: Transfer = { ...plain, scattered, finish: (f) => run.finish(f) };
   const counting: Transfer = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };
   // Parts of what a lane brings into LDS may be dropped.
   if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };
@@ -152,13 +148,29 @@ function lookAtUpdate(bytes: number): Transfer {
 /** Notes accesses of LDS. Parameters: the instruction's place in the image, for stores the part of the log for their addresses. */
 function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: boolean): Transfer {
   let [shadow, base, address] = [0, 0, 0];
-  const isPlainStore = isWrite && !isAtomic;
   const words = Math.max(1, bytes / 4);
-  /** `lane`, `piece`: the first of those whose bytes are looked at. */
-  const note = (f: Frame, a: number, offset: number, count: number, lane: LaneOf = 'all', piece = 0): void => {
+  const run = new Run(
+    (f) => {
+      const [pc] = f.extra as [number];
+      const { fn } = f.code;
+      const pushBytes = (): WasmFunction => fn.get(run.end).get(run.start).op('i32.sub');
+      fn.get(shadow).get(run.start).get(base).op('i32.sub');
+      pushBytes().get(pc).call(ldsFunction(f.module, isWrite)).op('i32.eqz');
+      f.code.if(() => {
+        if (isWrite) {
+          fn.get(shadow).get(run.lane).i32(0);
+          pushBytes().i32(bytes).op('i32.div_u').i32(words).get(run.start).get(base).get(pc);
+          fn.call(sameFunction(f.module, { bytes, isHigh })).op('i32.eqz');
+          f.code.if(() => f.resume());
+        } else f.resume();
+      });
+    },
+    isWrite ? bytes : undefined,
+  );
+  const noteAtomic = (f: Frame, a: number, offset: number, count: number): void => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
-    if (isAtomic && bytes > 4 && offset === 0) {
+    if (bytes > 4 && offset === 0) {
       fn.get(a)
         .get(base)
         .op('i32.sub')
@@ -168,34 +180,20 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
     }
     fn.get(shadow).get(a).get(base).op('i32.sub');
     if (offset !== 0) fn.i32(offset).op('i32.add');
-    fn.i32(count)
-      .get(pc)
-      .call(isAtomic ? ldsAtomicFunction(f.module) : ldsFunction(f.module, isWrite))
-      .op('i32.eqz');
-    f.code.if(() => {
-      if (isPlainStore) {
-        const isPiece = count < bytes;
-        fn.get(shadow);
-        if (lane === 'all') fn.i32(0);
-        else
-          fn.get(f.at)
-            .i32(4 * lane)
-            .op('i32.add');
-        fn.i32(piece)
-          .i32(isPiece ? 1 : count / bytes)
-          .i32(isPiece ? 1 : words)
-          .get(a);
-        if (offset !== 0) fn.i32(offset).op('i32.add');
-        fn.get(base).get(pc).call(sameFunction(f.module, { bytes, isHigh })).op('i32.eqz');
-        f.code.if(() => f.resume());
-      } else f.resume();
-    });
+    fn.i32(count).get(pc).call(ldsAtomicFunction(f.module)).op('i32.eqz');
+    f.code.if(() => f.resume());
+  };
+  /** `lane`: how many lanes behind the current one the bytes are used. */
+  const note = (f: Frame, a: number, offset: number, count: number, lane = 0): void => {
+    if (isAtomic) noteAtomic(f, a, offset, count);
+    else run.add(f, a, offset, count, lane);
   };
   const prologue = (f: Frame): void => {
     const { fn } = f.code;
     [shadow, base, address] = [f.code.local('i32'), f.code.local('i32'), f.code.local('i32')];
     fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
+    if (!isAtomic) run.begin(f);
     if (!isWrite) return;
     const [, part] = f.extra as [number, number];
     fn.get(part)
@@ -206,27 +204,49 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
   };
   const key = `lds.${bytes}${isAtomic ? '.atomic' : isWrite ? '.store' : ''}${isHigh ? '.high' : ''}`;
   const plain = looking(bytes, isWrite, key, isWrite ? 2 : 1, note, prologue);
-  const oneByOne = (f: Frame, addresses: readonly number[]): void => {
-    for (const [lane, a] of addresses.entries()) note(f, a, 0, bytes, lane);
-  };
-  const scattered = (f: Frame, addresses: readonly number[]): void => {
+  /** The lanes at addresses in a vector. */
+  const lanes = (f: Frame, addresses: number, bits?: number): void => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
-    fn.get(shadow);
-    for (const a of addresses) fn.get(a).get(base).op('i32.sub');
-    fn.get(pc)
-      .call(isAtomic ? ldsAtomicQuadFunction(f.module) : ldsQuadFunction(f.module, isWrite))
-      .op('i32.eqz');
-    f.code.if(() => oneByOne(f, addresses));
+    const oneByOne = (): void => {
+      for (let lane = 0; lane < 4; lane++) {
+        const one = (): void => {
+          fn.get(addresses).lane('i32x4.extract_lane', lane).set(address);
+          note(f, address, 0, bytes, lane);
+        };
+        if (bits === undefined) one();
+        else {
+          fn.get(bits)
+            .i32(1 << lane)
+            .op('i32.and');
+          f.code.if(one);
+        }
+      }
+    };
+    if (bytes !== 4) {
+      oneByOne();
+      return;
+    }
+    fn.get(shadow).get(addresses).get(base).op('i32x4.splat').op('i32x4.sub').get(pc);
+    fn.call(isAtomic ? ldsAtomicQuadFunction(f.module) : ldsQuadFunction(f.module, isWrite)).op('i32.eqz');
+    f.code.if(oneByOne);
   };
-  const look = { ...plain, scattered: bytes === 4 ? scattered : oneByOne };
+  const quads: Transfer = { ...plain, lanes };
+  // An element is in range as a whole: its first piece stands for it.
+  const look: Transfer = isAtomic
+    ? quads
+    : {
+        ...quads,
+        move: (f, n, a) => {
+          if (n === 0) note(f, a, 0, bytes);
+        },
+        finish: (f) => run.finish(f),
+      };
   if (!isWrite) return look;
-  /** Keeps the address of the lane that is `lanes` behind the current one. */
-  const keep = (f: Frame, a: number, lanes: number): void => {
+  /** Leaves where the part of the log has the current lane's address. */
+  const pushKept = (f: Frame): WasmFunction => {
     const [, part] = f.extra as [number, number];
-    const { fn } = f.code;
-    fn.get(part).get(f.at).op('i32.add').get(a).get(base).op('i32.sub');
-    fn.memory('i32.store', PART_ADDRESSES + 4 * lanes);
+    return f.code.fn.get(part).get(f.at).op('i32.add');
   };
   const noting: Transfer = {
     ...look,
@@ -238,25 +258,23 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
       note(f, a, 0, count);
     },
     contiguous: (f, a) => {
-      const { fn } = f.code;
-      for (let lane = 0; lane < 4; lane++) {
-        fn.get(a)
-          .i32(lane * bytes)
-          .op('i32.add')
-          .set(address);
-        keep(f, address, lane);
-      }
-      note(f, a, 0, 4 * bytes, 0);
+      pushKept(f)
+        .get(a)
+        .get(base)
+        .op('i32.sub')
+        .op('i32x4.splat')
+        .v128(0, bytes, 2 * bytes, 3 * bytes)
+        .op('i32x4.add');
+      f.code.fn.memory('v128.store', PART_ADDRESSES);
+      note(f, a, 0, 4 * bytes);
     },
-    scattered: (f, addresses) => {
-      addresses.forEach((a, lane) => {
-        keep(f, a, lane);
-      });
-      look.scattered(f, addresses);
+    lanes: (f, addresses, bits) => {
+      pushKept(f).get(addresses).get(base).op('i32x4.splat').op('i32x4.sub').memory('v128.store', PART_ADDRESSES);
+      lanes(f, addresses, bits);
     },
     move: (f, n, a, offset) => {
-      if (n === 0) keep(f, a, 0);
-      note(f, a, offset, look.piece, 0, n);
+      if (n === 0) pushKept(f).get(a).get(base).op('i32.sub').memory('i32.store', PART_ADDRESSES);
+      look.move(f, n, a, offset);
     },
   };
   return isAtomic ? noting : apart(noting);

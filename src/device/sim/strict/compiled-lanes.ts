@@ -74,7 +74,8 @@ export function emitDataRegister(
  */
 export function apart(look: Transfer): Transfer {
   let [shadow, ascends] = [0, 0];
-  const leave = (f: Frame, addresses: readonly number[]): void => {
+  /** `push` leaves the addresses of so many lanes, one at a time. `bits`: the lanes that have them, where not all have. */
+  const leave = (f: Frame, lanes: number, push: (lane: number) => void, bits?: number): void => {
     const { fn } = f.code;
     fn.get(ascends).i32(UNKNOWN).op('i32.eq');
     f.code.if(() => {
@@ -83,15 +84,32 @@ export function apart(look: Transfer): Transfer {
     });
     fn.get(ascends).op('i32.eqz');
     f.code.if(() => {
-      for (const [n, address] of addresses.entries()) {
-        fn.get(shadow).get(address).call(laneFunction(f.module));
-        if (n > 0) fn.op('i32.or');
+      for (let lane = 0; lane < lanes; lane++) {
+        if (bits !== undefined)
+          fn.get(bits)
+            .i32(1 << lane)
+            .op('i32.and')
+            .if('i32');
+        fn.get(shadow);
+        push(lane);
+        fn.call(laneFunction(f.module));
+        if (bits !== undefined) fn.else().i32(0).end();
+        if (lane > 0) fn.op('i32.or');
       }
       f.code.if(() => f.resume());
     });
   };
+  const { lanes } = look;
   return {
     ...look,
+    ...(lanes === undefined
+      ? {}
+      : {
+          lanes: (f: Frame, addresses: number, bits?: number) => {
+            leave(f, 4, (lane) => f.code.fn.get(addresses).lane('i32x4.extract_lane', lane), bits);
+            lanes(f, addresses, bits);
+          },
+        }),
     prologue: (f) => {
       look.prologue?.(f);
       [shadow, ascends] = [f.code.local('i32'), f.code.local('i32')];
@@ -101,15 +119,15 @@ export function apart(look: Transfer): Transfer {
       fn.i32(UNKNOWN).set(ascends);
     },
     contiguous: (f, a) => {
-      leave(f, [a]);
+      leave(f, 1, () => f.code.fn.get(a));
       look.contiguous(f, a);
     },
     scattered: (f, addresses) => {
-      leave(f, addresses);
+      leave(f, addresses.length, (lane) => f.code.fn.get(addresses[lane] as number));
       look.scattered(f, addresses);
     },
     move: (f, n, a, offset) => {
-      if (n === 0) leave(f, [a]);
+      if (n === 0) leave(f, 1, () => f.code.fn.get(a));
       look.move(f, n, a, offset);
     },
   };

@@ -40,15 +40,13 @@ export function ldsSameFunction(module: WasmModule): WasmFunction {
 }
 
 /**
- * (shadow, four LDS addresses, place in the image) → 1 when the dwords there are all right and noted, 0 when they have to be looked at
+ * (shadow, vector of four LDS addresses, place in the image) → 1 when the dwords there are all right and noted, 0 when they have to be looked at
  * one by one: nothing wrong has been noted then.
  */
 export function ldsQuadFunction(module: WasmModule, isWrite: boolean): WasmFunction {
   const name = `strict.lds.four.${isWrite ? 'store' : 'load'}`;
   const flights = flightFunction(module, false);
-  return module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) =>
-    writeQuad(fn, isWrite, flights),
-  );
+  return module.helper(name, ['i32', 'v128', 'i32'], ['i32'], (fn) => writeQuad(fn, isWrite, flights));
 }
 
 /**
@@ -61,13 +59,12 @@ export function ldsAtomicFunction(module: WasmModule): WasmFunction {
 }
 
 /**
- * (shadow, four LDS addresses, place in the image) → 1 when atomics of dwords that return nothing are all right there and noted, 0 when they have
+ * (shadow, vector of four LDS addresses, place in the image) → 1 when atomics of dwords that return nothing are all right there and noted, 0 when they have
  * to be looked at one by one: nothing wrong has been noted then.
  */
 export function ldsAtomicQuadFunction(module: WasmModule): WasmFunction {
-  const parameters = Array.from({ length: 6 }, () => 'i32' as const);
   const flights = flightFunction(module, false);
-  return module.helper('strict.lds.four.atomic', parameters, ['i32'], (fn) => writeAtomicQuad(fn, flights));
+  return module.helper('strict.lds.four.atomic', ['i32', 'v128', 'i32'], ['i32'], (fn) => writeAtomicQuad(fn, flights));
 }
 
 function writeAtomicQuad(fn: WasmFunction, flights: WasmFunction): void {
@@ -219,19 +216,17 @@ interface Quad {
 
 /** Leaves the function unless the addresses are those of dwords and nothing is in flight; they are among what is touched then. */
 function beginQuad(fn: WasmFunction, flights: WasmFunction): Quad {
-  const shadow = 0;
-  const addresses = [1, 2, 3, 4];
-  const pc = 5;
+  const [shadow, all, pc] = [0, 1, 2] as const;
+  const addresses = Array.from({ length: 4 }, () => fn.local('i32'));
   const [head, bits, place] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
-  const [all, tags, tagged] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+  const [tags, tagged] = [fn.local('v128'), fn.local('v128')];
   const leave = (): void => {
     fn.if().i32(0).return().end();
   };
   begin(fn, shadow, head);
-  fn.get(addresses[0] as number).op('i32x4.splat');
-  for (const n of [1, 2, 3]) fn.get(addresses[n] as number).lane('i32x4.replace_lane', n);
-  fn.tee(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').op('i32.or');
+  fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').op('i32.or');
   leave();
+  for (const [n, address] of addresses.entries()) fn.get(all).lane('i32x4.extract_lane', n).set(address);
   leaveFlights(fn, shadow, head, flights, addresses, () => fn.i32(4));
   fn.get(head).get(head).memory('v128.load', LDS_LOW).get(all).op('i32x4.min_u').memory('v128.store', LDS_LOW);
   fn.get(head).get(head).memory('v128.load', LDS_HIGH).get(all).v128(4, 4, 4, 4).op('i32x4.add');
@@ -318,14 +313,15 @@ function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | un
   if (flights !== undefined) leaveFlights(fn, shadow, head, flights, [at], () => fn.get(bytes));
   fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).set(tag);
   extend(code, head, at, bytes, word);
-  /** The bits of `count` dwords from `at` on must be set, or become so. */
-  const bits = (count: number): void => {
-    const all = (1 << (4 * count)) - 1;
+  /** The bits of a dword, or of four from an even one on, must be set, or become so. Words of memory are not read across what was stored. */
+  const bits = (count: 1 | 4): void => {
+    const width = count === 4 ? 16 : 8;
     fn.get(head).memory('i32.load', LDS_WRITTEN).get(at).i32(3).op('i32.shr_u').op('i32.add').tee(place);
-    fn.memory('i32.load').set(word);
-    fn.i32(all).get(at).i32(4).op('i32.and').op('i32.shl');
+    fn.memory(`i32.load${width}_u`).set(word);
+    if (count === 4) fn.i32(0xffff);
+    else fn.i32(15).get(at).i32(4).op('i32.and').op('i32.shl');
     if (isWrite) {
-      fn.get(word).op('i32.or').set(word).get(place).get(word).memory('i32.store');
+      fn.get(word).op('i32.or').set(word).get(place).get(word).memory(`i32.store${width}`);
       return;
     }
     fn.get(word).i32(-1).op('i32.xor').op('i32.and');
@@ -340,7 +336,7 @@ function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | un
     fn.i32(1).return();
   });
   code.loop((again) => {
-    fn.get(bytes).i32(16).op('i32.ge_u');
+    fn.get(bytes).i32(16).op('i32.ge_u').get(at).i32(4).op('i32.and').op('i32.eqz').op('i32.and');
     code.if(
       () => {
         fourDwords(fn, code, { tag, pc, word, isWrite, isSame, array, leave });

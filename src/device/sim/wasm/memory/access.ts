@@ -21,7 +21,8 @@ export function accessFunction(module: WasmModule, mode: Mode, t: Transfer): Was
 /** The same for a transfer that only looks: it leaves 1 when it could look at all lanes, and 0 when one of them made it resume. */
 export function lookFunction(module: WasmModule, mode: Mode, t: Transfer): WasmFunction {
   return module.helper(`look.${mode.key}.${t.key}`, parameterTypes(mode, t), ['i32'], (fn) => {
-    writeAccess(fn, module, mode, t, () => fn.i32(0).return());
+    const f = writeAccess(fn, module, mode, t, () => fn.i32(0).return());
+    t.finish?.(f);
     fn.i32(1);
   });
 }
@@ -36,7 +37,7 @@ function writeAccess(
   mode: Mode,
   t: Transfer,
   resume: (wave: number, pc: number, at: number) => void,
-): void {
+): Frame {
   const extra = Array.from({ length: t.parameters }, (_, i) => 3 + i);
   const code = new Code(fn);
   const [wave, pc, data] = [0, 1, 2] as const;
@@ -80,6 +81,7 @@ function writeAccess(
           fn.get(bits).i32(15).op('i32.eq');
           code.if(() => four(next));
         }
+        bound.some?.(next, bits);
         code.loop((lanes) => {
           fn.get(bits).op('i32.ctz').i32(2).op('i32.shl').get(quad).op('i32.add').tee(at);
           fn.get(data).op('i32.add').set(laneWord);
@@ -93,4 +95,5 @@ function writeAccess(
       code.brIf(again);
     });
   });
+  return f;
 }

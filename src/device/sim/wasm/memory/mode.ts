@@ -11,6 +11,8 @@ export interface BoundMode {
   many?: (done: Label) => void;
   /** Four active lanes: moves them and goes to `next`, or falls through. */
   quad?: (next: Label) => void;
+  /** Some of four lanes, as bits: looks at them and goes to `next`, or falls through. */
+  some?: (next: Label, bits: number) => void;
   /** One lane: moves it, or leaves by `resume`. */
   lane: () => void;
 }

@@ -315,6 +315,34 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number): Bound
       code.br(done);
     });
   };
+  /** Leaves 1 when the elements of the lanes at the addresses in `low` are in range. */
+  const areInRange = (): void => {
+    fn.get(limit).i32(0).op('i32.ge_s');
+    for (const further of starts) {
+      fn.get(q.low);
+      if (further !== undefined) fn.get(further).op('i32x4.splat').op('i32x4.add');
+      fn.get(limit).op('i32x4.splat').op('i32x4.le_u').op('i32x4.all_true').op('i32.and');
+    }
+  };
+  const someOf = (): Pick<BoundMode, 'some'> => {
+    const { lanes } = t;
+    if (lanes === undefined) return {};
+    return {
+      some: (next, bits) => {
+        const row = code.local('i32');
+        fn.get(register).get(f.at).op('i32.add').tee(row).memory('v128.load');
+        fn.get(row).get(bits).op('i32.ctz').i32(2).op('i32.shl').op('i32.add').memory('v128.load32_splat');
+        fn.get(bits).op('i32x4.splat').v128(1, 2, 4, 8).op('v128.and').v128(1, 2, 4, 8).op('i32x4.eq');
+        fn.op('v128.bitselect').get(offset).op('i32x4.splat').op('i32x4.add').set(q.low);
+        areInRange();
+        code.if(() => {
+          fn.get(q.low).get(base).op('i32x4.splat').op('i32x4.add').set(q.low);
+          lanes(f, q.low, bits);
+          code.br(next);
+        });
+      },
+    };
+  };
   return {
     full: (done) =>
       byStride(
@@ -327,12 +355,7 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number): Bound
     quad: (next) => {
       fn.get(register).get(f.at).op('i32.add').memory('v128.load').get(offset).op('i32x4.splat').op('i32x4.add');
       fn.set(q.low);
-      fn.get(limit).i32(0).op('i32.ge_s');
-      for (const further of starts) {
-        fn.get(q.low);
-        if (further !== undefined) fn.get(further).op('i32x4.splat').op('i32x4.add');
-        fn.get(limit).op('i32x4.splat').op('i32x4.le_u').op('i32x4.all_true').op('i32.and');
-      }
+      areInRange();
       code.if(() => {
         const [first] = q.addresses;
         fn.get(q.low).get(base).op('i32x4.splat').op('i32x4.add').tee(q.low).lane('i32x4.extract_lane', 0).set(first);
@@ -340,16 +363,20 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number): Bound
         code.if(
           () => t.contiguous(f, first),
           () => {
-            for (let i = 1; i < 4; i++)
-              fn.get(q.low)
-                .lane('i32x4.extract_lane', i)
-                .set(q.addresses[i] as number);
-            t.scattered(f, q.addresses);
+            if (t.lanes !== undefined) t.lanes(f, q.low);
+            else {
+              for (let i = 1; i < 4; i++)
+                fn.get(q.low)
+                  .lane('i32x4.extract_lane', i)
+                  .set(q.addresses[i] as number);
+              t.scattered(f, q.addresses);
+            }
           },
         );
         code.br(next);
       });
     },
+    ...someOf(),
     lane: () => {
       word(f, register);
       fn.get(offset).op('i32.add').set(a);

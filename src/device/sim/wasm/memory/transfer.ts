@@ -49,6 +49,11 @@ export interface Transfer {
   contiguous(f: Frame, a: number): void;
   /** Four lanes at the addresses in four locals. */
   scattered(f: Frame, addresses: readonly number[]): void;
+  /**
+   * Four lanes at the addresses in a vector, or those of them whose bits are set in local `bits`; the others have the address of one of these.
+   * Of transfers that only look, to which it makes no difference how often they see an address.
+   */
+  readonly lanes?: (f: Frame, addresses: number, bits?: number) => void;
   /** All lanes, in place of 16 times `contiguous` or `broadcast`: their elements fill `bytes` bytes from `a` on. */
   readonly wave?: (f: Frame, a: number, bytes: number) => void;
   /** Four lanes that all read the element at `a`. */
@@ -61,6 +66,8 @@ export interface Transfer {
   skip(f: Frame, n: number): void;
   /** All pieces of a lane have been moved. */
   commit(f: Frame): void;
+  /** All lanes have been gone over; of transfers that only look. */
+  readonly finish?: (f: Frame) => void;
 }
 
 /** Transposes four vectors (locals) in place: lane j of vector i becomes lane i of vector j. */
