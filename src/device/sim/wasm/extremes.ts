@@ -34,20 +34,29 @@ export function extremeBits(code: LaneWriter, type: keyof typeof FORMATS, name: 
     pair(type === 'f64' ? [-1, 0x7fffffff] : [0x7fffffff, 0x7fffffff]);
     fn.op('v128.and');
   };
-  const pushNan = (x: number, to: number): void => {
+  if (type === 'f16') {
+    smallerOf(code, name, a, b);
+    fn.set(result);
+    size(a);
+    size(b);
+    fn.op('i32x4.max_s');
+    pair(FORMATS.f16.infinity);
+    fn.op('i32x4.gt_s').op('v128.any_true').if();
+  } else {
+    // In both orders: two zeros give the operand that the host takes, and their signs are joined. A sum is a NaN where an operand is.
+    const shape = type === 'f64' ? 'f64x2' : 'f32x4';
+    fn.get(a).get(b).op(`${shape}.p${name}`).get(b).get(a).op(`${shape}.p${name}`);
+    fn.op(name === 'max' ? 'v128.and' : 'v128.or').set(result);
+    fn.get(a).get(b).op(`${shape}.add`).tee(aNaN).get(aNaN).op(`${shape}.ne`).op('v128.any_true').if();
+  }
+  for (const [x, nan] of [
+    [a, aNaN],
+    [b, bNaN],
+  ] as const) {
     size(x);
     pair(FORMATS[type].infinity);
-    fn.op(`${integer}.gt_s`).tee(to);
-  };
-  if (type === 'f16') smallerOf(code, name, a, b);
-  else
-    fn.get(a)
-      .get(b)
-      .op(`${type === 'f64' ? 'f64x2' : 'f32x4'}.${name}`);
-  fn.set(result);
-  pushNan(a, aNaN);
-  pushNan(b, bNaN);
-  fn.op('v128.or').op('v128.any_true').if();
+    fn.op(`${integer}.gt_s`).set(nan);
+  }
   fn.get(b).get(a).get(result).get(bNaN).op('v128.bitselect').get(aNaN).op('v128.bitselect').set(result);
   if (mode.ieee) {
     // The second operand first: a signalling first one is put above it.

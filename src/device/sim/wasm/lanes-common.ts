@@ -8,8 +8,10 @@ const splat4 = (word: number): [number, number, number, number] => [word, word, 
 function minMax(fn: LaneWriter['fn'], type: 'f32x4' | 'f64x2', name: string): void {
   const [a, b] = [fn.local('v128'), fn.local('v128')];
   fn.set(b).set(a);
-  fn.get(b).get(a).get(a).get(b).op(`${type}.${name}`);
-  fn.get(b).get(b).op(`${type}.ne`).op('v128.bitselect');
+  // In both orders: two zeros give the operand that the host takes, and their signs are joined. A second operand that is a NaN is in neither.
+  fn.get(b).get(a).get(b).op(`${type}.p${name}`).get(b).get(a).op(`${type}.p${name}`).get(b).get(b);
+  if (name === 'max') fn.op(`${type}.ne`).op('v128.or').op('v128.and');
+  else fn.op(`${type}.eq`).op('v128.and').op('v128.or');
   fn.get(a).get(a).op(`${type}.ne`).op('v128.bitselect');
   fn.release('v128', a);
   fn.release('v128', b);

@@ -21,6 +21,11 @@ export function isWide(type: Expr['type']): boolean {
 
 export const splat4 = (word: number): [number, number, number, number] => [word, word, word, word];
 
+/** Whether a condition only asks whether one of some values is no number, which is rare. */
+function asksForNan({ op, args }: Expr): boolean {
+  return op.endsWith('.is_nan') || (op === 'bool.or' && args.every(asksForNan));
+}
+
 const knownUses = new WeakMap<readonly Expr[], ReadonlyMap<Expr, number>>();
 
 /** How often each node is pushed for the results and mask of an operation. */
@@ -202,6 +207,10 @@ export class LaneCode implements LaneWriter {
   private select(e: Expr, half: number): void {
     const { fn } = this;
     const [condition, a, b] = e.args as [Expr, Expr, Expr];
+    if (!isWide(e.type) && asksForNan(condition) && a.args.length > 0) {
+      this.selectForNan(condition, a, b);
+      return;
+    }
     this.push(a, half);
     this.push(b, half);
     this.push(condition);
@@ -213,6 +222,24 @@ export class LaneCode implements LaneWriter {
       fn.release('v128', mask);
     }
     fn.op('v128.bitselect');
+  }
+
+  /** What NaNs get is computed where there are some. */
+  private selectForNan(condition: Expr, forNan: Expr, other: Expr): void {
+    const { fn } = this;
+    const [mask, result] = [fn.local('v128'), fn.local('v128')];
+    this.push(other);
+    fn.set(result);
+    this.push(condition);
+    fn.tee(mask).op('v128.any_true').if();
+    // What is computed first in here is not known behind.
+    const known = this.done;
+    this.done = new Map([...(known ?? [])].map(([value, locals]) => [value, [...locals]]));
+    this.push(forNan);
+    this.done = known;
+    fn.get(result).get(mask).op('v128.bitselect').set(result).end().get(result);
+    fn.release('v128', mask);
+    fn.release('v128', result);
   }
 
   private bool(name: string, e: Expr): void {

@@ -150,27 +150,48 @@ function exponent(fn: WasmFunction, x: number): void {
   for (const local of [special, shift, y]) fn.release('v128', local);
 }
 
-/** The exponents of four f32 as i32. */
-function exponents(fn: WasmFunction): void {
-  const x = fn.local('v128');
-  for (const half of [0, 1]) {
-    fn.get(0)
-      .get(0)
-      .shuffle32(2 * half, 2 * half + 1, 0, 0)
-      .op('f64x2.promote_low_f32x4')
-      .set(x);
-    exponent(fn, x);
-  }
-  fn.shuffle32(0, 2, 4, 6);
+/** Pushes the sizes of parameter 0 as f32 bits, those of denormals times 2^24; the locals get the sizes and the mask of denormals. */
+function normalSizes(fn: WasmFunction, size: number, isDenormal: number): void {
+  fn.get(0).op('f32x4.abs').tee(size);
+  single(fn, 2 ** 24);
+  fn.op('f32x4.mul').get(size).get(size);
+  single(fn, 2 ** -126);
+  fn.op('f32x4.lt').tee(isDenormal).op('v128.bitselect');
 }
 
+/** Pushes the mask of numbers by their sizes in a local: of what is no zero, infinity or NaN. */
+function pushOrdinary(fn: WasmFunction, size: number): void {
+  fn.get(size);
+  word(fn, 1);
+  fn.op('i32x4.sub');
+  word(fn, 0x7f7fffff);
+  fn.op('i32x4.lt_u');
+}
+
+/** The exponents of four f32 as i32. */
+function exponents(fn: WasmFunction): void {
+  const [size, isDenormal] = [fn.local('v128'), fn.local('v128')];
+  normalSizes(fn, size, isDenormal);
+  fn.i32(23).op('i32x4.shr_u');
+  word(fn, 126);
+  word(fn, 24);
+  fn.get(isDenormal).op('v128.and').op('i32x4.add').op('i32x4.sub');
+  pushOrdinary(fn, size);
+  fn.op('v128.and');
+}
+
+/** The mantissas in [1/2, 1) of four f32; zeros, infinities and NaNs stay, as quiet ones. */
 function mantissas(fn: WasmFunction): void {
-  const x = fn.local('v128');
-  eachHalf(fn, (promote) => {
-    promote(0);
-    fn.set(x);
-    mantissa(fn, x);
-  });
+  const [size, isDenormal] = [fn.local('v128'), fn.local('v128')];
+  normalSizes(fn, size, isDenormal);
+  word(fn, 0x007fffff);
+  fn.op('v128.and');
+  word(fn, 0x3f000000);
+  fn.op('v128.or').get(0);
+  word(fn, -0x80000000);
+  fn.op('v128.and').op('v128.or').get(0).get(0).op('f32x4.add');
+  pushOrdinary(fn, size);
+  fn.op('v128.bitselect');
 }
 
 /**

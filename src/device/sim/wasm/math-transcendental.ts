@@ -154,6 +154,15 @@ function log2(to: Target): void {
     const result = f;
     fn.set(result);
     pushSpecial(fn, x);
+    if (format === 'f16') {
+      fn.tee(e).op('v128.any_true').if();
+      // The root has what infinity, NaNs and numbers below zero give; zero: -infinity.
+      fn.get(x).op('f32x4.sqrt').get(result).get(e).op('v128.bitselect');
+      single(fn, -Infinity);
+      fn.get(x).v128(0, 0, 0, 0).op('f32x4.eq').op('v128.and').op('v128.or');
+      fn.set(result).end().get(result);
+      return;
+    }
     fn.op('v128.any_true').if();
     // Infinity stays; below zero and NaN: NaN; zero, and denormals, which are taken for it: -infinity.
     fn.get(x).get(result).get(x);
