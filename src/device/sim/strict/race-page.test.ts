@@ -111,7 +111,9 @@ describe('records of global memory by line', () => {
         clear();
         words[RECORD / 4 + PAGE_DETAILS] = DETAILS;
         const bytes = new Uint8Array(words.buffer, DETAILS, DETAILS_SIZE);
-        const page = new RacePage(new Uint32Array(PAGE_WORDS), () => new Uint8Array(DETAILS_SIZE));
+        const details = new Uint8Array(DETAILS_SIZE);
+        const room = { reserve: () => details, at: () => new Uint32Array(details.buffer) };
+        const page = new RacePage(new Uint32Array(PAGE_WORDS), room);
         const own = page.detailed;
         for (const one of accesses) {
           const look = one.isWrite ? writeDwords : readDwords;

@@ -98,18 +98,30 @@ export const LINE_BITS = FIELDS + 8 * LINES;
 export const LINE_MANY = FIELDS + 9 * LINES;
 export const PAGE_WORDS = FIELDS + 10 * LINES;
 
+/** The room for details where compiled code sees them. */
+export interface DetailRoom {
+  /** Zeroed bytes for the details of a page, when there are any left. */
+  reserve(): Uint8Array | undefined;
+  /** The details at an offset in wasm memory, which may have grown since the page's record was made. */
+  at(offset: number): RaceDetails;
+}
+
+const NO_ROOM: DetailRoom = {
+  reserve: () => undefined,
+  at: (offset) => {
+    throw new Error(`there are no details at ${offset}`);
+  },
+};
+
 export class RacePage {
   private readonly words: Uint32Array;
   private details: RaceDetails | undefined;
-  private readonly reserve: () => Uint8Array | undefined;
+  private readonly room: DetailRoom;
 
-  /** Over the page's record. `reserve` gives zeroed bytes for its details where compiled code sees them, when there are any left. */
-  constructor(
-    words: Uint32Array = new Uint32Array(PAGE_WORDS),
-    reserve: () => Uint8Array | undefined = () => undefined,
-  ) {
+  /** Over the page's record. */
+  constructor(words: Uint32Array = new Uint32Array(PAGE_WORDS), room: DetailRoom = NO_ROOM) {
     this.words = words;
-    this.reserve = reserve;
+    this.room = room;
   }
 
   /** Whether the records are by dword, where compiled code does not see them. */
@@ -120,9 +132,7 @@ export class RacePage {
   /** The records by dword, when there are any; compiled code may have made them. */
   private get known(): RaceDetails | undefined {
     const at = this.words[PAGE_DETAILS] as number;
-    if (this.details === undefined && at !== 0) {
-      this.details = new Uint32Array(this.words.buffer, at, CELL * PAGE);
-    }
+    if (this.details === undefined && at !== 0) this.details = this.room.at(at);
     return this.details;
   }
 
@@ -221,7 +231,7 @@ export class RacePage {
   get detailed(): RaceDetails {
     if (this.known !== undefined) return this.known;
     const { words } = this;
-    const reserved = this.reserve();
+    const reserved = this.room.reserve();
     words[PAGE_DETAILS] = reserved?.byteOffset ?? 0;
     const { buffer, byteOffset } = reserved ?? new Uint8Array(DETAILS_SIZE);
     const details = new Uint32Array(buffer, byteOffset, CELL * PAGE);

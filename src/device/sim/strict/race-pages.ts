@@ -3,7 +3,17 @@
 import { gpuWindow, PAGE as PAGE_BYTES } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
-import { DETAILS_SIZE, PAGE_WORDS, PAGE_WRITTEN, POOL_END, POOL_NEXT, RacePage } from './race-page.ts';
+import {
+  CELL,
+  DETAILS_SIZE,
+  type DetailRoom,
+  PAGE,
+  PAGE_WORDS,
+  PAGE_WRITTEN,
+  POOL_END,
+  POOL_NEXT,
+  RacePage,
+} from './race-page.ts';
 
 /** Records made at a time. */
 const BATCH = 64;
@@ -23,6 +33,10 @@ export class RacePages {
   private readonly pool: Uint32Array;
   private poolPages = FIRST_POOL;
   private readonly reserved: Uint8Array[] = [];
+  private readonly room: DetailRoom = {
+    reserve: () => this.reserveDetails(),
+    at: (offset) => new Uint32Array(this.memory.wasm.buffer, offset, CELL * PAGE),
+  };
   private trackedBytes = 0;
   private detailedBytes = 0;
   /** Accesses were made to memory that is not followed. */
@@ -70,7 +84,7 @@ export class RacePages {
   }
 
   private at(offset: number): RacePage {
-    return new RacePage(new Uint32Array(this.memory.wasm.buffer, offset, PAGE_WORDS), () => this.reserveDetails());
+    return new RacePage(new Uint32Array(this.memory.wasm.buffer, offset, PAGE_WORDS), this.room);
   }
 
   /** Room for further records by dword; false when there is none. */

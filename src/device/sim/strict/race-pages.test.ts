@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { DeviceMemory } from '../state/memory.ts';
+import { actorOf, CELL, CELL_WRITER, DETAILS_SIZE, PAGE, PAGE_DETAILS, PAGE_WORDS } from './race-page.ts';
+import { RacePages } from './race-pages.ts';
+
+describe('RacePages', () => {
+  it('should find what compiled code notes where memory has grown since the page was opened', () => {
+    const memory = new DeviceMemory();
+    const region = memory.alloc(4 * PAGE, 'buffer');
+    const pages = new RacePages(memory);
+    const page = pages.open(region, 0, undefined);
+    if (page === undefined) throw new Error('the page is not followed');
+    const before = memory.wasm.buffer.byteLength;
+    const late = memory.tryReserve(2 ** 28);
+    if (late === undefined) throw new Error('memory does not grow');
+    expect(memory.wasm.buffer.byteLength).toBeGreaterThan(before);
+    const at = late.byteOffset + late.length - DETAILS_SIZE;
+    const record = pages.table.find((offset) => offset !== 0) as number;
+    new Uint32Array(memory.wasm.buffer, record, PAGE_WORDS)[PAGE_DETAILS] = at;
+    new Uint32Array(memory.wasm.buffer, at, CELL * PAGE)[7 * CELL + CELL_WRITER] = actorOf(1, 2);
+    expect(page.isStored(7)).toBe(true);
+    expect(page.isStored(8)).toBe(false);
+    pages.release();
+  });
+});
