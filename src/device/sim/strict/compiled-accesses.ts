@@ -13,8 +13,8 @@ import { ldsAtomicFunction, ldsAtomicQuadFunction, ldsFunction, ldsQuadFunction 
 import { emitFlight } from './compiled-lds-loads.ts';
 import { sameFunction } from './compiled-lds-same.ts';
 import { pageFunction } from './compiled-pages.ts';
-import { quadFunction } from './compiled-quads.ts';
 import { Run } from './compiled-runs.ts';
+import { lanesFunction, MAX_LANE_BYTES } from './compiled-scattered.ts';
 import { updateFunction } from './compiled-updates.ts';
 import { canDrop, emitDropped, forgetDropped, noteDropped } from './drops.ts';
 import type { StrictPlan } from './plan.ts';
@@ -112,7 +112,7 @@ function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Transfer
     fn.get(shadow);
     for (const a of addresses) fn.get(a);
     fn.get(pc)
-      .call(quadFunction(f.module, isWrite ? 'store' : 'load', bytes))
+      .call(lanesFunction(f.module, isWrite ? 'store' : 'load', bytes, 4))
       .op('i32.eqz');
     f.code.if(() => f.resume());
   };
@@ -370,22 +370,25 @@ function emitScalarLook(
 ): boolean {
   const { fn, module, pc } = context;
   if (!emitScalarPlace(context, module, instruction, operation)) return false;
-  fn.get(shadow).i32(operation.bytes).i32(pc).call(scalarFunction(module));
+  fn.get(shadow).i32(pc).call(scalarFunction(module, operation.bytes));
   fn.op('i32.eqz').brIf(0);
   return true;
 }
 
-/** (offset in wasm memory or 0, shadow, bytes, place in the image) → as pageFunction. */
-function scalarFunction(module: WasmModule): WasmFunction {
-  const pages = pageFunction(module, 'scalar');
-  return module.helper('strict.scalar', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
-    const [at, shadow, bytes, pc] = [0, 1, 2, 3] as const;
+/** (offset in wasm memory or 0, shadow, place in the image) → as pageFunction, for so many bytes. */
+function scalarFunction(module: WasmModule, bytes: number): WasmFunction {
+  const isShort = bytes <= MAX_LANE_BYTES;
+  const look = isShort ? lanesFunction(module, 'scalar', bytes, 1) : pageFunction(module, 'scalar');
+  return module.helper(`strict.scalar.${bytes}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [at, shadow, pc] = [0, 1, 2] as const;
     fn.get(at).op('i32.eqz').if().i32(0).return().end();
-    fn.get(at).get(shadow).memory('i32.load', SHADOW_KERNARG).op('i32.sub').get(bytes).op('i32.add');
+    fn.get(at).get(shadow).memory('i32.load', SHADOW_KERNARG).op('i32.sub').i32(bytes).op('i32.add');
     fn.get(shadow).memory('i32.load', SHADOW_KERNARG_BYTES).op('i32.le_u');
     fn.get(at).get(shadow).memory('i32.load', SHADOW_KERNARG).op('i32.ge_u').op('i32.and');
     fn.if().i32(1).return().end();
-    fn.get(shadow).get(at).get(bytes).get(pc).call(pages);
+    fn.get(shadow).get(at);
+    if (!isShort) fn.i32(bytes);
+    fn.get(pc).call(look);
   });
 }
 

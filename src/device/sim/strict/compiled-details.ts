@@ -49,11 +49,11 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
     const [shadow, at, bytes, pc, page] = [0, 1, 2, 3, 4] as const;
     const local = (): number => fn.local('i32');
     const [actor, epoch, cell, mask, written, size] = [local(), local(), local(), local(), local(), local()] as const;
-    const writer = new CellWriter(code, { shadow, at, pc, actor, epoch, cell, mask, written }, () =>
+    const who = fn.local('v128');
+    const writer = new CellWriter(code, { shadow, at, pc, actor, epoch, who, cell, mask, written }, () =>
       fn.if().i32(0).return().end(),
     );
-    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(actor);
-    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(epoch);
+    writer.begin(kind);
     fn.get(page)
       .memory('i32.load', 4 * PAGE_WRITTEN)
       .set(written);
@@ -87,11 +87,18 @@ export interface CellLocals {
   readonly actor: number;
   readonly epoch: number;
   readonly pc: number;
+  /** A v128: the half of a cell that says who, where, when; in the last word the number of stores, or 0. */
+  readonly who: number;
   readonly at: number;
   readonly cell: number;
   readonly mask: number;
   readonly written: number;
 }
+
+/** Words of a half of a cell: that of the writer, and that of the reader, which has the marks. */
+const WHO = CELL_WRITER;
+const WHEN = CELL_WRITER_EPOCH;
+const LAST = CELL_WRITER_STORE;
 
 /** Notes an access in the cell of one dword. `leave` takes an i32, and leaves when it is not 0: TypeScript has to look. */
 export class CellWriter {
@@ -99,6 +106,9 @@ export class CellWriter {
   private readonly code: Code;
   private readonly locals: CellLocals;
   private readonly leave: () => void;
+  /** The halves of the cell. */
+  private readonly writer: number;
+  private readonly reader: number;
   private readonly other: number;
   private readonly marks: number;
 
@@ -107,18 +117,24 @@ export class CellWriter {
     this.code = code;
     this.locals = locals;
     this.leave = leave;
+    [this.writer, this.reader] = [this.fn.local('v128'), this.fn.local('v128')];
     [this.other, this.marks] = [this.fn.local('i32'), this.fn.local('i32')];
   }
 
-  private word(field: number): WasmFunction {
-    return this.fn.get(this.locals.cell).memory('i32.load', 4 * field);
+  /** Sets the locals that are the same for all cells: `actor`, `epoch` and `who`. */
+  begin(kind: GlobalAccess): void {
+    const { fn } = this;
+    const { shadow, actor, epoch, pc, who } = this.locals;
+    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).tee(actor).op('i32x4.splat');
+    fn.get(pc).lane('i32x4.replace_lane', CELL_WRITER_PC);
+    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).tee(epoch).lane('i32x4.replace_lane', WHEN);
+    if (kind === 'store') fn.get(shadow).memory('i32.load', SHADOW_STORES);
+    else fn.i32(0);
+    fn.lane('i32x4.replace_lane', LAST).set(who);
   }
 
-  private setWord(field: number, local: number): void {
-    this.fn
-      .get(this.locals.cell)
-      .get(local)
-      .memory('i32.store', 4 * field);
+  private word(half: number, word: number): WasmFunction {
+    return this.fn.get(half).lane('i32x4.extract_lane', word);
   }
 
   /** Leaves 1 when `other` is of the actor's workgroup. */
@@ -126,26 +142,63 @@ export class CellWriter {
     return pushIsSameGroup(this.fn, this.other, this.locals.actor);
   }
 
-  /** Leaves the function when somebody else than the actor is in a field, whose access is not before a barrier of the workgroup. */
-  private leaveForeign(field: number, epochField: number): void {
+  /** Leaves the function when somebody else than the actor is in a half, whose access is not before a barrier of the workgroup. */
+  private leaveForeign(half: number): void {
     const { code, other } = this;
     const { actor, epoch } = this.locals;
-    this.word(field).tee(other).get(actor).op('i32.ne').get(other).i32(0).op('i32.ne').op('i32.and');
+    this.word(half, WHO).tee(other).get(actor).op('i32.ne').get(other).i32(0).op('i32.ne').op('i32.and');
     code.if(() => {
       this.isSameGroup().op('i32.eqz');
-      this.word(epochField).get(epoch).op('i32.eq').op('i32.or');
+      this.word(half, WHEN).get(epoch).op('i32.eq').op('i32.or');
       this.leave();
     });
   }
 
   note(kind: GlobalAccess): void {
+    const { fn, code, writer, reader } = this;
+    const { cell } = this.locals;
+    fn.get(cell)
+      .memory('v128.load', 4 * CELL_WRITER)
+      .tee(writer);
+    fn.get(cell)
+      .memory('v128.load', 4 * CELL_READER)
+      .tee(reader);
+    fn.op('v128.or').op('v128.any_true');
+    code.if(
+      () => this.noteKnown(kind),
+      () => this.noteFirst(kind),
+    );
+  }
+
+  /** Nobody has touched the dword. */
+  private noteFirst(kind: GlobalAccess): void {
+    const { fn } = this;
+    const { mask, who } = this.locals;
+    if (kind === 'store') {
+      this.storeHalf(CELL_WRITER, () => fn.get(who));
+      this.storeHalf(CELL_READER, () => fn.get(this.reader).get(mask).lane('i32x4.replace_lane', LAST));
+      this.noteWritten();
+      return;
+    }
+    this.leaveUnwritten();
+    this.storeHalf(CELL_READER, () => fn.get(who).get(mask).i32(4).op('i32.shl').lane('i32x4.replace_lane', LAST));
+  }
+
+  private noteKnown(kind: GlobalAccess): void {
     // The scalar cache does not see what vector instructions store.
     if (kind === 'scalar') {
-      this.word(CELL_WRITER);
+      this.word(this.writer, WHO);
       this.leave();
-    } else this.leaveForeign(CELL_WRITER, CELL_WRITER_EPOCH);
+    } else this.leaveForeign(this.writer);
     if (kind === 'store') this.noteWrite();
     else this.noteRead();
+  }
+
+  private storeHalf(first: number, push: () => void): void {
+    const { fn, locals } = this;
+    fn.get(locals.cell);
+    push();
+    fn.memory('v128.store', 4 * first);
   }
 
   /** Leaves where the bits of the dword's written bytes are. */
@@ -158,18 +211,37 @@ export class CellWriter {
     return fn.i32(3).op('i32.shr_u').get(written).op('i32.add');
   }
 
-  private noteRead(): void {
-    const { fn, code, other, marks } = this;
-    const { actor, epoch, pc, mask, at, written } = this.locals;
+  /** Leaves the function when bytes have not been written. */
+  private leaveUnwritten(): void {
+    const { fn, code } = this;
+    const { mask, at, written } = this.locals;
     fn.get(written);
     code.if(() => {
       this.pushBitsPlace().memory('i32.load8_u');
       fn.get(at).i32(4).op('i32.and').op('i32.shr_u').get(mask).op('i32.and').get(mask).op('i32.ne');
       this.leave();
     });
-    this.word(CELL_MARKS).set(marks);
-    this.word(CELL_READER).tee(other).get(actor).op('i32.ne');
-    this.word(CELL_READER_EPOCH).get(epoch).op('i32.ne').op('i32.or');
+  }
+
+  /** Bytes are written from now on. */
+  private noteWritten(): void {
+    const { fn, code } = this;
+    const { mask, at, written } = this.locals;
+    fn.get(written);
+    code.if(() => {
+      this.pushBitsPlace();
+      this.pushBitsPlace().memory('i32.load8_u');
+      fn.get(mask).get(at).i32(4).op('i32.and').op('i32.shl').op('i32.or').memory('i32.store8');
+    });
+  }
+
+  private noteRead(): void {
+    const { fn, code, other, marks, reader } = this;
+    const { actor, epoch, mask, who } = this.locals;
+    this.leaveUnwritten();
+    this.word(reader, LAST).set(marks);
+    this.word(reader, WHO).tee(other).get(actor).op('i32.ne');
+    this.word(reader, WHEN).get(epoch).op('i32.ne').op('i32.or');
     code.if(() => {
       // As noteReader.
       fn.get(other);
@@ -177,7 +249,7 @@ export class CellWriter {
         this.isSameGroup();
         code.if(
           () => {
-            this.word(CELL_READER_EPOCH).get(epoch).op('i32.eq');
+            this.word(reader, WHEN).get(epoch).op('i32.eq');
             code.if(
               () => {
                 fn.get(other).get(actor).op('i32.ne');
@@ -195,41 +267,36 @@ export class CellWriter {
         fn.get(other).get(actor).op('i32.ne');
         code.if(() => fn.get(marks).i32(~0xf0).op('i32.and').set(marks));
       });
-      this.setWord(CELL_READER, actor);
-      this.setWord(CELL_READER_PC, pc);
-      this.setWord(CELL_READER_EPOCH, epoch);
+      fn.get(who).set(reader);
     });
-    fn.get(marks).get(mask).i32(4).op('i32.shl').op('i32.or').set(marks);
-    this.setWord(CELL_MARKS, marks);
+    this.storeHalf(CELL_READER, () => {
+      fn.get(reader).get(marks).get(mask).i32(4).op('i32.shl').op('i32.or').lane('i32x4.replace_lane', LAST);
+    });
   }
 
   private noteWrite(): void {
-    const { fn, code, marks } = this;
-    const { shadow, actor, epoch, pc, mask, at, cell, written } = this.locals;
-    this.leaveForeign(CELL_READER, CELL_READER_EPOCH);
-    this.word(CELL_MARKS).tee(marks).i32(8).op('i32.shr_u');
+    const { fn, code, marks, writer, reader } = this;
+    const { actor, epoch, mask, who } = this.locals;
+    this.leaveForeign(reader);
+    this.word(reader, LAST).tee(marks).i32(8).op('i32.shr_u');
     code.if(() => {
       fn.get(marks).i32(~0xff).op('i32.and').i32(MANY_WAVES).op('i32.ne');
-      this.word(CELL_READER_EPOCH).get(epoch).op('i32.eq').op('i32.or');
+      this.word(reader, WHEN).get(epoch).op('i32.eq').op('i32.or');
       this.leave();
     });
-    // What another wavefront has written of the dword is no longer its own.
-    fn.get(marks).get(marks).i32(~15).op('i32.and');
-    this.word(CELL_WRITER).get(actor).op('i32.eq').select();
-    fn.get(mask).op('i32.or').set(marks);
-    this.setWord(CELL_MARKS, marks);
-    this.setWord(CELL_WRITER, actor);
-    this.setWord(CELL_WRITER_PC, pc);
-    this.setWord(CELL_WRITER_EPOCH, epoch);
-    fn.get(cell).get(shadow).memory('i32.load', SHADOW_STORES);
-    fn.memory('i32.store', 4 * CELL_WRITER_STORE);
-    fn.get(written);
-    code.if(() => {
-      this.pushBitsPlace();
-      this.pushBitsPlace().memory('i32.load8_u');
-      fn.get(mask).get(at).i32(4).op('i32.and').op('i32.shl').op('i32.or').memory('i32.store8');
+    this.storeHalf(CELL_WRITER, () => fn.get(who));
+    this.storeHalf(CELL_READER, () => {
+      // What another wavefront has written of the dword is no longer its own.
+      fn.get(reader).get(marks).get(marks).i32(~15).op('i32.and');
+      this.word(writer, WHO).get(actor).op('i32.eq').select();
+      fn.get(mask).op('i32.or').lane('i32x4.replace_lane', LAST);
     });
+    this.noteWritten();
   }
+}
+
+if (CELL_MARKS - CELL_READER !== LAST || CELL_READER_EPOCH - CELL_READER !== WHEN) {
+  throw new Error('the halves of a cell are laid out otherwise');
 }
 
 /** Leaves 1 when two actors (locals) are of one workgroup. */

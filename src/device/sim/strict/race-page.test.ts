@@ -5,7 +5,7 @@ import fc from '../../../../tests/support/fast-check.ts';
 import { WasmModule } from '../wasm/emit.ts';
 import type { GlobalAccess } from './compiled-details.ts';
 import { pageFunction } from './compiled-pages.ts';
-import { quadFunction } from './compiled-quads.ts';
+import { lanesFunction } from './compiled-scattered.ts';
 import {
   actorOf,
   CELL_BYTES,
@@ -61,8 +61,9 @@ function compiled() {
   const module = new WasmModule({ module: 'env', name: 'memory', initial: 3, maximum: 65536, shared: false });
   for (const kind of ['load', 'store', 'scalar'] as const) module.export(kind, pageFunction(module, kind));
   for (const kind of ['load', 'store'] as const) {
-    for (const bytes of [1, 2, 4, 8, 12, 16]) module.export(`${kind}${bytes}`, quadFunction(module, kind, bytes));
+    for (const bytes of [1, 2, 4, 8, 12, 16]) module.export(`${kind}${bytes}`, lanesFunction(module, kind, bytes, 4));
   }
+  for (const bytes of [4, 8, 16]) module.export(`scalar${bytes}`, lanesFunction(module, 'scalar', bytes, 1));
   const memory = new WebAssembly.Memory({ initial: 3, maximum: 65536 });
   const instance = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { env: { memory } });
   const words = new Uint32Array(memory.buffer);
@@ -73,7 +74,8 @@ function compiled() {
   };
   const noteBytes = (kind: GlobalAccess, at: number, bytes: number, who: Toucher): boolean =>
     call(kind, who, at, bytes, who.pc);
-  const noteFour = (kind: 'load' | 'store', bytes: number, addresses: readonly number[], who: Toucher): boolean =>
+  /** Four lanes, or one of a scalar load. */
+  const noteLanes = (kind: GlobalAccess, bytes: number, addresses: readonly number[], who: Toucher): boolean =>
     call(`${kind}${bytes}`, who, ...addresses, who.pc);
   const note = (one: Access): boolean =>
     noteBytes(one.isWrite ? 'store' : 'load', 4 * one.first, 4 * (one.end - one.first), one);
@@ -83,11 +85,11 @@ function compiled() {
     words[SHADOW_PAGE_COUNT / 4] = 1;
     words[TABLE / 4] = RECORD;
   };
-  return { words, note, noteBytes, noteFour, clear };
+  return { words, note, noteBytes, noteLanes, clear };
 }
 
 describe('records of global memory by line', () => {
-  const { words, note, noteBytes, noteFour, clear } = compiled();
+  const { words, note, noteBytes, noteLanes, clear } = compiled();
 
   it('are the same in compiled code', () => {
     expect(SHADOW_EPOCH).toBe(SHADOW_ACTOR + 4);
@@ -153,22 +155,26 @@ describe('records of global memory by line', () => {
     );
   });
 
-  it('of four lanes are the same as of one after the other', () => {
-    const quads = fc.array(
-      fc.record({
-        group: fc.nat(1),
-        wave: fc.nat(1),
-        barrier: fc.nat(5).map((n) => n === 0),
-        kind: fc.constantFrom('load' as const, 'store' as const),
-        bytes: fc.constantFrom(1, 2, 4, 4, 8, 12, 16),
-        lanes: fc.oneof(
-          fc.tuple(...[0, 1, 2, 3].map(() => fc.nat(150))),
-          fc.nat(30).map((n) => [2, 0, 1, 3].map((i) => 4 * n + i)),
-        ),
-        isAligned: fc.boolean(),
-      }),
-      { maxLength: 24 },
-    );
+  it('of four lanes, and of one scalar load, are the same as of one after the other', () => {
+    const place = { group: fc.nat(1), wave: fc.nat(1), barrier: fc.nat(5).map((n) => n === 0) };
+    const quad = fc.record({
+      ...place,
+      kind: fc.constantFrom('load' as const, 'store' as const),
+      bytes: fc.constantFrom(1, 2, 4, 4, 8, 12, 16),
+      lanes: fc.oneof(
+        fc.tuple(...[0, 1, 2, 3].map(() => fc.nat(150))),
+        fc.nat(30).map((n) => [2, 0, 1, 3].map((i) => 4 * n + i)),
+      ),
+      isAligned: fc.boolean(),
+    });
+    const scalar = fc.record({
+      ...place,
+      kind: fc.constant('scalar' as const),
+      bytes: fc.constantFrom(4, 4, 8, 16),
+      lanes: fc.nat(40).map((n) => [4 * n]),
+      isAligned: fc.constant(true),
+    });
+    const quads = fc.array(fc.oneof({ weight: 3, arbitrary: quad }, scalar), { maxLength: 24 });
     fc.assert(
       fc.property(quads, fc.boolean(), fc.boolean(), (steps, hasDetails, isWritten) => {
         /** The page's record, its details and written bits, and whether all was fine, after the steps. */
@@ -183,7 +189,7 @@ describe('records of global memory by line', () => {
             if (barrier) epochs[group] = (epochs[group] as number) + 1;
             const who = { actor: actorOf(group, wave), epoch: epochs[group] as number, store: i, pc: 4 * i };
             const all = lanes.map((n) => (isAligned ? n - (n % Math.min(4, bytes)) : n));
-            isFine = isFour ? noteFour(kind, bytes, all, who) : all.every((at) => noteBytes(kind, at, bytes, who));
+            isFine = isFour ? noteLanes(kind, bytes, all, who) : all.every((at) => noteBytes(kind, at, bytes, who));
             return isFine;
           });
           return [isFine, words[RECORD / 4 + PAGE_DETAILS], ...(isFine ? [words.slice(RECORD / 4).join()] : [])];

@@ -1,8 +1,8 @@
-// Compiled code notes four lanes that go where values say: each touches one line or one dword of global memory. What the records of a line or
-// a dword say at once is noted here; the rest is for pageFunction (compiled-pages.ts).
+// Compiled code notes lanes that go where values say, and short scalar loads: each touches one line or one dword of global memory. What the
+// records of a line or a dword say at once is noted here; the rest is for pageFunction (compiled-pages.ts).
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
-import { CellWriter, pushCell } from './compiled-details.ts';
+import { CellWriter, type GlobalAccess, pushCell } from './compiled-details.ts';
 import { pageFunction } from './compiled-pages.ts';
 import {
   LINE,
@@ -20,34 +20,36 @@ import {
   PAGE_DETAILS,
   PAGE_WRITTEN,
 } from './race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
+import { SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
 const LINE_BYTES = 4 * LINE;
 const PAGE_BYTES = 4 * PAGE;
 const DWORD = 4;
+/** Bytes that a lane of lanesFunction uses at most. */
+export const MAX_LANE_BYTES = 16;
 
 /**
- * (shadow, four offsets in wasm memory, place in the image) → 1 when the elements of so many bytes there are all right and noted, 0 when TypeScript
- * has to look: nothing wrong has been noted then.
+ * (shadow, offsets in wasm memory for so many lanes, place in the image) → 1 when the elements of so many bytes there are all right and noted, 0
+ * when TypeScript has to look: nothing wrong has been noted then.
  */
-export function quadFunction(module: WasmModule, kind: 'load' | 'store', bytes: number): WasmFunction {
-  const name = `strict.four.${kind}.${bytes}`;
+export function lanesFunction(module: WasmModule, kind: GlobalAccess, bytes: number, lanes: 1 | 4): WasmFunction {
+  const name = `strict.lanes${lanes}.${kind}.${bytes}`;
   const pages = pageFunction(module, kind);
-  const parameters = Array.from({ length: 6 }, () => 'i32' as const);
-  return module.helper(name, parameters, ['i32'], (fn) => new QuadWriter(fn, kind, bytes, pages).write());
+  const parameters = Array.from({ length: lanes + 2 }, () => 'i32' as const);
+  return module.helper(name, parameters, ['i32'], (fn) => new LaneWriter(fn, kind, bytes, lanes, pages).write());
 }
 
-class QuadWriter {
+class LaneWriter {
   private readonly fn: WasmFunction;
   private readonly code: Code;
-  private readonly kind: 'load' | 'store';
+  private readonly kind: GlobalAccess;
   private readonly bytes: number;
   private readonly pages: WasmFunction;
   private readonly shadow = 0;
   /** The addresses of this lane and of those behind it. */
-  private readonly lanes = [1, 2, 3, 4] as const;
+  private readonly lanes: readonly number[];
   private readonly at = 1;
-  private readonly pc = 5;
+  private readonly pc: number;
   private readonly actor: number;
   private readonly epoch: number;
   private readonly page: number;
@@ -57,9 +59,14 @@ class QuadWriter {
   private readonly written: number;
   private readonly mask: number;
   private readonly bits: number;
+  private readonly cells: CellWriter;
+  /** Where the current lane needs a look at more than one record. */
+  private slow: Label | undefined;
 
-  constructor(fn: WasmFunction, kind: 'load' | 'store', bytes: number, pages: WasmFunction) {
+  constructor(fn: WasmFunction, kind: GlobalAccess, bytes: number, lanes: number, pages: WasmFunction) {
     this.fn = fn;
+    this.lanes = Array.from({ length: lanes }, (_, n) => this.at + n);
+    this.pc = this.at + lanes;
     this.code = new Code(fn);
     this.kind = kind;
     this.bytes = bytes;
@@ -67,28 +74,40 @@ class QuadWriter {
     const local = (): number => fn.local('i32');
     [this.actor, this.epoch, this.page, this.place] = [local(), local(), local(), local()];
     [this.written, this.mask, this.bits] = [local(), local(), local()];
+    const { shadow, at, pc, actor, epoch, place: cell, mask, written } = this;
+    const locals = { shadow, at, pc, actor, epoch, who: fn.local('v128'), cell, mask, written };
+    this.cells = new CellWriter(this.code, locals, () => this.code.brIf(this.slow as Label));
   }
 
   write(): void {
-    const { fn, code, shadow, at, bytes, pc, lanes } = this;
-    const left = fn.local('i32');
-    if (bytes < DWORD) this.noteOneDword();
-    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(this.actor);
-    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
-    fn.i32(lanes.length).set(left);
-    code.loop((again) => {
-      code.block((next) => {
-        code.block((slow) => {
-          this.noteLane(next, slow);
-        });
-        fn.get(shadow).get(at).i32(bytes).get(pc).call(this.pages).op('i32.eqz');
-        fn.if().i32(0).return().end();
+    const { fn, code, kind, bytes, lanes } = this;
+    const isQuad = lanes.length > 1;
+    if (isQuad && bytes < DWORD) this.noteOneDword();
+    this.cells.begin(kind);
+    if (isQuad) {
+      const left = fn.local('i32');
+      fn.i32(lanes.length).set(left);
+      code.loop((again) => {
+        this.noteOrLook();
+        for (let n = 1; n < lanes.length; n++) fn.get(lanes[n] as number).set(lanes[n - 1] as number);
+        fn.get(left).i32(1).op('i32.sub').tee(left);
+        code.brIf(again);
       });
-      for (let n = 1; n < lanes.length; n++) fn.get(lanes[n] as number).set(lanes[n - 1] as number);
-      fn.get(left).i32(1).op('i32.sub').tee(left);
-      code.brIf(again);
-    });
+    } else this.noteOrLook();
     fn.i32(1);
+  }
+
+  /** Notes the current lane, or has all records of it looked at; returns 0 when TypeScript has to look. */
+  private noteOrLook(): void {
+    const { fn, code, shadow, at, bytes, pc } = this;
+    code.block((next) => {
+      code.block((slow) => {
+        this.slow = slow;
+        this.noteLane(next, slow);
+      });
+      fn.get(shadow).get(at).i32(bytes).get(pc).call(this.pages).op('i32.eqz');
+      fn.if().i32(0).return().end();
+    });
   }
 
   /** Parts of one dword that are all of it together: returns what is to be said of the dword. */
@@ -146,7 +165,7 @@ class QuadWriter {
     code.if(
       () => {
         if (bytes > DWORD) code.br(slow);
-        else this.noteCell(next, slow);
+        else this.noteCell(next);
       },
       () => {
         if (bytes < DWORD) code.br(slow);
@@ -155,8 +174,8 @@ class QuadWriter {
     );
   }
 
-  private noteCell(next: Label, slow: Label): void {
-    const { fn, code, shadow, at, pc, actor, epoch, place, mask, written, bytes } = this;
+  private noteCell(next: Label): void {
+    const { fn, code, at, place, mask, bytes } = this;
     fn.get(place);
     pushCell(fn, at).set(place);
     fn.i32((1 << bytes) - 1);
@@ -166,9 +185,7 @@ class QuadWriter {
         .op('i32.and')
         .op('i32.shl');
     fn.set(mask);
-    new CellWriter(code, { shadow, at, pc, actor, epoch, cell: place, mask, written }, () => code.brIf(slow)).note(
-      this.kind,
-    );
+    this.cells.note(this.kind);
     code.br(next);
   }
 
@@ -202,7 +219,10 @@ class QuadWriter {
       .op('i32.and')
       .op('i32.shl')
       .set(mask);
-    this.field(LINE_WRITER).tee(bits).get(actor).op('i32.ne');
+    this.field(LINE_WRITER).tee(bits);
+    // The scalar cache does not see what vector instructions store.
+    if (kind === 'scalar') fn.i32(0).op('i32.ne');
+    else fn.get(actor).op('i32.ne');
     if (kind === 'store') {
       code.brIf(slow);
       this.field(LINE_BITS).tee(bits).i32(16).op('i32.shr_u').get(mask).op('i32.and');
