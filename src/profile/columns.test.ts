@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import fc from '../../tests/support/fast-check.ts';
 import { largest } from './analysis/timeline.ts';
-import { f64, RowsById } from './columns.ts';
+import { f64, NumbersTable, RowsById } from './columns.ts';
 
 /** Numbers that begin with a run: equal ones or ones that count up, then anything. */
 const values = fc
@@ -67,4 +67,18 @@ test('the largest, ascending; of equal ones the first', () => {
       );
     }),
   );
+});
+
+test('lists of numbers have one id each, whatever their size and sign', () => {
+  const table = new NumbersTable(3);
+  const lists = Array.from({ length: 5000 }, (_, i) => [i % 50, -1, 2 ** 32 * (i % 100) + (i >> 3)]);
+  const ids = lists.map((list) => table.id(list));
+  const byText = new Map<string, number>();
+  lists.forEach((list, i) => {
+    const known = byText.get(list.join()) ?? byText.size;
+    byText.set(list.join(), known);
+    expect(ids[i]).toBe(known);
+    expect([...table.get(known)]).toEqual(list);
+  });
+  expect(table.size).toBe(byText.size);
 });

@@ -98,6 +98,69 @@ export class StringTable {
   }
 }
 
+/** Distinct lists of numbers with dense ids, in order of first use; all have the same length. */
+export class NumbersTable {
+  /** How many there are. */
+  size = 0;
+  private readonly width: number;
+  private data: Float64Array;
+  /** Ids from 1 on, by a hash of the numbers; 0 for none. */
+  private slots = new Int32Array(1 << 6);
+
+  constructor(width: number) {
+    this.width = width;
+    this.data = new Float64Array(width << 5);
+  }
+
+  id(numbers: ArrayLike<number>): number {
+    const mask = this.slots.length - 1;
+    let slot = hashOf(numbers, 0, this.width) & mask;
+    for (; this.slots[slot] !== 0; slot = (slot + 1) & mask) {
+      if (this.has(this.slots[slot] - 1, numbers)) return this.slots[slot] - 1;
+    }
+    const id = this.size++;
+    this.slots[slot] = id + 1;
+    if (this.size * this.width > this.data.length) {
+      const bigger = new Float64Array(2 * this.data.length);
+      bigger.set(this.data);
+      this.data = bigger;
+    }
+    this.data.set(numbers, id * this.width);
+    if (2 * this.size > this.slots.length) this.grow();
+    return id;
+  }
+
+  get(id: number): Float64Array {
+    return this.data.subarray(id * this.width, (id + 1) * this.width);
+  }
+
+  private has(id: number, numbers: ArrayLike<number>): boolean {
+    const first = id * this.width;
+    for (let i = 0; i < this.width; i++) if (this.data[first + i] !== numbers[i]) return false;
+    return true;
+  }
+
+  private grow(): void {
+    this.slots = new Int32Array(4 * this.slots.length);
+    const mask = this.slots.length - 1;
+    for (let id = 0; id < this.size; id++) {
+      let slot = hashOf(this.data, id * this.width, this.width) & mask;
+      while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.slots[slot] = id + 1;
+    }
+  }
+}
+
+function hashOf(numbers: ArrayLike<number>, first: number, count: number): number {
+  let hash = 0;
+  for (let i = first; i < first + count; i++) {
+    const high = Math.floor(numbers[i] / 2 ** 32);
+    hash = Math.imul(hash ^ numbers[i] ^ Math.imul(high, 0x9e3779b1), 0x01000193);
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}
+
 /**
  * The first row of each id. Ids of a profiler count up with the rows, which takes no memory; of the others most are kept in an array, and those
  * far beyond them in a map.

@@ -3,7 +3,7 @@
 import { type Finding, finding, type ProfileRuleId } from '../finding/index.ts';
 import { CallSums, CallTable } from './calls.ts';
 import { Clock, Timing } from './clock.ts';
-import { f64, i32, RowsById, StringTable, u8 } from './columns.ts';
+import { f64, i32, NumbersTable, RowsById, StringTable, u8 } from './columns.ts';
 import { CounterStore } from './counters.ts';
 import { type AgentFacts, Machines } from './machines.ts';
 import { kernelName, kernelSymbol } from './readers/values.ts';
@@ -271,6 +271,9 @@ const MAX_RANKS = 1 << 12;
 const SAME_NUMBER =
   'Several dispatches of a process have one number: counters of other files are taken for those of the first.';
 
+/** How many numbers a launch configuration has. */
+const CONFIG_NUMBERS = 11;
+
 /** Everything read from the inputs. */
 export class Recording {
   /** Set when the virtual GPU ran the program: counts are exact, times are modelled or unknown. */
@@ -296,7 +299,8 @@ export class Recording {
   readonly serialised = new Set<number>();
   /** Folders with a trace of dispatches. */
   readonly tracedFolders = new Set<string>();
-  readonly configs: LaunchConfig[] = [];
+  /** Launch configurations: three sizes of the workgroup, three of the grid, LDS, scratch, VGPRs, AGPRs, SGPRs. */
+  readonly configs = new NumbersTable(CONFIG_NUMBERS);
   readonly dispatches = new DispatchTable();
   readonly copies = new CopyTable();
   readonly counters = new CounterStore();
@@ -311,7 +315,6 @@ export class Recording {
   readonly info = new Map<string, string>();
   /** Derived numbers of other tools, by kernel name, NUL, agent key. */
   readonly reported = new Map<string, ReportedMetric[]>();
-  private readonly configIds = new StringTable();
   private readonly processes = new StringTable();
   private readonly findingIndex = new Map<string, RecordingFinding>();
 
@@ -447,13 +450,18 @@ export class Recording {
   private readonly idOfText = new Map<string, number>();
 
   /** Dense id of a launch configuration. */
-  configId(config: LaunchConfig): number {
-    const { workgroup: w, grid: g } = config;
-    const key = `${w[0]},${w[1]},${w[2]},${g[0]},${g[1]},${g[2]},${config.lds},${config.scratch},${config.vgpr},${config.agpr},${config.sgpr}`;
-    const before = this.configIds.size;
-    const id = this.configIds.id(key);
-    if (id === before) this.configs.push(config);
-    return id;
+  configId({ workgroup, grid, lds, scratch, vgpr, agpr, sgpr }: LaunchConfig): number {
+    this.configNumbers.set(workgroup);
+    this.configNumbers.set(grid, 3);
+    this.configNumbers.set([lds, scratch, vgpr, agpr, sgpr], 6);
+    return this.configs.id(this.configNumbers);
+  }
+  private readonly configNumbers = new Float64Array(CONFIG_NUMBERS);
+
+  /** The launch configuration that has the id. */
+  config(id: number): LaunchConfig {
+    const [wx, wy, wz, gx, gy, gz, lds, scratch, vgpr, agpr, sgpr] = this.configs.get(id);
+    return { workgroup: [wx, wy, wz], grid: [gx, gy, gz], lds, scratch, vgpr, agpr, sgpr };
   }
 
   /**
@@ -517,9 +525,9 @@ export class Recording {
     file: string,
   ): number | undefined {
     if (one.dispatchId < 0) return undefined;
-    const key = `${one.domain},${one.process}`;
-    if (key !== this.tracedKey) {
-      this.tracedKey = key;
+    if (one.domain !== this.tracedDomain || one.process !== this.tracedProcess) {
+      [this.tracedDomain, this.tracedProcess] = [one.domain, one.process];
+      const key = `${one.domain},${one.process}`;
       this.tracedNow = this.tracedRows.get(key) ?? new RowsById();
       this.tracedRows.set(key, this.tracedNow);
     }
@@ -547,7 +555,8 @@ export class Recording {
       `${what} are described more than once; the first description counts.`,
     );
   }
-  private tracedKey = '';
+  private tracedDomain = -1;
+  private tracedProcess = -1;
   private tracedNow = new RowsById();
   private readonly tracedRows = new Map<string, RowsById>();
 

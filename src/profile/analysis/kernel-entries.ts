@@ -93,7 +93,7 @@ function launches(r: Recording, rows: Int32Array): LaunchEntry[] {
   return [...counts]
     .sort((a, b) => b[1] - a[1])
     .slice(0, 50)
-    .map(([config, calls]) => ({ ...r.configs[config], calls }));
+    .map(([config, calls]) => ({ ...r.config(config), calls }));
 }
 
 /** What entries of kernels are made of. */

@@ -3,7 +3,7 @@
 // Omniperf 1 and rocprof before version 3 write the same with other column names (`KernelName`, `grd`, `BeginNs`).
 import type { MeasuredRoofline, Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
-import { type Header, type RowHandler, readCsv } from './csv.ts';
+import { type CellsHandler, type Header, readCsv } from './csv.ts';
 import { badRow, counterCell, reportEmpty, reportTiming, textProblems } from './rocprofv3-csv.ts';
 import { amount, count, number } from './values.ts';
 
@@ -352,7 +352,7 @@ function repeatedRows(h: Header): (cells: string[]) => boolean {
   };
 }
 
-function wideHandler(h: Header, file: string, r: Recording, numbers: RowNumbers): RowHandler {
+function wideHandler(h: Header, file: string, r: Recording, numbers: RowNumbers): CellsHandler {
   const prefix = passPrefix(file);
   const scalars: { index: number; name: string }[] = [];
   const channels = new Map<string, number[]>();

@@ -1,9 +1,11 @@
 // rocprofv3 CSV files of every kind, columns resolved by name so that old and new versions read alike.
 // Source: rocprofiler-sdk source/lib/output/generateCSV.cpp; ROCm 6.2 files lack some columns.
+import { StringTable } from '../columns.ts';
 import type { AgentFacts } from '../machines.ts';
-import { type Launch, type Recording, TIMING_REASONS, Timing } from '../recording.ts';
+import { type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
-import { type Header, type RowHandler, readCsv } from './csv.ts';
+import { type CellsHandler, type Header, type RowHandler, readCsv, readCsvRows } from './csv.ts';
+import { CellIds, type Row } from './csv-row.ts';
 import { amount, count, isEmptyCell, kernelName, number } from './values.ts';
 
 /** The kinds of CSV that are told apart by their columns. */
@@ -55,7 +57,11 @@ export function csvKind(header: Header): CsvKind | undefined {
 export function readRocprofCsv(source: ByteSource, kind: CsvKind, recording: Recording): void {
   const make = HANDLERS[kind];
   if (make === undefined) return;
-  const rows = readCsv(source, (header) => make(header, source.path, recording), textProblems(source.path, recording));
+  const rows = readCsvRows(
+    source,
+    (header) => make(header, source.path, recording),
+    textProblems(source.path, recording),
+  );
   if (rows === 0) reportEmpty(recording, source.path);
 }
 
@@ -69,13 +75,21 @@ type MakeHandler = (header: Header, file: string, recording: Recording) => RowHa
 const HANDLERS: Partial<Record<CsvKind, MakeHandler>> = {
   'kernel-trace': kernelTrace,
   'counter-collection': counterCollection,
-  stats,
+  stats: ofTexts(stats),
   'api-trace': apiTrace,
   'memory-copy': memoryCopy,
-  'memory-allocation': memoryAllocation,
-  'scratch-memory': memoryAllocation,
-  'pc-sampling': pcSampling,
+  'memory-allocation': ofTexts(memoryAllocation),
+  'scratch-memory': ofTexts(memoryAllocation),
+  'pc-sampling': ofTexts(pcSampling),
 };
+
+/** The handler of tables of which the texts of all cells are used. */
+function ofTexts(make: (header: Header, file: string, recording: Recording) => CellsHandler): MakeHandler {
+  return (header, file, recording) => {
+    const handler = make(header, file, recording);
+    return (row) => handler(row.texts());
+  };
+}
 
 /**
  * Which process of its folder a file is of. rocprofv3 writes files for each process, named after it or as `-o` says: `<name>_kernel_trace.csv`.
@@ -142,43 +156,34 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
     correlation: h.at('Correlation_Id'),
     pid: h.at('Process_Id', 'Pid', 'Guid'),
   };
+  // In the order of `configNumbers`.
   const config = ['Workgroup_Size_X', 'Workgroup_Size_Y', 'Workgroup_Size_Z', 'Grid_Size_X', 'Grid_Size_Y']
     .concat(['Grid_Size_Z', 'LDS_Block_Size', 'Scratch_Size', 'VGPR_Count', 'Accum_VGPR_Count', 'SGPR_Count'])
     .map((name) => h.at(name));
   const folder = dirName(file);
   const machine = r.machines.ofFolder(folder);
   const domain = r.machineDomain(machine);
+  const numbers = new Float64Array(config.length);
   const width = h.names.length;
-  /** Columns in which few rows differ. */
-  const shared = [at.name, at.agent, at.queue, at.stream, at.pid, ...config].filter((index) => index >= 0);
-  const launches = new Map<string, Launch>();
   const d = r.dispatches;
   const firstRow = d.length;
   r.tracedFolders.add(folder);
-  const launchOf = (cells: string[]): Launch => {
-    const [wx, wy, wz, gx, gy, gz, lds, scratch, vgpr, agpr, sgpr] = config.map((index) => count(cells[index]));
-    const agent = r.machines.agentKey(machine, cells[at.agent] ?? '');
-    return {
-      process: r.processOrdinal(folder, processKey(file, at.pid < 0 ? '' : cells[at.pid])),
-      kernel: r.kernelId(cells[at.name]),
-      agent: r.agentKeys.id(agent),
-      queue: r.queues.id(`${agent} queue ${cells[at.queue] ?? '?'}`),
-      stream: at.stream < 0 ? -1 : r.streams.id(cells[at.stream]),
-      config: r.configId({ workgroup: [wx, wy, wz], grid: [gx, gy, gz], lds, scratch, vgpr, agpr, sgpr }),
-    };
-  };
-  return (cells) => {
-    if (cells.length !== width) return badRow(r, file, 'the number of cells differs from the header');
-    const { start, end, state } = r.clock.interval(cells[at.start], cells[at.end]);
-    let key = '';
-    for (const index of shared) key += `${cells[index]}\0`;
-    let launch = launches.get(key);
-    if (launch === undefined) {
-      launch = launchOf(cells);
-      launches.set(key, launch);
-    }
-    const { kernel, process } = launch;
-    const dispatchId = count(cells[at.dispatch]);
+  const processes = new CellIds((pid) => r.processOrdinal(folder, processKey(file, pid ?? '')));
+  const kernels = new CellIds((name) => r.kernelId(name as string));
+  const agents = new CellIds((agent) => r.agentKeys.id(r.machines.agentKey(machine, agent ?? '')));
+  const queues = queueIds(r);
+  const streams = new CellIds((stream) => (stream === undefined ? -1 : r.streams.id(stream)));
+  return (row) => {
+    if (row.length !== width) return badRow(r, file, 'the number of cells differs from the header');
+    const { start, end, state } = r.clock.interval(row.value(at.start), row.value(at.end));
+    const process = row.id(processes, at.pid);
+    const kernel = row.id(kernels, at.name);
+    const agent = row.id(agents, at.agent);
+    const queue = queues(agent, row, at.queue);
+    const stream = row.id(streams, at.stream);
+    for (let i = 0; i < config.length; i++) numbers[i] = row.count(config[i]);
+    const launch = { process, kernel, agent, queue, stream, config: r.configs.id(numbers) };
+    const dispatchId = row.count(at.dispatch);
     if (dispatchId < 0 && at.dispatch >= 0) {
       r.report(
         'profile/bad-record',
@@ -189,7 +194,20 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
     const before = r.tracedBefore({ domain, process, dispatchId, kernel, start, end, state }, firstRow, file);
     if (before !== undefined) return;
     reportTiming(r, file, state, 'dispatches');
-    d.add(launch, { start, end, state, domain, dispatchId, correlation: count(cells[at.correlation]) });
+    d.add(launch, { start, end, state, domain, dispatchId, correlation: row.count(at.correlation) });
+  };
+}
+
+/** The ids of queues, each of an agent, by the cells of their column. */
+function queueIds(r: Recording): (agent: number, row: Row, column: number) => number {
+  const names = new StringTable();
+  const numbers = new CellIds((queue) => names.id(queue ?? '?'));
+  const ids: number[][] = [];
+  return (agent, row, column) => {
+    const number = row.id(numbers, column);
+    ids[agent] ??= [];
+    ids[agent][number] ??= r.queues.id(`${r.agentKeys.get(agent)} queue ${names.get(number)}`);
+    return ids[agent][number];
   };
 }
 
@@ -217,7 +235,13 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
   const machine = r.machines.ofFolder(folder);
   const domain = r.machineDomain(machine);
   const d = r.dispatches;
-  const cell = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
+  const processes = new CellIds((pid) => r.processOrdinal(folder, processKey(file, pid)));
+  const kernels = new CellIds((name) => r.kernelId(name ?? ''));
+  const agentNames = new StringTable();
+  const agents = new CellIds((agent) => agentNames.id(r.machines.agentKey(machine, agent ?? '')));
+  const queues = queueIds(r);
+  const counterNames = new StringTable();
+  const counters = new CellIds((counter) => counterNames.id(counter as string));
   if (at.name < 0) {
     r.report(
       'profile/unnamed-kernel',
@@ -225,42 +249,45 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
       'The file has no column Kernel_Name; its dispatches are shown as one kernel.',
     );
   }
-  return (cells) => {
-    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    const dispatchId = count(cells[at.dispatch]);
+  return (row) => {
+    if (row.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    const dispatchId = row.count(at.dispatch);
     if (dispatchId < 0) return badRow(r, file, 'the dispatch id is not a number');
-    const value = counterCell(r, file, cells[at.counter], cells[at.value]);
+    const counter = counterNames.get(row.id(counters, at.counter));
+    const digits = row.digits(at.value);
+    const value = digits >= 0 ? digits : counterCell(r, file, counter, row.text(at.value));
     r.indexAll();
-    const kernel = r.kernelId(cells[at.name] ?? '');
-    const process = r.processOrdinal(folder, processKey(file, cell(cells, at.pid)));
-    let row = r.findDispatch(domain, process, dispatchId, kernel);
-    const agent = r.machines.agentKey(machine, cell(cells, at.agent) ?? '');
-    if (row !== undefined && !r.isOnGpuOf(row, agent, file)) return;
+    const kernel = row.id(kernels, at.name);
+    const process = row.id(processes, at.pid);
+    const agent = agentNames.get(row.id(agents, at.agent));
+    let known = r.findDispatch(domain, process, dispatchId, kernel);
+    if (known !== undefined && !r.isOnGpuOf(known, agent, file)) return;
     if (r.tracedFolders.has(folder)) r.serialised.add(domain);
-    if (row === undefined) {
+    if (known === undefined) {
       r.serialised.add(domain);
-      const { start, end, state } = r.clock.interval(cell(cells, at.start), cell(cells, at.end));
+      const { start, end, state } = r.clock.interval(row.value(at.start), row.value(at.end));
       reportTiming(r, file, state, 'dispatches');
+      const agentId = r.agentKeys.id(agent);
       const launch = {
         process,
         kernel,
-        agent: r.agentKeys.id(agent),
-        queue: r.queues.id(`${agent} queue ${cells[at.queue] ?? '?'}`),
+        agent: agentId,
+        queue: queues(agentId, row, at.queue),
         stream: -1,
         config: r.configId({
-          workgroup: [count(cells[at.workgroup]), -1, -1],
-          grid: [count(cells[at.grid]), -1, -1],
-          lds: count(cells[at.lds]),
-          scratch: count(cells[at.scratch]),
-          vgpr: count(cells[at.vgpr]),
-          agpr: count(cell(cells, at.agpr)),
-          sgpr: count(cells[at.sgpr]),
+          workgroup: [row.count(at.workgroup), -1, -1],
+          grid: [row.count(at.grid), -1, -1],
+          lds: row.count(at.lds),
+          scratch: row.count(at.scratch),
+          vgpr: row.count(at.vgpr),
+          agpr: row.count(at.agpr),
+          sgpr: row.count(at.sgpr),
         }),
       };
-      row = d.add(launch, { start, end, state, domain, dispatchId, correlation: count(cells[at.correlation]) });
+      known = d.add(launch, { start, end, state, domain, dispatchId, correlation: row.count(at.correlation) });
     }
     // rocprofv3 has added up the instances.
-    if (value !== undefined) r.addCounter(cells[at.counter], row, value, file, 'sums');
+    if (value !== undefined) r.addCounter(counter, known, value, file, 'sums');
   };
 }
 
@@ -325,33 +352,31 @@ function apiTrace(h: Header, file: string, r: Recording): RowHandler {
     (n) => h.at(n),
   );
   const clock = r.machineDomain(r.machines.ofFolder(dirName(file)));
-  const isOurs = firstOf(r, file, 'API calls', `${dirName(file)} csv`);
-  return (cells) => {
-    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    if (isOurs(pid < 0 ? '' : cells[pid]) < 0) return;
-    const time = r.clock.interval(cells[start], cells[end]);
+  const processes = firstOf(r, file, 'API calls', `${dirName(file)} csv`);
+  const texts = new StringTable();
+  const domains = new CellIds((text) => texts.id(text as string));
+  const names = new CellIds((text) => texts.id(text as string));
+  return (row) => {
+    if (row.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    if (row.id(processes, pid) < 0) return;
+    const time = r.clock.interval(row.value(start), row.value(end));
     if (time.state !== Timing.EQUAL) reportTiming(r, file, time.state, 'API calls');
-    addCall(r, cells[domain], cells[name], { ...time, clock });
+    addCall(r, texts.get(row.id(domains, domain)), texts.get(row.id(names, name)), { ...time, clock });
   };
 }
 
-/** The number of the process of a row, -1 when another file has told already what the process did. */
-function firstOf(r: Recording, file: string, what: string, source: string): (pid: string) => number {
+/** The numbers of the processes of a column, -1 for one of which another file has told already what it did. */
+function firstOf(r: Recording, file: string, what: string, source: string): CellIds {
   const folder = dirName(file);
   const domain = r.machineDomain(r.machines.ofFolder(folder));
-  let last: string | undefined;
-  let process = -1;
-  return (pid) => {
-    if (pid === last) return process;
-    last = pid;
-    const ordinal = r.processOrdinal(folder, processKey(file, pid));
-    process = r.isFirstSource(what, domain, ordinal, source, file) ? ordinal : -1;
-    return process;
-  };
+  return new CellIds((pid) => {
+    const ordinal = r.processOrdinal(folder, processKey(file, pid ?? ''));
+    return r.isFirstSource(what, domain, ordinal, source, file) ? ordinal : -1;
+  });
 }
 
 /** `*_stats.csv`: sums that rocprofv3 made itself; used for calls that have no trace. */
-function stats(h: Header, file: string, r: Recording): RowHandler {
+function stats(h: Header, file: string, r: Recording): CellsHandler {
   const at = ['Name', 'Calls', 'TotalDurationNs', 'MinNs', 'MaxNs'].map((n) => h.at(n));
   const domain = `${baseName(file).replace(/^(\d+_)?(.*?)[_.]?stats\.csv$/, '$2') || 'stats'} (stats)`;
   return (cells) => {
@@ -369,27 +394,29 @@ function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
   const bytes = h.at('Bytes', 'Size', 'Copy_Bytes');
   const pid = h.at('Process_Id', 'Guid');
   const domain = r.machineDomain(r.machines.ofFolder(dirName(file)));
-  const processOf = firstOf(r, file, 'Memory copies', file);
+  const processes = firstOf(r, file, 'Memory copies', file);
+  const directions = new CellIds((text) => r.directions.id((text as string).replace(/^MEMORY_COPY_/, '')));
+  const streams = new CellIds((stream) => (stream === undefined ? -1 : r.streams.id(stream)));
   const c = r.copies;
-  return (cells) => {
-    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    const process = processOf(pid < 0 ? '' : cells[pid]);
+  return (row) => {
+    if (row.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    const process = row.id(processes, pid);
     if (process < 0) return;
-    const { start, end, state } = r.clock.interval(cells[at[3]], cells[at[4]]);
+    const { start, end, state } = r.clock.interval(row.value(at[3]), row.value(at[4]));
     reportTiming(r, file, state, 'memory copies');
     c.start.push(start);
     c.end.push(end);
     c.timing.push(state);
-    c.direction.push(r.directions.id(cells[at[0]].replace(/^MEMORY_COPY_/, '')));
-    c.stream.push(at[1] < 0 ? -1 : r.streams.id(cells[at[1]]));
-    c.bytes.push(bytes < 0 ? -1 : count(cells[bytes]));
-    c.correlation.push(count(cells[at[2]]));
+    c.direction.push(row.id(directions, at[0]));
+    c.stream.push(row.id(streams, at[1]));
+    c.bytes.push(row.count(bytes));
+    c.correlation.push(row.count(at[2]));
     c.process.push(process);
     c.domain.push(domain);
   };
 }
 
-function memoryAllocation(h: Header, file: string, r: Recording): RowHandler {
+function memoryAllocation(h: Header, file: string, r: Recording): CellsHandler {
   const operation = h.at('Operation');
   const size = h.at('Allocation_Size');
   return (cells) => {
@@ -447,7 +474,7 @@ function popcount(mask: bigint): number {
   return n;
 }
 
-function pcSampling(h: Header, file: string, r: Recording): RowHandler {
+function pcSampling(h: Header, file: string, r: Recording): CellsHandler {
   const [exec, dispatch, instruction, comment, issued, type, reason] = [
     'Exec_Mask',
     'Dispatch_Id',
