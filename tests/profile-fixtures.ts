@@ -147,7 +147,9 @@ export function rocprofJson(dispatches = 3): string {
             dispatch_info: dispatchInfo(i),
             ...times(i),
           })),
-          hip_api: [{ kind: 1, operation: 1, ...times(0) }],
+          hip_api: [
+            { kind: 1, operation: 1, thread_id: 77, correlation_id: { internal: 1, external: 0 }, ...times(0) },
+          ],
           memory_copy: [{ kind: 2, operation: 1, bytes: 4096, ...times(1) }],
           pc_sample_stochastic: [
             {
@@ -181,14 +183,14 @@ const ROCPD_TABLES: Record<string, string> = {
   info_pmc: 'id INTEGER PRIMARY KEY, guid TEXT, name TEXT',
   info_kernel_symbol:
     'id INTEGER PRIMARY KEY, guid TEXT, kernel_name TEXT, display_name TEXT, group_segment_size INTEGER, private_segment_size INTEGER, sgpr_count INTEGER, arch_vgpr_count INTEGER, accum_vgpr_count INTEGER',
-  event: 'id INTEGER PRIMARY KEY, guid TEXT, category_id INTEGER',
+  event: 'id INTEGER PRIMARY KEY, guid TEXT, category_id INTEGER, stack_id INTEGER',
   pmc_event: 'id INTEGER PRIMARY KEY, guid TEXT, event_id INTEGER, pmc_id INTEGER, value REAL',
   region:
     'id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "end" BIGINT, name_id INTEGER, event_id INTEGER',
   kernel_dispatch:
     'id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, agent_id INTEGER, kernel_id INTEGER, dispatch_id INTEGER, queue_id INTEGER, stream_id INTEGER, start BIGINT, "end" BIGINT, private_segment_size INTEGER, group_segment_size INTEGER, workgroup_size_x INTEGER, workgroup_size_y INTEGER, workgroup_size_z INTEGER, grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER, region_name_id INTEGER, event_id INTEGER, extdata TEXT',
   memory_copy:
-    'id INTEGER PRIMARY KEY, guid TEXT, pid INTEGER, start BIGINT, "end" BIGINT, name_id INTEGER, size INTEGER, stream_id INTEGER',
+    'id INTEGER PRIMARY KEY, guid TEXT, pid INTEGER, start BIGINT, "end" BIGINT, name_id INTEGER, size INTEGER, stream_id INTEGER, event_id INTEGER',
   memory_allocate: 'id INTEGER PRIMARY KEY, guid TEXT, type TEXT, level TEXT, size INTEGER',
 };
 
@@ -230,8 +232,8 @@ export function rocpdRows(suffix: string, n: number): string[] {
     into('info_pmc', 'id, nid, pid, agent_id, name, symbol', "VALUES (1,1,1,4,'SQ_WAVES','SQ_WAVES')"),
     `WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < ${n - 1}) ${into(
       'event',
-      'id, category_id',
-      'SELECT i + 1, 1 FROM c',
+      'id, category_id, stack_id',
+      'SELECT i + 1, 1, i + 1 FROM c',
     )}`,
     `WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < ${n - 1}) ${into(
       'kernel_dispatch',

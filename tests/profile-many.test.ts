@@ -57,9 +57,11 @@ describe('more kernels than are described', () => {
   });
 });
 
+const KNOWN = { state: Timing.KNOWN, clock: 0, process: 0, thread: -1, correlation: -1 };
+
 test('markers are on the timeline, however many API calls are recorded before them', () => {
   const r = new Recording();
-  const time = { start: 10, end: 15, state: Timing.KNOWN, clock: 0 };
+  const time = { ...KNOWN, start: 10, end: 15 };
   for (let i = 0; i < 200_500; i++) addCall(r, 'HIP_RUNTIME_API', 'hipLaunchKernel', time);
   for (let i = 0; i < 3; i++) addCall(r, 'MARKER_CORE_API', `step ${i}`, time);
   expect(r.callSpans.length).toBe(200_003);
@@ -69,9 +71,8 @@ test('markers are on the timeline, however many API calls are recorded before th
 
 test('more functions than are listed: those of most time are, the others are summed', () => {
   const r = manyKernels(1);
-  for (let i = 0; i < 2500; i++)
-    addCall(r, 'MARKER_CORE_API', `step ${i}`, { start: 0, end: i + 1, state: Timing.KNOWN, clock: 0 });
-  addCall(r, 'MARKER_CORE_API', 'step 0', { start: 0, end: 0, state: Timing.ABSENT, clock: 0 });
+  for (let i = 0; i < 2500; i++) addCall(r, 'MARKER_CORE_API', `step ${i}`, { ...KNOWN, start: 0, end: i + 1 });
+  addCall(r, 'MARKER_CORE_API', 'step 0', { ...KNOWN, start: 0, end: 0, state: Timing.ABSENT });
   const { calls, omitted } = analyse(r);
   expect(calls.length).toBe(2000);
   expect(calls[0]).toMatchObject({ name: 'step 2499', calls: 1, totalNs: 2500, minNs: 2500, maxNs: 2500 });
@@ -81,8 +82,8 @@ test('more functions than are listed: those of most time are, the others are sum
 test('the lane of calls that are only in the sums says where what is drawn ends', () => {
   const r = manyKernels(1);
   for (let i = 0; i < 200_500; i++)
-    addCall(r, 'HIP_RUNTIME_API', 'hipLaunchKernel', { start: i, end: i + 1, state: Timing.KNOWN, clock: 0 });
-  addCall(r, 'MARKER_CORE_API', 'step', { start: 7, end: 8, state: Timing.KNOWN, clock: 0 });
+    addCall(r, 'HIP_RUNTIME_API', 'hipLaunchKernel', { ...KNOWN, start: i, end: i + 1 });
+  addCall(r, 'MARKER_CORE_API', 'step', { ...KNOWN, start: 7, end: 8 });
   const lanes = analyseAll(r).work?.lanes.filter(({ kind }) => kind === 'call');
   expect(lanes).toEqual([
     { name: 'HIP_RUNTIME_API', kind: 'call', until: 200_000 },

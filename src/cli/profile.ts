@@ -145,7 +145,7 @@ function report(recording: Recording, flags: Flags, options: AnalyseOptions, tit
   if (isLarge) collectGarbage();
   const document = writeAnalysis(recording, flags, options, isLarge);
   if (isLarge && (flags.perfetto !== undefined || flags.speedscope !== undefined)) collectGarbage();
-  if (flags.perfetto !== undefined) writePieces(flags.perfetto, perfettoTrace(recording));
+  if (flags.perfetto !== undefined) writePieces(flags.perfetto, perfettoTrace(recording, document.dispatches.tracks));
   if (flags.speedscope !== undefined) writePieces(flags.speedscope, speedscopeFile(recording, title));
   if (flags.json === true) printPieces(document);
   else process.stdout.write(summary(document, flags.out));

@@ -97,6 +97,10 @@ export class CallTable {
   readonly name = i32();
   readonly lane = i32();
   readonly domain = i32();
+  readonly process = i32();
+  /** As the system numbers it; -1 where it is not recorded, like the next. */
+  readonly thread = f64();
+  readonly correlation = f64();
   /** Calls that are only in the sums. */
   omitted = 0;
   /** Lanes of which calls are only in the sums. */

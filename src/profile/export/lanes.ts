@@ -57,3 +57,26 @@ export function inStartOrder(rows: Int32Array, start: (row: number) => number): 
   if (rows.every((row, i) => i === 0 || start(rows[i - 1]) <= start(row))) return rows;
   return inOrder(rows.length, (a, b) => start(rows[a]) - start(rows[b]) || rows[a] - rows[b]).map((i) => rows[i]);
 }
+
+/** Lanes that are looked at for one in which a piece of work nests; beyond them work only follows. */
+const NESTING = 16;
+
+/** The lanes of a thread, whose calls nest. Calls must be placed in order of their start, of equal starts the longest first. */
+export class NestingLanes {
+  /** The ends of the calls that are open, of each lane. */
+  private readonly open: number[][] = [];
+  private readonly others = new Lanes();
+
+  /** The lane of a call from `start` to `end`: the first one in which it nests or follows; 0 is the first. */
+  place(start: number, end: number): number {
+    for (let lane = 0; lane < NESTING; lane++) {
+      const ends = this.open[lane] ?? [];
+      this.open[lane] = ends;
+      while (ends.length > 0 && ends[ends.length - 1] <= start) ends.pop();
+      if (ends.length > 0 && ends[ends.length - 1] < end) continue;
+      ends.push(end);
+      return lane;
+    }
+    return NESTING + this.others.place(start, end);
+  }
+}

@@ -1,121 +1,299 @@
 // Room `profile/export`: profiles in other tools' formats: a timeline for Perfetto, profiles for speedscope.
 // Begin with either file; they are independent.
 //
-// Timelines in the Trace Event JSON format that Perfetto and chrome://tracing open. Source: "Trace Event Format" document.
+// Timelines in the Trace Event JSON format that Perfetto and chrome://tracing open. Source: "Trace Event Format" document, and what
+// trace_processor makes of it (src/trace_processor/importers/json): it drops slices that overlap in a lane without nesting, and all that is
+// before 0.
+import type { CounterTrack } from '../analysis/counter-tracks.ts';
+import { inOrder } from '../analysis/order.ts';
+import { copyLane, dispatchLanes, timedDomains } from '../analysis/timeline.ts';
+import { RowsById } from '../columns.ts';
 import { type Recording, Timing } from '../recording.ts';
-import { inStartOrder, Lanes } from './lanes.ts';
+import { inStartOrder, Lanes, NestingLanes } from './lanes.ts';
 
 /** Characters of a piece of text: longer ones are expensive garbage. */
 const PIECE = 1 << 16;
 
-interface Lane {
-  readonly pid: number;
-  readonly tid: number;
-}
+/** Lanes of all processes of the trace, and the text that is not written yet. */
+class Writer {
+  private readonly tids = new Map<string, number>();
+  private readonly lanes = new Map<string, Lanes | NestingLanes>();
+  private pids = 0;
+  private text = '';
 
-/** The trace as pieces of text, so that a million dispatches need no million-element string. */
-export function* perfettoTrace(recording: Recording): Generator<string> {
-  yield '{"displayTimeUnit":"ns","traceEvents":[\n';
-  yield metadata('process_name', 1, 0, 'GPU dispatches and copies');
-  const lanes = new Map<string, Lane>();
-  const headers: string[] = [];
-  const lane = (pid: number, name: string): Lane => {
-    let found = lanes.get(`${pid} ${name}`);
-    if (found === undefined) {
-      found = { pid, tid: lanes.size + 1 };
-      lanes.set(`${pid} ${name}`, found);
-      headers.push(`,\n${metadata('thread_name', pid, found.tid, name)}`);
-    }
-    return found;
-  };
-  const first = firstStart(recording);
-  let batch = '';
-  const queues = new Map<string, Lanes>();
-  /** The lane of a piece of work: a queue's first one has its name. */
-  const place = (pid: number, name: string, start: number, end: number): Lane => {
+  /** Adds a process of the trace; returns its number. */
+  process(name: string): number {
+    const pid = ++this.pids;
+    this.metadata('process_name', pid, 0, name);
+    return pid;
+  }
+
+  private metadata(kind: string, pid: number, tid: number, name: string): void {
+    this.add(`{"ph":"M","name":"${kind}","pid":${pid},"tid":${tid},"args":{"name":${JSON.stringify(name)}}}`);
+  }
+
+  /** The lane for a piece of work: the first one of a queue or thread has its name. */
+  place(pid: number, name: string, start: number, end: number, nests = false): number {
     const key = `${pid} ${name}`;
-    let lanes = queues.get(key);
+    let lanes = this.lanes.get(key);
     if (lanes === undefined) {
-      lanes = new Lanes();
-      queues.set(key, lanes);
+      lanes = nests ? new NestingLanes() : new Lanes();
+      this.lanes.set(key, lanes);
     }
     const number = lanes.place(start, end);
-    return lane(pid, number === 0 ? name : `${name} (overlapping ${number})`);
-  };
-  const d = recording.dispatches;
-  const names = recording.kernels.values.map((name) => JSON.stringify(name));
-  for (const row of timedRows(d)) {
-    const start = d.start.get(row);
-    const end = d.end.get(row);
-    const { pid, tid } = place(1, recording.queues.get(d.queue.get(row)), start, end);
-    batch += `,\n{"ph":"X","cat":"dispatch","name":${names[d.kernel.get(row)]},"pid":${pid},"tid":${tid},"ts":${micro(start - first)},"dur":${micro(end - start)},"args":{"dispatch":${d.dispatchId.get(row)}}}`;
-    if (batch.length > PIECE) {
-      yield headers.splice(0).join('') + batch;
-      batch = '';
-    }
+    const lane = number === 0 ? name : `${name} (overlapping ${number})`;
+    const found = this.tids.get(`${pid} ${lane}`);
+    if (found !== undefined) return found;
+    const tid = this.tids.size + 1;
+    this.tids.set(`${pid} ${lane}`, tid);
+    this.metadata('thread_name', pid, tid, lane);
+    return tid;
   }
-  const c = recording.copies;
-  for (const row of timedRows(c)) {
-    const direction = recording.directions.get(c.direction.get(row));
-    const [start, end] = [c.start.get(row), c.end.get(row)];
-    const { pid, tid } = place(1, `copy ${direction}`, start, end);
-    batch += `,\n{"ph":"X","cat":"copy","name":${JSON.stringify(direction)},"pid":${pid},"tid":${tid},"ts":${micro(start - first)},"dur":${micro(end - start)}}`;
-    if (batch.length > PIECE) {
-      yield headers.splice(0).join('') + batch;
-      batch = '';
-    }
+
+  add(event: string): void {
+    this.text += `,\n${event}`;
   }
-  yield headers.splice(0).join('') + batch;
-  yield* waveEvents(recording, place, headers);
+
+  /** Whether there is enough text to be written. */
+  get isFull(): boolean {
+    return this.text.length > PIECE;
+  }
+
+  /** The text since the last time. */
+  take(): string {
+    // Only the first event has none before it.
+    const text = this.begun ? this.text : this.text.slice(1);
+    this.begun ||= text !== '';
+    this.text = '';
+    return text;
+  }
+  private begun = false;
+}
+
+/** The trace as pieces of text, so that a million dispatches need no million-element string. `tracks` are those of the main clock. */
+export function* perfettoTrace(recording: Recording, tracks: readonly CounterTrack[] = []): Generator<string> {
+  yield '{"displayTimeUnit":"ns","traceEvents":[';
+  const out = new Writer();
+  const domains = timedDomains(recording);
+  const a = recording.callSpans;
+  for (let row = 0; row < a.length; row++) if (!domains.includes(a.domain.get(row))) domains.push(a.domain.get(row));
+  for (const [i, domain] of domains.entries()) {
+    const clock = domains.length > 1 ? ` (${recording.domains.get(domain)}, a clock of its own)` : '';
+    yield* clockEvents(recording, domain, clock, out, i === 0 ? tracks : []);
+  }
+  yield* waveEvents(recording, out);
+  yield out.take();
   yield '\n]}\n';
 }
 
-/** Thread traces: one process per trace, threads for the waves and for the instructions of a slot; a cycle is shown as a microsecond. */
-function* waveEvents(
+/** All that was timed by one clock: calls, dispatches, copies, counters. */
+function* clockEvents(
   recording: Recording,
-  place: (pid: number, name: string, start: number, end: number) => Lane,
-  headers: string[],
+  domain: number,
+  clock: string,
+  out: Writer,
+  tracks: readonly CounterTrack[],
 ): Generator<string> {
-  let process = 2;
-  for (const trace of recording.traces) {
-    if (trace.waves.length === 0) continue;
-    const pid = process++;
-    let text = `,\n${metadata('process_name', pid, 0, `${trace.source} (1 µs = 1 cycle)`)}`;
-    for (const wave of [...trace.waves].sort((a, b) => a.begin - b.begin)) {
-      const slot = `SE ${wave.shaderEngine} CU ${wave.cu} SIMD ${wave.simd} slot ${wave.slot}`;
-      const { tid } = place(pid, slot, wave.begin, wave.end);
-      text += headers.splice(0).join('');
-      text += `,\n{"ph":"X","cat":"wave","name":"wave ${wave.id}","pid":${pid},"tid":${tid},"ts":${wave.begin},"dur":${wave.end - wave.begin}}`;
-      for (const i of [...wave.instructions].sort((a, b) => a.time - b.time)) {
-        const line = trace.lines[i.line];
-        const name = JSON.stringify(line?.text ?? i.category);
-        const own = place(pid, `${slot} instructions`, i.time, i.time + i.duration).tid;
-        text += headers.splice(0).join('');
-        text += `,\n{"ph":"X","cat":${JSON.stringify(i.category)},"name":${name},"pid":${pid},"tid":${own},"ts":${i.time},"dur":${i.duration},"args":{"stall":${i.stall}}}`;
-      }
-      yield text;
-      text = '';
+  const { dispatches: d, copies: c, callSpans: a } = recording;
+  const work = { dispatches: timedRows(d, domain), copies: timedRows(c, domain) };
+  const calls = callRows(recording, domain);
+  const begins = [
+    ...(work.dispatches.length > 0 ? [d.start.get(work.dispatches[0])] : []),
+    ...(work.copies.length > 0 ? [c.start.get(work.copies[0])] : []),
+  ];
+  const firstWork = Math.min(...begins);
+  const first = Math.min(firstWork, calls.length > 0 ? a.start.get(calls[0]) : Number.POSITIVE_INFINITY);
+  const flows = new Flows(recording, calls, work);
+  if (calls.length > 0) {
+    const pid = out.process(`API calls and markers${clock}`);
+    for (const row of calls) {
+      const [start, end] = [a.start.get(row), a.end.get(row)];
+      const tid = out.place(pid, callLane(recording, row), start, end, true);
+      const name = JSON.stringify(recording.callNames.get(a.name.get(row)));
+      const flow = flows.isSource(row) ? `,"bind_id":${row + 1},"flow_out":true` : '';
+      out.add(
+        `{"ph":"X","cat":"call","name":${name},"pid":${pid},"tid":${tid},"ts":${micro(start - first)},"dur":${micro(end - start)}${flow}}`,
+      );
+      if (out.isFull) yield out.take();
     }
-    yield text;
+  }
+  if (begins.length === 0) return;
+  const pid = out.process(`GPU dispatches and copies${clock}`);
+  const names = recording.kernels.values.map((name) => JSON.stringify(name));
+  const laneOf = dispatchLanes(recording);
+  for (const row of work.dispatches) {
+    const [start, end] = [d.start.get(row), d.end.get(row)];
+    const tid = out.place(pid, laneOf(row), start, end);
+    out.add(
+      `{"ph":"X","cat":"dispatch","name":${names[d.kernel.get(row)]},"pid":${pid},"tid":${tid},"ts":${micro(start - first)},"dur":${micro(end - start)}${flows.into(d, row)},"args":{"dispatch":${d.dispatchId.get(row)}}}`,
+    );
+    if (out.isFull) yield out.take();
+  }
+  for (const row of work.copies) {
+    const [start, end] = [c.start.get(row), c.end.get(row)];
+    const tid = out.place(pid, copyLane(recording, row), start, end);
+    const name = JSON.stringify(recording.directions.get(c.direction.get(row)));
+    const bytes = c.bytes.get(row) < 0 ? '' : `,"args":{"bytes":${c.bytes.get(row)}}`;
+    out.add(
+      `{"ph":"X","cat":"copy","name":${name},"pid":${pid},"tid":${tid},"ts":${micro(start - first)},"dur":${micro(end - start)}${flows.into(c, row)}${bytes}}`,
+    );
+    if (out.isFull) yield out.take();
+  }
+  for (const track of tracks) {
+    const name = JSON.stringify(`${track.name} (${track.unit}), 0 where nothing was counted`);
+    for (const [at, value] of steps(track)) {
+      out.add(
+        `{"ph":"C","name":${name},"pid":${pid},"ts":${micro(at + firstWork - first)},"args":{"value":${JSON.stringify(value)}}}`,
+      );
+      if (out.isFull) yield out.take();
+    }
   }
 }
 
-/** The rows whose times are known, by start. */
-export function timedRows(table: Recording['dispatches'] | Recording['copies']): Int32Array {
+/** The calls of a clock from the first start on; of equal starts the longest first, in which the others nest. */
+function callRows(recording: Recording, domain: number): Int32Array {
+  const a = recording.callSpans;
+  const rows = Int32Array.from({ length: a.length }, (_, row) => row).filter((row) => a.domain.get(row) === domain);
+  const [start, end] = [a.start.view(), a.end.view()];
+  const order = inOrder(rows.length, (x, y) => {
+    const [i, j] = [rows[x], rows[y]];
+    return start[i] - start[j] || end[j] - end[i] || i - j;
+  });
+  return order.map((i) => rows[i]);
+}
+
+/** The name of the lane of a call: its API, and the thread and process that made it. */
+function callLane({ callSpans: a, callNames }: Recording, row: number): string {
+  const [thread, process] = [a.thread.get(row), a.process.get(row)];
+  const ofThread = thread < 0 ? '' : ` thread ${thread}`;
+  return `${callNames.get(a.lane.get(row))}${ofThread}${process % (1 << 20) === 0 ? '' : ` (process ${process})`}`;
+}
+
+/** Which dispatches and copies which call launched, as far as numbers of both tell; those that begin before their call are left out. */
+class Flows {
+  private readonly recording: Recording;
+  /** Rows of calls by their numbers, of each process. */
+  private readonly calls = new Map<number, RowsById>();
+  private readonly sources: Uint8Array;
+
+  constructor(recording: Recording, calls: Int32Array, work: { dispatches: Int32Array; copies: Int32Array }) {
+    this.recording = recording;
+    const a = recording.callSpans;
+    this.sources = new Uint8Array(a.length);
+    if (calls.length === 0) return;
+    for (const row of [...calls].sort((x, y) => x - y)) {
+      const [process, number] = [a.process.get(row), a.correlation.get(row)];
+      if (number <= 0) continue;
+      const ofProcess = this.calls.get(process) ?? new RowsById();
+      this.calls.set(process, ofProcess);
+      ofProcess.add(number, row);
+    }
+    const { dispatches, copies } = recording;
+    for (const [table, rows] of [[dispatches, work.dispatches] as const, [copies, work.copies] as const]) {
+      for (const row of rows) {
+        const call = this.callOf(table, row);
+        if (call !== undefined) this.sources[call] = 1;
+      }
+    }
+  }
+
+  /** Whether a call launched anything. */
+  isSource(call: number): boolean {
+    return this.sources[call] === 1;
+  }
+
+  /** The end of an event, which ties it to its call. */
+  into(table: Recording['dispatches'] | Recording['copies'], row: number): string {
+    const call = this.callOf(table, row);
+    return call === undefined ? '' : `,"bind_id":${call + 1},"flow_in":true`;
+  }
+
+  private callOf(table: Recording['dispatches'] | Recording['copies'], row: number): number | undefined {
+    if (this.calls.size === 0) return undefined;
+    const number = table.correlation.get(row);
+    if (!(number > 0)) return undefined;
+    const call = this.calls.get(table.process.get(row))?.find(number);
+    if (call === undefined) return undefined;
+    return this.recording.callSpans.start.get(call) <= table.start.get(row) ? call : undefined;
+  }
+}
+
+/** A track as the values from a time on: where pieces overlap, that of the one which began last; 0 where there is none. */
+function steps(track: CounterTrack): (readonly [at: number, value: number])[] {
+  const found: (readonly [number, number])[] = [];
+  const put = (at: number, value: number): void => {
+    if (found.at(-1)?.[0] === at) found.pop();
+    if (found.at(-1)?.[1] !== value) found.push([at, value]);
+  };
+  /** Those that have begun, the last at the end; a piece that ends before one below it is open as long as that one is drawn over. */
+  const open: (readonly [end: number, value: number])[] = [];
+  const closeUntil = (time: number): void => {
+    for (let top = open.at(-1); top !== undefined && top[0] <= time; top = open.at(-1)) {
+      open.pop();
+      while (open.length > 0 && (open.at(-1) as readonly [number, number])[0] <= top[0]) open.pop();
+      put(top[0], open.at(-1)?.[1] ?? 0);
+    }
+  };
+  for (const [start, end, value] of track.points) {
+    closeUntil(start);
+    open.push([end, value]);
+    put(start, value);
+  }
+  closeUntil(Number.POSITIVE_INFINITY);
+  return found;
+}
+
+/** Thread traces: one process per trace, threads for the waves and for the instructions of a slot; a cycle is shown as a microsecond. */
+function* waveEvents(recording: Recording, out: Writer): Generator<string> {
+  for (const trace of recording.traces) {
+    if (trace.waves.length === 0) continue;
+    const pid = out.process(`${trace.source} (1 µs = 1 cycle)`);
+    for (const wave of [...trace.waves].sort((a, b) => a.begin - b.begin)) {
+      const slot = `SE ${wave.shaderEngine} CU ${wave.cu} SIMD ${wave.simd} slot ${wave.slot}`;
+      const tid = out.place(pid, slot, wave.begin, wave.end);
+      out.add(
+        `{"ph":"X","cat":"wave","name":"wave ${wave.id}","pid":${pid},"tid":${tid},"ts":${wave.begin},"dur":${wave.end - wave.begin}}`,
+      );
+      for (const i of [...wave.instructions].sort((a, b) => a.time - b.time)) {
+        const line = trace.lines[i.line];
+        const name = JSON.stringify(line?.text ?? i.category);
+        const own = out.place(pid, `${slot} instructions`, i.time, i.time + i.duration);
+        out.add(
+          `{"ph":"X","cat":${JSON.stringify(i.category)},"name":${name},"pid":${pid},"tid":${own},"ts":${i.time},"dur":${i.duration},"args":{"stall":${i.stall}}}`,
+        );
+      }
+      if (out.isFull) yield out.take();
+    }
+  }
+}
+
+/** The rows whose times are known, of one clock or of all, by start. */
+export function timedRows(table: Recording['dispatches'] | Recording['copies'], domain?: number): Int32Array {
   const timing = table.timing.view();
-  const rows = new Int32Array(timing.reduce((n, state) => n + (state === Timing.KNOWN ? 1 : 0), 0));
+  const isTaken = (row: number): boolean =>
+    timing[row] === Timing.KNOWN && (domain === undefined || table.domain.get(row) === domain);
   let used = 0;
-  for (let row = 0; row < timing.length; row++) if (timing[row] === Timing.KNOWN) rows[used++] = row;
+  for (let row = 0; row < timing.length; row++) if (isTaken(row)) used++;
+  const rows = new Int32Array(used);
+  used = 0;
+  for (let row = 0; row < timing.length; row++) if (isTaken(row)) rows[used++] = row;
   const start = table.start.view();
   return inStartOrder(rows, (row) => start[row]);
 }
 
-function metadata(name: string, pid: number, tid: number, value: string): string {
-  return `{"ph":"M","name":"${name}","pid":${pid},"tid":${tid},"args":{"name":${JSON.stringify(value)}}}`;
-}
+const double = new Float64Array(1);
+const bits = new BigInt64Array(double.buffer);
 
+/**
+ * Nanoseconds as microseconds. Readers that cut a thousand times the number off, as older Perfettos do, must come to the same: where the
+ * nearest number falls short of it the next one is written.
+ */
 function micro(ns: number): string {
-  return (ns / 1000).toFixed(3);
+  const near = ns / 1000;
+  if (Math.trunc(near * 1000) === ns || !Number.isInteger(ns)) return near.toFixed(3);
+  double[0] = near;
+  bits[0] += 1n;
+  return String(double[0]);
 }
 
 /** The earliest start of any work with known times, 0 when there is none. */

@@ -160,14 +160,19 @@ class Reader {
 
   /** The columns as they are asked for: those that the table lacks are reported, and have no values. */
   private columns(table: TableName, columns: readonly string[]): string[] {
-    const there = new Set<string>();
-    for (const [, name] of this.db.rows(`PRAGMA table_info("rocpd_${table}${this.suffix}")`)) there.add(text(name));
+    const there = this.columnsOf(table);
     return columns.map((column) => {
       if (there.has(column.replaceAll('"', ''))) return column;
       this.r.report('rocpd/missing-table', this.file, `The column ${column} of rocpd_${table} is missing.`);
       this.lacking.add(`${table}.${column}`);
       return `NULL AS ${column}`;
     });
+  }
+
+  private columnsOf(table: TableName): ReadonlySet<string> {
+    const there = new Set<string>();
+    for (const [, name] of this.db.rows(`PRAGMA table_info("rocpd_${table}${this.suffix}")`)) there.add(text(name));
+    return there;
   }
 
   /** A value that each row of a table has: a whole number from 0 on. Others are reported, and -1. */
@@ -225,10 +230,21 @@ class Reader {
     this.agents();
     this.kernelSymbols();
     const firstRow = this.r.dispatches.length;
-    this.counters(this.dispatches(), firstRow);
-    this.copies();
-    this.regions();
+    const byEvent = this.dispatches();
+    this.counters(byEvent, firstRow);
+    const copiesByEvent = this.copies();
+    if (this.regions()) this.correlations(byEvent, copiesByEvent);
     this.allocations();
+  }
+
+  /** Sets the numbers by which dispatches and copies find the API calls that launched them: those of their events. */
+  private correlations(byEvent: RowsById, copiesByEvent: RowsById): void {
+    if (!this.present.has('event') || !this.columnsOf('event').has('stack_id')) return;
+    for (const [id, stack] of this.rows('event', 'id, stack_id')) {
+      const [row, copy] = [byEvent.find(num(id)), copiesByEvent.find(num(id))];
+      if (row !== undefined) this.r.dispatches.correlation.set(row, whole(stack));
+      if (copy !== undefined) this.r.copies.correlation.set(copy, whole(stack));
+    }
   }
 
   private isFirst(what: string, domain: number, process: number): boolean {
@@ -397,17 +413,22 @@ class Reader {
     }
   }
 
-  private copies(): void {
+  /** Reads the copies; returns their rows by event id. */
+  private copies(): RowsById {
+    const byEvent = new RowsById();
     const c = this.r.copies;
     const TABLE = 'memory_copy';
-    const columns = 'nid, pid, name_id, size, stream_id, start, "end"';
-    for (const [nid, pid, nameId, size, stream, begin, finish] of this.rows(TABLE, columns)) {
+    // Only for arrows from calls to copies.
+    const hasEvents = this.present.has(TABLE) && this.columnsOf(TABLE).has('event_id');
+    const columns = `nid, pid, name_id, size, stream_id, start, "end"${hasEvents ? ', event_id' : ''}`;
+    for (const [nid, pid, nameId, size, stream, begin, finish, event] of this.rows(TABLE, columns)) {
       const process = this.processOf(pid, TABLE);
       const domain = this.domainOf(nid);
       if (!this.isFirst('Memory copies', domain, process)) continue;
       const { start, end, state } = this.r.clock.interval(begin, finish);
       reportTiming(this.r, this.file, state, 'memory copies');
       const name = this.referred(this.strings, nameId, TABLE, 'string') ?? 'copy';
+      if (event !== undefined && event !== null) byEvent.add(num(event), c.length);
       c.start.push(start);
       c.end.push(end);
       c.timing.push(state);
@@ -418,27 +439,34 @@ class Reader {
       c.process.push(process);
       c.domain.push(domain);
     }
+    return byEvent;
   }
 
-  private regions(): void {
+  /** Reads API calls and markers; whether there are any. */
+  private regions(): boolean {
     const TABLE = 'region';
-    if (!this.has(TABLE)) return;
-    const columns = this.columns(TABLE, ['nid', 'pid', 'name_id', 'event_id', 'start', '"end"']);
+    if (!this.has(TABLE)) return false;
+    let found = false;
+    const columns = this.columns(TABLE, ['nid', 'pid', 'tid', 'name_id', 'event_id', 'start', '"end"']);
     // Most events are of dispatches, so those of regions are looked up one by one.
-    const category = this.has('event')
-      ? `(SELECT category_id FROM "rocpd_event${this.suffix}" AS e WHERE e.id = event_id)`
-      : 'NULL';
-    for (const [nid, pid, nameId, event, begin, finish, kind] of this.db.rows(
-      `SELECT ${columns.join(', ')}, ${category} AS category FROM "rocpd_region${this.suffix}" ORDER BY rowid`,
+    const there = this.has('event') ? this.columnsOf('event') : new Set();
+    const ofEvent = (column: string): string =>
+      there.has(column) ? `(SELECT ${column} FROM "rocpd_event${this.suffix}" AS e WHERE e.id = event_id)` : 'NULL';
+    for (const [nid, pid, tid, nameId, event, begin, finish, kind, correlation] of this.db.rows(
+      `SELECT ${columns.join(', ')}, ${ofEvent('category_id')} AS category, ${ofEvent('stack_id')} AS stack FROM "rocpd_region${this.suffix}" ORDER BY rowid`,
     )) {
       const domain = this.domainOf(nid);
-      if (!this.isFirst('API calls', domain, this.processOf(pid, TABLE))) continue;
+      const process = this.processOf(pid, TABLE);
+      if (!this.isFirst('API calls', domain, process)) continue;
+      found = true;
       const time = this.r.clock.interval(begin, finish);
       if (time.state !== Timing.EQUAL) reportTiming(this.r, this.file, time.state, 'API calls');
-      const category = event === null ? undefined : this.referred(this.strings, kind, 'event', 'string');
+      const kindName = event === null ? undefined : this.referred(this.strings, kind, 'event', 'string');
       const name = this.referred(this.strings, nameId, TABLE, 'string') || `string ${num(nameId)}`;
-      addCall(this.r, category || 'region', name, { ...time, clock: domain });
+      const call = { ...time, clock: domain, process, thread: whole(tid), correlation: whole(correlation) };
+      addCall(this.r, kindName || 'region', name, call);
     }
+    return found;
   }
 
   private allocations(): void {

@@ -323,16 +323,21 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
   recording.addAgents(dirName(source.path), source.path, agents);
 }
 
-/** When a call was: as its interval has it, on the clock of `clock`. */
+/** When a call was: as its interval has it, on the clock of `clock`; and who made it. */
 export interface CallTime {
   readonly start: number;
   readonly end: number;
   readonly state: number;
   readonly clock: number;
+  readonly process: number;
+  /** -1 where it is not recorded, like the next. */
+  readonly thread: number;
+  readonly correlation: number;
 }
 
 /** Adds one call to the recording's sums and, while there are few, to those that the timeline shows. */
-export function addCall(r: Recording, domain: string, name: string, { start, end, state, clock }: CallTime): void {
+export function addCall(r: Recording, domain: string, name: string, call: CallTime): void {
+  const { start, end, state } = call;
   const isTimed = state === Timing.KNOWN || state === Timing.EQUAL;
   const ns = isTimed ? end - start : 0;
   const least = isTimed ? ns : Number.POSITIVE_INFINITY;
@@ -344,13 +349,17 @@ export function addCall(r: Recording, domain: string, name: string, { start, end
   spans.end.push(end);
   spans.name.push(r.callNames.id(name));
   spans.lane.push(lane);
-  spans.domain.push(clock);
+  spans.domain.push(call.clock);
+  spans.process.push(call.process);
+  spans.thread.push(call.thread);
+  spans.correlation.push(call.correlation);
 }
 
 function apiTrace(h: Header, file: string, r: Recording): RowHandler {
   const [domain, name, start, end, pid] = ['Domain', 'Function', 'Start_Timestamp', 'End_Timestamp', 'Process_Id'].map(
     (n) => h.at(n),
   );
+  const [threadAt, correlationAt] = [h.at('Thread_Id'), h.at('Correlation_Id')];
   const clock = r.machineDomain(r.machines.ofFolder(dirName(file)));
   const processes = firstOf(r, file, 'API calls', `${dirName(file)} csv`);
   const texts = new StringTable();
@@ -358,10 +367,13 @@ function apiTrace(h: Header, file: string, r: Recording): RowHandler {
   const names = new CellIds((text) => texts.id(text as string));
   return (row) => {
     if (row.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    if (row.id(processes, pid) < 0) return;
+    const process = row.id(processes, pid);
+    if (process < 0) return;
     const time = r.clock.interval(row.value(start), row.value(end));
     if (time.state !== Timing.EQUAL) reportTiming(r, file, time.state, 'API calls');
-    addCall(r, texts.get(row.id(domains, domain)), texts.get(row.id(names, name)), { ...time, clock });
+    const [thread, correlation] = [row.count(threadAt), row.count(correlationAt)];
+    const call = { ...time, clock, process, thread, correlation };
+    addCall(r, texts.get(row.id(domains, domain)), texts.get(row.id(names, name)), call);
   };
 }
 

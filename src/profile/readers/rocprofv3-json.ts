@@ -406,7 +406,13 @@ class Reader {
       if (time.state !== Timing.EQUAL) reportTiming(this.r, this.file, time.state, 'API calls');
       const domain = this.operations.get(num(member(value, 'kind')))?.kind ?? kind;
       const clock = this.r.machineDomain(this.machine);
-      addCall(this.r, domain, this.operation(value), { ...time, clock });
+      addCall(this.r, domain, this.operation(value), {
+        ...time,
+        clock,
+        process: this.process,
+        thread: whole(member(value, 'thread_id')),
+        correlation: whole(member(member(value, 'correlation_id'), 'internal')),
+      });
     }
   }
 
