@@ -18,3 +18,15 @@ test('of any value', () => {
     }),
   );
 });
+
+test('long lists are not one piece, wherever they are', () => {
+  const numbers = Array.from({ length: 9000 }, (_, i) => i);
+  const nested = Array.from({ length: 5000 }, (_, i) =>
+    i % 3 === 0 ? { i, of: [i] } : i % 3 === 1 ? `a\n${i}` : null,
+  );
+  const value = { work: { numbers, nested }, exact: numbers.slice(0, 4096) };
+  for (const indent of [0, 1, 2]) {
+    expect(joined(value, indent)).toBe(JSON.stringify(value, null, indent));
+    expect(Math.max(...[...jsonPieces(value, indent)].map((piece) => piece.length))).toBeLessThan(300_000);
+  }
+});

@@ -2,6 +2,8 @@
 
 /** From this many members on, a list is written member by member. */
 const MANY = 8;
+/** So many members of a long list are one piece where its members are not written one by one. */
+const SLICE = 1 << 12;
 
 /**
  * The text that JSON.stringify gives for a value made of plain objects, lists, text, numbers, booleans and null, in pieces: the members of the
@@ -13,6 +15,10 @@ export function jsonPieces(value: unknown, indent = 0): Generator<string> {
 
 function* pieces(value: unknown, margin: string, indent: number, levels: number): Generator<string> {
   const isList = Array.isArray(value);
+  if (levels === 0 && isList && value.length > SLICE) {
+    yield* slices(value, margin, indent);
+    return;
+  }
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const members = isList ? entries : entries.filter(([, member]) => member !== undefined);
   if (levels === 0 || members.length === 0 || (isList && members.length < MANY)) {
@@ -28,4 +34,14 @@ function* pieces(value: unknown, margin: string, indent: number, levels: number)
     before = ',';
   }
   yield (indent === 0 ? '' : margin) + (isList ? ']' : '}');
+}
+
+function* slices(list: readonly unknown[], margin: string, indent: number): Generator<string> {
+  for (let at = 0; at < list.length; at += SLICE) {
+    const text = JSON.stringify(list.slice(at, at + SLICE), null, indent);
+    // Without the brackets, and the line end before the second one.
+    const members = text.slice(1, indent === 0 ? -1 : -2).replaceAll('\n', margin);
+    yield (at === 0 ? '[' : ',') + members;
+  }
+  yield (indent === 0 ? '' : margin) + ']';
 }

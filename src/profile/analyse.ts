@@ -181,17 +181,18 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
   const streamOf = (id: number, process: number) => (id < 0 || id === none ? -1 : process * r.streams.size + id);
   const d = r.dispatches;
   const laneOf = dispatchLanes(r);
-  /** Groups by kernel and agent. */
-  const groups = new Map<number, number>();
+  const agents = table.agentIds();
+  /** Groups of each agent by kernel. */
+  const groups = Array.from(agents, () => [] as number[]);
   const groupOf = (row: number): number => {
-    const key = d.kernel.get(row) * (r.agentKeys.size + 1) + d.agent.get(row);
-    let group = groups.get(key);
-    if (group === undefined) {
-      const symbol = r.kernels.get(d.kernel.get(row));
-      group = nodes.groupId({ kind: 'dispatch', symbol, agent: table.agentKeyOf(row) });
-      groups.set(key, group);
-    }
-    return group;
+    const kernel = d.kernel.get(row);
+    const ofAgent = groups[agents[d.agent.get(row)]];
+    ofAgent[kernel] ??= nodes.addGroup({
+      kind: 'dispatch',
+      symbol: r.kernels.get(kernel),
+      agent: table.agentKeyOf(row),
+    });
+    return ofAgent[kernel];
   };
   for (let row = 0; row < d.length; row++) {
     if (d.timing.get(row) !== Timing.KNOWN || d.domain.get(row) !== domain) continue;

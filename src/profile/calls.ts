@@ -38,23 +38,19 @@ export class CallSums {
     return this.names.length;
   }
 
-  /** Adds calls of one function: `ns` is their known time in all, `least` and `greatest` are those of one call. */
-  add(
-    domain: string,
-    name: string,
-    sum: { calls: number; untimed: number; ns: number; least: number; greatest: number },
-  ): void {
-    const id = this.id(domain, name);
+  /** Adds calls of the function that has the id: `ns` is their known time in all, `least` and `greatest` are those of one call. */
+  add(id: number, sum: { calls: number; untimed: number; ns: number; least: number; greatest: number }): void {
     this.total += sum.calls;
     this.totalNs += sum.ns;
     this.calls.set(id, this.calls.get(id) + sum.calls);
-    this.untimed.set(id, this.untimed.get(id) + sum.untimed);
+    if (sum.untimed > 0) this.untimed.set(id, this.untimed.get(id) + sum.untimed);
     this.totals.set(id, this.totals.get(id) + sum.ns);
-    this.least.set(id, Math.min(this.least.get(id), sum.least));
-    this.greatest.set(id, Math.max(this.greatest.get(id), sum.greatest));
+    if (sum.least < this.least.get(id)) this.least.set(id, sum.least);
+    if (sum.greatest > this.greatest.get(id)) this.greatest.set(id, sum.greatest);
   }
 
-  private id(domain: string, name: string): number {
+  /** The id of a function or marker; new ones count up from 0. */
+  id(domain: string, name: string): number {
     const of = this.domains.id(domain);
     let names = this.ids[of];
     if (names === undefined) {
@@ -71,6 +67,14 @@ export class CallSums {
     return id;
   }
 
+  domainOf(id: number): string {
+    return this.domains.get(this.domain.get(id));
+  }
+
+  nameOf(id: number): string {
+    return this.names[id];
+  }
+
   /** The known time of the calls of a function, which are numbered from 0. */
   timeOf(id: number): number {
     return this.totals.get(id);
@@ -79,7 +83,7 @@ export class CallSums {
   get(id: number): CallEntry {
     const least = this.least.get(id);
     return {
-      domain: this.domains.get(this.domain.get(id)),
+      domain: this.domainOf(id),
       name: this.names[id],
       calls: this.calls.get(id),
       totalNs: this.totals.get(id),
@@ -106,9 +110,24 @@ export class CallTable {
   /** Lanes of which calls are only in the sums. */
   readonly cutLanes = new Set<number>();
   private readonly kept: number[] = [];
+  /** By id in the sums. */
+  private readonly lanes: number[] = [];
+  private readonly names: number[] = [];
 
   get length(): number {
     return this.start.length;
+  }
+
+  /** The lane of a function by its id in the sums; `make` is asked once. */
+  laneOf(id: number, make: () => number): number {
+    this.lanes[id] ??= make();
+    return this.lanes[id];
+  }
+
+  /** The same of its name. */
+  nameOf(id: number, make: () => number): number {
+    this.names[id] ??= make();
+    return this.names[id];
   }
 
   /** Whether a further call of a lane is kept; counts it either way. */

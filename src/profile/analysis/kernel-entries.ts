@@ -5,7 +5,7 @@ import type { LaunchEntry } from '../launch.ts';
 import { isKnown, known, type Measure, ratio, unknown } from '../measure.ts';
 import { type Recording, type SampleLine, TIMING_REASONS, Timing } from '../recording.ts';
 import { classify } from './bottleneck.ts';
-import type { CriticalPath } from './critical-path.ts';
+import type { CriticalPath, SymbolShare } from './critical-path.ts';
 import type { MetricSum, MetricTable } from './metrics.ts';
 import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
 import { impossibleValues } from './plausible.ts';
@@ -84,16 +84,18 @@ function durations(r: Recording, rows: Int32Array): Durations {
   };
 }
 
-function launches(r: Recording, rows: Int32Array): LaunchEntry[] {
-  const counts = new Map<number, number>();
-  for (let i = 0; i < rows.length; i++) {
-    const config = r.dispatches.config.get(rows[i]);
-    counts.set(config, (counts.get(config) ?? 0) + 1);
-  }
-  return [...counts]
+/** The launch configurations of a kernel, those of most dispatches first. `counts` has a zero for each of the recording, before and after. */
+function launches(r: Recording, rows: Int32Array, counts: Int32Array): LaunchEntry[] {
+  const configs = r.dispatches.config.view();
+  const used: number[] = [];
+  for (let i = 0; i < rows.length; i++) if (counts[configs[rows[i]]]++ === 0) used.push(configs[rows[i]]);
+  const entries = used
+    .map((config) => [config, counts[config]] as const)
     .sort((a, b) => b[1] - a[1])
     .slice(0, 50)
     .map(([config, calls]) => ({ ...r.config(config), calls }));
+  for (const config of used) counts[config] = 0;
+  return entries;
 }
 
 /** What entries of kernels are made of. */
@@ -123,7 +125,12 @@ export function kernelEntries(
   const counterColumns = r.counters.names.flatMap((name) => r.counters.column(name) ?? []);
   const groups = groupRows(r, table);
   const { chosen, allNs, others } = mostOf(r, groups);
-  const onPath = new Map(path?.symbols.map((s) => [`${s.kind}\0${s.agent}\0${s.symbol}`, s]));
+  const names = new Set(Array.from(chosen, (group) => r.kernels.get(r.dispatches.kernel.get(groups[group][0]))));
+  const onPath = new Map<string, SymbolShare>();
+  for (const share of path?.symbols ?? []) {
+    if (share.kind === 'dispatch' && names.has(share.symbol)) onPath.set(`${share.agent}\0${share.symbol}`, share);
+  }
+  const configCounts = new Int32Array(r.configs.size);
   const samples = samplesByKernel(r);
   for (const group of chosen) {
     const rows = groups[group];
@@ -135,7 +142,7 @@ export function kernelEntries(
     const simulated = r.simulated !== undefined;
     const roofline = kernelRoofline(sums, ceilings(agent, roofs), simulated);
     reportUneven(r, name, rows.length, sums);
-    const launched = launches(r, rows);
+    const launched = launches(r, rows, configCounts);
     const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
     const occupancy = kernelOccupancy(launched[0], agent?.arch);
     const resident = residentWaves(sums);
@@ -159,7 +166,7 @@ export function kernelEntries(
         name,
       );
     }
-    const symbol = onPath.get(`dispatch\0${agentKey}\0${name}`);
+    const symbol = onPath.get(`${agentKey}\0${name}`);
     const traceIndex = r.traces.findIndex((trace) => trace.lines.some((line) => line.kernel === name && line.hits > 0));
     const trace = traceIndex >= 0 ? features[traceIndex] : r.kernels.size === 1 ? features[0] : undefined;
     entries.push({

@@ -38,6 +38,7 @@ export interface MetricSum {
 export function commonCover(sums: readonly MetricSum[]): Uint8Array {
   const [first, ...rest] = sums;
   if (first === undefined) return new Uint8Array();
+  if (rest.every(({ covered }) => covered === first.covered)) return first.covered;
   return first.covered.map((one, i) => (one === 1 && rest.every((sum) => sum.covered[i] === 1) ? 1 : 0));
 }
 

@@ -97,7 +97,8 @@ export function packWork(r: Recording, onPath: Int32Array | undefined): PackedWo
     return i < works ? kernels + c.direction.get(rows[i]) : kernels + directions + a.name.get(rows[i]);
   };
   // Lanes are numbered as they come in the tables.
-  for (let i = 0; i < count; i++) lane(i);
+  const laneIds = new Int32Array(count);
+  for (let i = 0; i < count; i++) laneIds[i] = lane(i);
   let first = Number.POSITIVE_INFINITY;
   for (let i = 0; i < works; i++) first = Math.min(first, start(i));
   for (const id of a.cutLanes) {
@@ -119,7 +120,7 @@ export function packWork(r: Recording, onPath: Int32Array | undefined): PackedWo
     const i = order[at];
     const since = Math.max(0, Math.round(start(i) - before));
     before += since;
-    data.push(lane(i));
+    data.push(laneIds[i]);
     data.push(2 * symbol(i) + (critical[i] ?? 0));
     data.push(since);
     data.push(Math.round(tableOf(i).end.get(rows[i]) - start(i)));

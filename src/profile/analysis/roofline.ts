@@ -226,6 +226,13 @@ function leastTime(
 }
 
 /** Places a kernel on the roofline from its metric sums. */
+/** How many dispatches all of some metrics cover. */
+function coveredBy(sums: readonly MetricSum[]): number {
+  const common = commonCover(sums);
+  const [first] = sums;
+  return first?.covered === common ? first.dispatches : common.reduce((n, one) => n + one, 0);
+}
+
 export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simulated = false): KernelRoofline {
   const byId = new Map(sums.map((sum) => [sum.metric.id, sum]));
   /** The metrics of these ids over the dispatches that have every counter of all of them: sums over different sets are no sum. */
@@ -234,7 +241,7 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
     const common = commonCover(found);
     return new Map(
       found.map((sum) => {
-        const same = sum.covered.every((one, i) => one === common[i]);
+        const same = sum.covered === common || sum.covered.every((one, i) => one === common[i]);
         return [sum.metric.id, same ? sum : sum.within(common)];
       }),
     );
@@ -282,7 +289,7 @@ export function kernelRoofline(sums: readonly MetricSum[], roofs: Ceilings, simu
       level,
       bytes,
       intensity: ratio(total(flopIds, value, both), total(ids, value, both), `${level} traffic`),
-      dispatches: commonCover(both.flatMap((id) => byId.get(id) ?? [])).reduce((n, one) => n + one, 0),
+      dispatches: coveredBy(both.flatMap((id) => byId.get(id) ?? [])),
       bandwidth,
       ofPeak: ratio(bandwidth, peak, `the ${level} peak`),
       isMeasured: roofs.bandwidths.find((roof) => roof.id === level)?.isMeasured === true,

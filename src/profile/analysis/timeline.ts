@@ -30,16 +30,20 @@ export function timedDomains(r: Recording): number[] {
 /** The name of the lane of a dispatch: its queue, and its process where there are several. */
 export function dispatchLanes(r: Recording): (row: number) => string {
   const d = r.dispatches;
-  const lanes = new Map<number, string>();
+  /** Of each process by queue. */
+  const lanes = new Map<number, string[]>();
+  let last = -1;
+  let ofLast: string[] = [];
   return (row) => {
-    const [process, queue] = [d.process.get(row), d.queue.get(row)];
-    const key = process * 2 ** 26 + queue;
-    let lane = lanes.get(key);
-    if (lane === undefined) {
-      lane = `${r.queues.get(queue)}${process % (1 << 20) === 0 ? '' : ` (process ${process})`}`;
-      lanes.set(key, lane);
+    const process = d.process.get(row);
+    if (process !== last) {
+      last = process;
+      ofLast = lanes.get(process) ?? [];
+      lanes.set(process, ofLast);
     }
-    return lane;
+    const queue = d.queue.get(row);
+    ofLast[queue] ??= `${r.queues.get(queue)}${process % (1 << 20) === 0 ? '' : ` (process ${process})`}`;
+    return ofLast[queue];
   };
 }
 

@@ -63,7 +63,12 @@ export class WorkTable {
     const found = this.groupIds.get(key);
     if (found !== undefined) return found;
     this.groupIds.set(key, this.groups.length);
-    return this.groups.push({ kind, symbol, agent }) - 1;
+    return this.addGroup({ kind, symbol, agent });
+  }
+
+  /** Index of a group that the caller knows to be new; `groupId` does not find it. */
+  addGroup(group: WorkGroup): number {
+    return this.groups.push(group) - 1;
   }
 
   /** Adds a row. */

@@ -337,17 +337,22 @@ export interface CallTime {
 
 /** Adds one call to the recording's sums and, while there are few, to those that the timeline shows. */
 export function addCall(r: Recording, domain: string, name: string, call: CallTime): void {
+  addCallOf(r, r.calls.id(domain, name), call);
+}
+
+/** The same of a function that has the id in the sums. */
+function addCallOf(r: Recording, id: number, call: CallTime): void {
   const { start, end, state } = call;
   const isTimed = state === Timing.KNOWN || state === Timing.EQUAL;
   const ns = isTimed ? end - start : 0;
   const least = isTimed ? ns : Number.POSITIVE_INFINITY;
-  r.calls.add(domain, name, { calls: 1, untimed: isTimed ? 0 : 1, ns, least, greatest: ns });
+  r.calls.add(id, { calls: 1, untimed: isTimed ? 0 : 1, ns, least, greatest: ns });
   const spans = r.callSpans;
-  const lane = r.callNames.id(domain);
+  const lane = spans.laneOf(id, () => r.callNames.id(r.calls.domainOf(id)));
   if (!isTimed || !spans.takes(lane)) return;
   spans.start.push(start);
   spans.end.push(end);
-  spans.name.push(r.callNames.id(name));
+  spans.name.push(spans.nameOf(id, () => r.callNames.id(r.calls.nameOf(id))));
   spans.lane.push(lane);
   spans.domain.push(call.clock);
   spans.process.push(call.process);
@@ -362,9 +367,9 @@ function apiTrace(h: Header, file: string, r: Recording): RowHandler {
   const [threadAt, correlationAt] = [h.at('Thread_Id'), h.at('Correlation_Id')];
   const clock = r.machineDomain(r.machines.ofFolder(dirName(file)));
   const processes = firstOf(r, file, 'API calls', `${dirName(file)} csv`);
-  const texts = new StringTable();
-  const domains = new CellIds((text) => texts.id(text as string));
-  const names = new CellIds((text) => texts.id(text as string));
+  const domainNames = new StringTable();
+  const domains = new CellIds((text) => domainNames.id(text as string));
+  const functions: CellIds[] = [];
   return (row) => {
     if (row.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     const process = row.id(processes, pid);
@@ -373,7 +378,9 @@ function apiTrace(h: Header, file: string, r: Recording): RowHandler {
     if (time.state !== Timing.EQUAL) reportTiming(r, file, time.state, 'API calls');
     const [thread, correlation] = [row.count(threadAt), row.count(correlationAt)];
     const call = { ...time, clock, process, thread, correlation };
-    addCall(r, texts.get(row.id(domains, domain)), texts.get(row.id(names, name)), call);
+    const of = row.id(domains, domain);
+    functions[of] ??= new CellIds((text) => r.calls.id(domainNames.get(of), text as string));
+    addCallOf(r, row.id(functions[of], name), call);
   };
 }
 
@@ -397,7 +404,7 @@ function stats(h: Header, file: string, r: Recording): CellsHandler {
     const [calls, total, min, max] = at.slice(1).map((index) => number(cells[index]));
     if (calls === undefined || total === undefined) return badRow(r, file, 'a sum is not a number');
     const range = { least: min ?? Number.POSITIVE_INFINITY, greatest: max ?? 0 };
-    r.calls.add(domain, cells[at[0]], { calls, untimed: 0, ns: total, ...range });
+    r.calls.add(r.calls.id(domain, cells[at[0]]), { calls, untimed: 0, ns: total, ...range });
   };
 }
 
