@@ -62,7 +62,9 @@ export type RunFindingParts = FindingParts &
 
 /** Collects findings: one record per rule and pc. */
 export class FindingLog {
-  private readonly byKey = new Map<string, RunFinding>();
+  /** Places among those kept, by rule and pc: a finding in a loop is looked up for each lane. */
+  private readonly places = new Map<RunRuleId, Map<number | undefined, number>>();
+  private readonly kept: RunFinding[] = [];
   private readonly failOn: FailOn;
   private readonly limit: number;
   /** Findings that were not kept because there are too many different ones. */
@@ -76,20 +78,25 @@ export class FindingLog {
 
   /** Counts a finding that has been reported before; false when it is new. */
   countKnown(rule: RunRuleId, pc: number | undefined): boolean {
-    const known = this.byKey.get(`${rule} ${pc}`);
+    const known = this.known(rule, pc);
     if (known === undefined) return false;
-    (known as { count: number }).count++;
+    known.count++;
     return true;
   }
 
   /** Whether a finding is kept. */
   isKnown(rule: RunRuleId, pc: number): boolean {
-    return this.byKey.has(`${rule} ${pc}`);
+    return this.known(rule, pc) !== undefined;
+  }
+
+  private known(rule: RunRuleId, pc: number | undefined): { count: number } | undefined {
+    const at = this.places.get(rule)?.get(pc);
+    return at === undefined ? undefined : this.kept[at];
   }
 
   /** A finding that is kept has happened so many times more. */
   countMore(rule: RunRuleId, pc: number, times: number): void {
-    const known = this.byKey.get(`${rule} ${pc}`) as { count: number } | undefined;
+    const known = this.known(rule, pc);
     if (known !== undefined) known.count += times;
   }
 
@@ -115,15 +122,26 @@ export class FindingLog {
       allocation: parts.allocation,
       count: 1,
     };
-    const key = `${rule} ${found.place.pc}`;
-    if (this.byKey.size < this.limit || this.byKey.has(key)) this.byKey.set(key, found);
-    else this.dropped++;
+    this.keep(found);
     return found;
+  }
+
+  /** The latest of one place takes the place of the others. */
+  private keep(found: RunFinding): void {
+    let ofRule = this.places.get(found.rule);
+    if (ofRule === undefined) {
+      ofRule = new Map();
+      this.places.set(found.rule, ofRule);
+    }
+    const at = ofRule.get(found.place.pc);
+    if (at !== undefined) this.kept[at] = found;
+    else if (this.kept.length >= this.limit) this.dropped++;
+    else ofRule.set(found.place.pc, this.kept.push(found) - 1);
   }
 
   /** All findings in the order in which they first happened. */
   get findings(): readonly RunFinding[] {
-    return [...this.byKey.values()];
+    return [...this.kept];
   }
 }
 

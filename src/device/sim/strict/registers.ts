@@ -80,7 +80,7 @@ export const LOG_PART = 16;
 export const LOG_PART_BYTES = 16 + 4 * 64;
 export const LOG_ENTRY_BYTES = LOG_PART + 2 * LOG_PART_BYTES;
 /** Entries; a full log is told to the queue. */
-export const LOG_ENTRIES = 64;
+export const LOG_ENTRIES = 128;
 /** i32: a number for the store that is looked at, the register with its addresses (0: none); then the table of compiled-lanes.ts. */
 export const SHADOW_STAMP = SHADOW_LOG + LOG_ENTRIES * LOG_ENTRY_BYTES;
 export const SHADOW_ADDRESSES = SHADOW_STAMP + 4;
