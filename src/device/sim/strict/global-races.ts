@@ -98,13 +98,14 @@ export class GlobalRaces {
 
   /** What an access of an address that workgroups or wavefronts share acquires and releases. */
   private synchronise(
-    { w, state, shadow, access, isSynchronising, isAnnouncement, pc }: Actor,
+    { w, state, shadow, access, plan, isSynchronising, isAnnouncement, pc }: Actor,
     address: number,
     isWrite: boolean,
   ): void {
     if (!this.regions.learns || (this.regions.workgroups < 2 && state.waves.length < 2)) return;
     const { synchronisation } = this.global;
-    if (access.kind !== 'store') {
+    // An atomic that returns nothing tells its wavefront nothing.
+    if (access.kind === 'load' || (access.kind === 'atomic' && plan.effects.defs.length > 0)) {
       const seen = synchronisation.seenAt(address);
       if (seen !== undefined) {
         this.acquisitions.push(seen);
