@@ -35,12 +35,35 @@ export interface Placement {
 export class Machines {
   private readonly list: Machine[] = [];
   private readonly folders = new Map<string, number>();
+  /** Folders that are of a machine or run of their own, and its name. */
+  private readonly owned = new Map<string, string>();
+
+  /** Makes a folder one of the machine or run `name`, whatever its agents are. */
+  own(folder: string, name: string): void {
+    this.owned.set(folder, name);
+    this.place(folder, name, []);
+  }
+
+  isOfOwn(folder: string): boolean {
+    return this.owned.has(folder);
+  }
+
+  /** The name of a machine or run that was made so. */
+  nameOf(machine: number): string | undefined {
+    const { host } = this.list[machine] ?? {};
+    return host !== undefined && [...this.owned.values()].includes(host) ? host : undefined;
+  }
 
   /**
    * The machine whose name and agents agree with those of a file; a new one when none does. Files of `folder` without agents are of it too.
    * `host` is undefined where the file does not tell it.
    */
-  place(folder: string, label: string, agents: readonly AgentFacts[], host?: string): Placement {
+  place(
+    folder: string,
+    label: string,
+    agents: readonly AgentFacts[],
+    host: string | undefined = this.owned.get(folder),
+  ): Placement {
     let clash: Placement['clash'];
     let hosts: Placement['hosts'];
     for (const [machine, one] of this.list.entries()) {

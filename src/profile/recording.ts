@@ -400,7 +400,7 @@ export class Recording {
 
   /** The clock domain of a machine. */
   machineDomain(machine: number): number {
-    return this.domains.id(`machine ${machine}`);
+    return this.domains.id(this.machines.nameOf(machine) ?? `machine ${machine}`);
   }
 
   /** Sets an agent's architecture; another one under the same key means that the inputs are of different machines. */
@@ -474,7 +474,7 @@ export class Recording {
     if (known !== undefined) return this.ordinals[known];
     const id = this.processes.id(key);
     const unnamed = this.unnamedProcess.get(folder);
-    const rank = RANK.exec(folder)?.[1];
+    const rank = RANK.exec(folder)?.[1] ?? this.rankOf.get(folder);
     const first = rank === undefined ? 0 : this.ranks.id(rank) % MAX_RANKS;
     const before = this.processesOf.get(folder) ?? 0;
     const count = first + before * (rank === undefined ? 1 : MAX_RANKS);
@@ -488,6 +488,12 @@ export class Recording {
     this.ordinals[id] = count;
     return count;
   }
+
+  /** Makes the processes of a folder others than those of folders of other ranks. */
+  setRank(folder: string, rank: string): void {
+    this.rankOf.set(folder, rank);
+  }
+  private readonly rankOf = new Map<string, string>();
 
   /**
    * Whether `source` is the first that tells what a process did (its memory copies, its API calls). Passes of one program, and files of one

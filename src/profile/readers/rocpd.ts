@@ -96,6 +96,21 @@ export function runFolder(file: string): string {
   return baseName(folder) === baseName(file).split(/[._]/)[0] ? dirName(folder) : folder;
 }
 
+/** The processes of a database: their numbers, when they began and when they ended, 0 where that is not told. */
+export function* rocpdProcesses(
+  db: SqlDatabase,
+  file: string,
+): Generator<{ readonly pid: string; readonly from: number; readonly to: number }> {
+  for (const [suffix, present] of tablesOf(db, file)) {
+    if (!present.has('info_process')) continue;
+    const table = `"rocpd_info_process${suffix}"`;
+    const there = new Set([...db.rows(`PRAGMA table_info(${table})`)].map(([, name]) => text(name)));
+    if (!['pid', 'init', 'fini'].every((name) => there.has(name))) continue;
+    for (const [pid, from, to] of db.rows(`SELECT pid, init, fini FROM ${table}`))
+      yield { pid: text(pid), from: num(from), to: num(to) };
+  }
+}
+
 /** Reads a rocpd database into the recording. */
 export function readRocpd(db: SqlDatabase, file: string, recording: Recording): void {
   const tables = tablesOf(db, file);
