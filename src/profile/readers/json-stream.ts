@@ -179,13 +179,14 @@ class JsonReader {
     const shape = RecordShape.of(text);
     if (shape === undefined) return 0;
     const { bytes } = this;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const behindSpace = (from: number): number => {
       let at = from;
       while (bytes[at] <= SPACE) at++;
       return at;
     };
     for (let count = 0; ; count++) {
-      const read: number = shape.read(bytes, behindSpace(this.at + 1));
+      const read: number = shape.read(bytes, view, behindSpace(this.at + 1));
       const end = read < 0 ? bytes.length : behindSpace(read);
       // Where a piece of the file ends, the others read on; what damages the list is theirs, too.
       if (bytes[end] !== COMMA && bytes[end] !== CLOSE_LIST) return count;

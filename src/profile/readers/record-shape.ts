@@ -1,8 +1,8 @@
 // Records of a profiler's list mostly differ in their integers only: one that JSON.parse has read shows how the next ones are read without it.
 
 const [ZERO, NINE, QUOTE, BACKSLASH] = [0x30, 0x39, 0x22, 0x5c];
-/** Integers of up to 15 digits are exact in a double. */
-const MOST_DIGITS = 15;
+/** Integers of more digits are none that a double holds exactly; of those of as many, some are not. */
+const MOST_DIGITS = 16;
 /** The texts of longer records are not kept. */
 const MOST_BYTES = 1 << 14;
 /** Bytes between which an integer stands alone. */
@@ -28,7 +28,7 @@ type Part = readonly [from: number, to: number];
 export class RecordShape {
   /** The record that was read last. The next one takes its place. */
   readonly record: unknown;
-  private readonly text: Uint8Array;
+  private readonly text: DataView;
   private readonly from: Int32Array;
   private readonly to: Int32Array;
   private readonly places: readonly Place[];
@@ -36,7 +36,7 @@ export class RecordShape {
 
   private constructor(record: unknown, text: Uint8Array, parts: readonly Part[], places: readonly Place[]) {
     this.record = record;
-    this.text = text;
+    this.text = new DataView(text.buffer, text.byteOffset, text.byteLength);
     this.from = Int32Array.from(parts, ([from]) => from);
     this.to = Int32Array.from(parts, ([, to]) => to);
     this.places = places;
@@ -61,16 +61,19 @@ export class RecordShape {
   }
 
   /**
-   * Reads the text that begins at `at` into `record`. Returns where it ends; -1, and `record` is as it was, when it is of another shape or not
+   * Reads the text that begins at `at` into `record`; `view` is of the same bytes. Returns where it ends; -1, and `record` is as it was, when it is of another shape or not
    * all of it is there.
    */
-  read(bytes: Uint8Array, at: number): number {
+  read(bytes: Uint8Array, view: DataView, at: number): number {
     const { text, from, to, numbers } = this;
     const last = from.length - 1;
     let here = at;
     for (let i = 0; ; i++) {
-      // Behind the last byte there is undefined, which is unlike all others.
-      for (let k = from[i]; k < to[i]; k++) if (bytes[here++] !== text[k]) return -1;
+      const end = to[i];
+      let k = from[i];
+      if (here + end - k > bytes.length) return -1;
+      for (; k + 4 <= end; k += 4, here += 4) if (view.getInt32(here) !== text.getInt32(k)) return -1;
+      for (; k < end; k++) if (bytes[here++] !== text.getUint8(k)) return -1;
       if (i === last) break;
       const first = here;
       let value = 0;
@@ -80,7 +83,8 @@ export class RecordShape {
         digit = bytes[++here] - ZERO;
       }
       const digits = here - first;
-      if (digits === 0 || digits > MOST_DIGITS || (digits > 1 && bytes[first] === ZERO)) return -1;
+      const isExact = digits <= MOST_DIGITS && value <= Number.MAX_SAFE_INTEGER;
+      if (digits === 0 || !isExact || (digits > 1 && bytes[first] === ZERO)) return -1;
       numbers[i] = value;
     }
     for (const { holder, key, index } of this.places) holder[key] = numbers[index];

@@ -29,13 +29,53 @@ function str(value: Json): string {
   return typeof value === 'string' ? value : '';
 }
 
+function isAlike(a: readonly number[], b: readonly number[]): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
 function list(value: Json): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
+/**
+ * Members of the records of which there are a million. Each is read by its own name in the code, as V8 finds it in a few ns then, and `member`
+ * needs thirty.
+ */
+interface Members {
+  readonly [name: string]: Json;
+  readonly handle?: Json;
+  readonly x?: Json;
+  readonly y?: Json;
+  readonly z?: Json;
+  readonly internal?: Json;
+  readonly kind?: Json;
+  readonly thread_id?: Json;
+  readonly start_timestamp?: Json;
+  readonly end_timestamp?: Json;
+  readonly correlation_id?: Json;
+  readonly stream_id?: Json;
+  readonly dispatch_info?: Json;
+  readonly kernel_id?: Json;
+  readonly dispatch_id?: Json;
+  readonly agent_id?: Json;
+  readonly queue_id?: Json;
+  readonly group_segment_size?: Json;
+  readonly private_segment_size?: Json;
+  readonly workgroup_size?: Json;
+  readonly grid_size?: Json;
+}
+
+const NOTHING: Members = {};
+
+/** A value as a record; one that is none has no members. */
+function membersOf(value: Json): Members {
+  return typeof value === 'object' && value !== null ? (value as Members) : NOTHING;
+}
+
 /** The number of an object; those that are addresses may be larger than a double holds. */
 function handle(value: Json): number | bigint {
-  const inner = member(value, 'handle');
+  const inner = membersOf(value).handle;
   return typeof inner === 'bigint' ? inner : num(inner);
 }
 
@@ -82,6 +122,7 @@ class Reader {
   private readonly described: AgentRow<number | bigint>[] = [];
   private host: string | undefined;
   private placed: number | undefined;
+  private placedDomain = 0;
   private instructions: readonly Json[] = [];
   private comments: readonly Json[] = [];
   /** By a number that follows from their parts. */
@@ -94,6 +135,8 @@ class Reader {
   /** The first record of each kind, of each part: parts that begin alike are copies. */
   private readonly firstRecords = new Set<string>();
   private readonly ownKinds = new Set<string>();
+  /** What this file is the first to tell of the process of the part that is read. */
+  private readonly ownSections = new Set<string>();
   private isCopy = false;
   private parts = 0;
   /** Rows from here on are of this file. */
@@ -114,6 +157,7 @@ class Reader {
         this.launches.clear();
         this.ownSymbols.clear();
         this.ownKinds.clear();
+        this.ownSections.clear();
         this.isCopy = false;
         this.process = this.r.processOrdinal(dirName(this.file), this.processName(String(num(member(value, 'pid')))));
         this.agents.clear();
@@ -153,7 +197,10 @@ class Reader {
   }
 
   private isFirst(what: string): boolean {
-    return this.r.isFirstSource(what, this.r.machineDomain(this.machine), this.process, this.file, this.file);
+    if (this.ownSections.has(what)) return true;
+    const isFirst = this.r.isFirstSource(what, this.domain, this.process, this.file, this.file);
+    if (isFirst) this.ownSections.add(what);
+    return isFirst;
   }
 
   private agent(value: Json): void {
@@ -182,7 +229,13 @@ class Reader {
     const agents = distinctAgents(this.r, this.file, this.described);
     for (const [id, { key }] of agents) this.agents.set(id, key);
     this.placed = this.r.addAgents(dirName(this.file), this.file, [...agents.values()], this.host);
+    this.placedDomain = this.r.machineDomain(this.placed);
     return this.placed;
+  }
+
+  /** The clock domain of that machine. */
+  private get domain(): number {
+    return this.placed === undefined ? this.r.machineDomain(this.machine) : this.placedDomain;
   }
 
   /** Reports a value that should be a whole number from 0 on, or refer to something in the file. */
@@ -216,7 +269,8 @@ class Reader {
   }
 
   private times(value: Json, what: string): { start: number; end: number; state: number } {
-    const times = this.r.clock.interval(member(value, 'start_timestamp'), member(value, 'end_timestamp'));
+    const { start_timestamp, end_timestamp } = membersOf(value);
+    const times = this.r.clock.interval(start_timestamp, end_timestamp);
     reportTiming(this.r, this.file, times.state, what);
     return times;
   }
@@ -225,38 +279,40 @@ class Reader {
   private dispatch(info: Json, record: Json): number {
     const d = this.r.dispatches;
     const { start, end, state } = this.times(record, 'dispatches');
-    const launch = this.launch(info, handle(member(record, 'stream_id')));
+    const { stream_id, correlation_id } = membersOf(record);
+    const launch = this.launch(info, handle(stream_id));
     if (!launch.isNamed) this.unnamed++;
     return d.add(launch, {
       start,
       end,
       state,
-      domain: this.r.machineDomain(this.machine),
-      dispatchId: num(member(info, 'dispatch_id')),
-      correlation: num(member(member(record, 'correlation_id'), 'internal')),
+      domain: this.domain,
+      dispatchId: num(membersOf(info).dispatch_id),
+      correlation: num(membersOf(correlation_id).internal),
     });
   }
 
   /** What dispatches share; most have it from one before, to which only numbers are compared. */
   private launch(info: Json, stream: number | bigint): KnownLaunch {
-    const [size, items] = [member(info, 'workgroup_size'), member(info, 'grid_size')];
+    const of = membersOf(info);
+    const [size, items] = [membersOf(of.workgroup_size), membersOf(of.grid_size)];
     const parts = this.launchParts;
-    parts[0] = num(member(info, 'kernel_id'));
-    parts[1] = num(member(info, 'group_segment_size'));
-    parts[2] = num(member(info, 'private_segment_size'));
-    parts[3] = num(member(size, 'x'));
-    parts[4] = num(member(size, 'y'));
-    parts[5] = num(member(size, 'z'));
-    parts[6] = num(member(items, 'x'));
-    parts[7] = num(member(items, 'y'));
-    parts[8] = num(member(items, 'z'));
-    const [agent, queue] = [handle(member(info, 'agent_id')), handle(member(info, 'queue_id'))];
+    parts[0] = num(of.kernel_id);
+    parts[1] = num(of.group_segment_size);
+    parts[2] = num(of.private_segment_size);
+    parts[3] = num(size.x);
+    parts[4] = num(size.y);
+    parts[5] = num(size.z);
+    parts[6] = num(items.x);
+    parts[7] = num(items.y);
+    parts[8] = num(items.z);
+    const [agent, queue] = [handle(of.agent_id), handle(of.queue_id)];
     // Any number of the parts will do that few other launches have.
     const key = parts[0] + 8191 * (parts[6] + 31 * (parts[7] + 31 * parts[8]));
     const alike = this.launches.get(key);
     for (const one of alike ?? []) {
       const isSame = one.agentId === agent && one.queueId === queue && one.streamId === stream;
-      if (isSame && one.parts.every((part, i) => part === parts[i])) return one;
+      if (isSame && isAlike(one.parts, parts)) return one;
     }
     const made = this.newLaunch(parts.slice(), agent, queue, stream);
     if (alike === undefined) this.launches.set(key, [made]);
@@ -305,7 +361,7 @@ class Reader {
 
   /** Whether records of a dispatch are to be left out, because their part of the file is a copy of one before. */
   private isOfCopy(kind: string, info: Json, record: Json): boolean {
-    const id = num(member(info, 'dispatch_id'));
+    const id = num(membersOf(info).dispatch_id);
     if (id < 0 || !Number.isSafeInteger(id)) {
       this.r.report(
         'profile/bad-record',
@@ -338,11 +394,11 @@ class Reader {
       return;
     }
     if (this.isOfCopy('counters', info, data)) return;
-    this.r.serialised.add(this.r.machineDomain(this.machine));
+    this.r.serialised.add(this.domain);
     this.r.indexAll();
     const symbol = this.symbols.get(num(member(info, 'kernel_id')));
     const found = this.r.findDispatch(
-      this.r.machineDomain(this.machine),
+      this.domain,
       this.process,
       num(member(info, 'dispatch_id')),
       symbol?.kernel ?? -1,
@@ -372,23 +428,19 @@ class Reader {
   private bufferRecord(kind: string, value: Json): void {
     if (this.isCopy) return;
     if (kind === 'kernel_dispatch') {
-      const info = member(value, 'dispatch_info');
+      const info = membersOf(value).dispatch_info;
       if (info === undefined) {
         this.r.report('profile/bad-record', this.file, 'A dispatch record is incomplete.');
         return;
       }
       if (this.isOfCopy(kind, info, value)) return;
       this.r.indexAll();
-      const symbol = this.symbols.get(num(member(info, 'kernel_id')));
-      const found = this.r.findDispatch(
-        this.r.machineDomain(this.machine),
-        this.process,
-        num(member(info, 'dispatch_id')),
-        symbol?.kernel ?? -1,
-      );
+      const { kernel_id, dispatch_id } = membersOf(info);
+      const [symbol, id] = [this.symbols.get(num(kernel_id)), num(dispatch_id)];
+      const found = this.r.findDispatch(this.domain, this.process, id, symbol?.kernel ?? -1);
       if (found !== undefined && found < this.firstRow) this.r.reportTwice(this.file, 'Dispatches');
       const row = found ?? this.dispatch(info, value);
-      this.rowOfDispatch.add(num(member(info, 'dispatch_id')), row);
+      this.rowOfDispatch.add(id, row);
     } else if (kind === 'memory_copy') this.copy(value);
     else if (kind === 'memory_allocation' || kind === 'scratch_memory') {
       const key = this.operation(value);
@@ -402,16 +454,16 @@ class Reader {
     } else if (kind === 'pc_sample_host_trap' || kind === 'pc_sample_stochastic') this.sample(kind, value);
     else if (kind.endsWith('_api')) {
       if (!this.isFirst('API calls')) return;
-      const time = this.r.clock.interval(member(value, 'start_timestamp'), member(value, 'end_timestamp'));
+      const { start_timestamp, end_timestamp, thread_id, correlation_id } = membersOf(value);
+      const time = this.r.clock.interval(start_timestamp, end_timestamp);
       if (time.state !== Timing.EQUAL) reportTiming(this.r, this.file, time.state, 'API calls');
       const domain = this.operations.get(num(member(value, 'kind')))?.kind ?? kind;
-      const clock = this.r.machineDomain(this.machine);
       addCall(this.r, domain, this.operation(value), {
         ...time,
-        clock,
+        clock: this.domain,
         process: this.process,
-        thread: whole(member(value, 'thread_id')),
-        correlation: whole(member(member(value, 'correlation_id'), 'internal')),
+        thread: whole(thread_id),
+        correlation: whole(membersOf(correlation_id).internal),
       });
     }
   }
@@ -439,7 +491,7 @@ class Reader {
     c.bytes.push(bytes);
     c.correlation.push(num(member(member(value, 'correlation_id'), 'internal')));
     c.process.push(this.process);
-    c.domain.push(this.r.machineDomain(this.machine));
+    c.domain.push(this.domain);
   }
 
   private sample(kind: string, value: Json): void {
