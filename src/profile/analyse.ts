@@ -5,7 +5,7 @@ import { CounterTracks } from './analysis/counter-tracks.ts';
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
 import { kernelEntries, plainRecord } from './analysis/kernel-entries.ts';
-import { MetricTable } from './analysis/metrics.ts';
+import { MetricTable, reportUnknownAgents } from './analysis/metrics.ts';
 import { type PackedWork, packWork } from './analysis/packed-work.ts';
 import { reportRepeated } from './analysis/repeated.ts';
 import {
@@ -76,6 +76,7 @@ function analysis(
 ): { readonly document: ProfileDocument; readonly onPath: Int32Array | undefined } {
   reportNoDispatches(recording);
   reportRepeated(recording);
+  reportUnknownAgents(recording);
   const table = new MetricTable(recording, options.arch);
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);

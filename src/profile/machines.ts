@@ -13,6 +13,8 @@ export interface AgentFacts {
   readonly xccCount: number | undefined;
   readonly wavesPerCu: number | undefined;
   readonly maxClockMhz: number | undefined;
+  /** What else rows may call it: rocprofv3 numbers agents in three ways (`--agent-index`). */
+  readonly aliases?: readonly string[];
 }
 
 interface Machine {
@@ -100,7 +102,15 @@ export class Machines {
 
   /** The key of an agent in the recording: that of the file on the first machine. */
   agentKey(machine: number, key: string): string {
-    return machine === 0 ? key : `${key} of ${this.list[machine].label}`;
+    const own = this.ownKey(this.list[machine], key);
+    return machine === 0 ? own : `${own} of ${this.list[machine].label}`;
+  }
+
+  /** The key under which an agent is described, where rows call it otherwise. */
+  private ownKey(machine: Machine | undefined, key: string): string {
+    if (machine === undefined || key === '' || machine.agents.has(key)) return key;
+    for (const agent of machine.agents.values()) if (agent.aliases?.includes(key)) return agent.key;
+    return key;
   }
 }
 

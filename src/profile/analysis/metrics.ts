@@ -46,7 +46,10 @@ export function commonCover(sums: readonly MetricSum[]): Uint8Array {
 export function resolveAgent(recording: Recording, key: string, archElse?: string): Agent | undefined {
   const gpus = [...recording.agents.values()].filter((agent) => agent.isGpu);
   const found = recording.agents.get(key) ?? recording.agents.get(`Agent ${key}`);
-  const agent = found?.isGpu ? found : gpus.length === 1 ? gpus[0] : undefined;
+  // Work of several GPUs must not be joined because one of them is described.
+  const isOnly =
+    gpus.length === 1 && recording.agentKeys.values.every((other) => other === '' || other === key || key === '');
+  const agent = found?.isGpu ? found : isOnly ? gpus[0] : undefined;
   if (archElse === undefined) return agent;
   if (agent?.arch !== undefined && agent.arch !== archElse) {
     recording.report(
@@ -56,6 +59,20 @@ export function resolveAgent(recording: Recording, key: string, archElse?: strin
     );
   }
   return { ...(agent ?? recording.agent(key)), arch: agent?.arch ?? archElse };
+}
+
+/** Reports dispatches that ran on what the input describes as no GPU, or not at all, where it describes GPUs. */
+export function reportUnknownAgents(r: Recording): void {
+  const gpus = [...r.agents.values()].filter((agent) => agent.isGpu);
+  if (gpus.length === 0) return;
+  for (const key of r.agentKeys.values) {
+    const found = r.agents.get(key) ?? r.agents.get(`Agent ${key}`);
+    if (key === '' || found?.isGpu) continue;
+    const what = found === undefined ? 'the input does not describe' : 'the input does not call a GPU';
+    const taken = resolveAgent(r, key);
+    const then = taken === undefined ? 'what it is, is unknown' : `${taken.key} is taken for it`;
+    r.report('profile/bad-record', r.sources[0]?.path ?? '', `Dispatches ran on ${key}, which ${what}; ${then}.`);
+  }
 }
 
 /**

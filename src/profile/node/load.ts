@@ -11,7 +11,7 @@ import { readRocpd } from '../readers/rocpd.ts';
 import { readLong, readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-compute.ts';
 import { type CsvKind, csvKind, readAgentInfo, readRocprofCsv, reportEmpty } from '../readers/rocprofv3-csv.ts';
 import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
-import { Recording } from '../recording.ts';
+import { Recording, Timing } from '../recording.ts';
 import { type ByteSource, baseName, CHUNK, dirName, readWhole } from '../source.ts';
 import { LoadedCode } from '../sqtt/code.ts';
 import { contradictions } from '../sqtt/contradictions.ts';
@@ -123,7 +123,9 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     let read = format;
     const table = (use: (source: ByteSource) => void): void =>
       file.open((source) => {
+        const tables = [recording.dispatches, recording.copies].map((one) => ({ one, from: one.length }));
         use(source);
+        for (const { one, from } of tables) spreadFractions(one, from);
         reportOpenEnd(source, recording);
       });
     switch (format) {
@@ -194,15 +196,15 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   }
   for (const file of files)
     if (file.size === 0 && /\.(csv|json|db|att)(\.gz)?$/.test(file.path)) reportEmpty(recording, file.path);
+  const why = () => recording.findings.map(({ place, message }) => ` ${place.file ?? ''}: ${message}`).join('');
   if (recording.sources.length > 0 && recording.isEmpty) {
-    throw new WavesmithError('profile/nothing-found', `The files under ${paths.join(', ')} hold no data.`, {
+    throw new WavesmithError('profile/nothing-found', `The files under ${paths.join(', ')} hold no data.${why()}`, {
       file: paths[0],
       hint: 'Check that the program launched kernels, and that the profiler ended in order.',
     });
   }
   if (recording.sources.length === 0) {
-    const why = recording.findings.map(({ place, message }) => ` ${place.file ?? ''}: ${message}`).join('');
-    throw new WavesmithError('profile/nothing-found', `No profile data was found under ${paths.join(', ')}.${why}`, {
+    throw new WavesmithError('profile/nothing-found', `No profile data was found under ${paths.join(', ')}.${why()}`, {
       file: paths[0],
       hint: 'Give the output of rocprofv3 (CSV, JSON, rocpd, ATT), of rocprof-compute, or raw .att traces.',
     });
@@ -214,6 +216,14 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
 function reportLog(file: DiskFile, recording: Recording): void {
   const problem = logProblem(file.realPath);
   if (problem !== undefined) recording.report('rocpd/open-log', file.path, problem);
+}
+
+/** Where times of a file have fractions, those that happen to have none are in the same unit: they are no nanoseconds either. */
+function spreadFractions(table: Recording['dispatches'] | Recording['copies'], from: number): void {
+  const { timing } = table;
+  if (timing.length === from || !timing.view().includes(Timing.FRACTION, from)) return;
+  for (let row = from; row < timing.length; row++)
+    if (timing.get(row) === Timing.KNOWN) timing.set(row, Timing.FRACTION);
 }
 
 /** Reports a table whose last row has no line end: the copy of a file that ends early looks so, and no profiler writes it. */

@@ -36,7 +36,8 @@ export function csvKind(header: Header): CsvKind | undefined {
   if (header.has('Sample_Timestamp', 'Instruction')) return 'pc-sampling';
   if (header.has('Vaddr', 'Instruction', 'Latency')) return 'att-stats';
   if (header.has('Node_Id', 'Agent_Type')) return 'agent-info';
-  if (header.has('Kernel_Name', 'Workgroup_Size_X')) return 'kernel-trace';
+  const hasTimes = header.has('Kind', 'Kernel_Name', 'Start_Timestamp', 'End_Timestamp');
+  if (hasTimes || header.has('Kernel_Name', 'Workgroup_Size_X')) return 'kernel-trace';
   if (header.at('gpu_arch', 'gpu_soc') >= 0 && header.at('workload_name', 'cu_per_gpu', 'numCU') >= 0) {
     return 'compute-sysinfo';
   }
@@ -144,6 +145,12 @@ export function reportTiming(recording: Recording, file: string, state: number, 
   recording.report('profile/unusable-time', file, `Durations of ${what} are unknown: ${TIMING_REASONS[state]}.`);
 }
 
+/** What ROCm 6.2 and before call columns of a trace. */
+const OLDER: Readonly<Record<string, readonly string[]>> = {
+  LDS_Block_Size: ['Group_Segment_Size'],
+  Scratch_Size: ['Private_Segment_Size'],
+};
+
 function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
@@ -159,7 +166,7 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   // In the order of `configNumbers`.
   const config = ['Workgroup_Size_X', 'Workgroup_Size_Y', 'Workgroup_Size_Z', 'Grid_Size_X', 'Grid_Size_Y']
     .concat(['Grid_Size_Z', 'LDS_Block_Size', 'Scratch_Size', 'VGPR_Count', 'Accum_VGPR_Count', 'SGPR_Count'])
-    .map((name) => h.at(name));
+    .map((name) => h.at(name, ...(OLDER[name] ?? [])));
   const folder = dirName(file);
   const machine = r.machines.ofFolder(folder);
   const domain = r.machineDomain(machine);
@@ -294,6 +301,7 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
 /** Reads agent_info.csv: the GPUs and CPUs of a machine. */
 export function readAgentInfo(source: ByteSource, recording: Recording): void {
   const agents: AgentFacts[] = [];
+  const ofKind = { gpus: 0, others: 0 };
   readCsv(
     source,
     (h) => {
@@ -305,8 +313,10 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
         const isGpu = cells[h.at('Agent_Type')]?.toUpperCase().includes('GPU') ?? false;
         const node = cells[h.at('Logical_Node_Id')] ?? cells[h.at('Node_Id')] ?? '';
         const arch = cells[h.at('Name')];
+        const place = isGpu ? ofKind.gpus++ : ofKind.others++;
         agents.push({
           key: `Agent ${node}`,
+          aliases: [`${isGpu ? 'GPU' : 'CPU'} ${place}`, `Agent ${cells[h.at('Node_Id')] ?? node}`],
           isGpu,
           name: cells[h.at('Product_Name')] || arch || undefined,
           arch: isGpu && /^gfx[0-9a-f]+$/.test(arch ?? '') ? arch : undefined,
