@@ -39,14 +39,14 @@ export class CallSums {
   }
 
   /** Adds calls of the function that has the id: `ns` is their known time in all, `least` and `greatest` are those of one call. */
-  add(id: number, sum: { calls: number; untimed: number; ns: number; least: number; greatest: number }): void {
-    this.total += sum.calls;
-    this.totalNs += sum.ns;
-    this.calls.set(id, this.calls.get(id) + sum.calls);
-    if (sum.untimed > 0) this.untimed.set(id, this.untimed.get(id) + sum.untimed);
-    this.totals.set(id, this.totals.get(id) + sum.ns);
-    if (sum.least < this.least.get(id)) this.least.set(id, sum.least);
-    if (sum.greatest > this.greatest.get(id)) this.greatest.set(id, sum.greatest);
+  add(id: number, calls: number, untimed: number, ns: number, least: number, greatest: number): void {
+    this.total += calls;
+    this.totalNs += ns;
+    this.calls.set(id, this.calls.get(id) + calls);
+    if (untimed > 0) this.untimed.set(id, this.untimed.get(id) + untimed);
+    this.totals.set(id, this.totals.get(id) + ns);
+    if (least < this.least.get(id)) this.least.set(id, least);
+    if (greatest > this.greatest.get(id)) this.greatest.set(id, greatest);
   }
 
   /** The id of a function or marker; new ones count up from 0. */
@@ -110,24 +110,12 @@ export class CallTable {
   /** Lanes of which calls are only in the sums. */
   readonly cutLanes = new Set<number>();
   private readonly kept: number[] = [];
-  /** By id in the sums. */
-  private readonly lanes: number[] = [];
-  private readonly names: number[] = [];
+  /** The lane and the name of a function by its id in the sums, where it has been asked for. */
+  readonly laneOf: number[] = [];
+  readonly nameOf: number[] = [];
 
   get length(): number {
     return this.start.length;
-  }
-
-  /** The lane of a function by its id in the sums; `make` is asked once. */
-  laneOf(id: number, make: () => number): number {
-    this.lanes[id] ??= make();
-    return this.lanes[id];
-  }
-
-  /** The same of its name. */
-  nameOf(id: number, make: () => number): number {
-    this.names[id] ??= make();
-    return this.names[id];
   }
 
   /** Whether a further call of a lane is kept; counts it either way. */

@@ -356,13 +356,15 @@ function addCallOf(r: Recording, id: number, call: CallTime): void {
   const isTimed = state === Timing.KNOWN || state === Timing.EQUAL;
   const ns = isTimed ? end - start : 0;
   const least = isTimed ? ns : Number.POSITIVE_INFINITY;
-  r.calls.add(id, { calls: 1, untimed: isTimed ? 0 : 1, ns, least, greatest: ns });
+  r.calls.add(id, 1, isTimed ? 0 : 1, ns, least, ns);
   const spans = r.callSpans;
-  const lane = spans.laneOf(id, () => r.callNames.id(r.calls.domainOf(id)));
+  spans.laneOf[id] ??= r.callNames.id(r.calls.domainOf(id));
+  const lane = spans.laneOf[id];
   if (!isTimed || !spans.takes(lane)) return;
   spans.start.push(start);
   spans.end.push(end);
-  spans.name.push(spans.nameOf(id, () => r.callNames.id(r.calls.nameOf(id))));
+  spans.nameOf[id] ??= r.callNames.id(r.calls.nameOf(id));
+  spans.name.push(spans.nameOf[id]);
   spans.lane.push(lane);
   spans.domain.push(call.clock);
   spans.process.push(call.process);
@@ -380,14 +382,20 @@ function apiTrace(h: Header, file: string, r: Recording): RowHandler {
   const domainNames = new StringTable();
   const domains = new CellIds((text) => domainNames.id(text as string));
   const functions: CellIds[] = [];
+  /** The same object for all rows: V8 puts those of a row each where only a full collection finds that they are dead. */
+  const call = { start: 0, end: 0, state: 0, clock, process: 0, thread: -1, correlation: -1 };
   return (row) => {
     if (row.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     const process = row.id(processes, pid);
     if (process < 0) return;
     const time = r.clock.interval(row.value(start), row.value(end));
     if (time.state !== Timing.EQUAL) reportTiming(r, file, time.state, 'API calls');
-    const [thread, correlation] = [row.count(threadAt), row.count(correlationAt)];
-    const call = { ...time, clock, process, thread, correlation };
+    call.start = time.start;
+    call.end = time.end;
+    call.state = time.state;
+    call.process = process;
+    call.thread = row.count(threadAt);
+    call.correlation = row.count(correlationAt);
     const of = row.id(domains, domain);
     functions[of] ??= new CellIds((text) => r.calls.id(domainNames.get(of), text as string));
     addCallOf(r, row.id(functions[of], name), call);
@@ -413,8 +421,7 @@ function stats(h: Header, file: string, r: Recording): CellsHandler {
     if (r.kernels.find(kernelName(cells[at[0]])) !== undefined) return;
     const [calls, total, min, max] = at.slice(1).map((index) => number(cells[index]));
     if (calls === undefined || total === undefined) return badRow(r, file, 'a sum is not a number');
-    const range = { least: min ?? Number.POSITIVE_INFINITY, greatest: max ?? 0 };
-    r.calls.add(r.calls.id(domain, cells[at[0]]), { calls, untimed: 0, ns: total, ...range });
+    r.calls.add(r.calls.id(domain, cells[at[0]]), calls, 0, total, min ?? Number.POSITIVE_INFINITY, max ?? 0);
   };
 }
 
