@@ -1,5 +1,5 @@
 // The timeline with counter tracks, the timeline zoomed in, and the comparison, as people see them: in light and dark, wide and narrow. Held
-// by axe-core, by the contrast of the texts in drawings, which axe leaves undecided, and by screenshots in .wavesmith/screenshots.
+// by axe-core, by the contrast and size of the texts in drawings, which axe leaves undecided, and by screenshots in .wavesmith/screenshots.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -72,6 +72,10 @@ const PALE = `(() => {
   });
 })()`;
 
+/** Pixels of the smallest letters of drawings, as they are shown. */
+const SMALLEST = `Math.min(99, ...[...document.querySelectorAll('svg text')].map((text) =>
+  Number.parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d))`;
+
 describe.skipIf(chromium === undefined)('in headless Chromium', () => {
   let page: Page;
   beforeAll(async () => {
@@ -106,6 +110,7 @@ describe.skipIf(chromium === undefined)('in headless Chromium', () => {
     writeFileSync(join(folder, `looks-${name}-${scheme}-${width}.png`), await page.screenshot());
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await page.evaluate(PALE)).toEqual([]);
+    expect(await page.evaluate(SMALLEST)).toBeGreaterThan(9);
     await page.evaluate(AXE);
     const violations = await page.evaluate(
       `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }).then((result) =>
