@@ -89,9 +89,12 @@ export const CASES: readonly Case[] = [
 const ROUNDS = 11;
 /** Rounds of first dispatches. */
 const FIRST_ROUNDS = 5;
-/** Least processor time of one measured side of a round, in milliseconds, and of all that V8 gets to settle before. */
+/**
+ * Least processor time of one measured side of a round, in milliseconds, and of all that V8 gets to settle before. Dispatches of 0.1 ms are slower
+ * by a half while V8 compiles what they run, which takes some hundred milliseconds.
+ */
 const SIDE = 100;
-const WARM_UP = 250;
+const WARM_UP = 1000;
 
 /** What the dispatches of a mode ask for; made for each opened device. */
 type Mode = readonly [
