@@ -1,7 +1,8 @@
 // Compiled code notes accesses of global memory in the records of pages, as RacePage.note does, and in the bits of written bytes.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
-import { detailFunction, type GlobalAccess, openFunction, pushIsSameGroup } from './compiled-details.ts';
+import { detailFunction, type GlobalAccess, openFunction } from './compiled-details.ts';
+import { LineWriter } from './compiled-lines.ts';
 import {
   LINE,
   LINE_BITS,
@@ -42,8 +43,8 @@ export function pageFunction(module: WasmModule, kind: GlobalAccess): WasmFuncti
 class PageWriter {
   private readonly fn: WasmFunction;
   private readonly code: Code;
+  private readonly kind: GlobalAccess;
   private readonly isWrite: boolean;
-  private readonly isScalar: boolean;
   /** Notes what lies in a page whose records are by dword. */
   private readonly details: WasmFunction;
   /** Makes records by dword. */
@@ -64,18 +65,20 @@ class PageWriter {
   /** Where the record of a line does not say enough, or something may be wrong. */
   private tooNarrow: Label | undefined;
   private readonly mask: number;
-  private readonly bits: number;
+  private readonly lines: LineWriter;
 
   constructor(fn: WasmFunction, kind: GlobalAccess, details: WasmFunction, open: WasmFunction) {
     this.fn = fn;
     this.open = open;
     this.details = details;
     this.code = new Code(fn);
+    this.kind = kind;
     this.isWrite = kind === 'store';
-    this.isScalar = kind === 'scalar';
     [this.actor, this.epoch, this.page, this.line] = [this.local(), this.local(), this.local(), this.local()];
     this.actors = fn.local('v128');
-    [this.written, this.mask, this.bits] = [this.local(), this.local(), this.local()];
+    [this.written, this.mask] = [this.local(), this.local()];
+    const { shadow, actor, epoch, pc, line, mask } = this;
+    this.lines = new LineWriter(this.code, { shadow, actor, epoch, pc, line, mask }, () => this.leave());
   }
 
   private local(): number {
@@ -86,22 +89,6 @@ class PageWriter {
   private leave(): void {
     if (this.tooNarrow !== undefined) this.code.brIf(this.tooNarrow);
     else this.fn.if().i32(0).return().end();
-  }
-
-  private field(word: number): WasmFunction {
-    return this.fn.get(this.line).memory('i32.load', 4 * word);
-  }
-
-  private setField(word: number, local: number): void {
-    this.fn
-      .get(this.line)
-      .get(local)
-      .memory('i32.store', 4 * word);
-  }
-
-  /** Leaves 1 when an actor is of the same workgroup. */
-  private isSameGroup(actor: number): WasmFunction {
-    return pushIsSameGroup(this.fn, actor, this.actor);
   }
 
   write(): void {
@@ -201,8 +188,7 @@ class PageWriter {
         });
       });
       const count = this.pushLineMask();
-      if (this.isWrite) this.noteWrite();
-      else this.noteRead();
+      this.lines.note(this.kind);
       this.advance(() => fn.get(count).i32(2).op('i32.shl'));
     });
   }
@@ -327,130 +313,5 @@ class PageWriter {
       }
     });
     return count;
-  }
-
-  /** Leaves the function when another wavefront's stores to the line do not come before this access. */
-  private checkWriter(): void {
-    const { code, actor, epoch } = this;
-    if (this.isScalar) {
-      // The scalar cache does not see what vector instructions store.
-      this.field(LINE_WRITER);
-      this.leave();
-      return;
-    }
-    const writer = this.local();
-    this.field(LINE_WRITER).tee(writer).i32(0).op('i32.ne').get(writer).get(actor).op('i32.ne').op('i32.and');
-    code.if(() => {
-      this.isSameGroup(writer).op('i32.eqz');
-      this.field(LINE_WRITER_LATEST).get(epoch).op('i32.eq').op('i32.or');
-      this.leave();
-    });
-  }
-
-  private noteRead(): void {
-    const { fn, code, actor, epoch, pc, mask, bits } = this;
-    const [reader, read, many, next, takes] = [this.local(), this.local(), this.local(), this.local(), this.local()];
-    this.checkWriter();
-    this.field(LINE_READER).set(reader);
-    this.field(LINE_BITS).tee(bits).i32(16).op('i32.shr_u').set(read);
-    this.field(LINE_MANY).tee(many).set(next);
-    fn.i32(1).set(takes);
-    const isSameEpoch = (): WasmFunction => this.field(LINE_READER_EPOCH).get(epoch).op('i32.eq');
-    /** A new barrier interval: the record is of this read alone, which must cover the earlier ones. */
-    const begin = (): void => {
-      fn.get(read).get(mask).i32(-1).op('i32.xor').op('i32.and');
-      this.leave();
-      fn.get(many).i32(0xffff).op('i32.and').set(next);
-    };
-    /** When dwords are left that only the reader has read, the record stays its, and this read may not go beyond them. */
-    const stay = (): void => {
-      fn.get(mask).get(read).i32(-1).op('i32.xor').op('i32.and');
-      this.leave();
-      fn.i32(0).set(takes);
-    };
-    fn.get(reader).get(actor).op('i32.eq');
-    code.if(
-      () => {
-        isSameEpoch().op('i32.eqz');
-        code.if(begin);
-      },
-      () => {
-        fn.get(reader);
-        code.if(
-          () => {
-            this.isSameGroup(reader);
-            code.if(
-              () => {
-                isSameEpoch();
-                code.if(() => {
-                  fn.get(mask).get(read).op('i32.and').i32(16).op('i32.shl').get(many).op('i32.or').set(next);
-                  fn.get(read).get(next).get(next).i32(16).op('i32.shr_u').op('i32.or').i32(-1).op('i32.xor');
-                  fn.op('i32.and').i32(0xffff).op('i32.and');
-                  code.if(stay);
-                }, begin);
-              },
-              () => {
-                fn.get(many).i32(0xffff).op('i32.and').get(mask).get(read).op('i32.and').op('i32.or').set(next);
-                fn.get(read).get(next).i32(-1).op('i32.xor').op('i32.and');
-                code.if(() => {
-                  stay();
-                  fn.get(many).get(next).op('i32.or').set(next);
-                });
-              },
-            );
-          },
-          () => fn.i32(0).set(next),
-        );
-      },
-    );
-    this.setField(LINE_MANY, next);
-    fn.get(takes);
-    code.if(() => {
-      this.setField(LINE_READER, actor);
-      this.setField(LINE_READER_PC, pc);
-      this.setField(LINE_READER_EPOCH, epoch);
-      fn.get(bits).get(mask).i32(16).op('i32.shl').op('i32.or').set(bits);
-      this.setField(LINE_BITS, bits);
-    });
-  }
-
-  private noteWrite(): void {
-    const { fn, code, actor, epoch, pc, mask, bits, shadow } = this;
-    const [others, reader, many] = [this.local(), this.local(), this.local()];
-    this.checkWriter();
-    this.field(LINE_BITS).tee(bits).i32(0xffff).op('i32.and').get(mask).i32(-1).op('i32.xor').op('i32.and').set(others);
-    this.field(LINE_WRITER).i32(0).op('i32.ne');
-    this.field(LINE_WRITER).get(actor).op('i32.ne').op('i32.and').get(others).i32(0).op('i32.ne').op('i32.and');
-    this.leave();
-    fn.get(bits).i32(16).op('i32.shr_u').get(mask).op('i32.and');
-    code.if(() => {
-      this.field(LINE_READER).set(reader);
-      this.field(LINE_MANY).tee(many).get(mask).op('i32.and');
-      this.leave();
-      this.field(LINE_READER_EPOCH).get(epoch).op('i32.eq');
-      code.if(
-        () => {
-          fn.get(many).i32(16).op('i32.shr_u').get(mask).op('i32.and').get(reader).get(actor).op('i32.ne').op('i32.or');
-          this.leave();
-        },
-        () => {
-          fn.get(reader).get(actor).op('i32.ne');
-          this.isSameGroup(reader).op('i32.eqz').op('i32.and');
-          this.leave();
-        },
-      );
-    });
-    fn.get(others).op('i32.eqz');
-    code.if(() => {
-      this.setField(LINE_WRITER_EPOCH, epoch);
-      const store = this.local();
-      fn.get(shadow).memory('i32.load', SHADOW_STORES).set(store);
-      this.setField(LINE_WRITER_STORE, store);
-    });
-    this.setField(LINE_WRITER, actor);
-    this.setField(LINE_WRITER_LATEST, epoch);
-    this.setField(LINE_WRITER_PC, pc);
-    fn.get(bits).get(mask).op('i32.or').set(bits);
-    this.setField(LINE_BITS, bits);
   }
 }

@@ -3,6 +3,7 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { CellWriter, type GlobalAccess, pushCell } from './compiled-details.ts';
+import { LineWriter } from './compiled-lines.ts';
 import { pageFunction } from './compiled-pages.ts';
 import {
   LINE,
@@ -60,6 +61,7 @@ class LaneWriter {
   private readonly mask: number;
   private readonly bits: number;
   private readonly cells: CellWriter;
+  private readonly records: LineWriter;
   /** Where the current lane needs a look at more than one record. */
   private slow: Label | undefined;
 
@@ -76,7 +78,9 @@ class LaneWriter {
     [this.written, this.mask, this.bits] = [local(), local(), local()];
     const { shadow, at, pc, actor, epoch, place: cell, mask, written } = this;
     const locals = { shadow, at, pc, actor, epoch, who: fn.local('v128'), cell, mask, written };
-    this.cells = new CellWriter(this.code, locals, () => this.code.brIf(this.slow as Label));
+    const leave = (): void => this.code.brIf(this.slow as Label);
+    this.cells = new CellWriter(this.code, locals, leave);
+    this.records = new LineWriter(this.code, { shadow, actor, epoch, pc, line: cell, mask }, leave);
   }
 
   write(): void {
@@ -200,9 +204,8 @@ class LaneWriter {
       .memory('i32.store', 4 * word);
   }
 
-  /** What a wavefront does to a line that it has to itself. */
   private noteLine(next: Label, slow: Label): void {
-    const { fn, code, shadow, at, pc, actor, epoch, page, place, mask, bits, bytes, kind } = this;
+    const { fn, code, at, page, place, mask, bytes } = this;
     fn.get(at)
       .i32(Math.log2(LINE_BYTES) - 2)
       .op('i32.shr_u')
@@ -219,19 +222,48 @@ class LaneWriter {
       .op('i32.and')
       .op('i32.shl')
       .set(mask);
+    this.noteWritten(slow);
+    code.block((notOwn) => this.noteOwnLine(next, notOwn));
+    this.records.note(this.kind);
+    code.br(next);
+  }
+
+  /** The element's bytes become written, or must be: else goes to `slow`. */
+  private noteWritten(slow: Label): void {
+    const { fn, code, at, written } = this;
+    fn.get(written);
+    code.if(() => {
+      fn.get(at)
+        .i32(PAGE_BYTES - 1)
+        .op('i32.and')
+        .i32(3)
+        .op('i32.shr_u')
+        .get(written)
+        .op('i32.add')
+        .set(written);
+      if (this.kind === 'store') {
+        fn.get(written).get(written).memory('i32.load');
+        this.pushNibbles().op('i32.or').memory('i32.store');
+        return;
+      }
+      fn.get(written).memory('i32.load');
+      this.pushNibbles().op('i32.and');
+      this.pushNibbles().op('i32.ne');
+      code.brIf(slow);
+    });
+  }
+
+  /** What a wavefront does to a line that it has to itself; of others goes to `notOwn`. */
+  private noteOwnLine(next: Label, notOwn: Label): void {
+    const { fn, code, shadow, pc, actor, epoch, place, mask, bits, kind } = this;
     this.field(LINE_WRITER).tee(bits);
     // The scalar cache does not see what vector instructions store.
     if (kind === 'scalar') fn.i32(0).op('i32.ne');
     else fn.get(actor).op('i32.ne');
     if (kind === 'store') {
-      code.brIf(slow);
+      code.brIf(notOwn);
       this.field(LINE_BITS).tee(bits).i32(16).op('i32.shr_u').get(mask).op('i32.and');
-      code.brIf(slow);
-      this.writtenBits((place) => {
-        fn.get(place);
-        this.pushWritten(place);
-        this.pushNibbles().op('i32.or').memory('i32.store');
-      });
+      code.brIf(notOwn);
       fn.get(bits).i32(0xffff).op('i32.and').get(mask).i32(-1).op('i32.xor').op('i32.and').op('i32.eqz');
       code.if(() => {
         this.setField(LINE_WRITER_EPOCH, epoch);
@@ -245,39 +277,12 @@ class LaneWriter {
       fn.get(bits).i32(0).op('i32.ne').op('i32.and');
       this.field(LINE_READER).get(actor).op('i32.ne').op('i32.or');
       this.field(LINE_READER_EPOCH).get(epoch).op('i32.ne').op('i32.or');
-      code.brIf(slow);
-      this.writtenBits((place) => {
-        this.pushWritten(place);
-        this.pushNibbles().op('i32.and');
-        this.pushNibbles().op('i32.ne');
-        code.brIf(slow);
-      });
+      code.brIf(notOwn);
       this.setField(LINE_READER_PC, pc);
       this.field(LINE_BITS).get(mask).i32(16).op('i32.shl').op('i32.or').set(bits);
     }
     this.setField(LINE_BITS, bits);
     code.br(next);
-  }
-
-  /** Runs `body` with where the bits of the first written byte are, when there are bits. */
-  private writtenBits(body: (place: number) => void): void {
-    const { fn, code, at, written } = this;
-    fn.get(written);
-    code.if(() => {
-      fn.get(at)
-        .i32(PAGE_BYTES - 1)
-        .op('i32.and')
-        .i32(3)
-        .op('i32.shr_u')
-        .get(written)
-        .op('i32.add')
-        .set(written);
-      body(written);
-    });
-  }
-
-  private pushWritten(place: number): void {
-    this.fn.get(place).memory('i32.load');
   }
 
   /** Leaves the element's bits among those of its first two dwords and what follows. */
