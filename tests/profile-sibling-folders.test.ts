@@ -115,6 +115,24 @@ describe('that ran one after the other', () => {
   });
 });
 
+test('of two programs are runs of their own, whatever they count', () => {
+  const program = other(later(counters, 50_000))
+    .replace(/"void scale[^"]*"/g, '"first"')
+    .replace(/"reduce[^"]*"/g, '"second"');
+  const document = read({ 'a/1_counter_collection.csv': counters, 'b/2_counter_collection.csv': program });
+  expect(document.kernels.map(({ agent, name }) => [agent, name]).sort()).toEqual(
+    [
+      ['Agent 2 of b', 'copy_rows'],
+      ['Agent 2 of b', 'first'],
+      ['Agent 2 of b', 'second'],
+      ['Agent 2', 'copy_rows'],
+      ['Agent 2', 'reduce(float const*, float*)'],
+      ['Agent 2', 'void scale<float>(float*, int)'],
+    ].sort(),
+  );
+  expect(codes(document)).toEqual(['profile/several-recordings']);
+});
+
 test('one run in two folders counts once', () => {
   const half = `${trace.split('\n').slice(0, 4).join('\n')}\n`;
   for (const copy of [trace, half]) {

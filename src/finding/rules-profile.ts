@@ -172,6 +172,13 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Profile again with one GPU visible (`ROCR_VISIBLE_DEVICES=0`), or one that the program always chooses.',
   },
+  'profile/other-kernel': {
+    severity: 'warning',
+    title: 'A dispatch is of one kernel or size in one file and of another in another',
+    source: SOURCES.rocprofv3,
+    advice:
+      'Profile again so that every run of the program does the same work in the same order, or give the runs one by one.',
+  },
   'profile/repeated-rows': {
     severity: 'warning',
     title: 'Memory copies or API calls have the times and all else of others: they may be in the input twice',

@@ -6,7 +6,7 @@ import { Clock, Timing } from './clock.ts';
 import { f64, i32, NumbersTable, RowsById, StringTable, u8 } from './columns.ts';
 import { CounterStore } from './counters.ts';
 import { type AgentFacts, Machines } from './machines.ts';
-import { kernelName, kernelSymbol } from './readers/values.ts';
+import { kernelName, kernelSymbol, truncatedName } from './readers/values.ts';
 
 export { TIMING_REASONS, Timing } from './clock.ts';
 
@@ -268,6 +268,8 @@ const RANK = /(?:^|[/_.-])((?:rank|mpi|process|proc|task|worker)[_.-]?[0-9]+)(?=
 /** Ranks that are told apart. */
 const MAX_RANKS = 1 << 12;
 
+const OTHER_KERNEL =
+  'Dispatches of another file have the numbers of some here and run other kernels: not every pass ran the same kernels in the same order. What is said of these here is left out.';
 const SAME_NUMBER =
   'Several dispatches of a process have one number: counters of other files are taken for those of the first.';
 
@@ -514,8 +516,8 @@ export class Recording {
   private readonly processesOf = new Map<string, number>();
 
   /**
-   * The row of a dispatch that was traced before: in another file, or in this one with the same times. Undefined for a new one, for which
-   * the next row is remembered. `firstRow` is the table's length before the file.
+   * The row of a dispatch that was traced before: in another file, or in this one with the same times; -1 for one of another kernel there, to
+   * be left out. Undefined for a new one, for which the next row is remembered. `firstRow` is the table's length before the file.
    */
   tracedBefore(
     one: {
@@ -530,18 +532,22 @@ export class Recording {
     firstRow: number,
     file: string,
   ): number | undefined {
-    if (one.dispatchId < 0) return undefined;
     if (one.domain !== this.tracedDomain || one.process !== this.tracedProcess) {
       [this.tracedDomain, this.tracedProcess] = [one.domain, one.process];
       const key = `${one.domain},${one.process}`;
       this.tracedNow = this.tracedRows.get(key) ?? new RowsById();
       this.tracedRows.set(key, this.tracedNow);
     }
+    if (one.dispatchId < 0) return undefined;
     const d = this.dispatches;
     const before = this.tracedNow.add(one.dispatchId, d.length);
     if (before === undefined) return undefined;
-    if (d.kernel.get(before) !== one.kernel) {
-      if (before >= firstRow) this.report('profile/bad-record', file, SAME_NUMBER);
+    if (!this.isSameKernel(d.kernel.get(before), one.kernel)) {
+      if (before < firstRow) {
+        this.report('profile/other-kernel', file, OTHER_KERNEL);
+        return -1;
+      }
+      this.report('profile/bad-record', file, SAME_NUMBER);
       return undefined;
     }
     const isSame = one.state === Timing.KNOWN && d.start.get(before) === one.start && d.end.get(before) === one.end;
@@ -587,8 +593,51 @@ export class Recording {
   findDispatch(domain: number, process: number, dispatchId: number, kernel: number): number | undefined {
     if (dispatchId < 0) return undefined;
     const found = this.rowsOf(domain, process).find(dispatchId);
-    if (found === undefined || this.dispatches.kernel.get(found) === kernel) return found;
+    if (found === undefined || this.isSameKernel(this.dispatches.kernel.get(found), kernel)) return found;
     return this.sameIds.get(`${domain},${process},${dispatchId},${kernel}`);
+  }
+
+  /** Whether two kernels are one, of which one name may be truncated. */
+  private isSameKernel(a: number, b: number): boolean {
+    if (a === b) return true;
+    const key = a * 2 ** 26 + b;
+    let found = this.alike.get(key);
+    if (found === undefined) {
+      const [x, y] = [this.kernels.get(a), this.kernels.get(b)];
+      found = truncatedName(x) === y || truncatedName(y) === x;
+      this.alike.set(key, found);
+    }
+    return found;
+  }
+  private readonly alike = new Map<number, boolean>();
+
+  /**
+   * Whether the number of a dispatch that was not found is that of a dispatch of another kernel in a file before: what is said of it is left
+   * out, which is reported. `firstRow` is the table's length before the file.
+   */
+  isOfOtherKernel(domain: number, process: number, dispatchId: number, firstRow: number, file: string): boolean {
+    const taken = dispatchId < 0 ? undefined : this.rowsOf(domain, process).find(dispatchId);
+    if (taken === undefined || taken >= firstRow) return false;
+    this.report('profile/other-kernel', file, OTHER_KERNEL);
+    return true;
+  }
+
+  /** Whether a dispatch that is described again has the size of its row; reports when it has not. `grid` is its work-items in all. */
+  isOfSizeOf(row: number, grid: number, file: string): boolean {
+    const [, , , x, y, z] = this.configs.get(this.dispatches.config.get(row));
+    const before = x * (y < 0 ? 1 : y) * (z < 0 ? 1 : z);
+    if (grid <= 0 || before <= 0 || grid === before) return true;
+    this.report(
+      'profile/other-kernel',
+      file,
+      `Dispatches have ${grid} work-items here and ${before} in another pass; counters of the other pass are left out.`,
+    );
+    return false;
+  }
+
+  /** Whether a trace of dispatches of a process was read. */
+  isTraced(domain: number, process: number): boolean {
+    return this.tracedRows.has(`${domain},${process}`);
   }
 
   /** Indexes all rows that are not yet; only recordings with counters need this. */

@@ -4,7 +4,7 @@ import { WavesmithError } from '../../base/index.ts';
 import { isAnalysisDatabase } from '../readers/analysis-db.ts';
 import { readCsv } from '../readers/csv.ts';
 import { rocpdProcesses, runFolder } from '../readers/rocpd.ts';
-import { number } from '../readers/values.ts';
+import { kernelName, number, truncatedName } from '../readers/values.ts';
 import type { Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import type { DiskFile } from './files.ts';
@@ -29,6 +29,8 @@ interface Run {
   /** There are files that say more than tables do: what machine they are of. */
   hasOthers: boolean;
   readonly counters: Set<string>;
+  /** The kernels of dispatches by their numbers, without what options of the profiler leave out of a name. */
+  readonly kernels: Map<string, string>;
 }
 
 /** Tells the recording which folders are of processes of their own, and which of other machines or runs. */
@@ -79,7 +81,7 @@ export function placeRuns(files: readonly { readonly file: DiskFile; readonly fo
 
 function newRun(folder: string): Run {
   const none = { first: Number.NaN, last: Number.NaN, hasTrace: false, hasOthers: false };
-  return { folder, pids: new Set(), ...none, counters: new Set() };
+  return { folder, pids: new Set(), ...none, counters: new Set(), kernels: new Map() };
 }
 
 /** The names in which two folders part, where neither is within the other nor of a pass. */
@@ -97,10 +99,18 @@ function difference(a: Run, b: Run): string | undefined {
   if (a.first === b.first || a.last === b.last) return undefined;
   if (a.first < b.last && b.first < a.last) return 'at once';
   if (a.hasOthers || b.hasOthers) return undefined;
+  if (differs(a, b)) return 'ran other kernels under the same numbers';
   const isSame = a.counters.size === b.counters.size && [...a.counters].every((name) => b.counters.has(name));
   if (!isSame) return undefined;
   if (a.counters.size > 0) return 'hold the same counters';
   return a.hasTrace && b.hasTrace ? 'hold a trace without counters each' : undefined;
+}
+
+/** Whether most dispatches of one number are of different kernels. */
+function differs(a: Run, b: Run): boolean {
+  if (a.pids.size > 1 || b.pids.size > 1) return false;
+  const common = [...a.kernels].filter(([id]) => b.kernels.has(id));
+  return 2 * common.filter(([id, name]) => b.kernels.get(id) !== name).length > common.length;
 }
 
 /** Adds a time in which a process of the run worked. */
@@ -117,11 +127,13 @@ function lookAtTable(file: DiskFile, run: Run): void {
   file.open((source) => {
     for (const part of [head(source), tail(source)]) {
       readCsv(part, (header) => {
-        const [start, end, counter] = ['Start_Timestamp', 'End_Timestamp', 'Counter_Name'].map((n) => header.at(n));
+        const names = ['Start_Timestamp', 'End_Timestamp', 'Counter_Name', 'Dispatch_Id', 'Kernel_Name'];
+        const [start, end, counter, id, kernel] = names.map((name) => header.at(name));
         if (counter < 0) run.hasTrace = true;
         return (cells) => {
           if (cells.length !== header.names.length) return;
           if (counter >= 0) run.counters.add(cells[counter]);
+          if (id >= 0 && kernel >= 0) run.kernels.set(cells[id], truncatedName(kernelName(cells[kernel])));
           extend(run, number(cells[start]) ?? 0, number(cells[end]) ?? 0);
         };
       });

@@ -394,7 +394,8 @@ class Reader {
       const before = this.r.tracedBefore(one, firstRow, this.file);
       const event = num(row.own[0]);
       if (before !== undefined) {
-        if (this.r.isOnGpuOf(before, this.r.agentKeys.get(launch.agent), this.file)) byEvent.add(event, before);
+        if (before >= 0 && this.r.isOnGpuOf(before, this.r.agentKeys.get(launch.agent), this.file))
+          byEvent.add(event, before);
         continue;
       }
       reportTiming(this.r, this.file, state, 'dispatches');

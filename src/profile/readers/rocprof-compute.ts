@@ -178,6 +178,7 @@ function dispatchRows(
   const domain = r.domains.id(agent);
   r.serialised.add(domain);
   const d = r.dispatches;
+  const firstRow = d.length;
   const read = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
   const first = { gpu: undefined as string | undefined };
   /** The agent of a row: sysinfo describes the GPUs of a folder once for all. */
@@ -205,6 +206,7 @@ function dispatchRows(
     const kernel = r.kernelId(cells[at.name]);
     const found = r.findDispatch(domain, process, position, kernel);
     if (found !== undefined) return isNamedAlike(read(cells, at.gpu), found) ? found : undefined;
+    if (r.isOfOtherKernel(domain, process, position, firstRow, file)) return undefined;
     const { start, end, state } = r.clock.interval(read(cells, at.start), read(cells, at.end));
     reportTiming(r, file, state, 'dispatches');
     const own = agentOf(read(cells, at.gpu));

@@ -218,6 +218,9 @@ function queueIds(r: Recording): (agent: number, row: Row, column: number) => nu
   };
 }
 
+const NOT_TRACED =
+  'Dispatches with counters are not in the trace of their process; they are counted, with times of the run with counters.';
+
 function counterCollection(h: Header, file: string, r: Recording): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
@@ -242,6 +245,9 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
   const machine = r.machines.ofFolder(folder);
   const domain = r.machineDomain(machine);
   const d = r.dispatches;
+  const firstRow = d.length;
+  /** The last dispatch whose size was compared: most rows are of the one before. */
+  let sized = { row: -1, grid: -1, fits: true };
   const processes = new CellIds((pid) => r.processOrdinal(folder, processKey(file, pid)));
   const kernels = new CellIds((name) => r.kernelId(name ?? ''));
   const agentNames = new StringTable();
@@ -269,8 +275,16 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
     const agent = agentNames.get(row.id(agents, at.agent));
     let known = r.findDispatch(domain, process, dispatchId, kernel);
     if (known !== undefined && !r.isOnGpuOf(known, agent, file)) return;
+    if (known !== undefined && known < firstRow) {
+      const grid = row.count(at.grid);
+      if (known !== sized.row || grid !== sized.grid)
+        sized = { row: known, grid, fits: r.isOfSizeOf(known, grid, file) };
+      if (!sized.fits) return;
+    }
+    if (known === undefined && r.isOfOtherKernel(domain, process, dispatchId, firstRow, file)) return;
     if (r.tracedFolders.has(folder)) r.serialised.add(domain);
     if (known === undefined) {
+      if (r.isTraced(domain, process)) r.report('profile/missing-rows', file, NOT_TRACED);
       r.serialised.add(domain);
       const { start, end, state } = r.clock.interval(row.value(at.start), row.value(at.end));
       reportTiming(r, file, state, 'dispatches');

@@ -386,6 +386,10 @@ class Reader {
     return this.isCopy;
   }
 
+  private isOfOtherKernel(id: number): boolean {
+    return this.r.isOfOtherKernel(this.domain, this.process, id, this.firstRow, this.file);
+  }
+
   private counterRecord(value: Json): void {
     const data = member(value, 'dispatch_data');
     const info = member(data, 'dispatch_info');
@@ -397,12 +401,9 @@ class Reader {
     this.r.serialised.add(this.domain);
     this.r.indexAll();
     const symbol = this.symbols.get(num(member(info, 'kernel_id')));
-    const found = this.r.findDispatch(
-      this.domain,
-      this.process,
-      num(member(info, 'dispatch_id')),
-      symbol?.kernel ?? -1,
-    );
+    const id = num(member(info, 'dispatch_id'));
+    const found = this.r.findDispatch(this.domain, this.process, id, symbol?.kernel ?? -1);
+    if (found === undefined && this.isOfOtherKernel(id)) return;
     if (found !== undefined) {
       const { agent } = this.launch(info, handle(member(data, 'stream_id')));
       if (!this.r.isOnGpuOf(found, this.r.agentKeys.get(agent), this.file)) return;
@@ -439,6 +440,7 @@ class Reader {
       const [symbol, id] = [this.symbols.get(num(kernel_id)), num(dispatch_id)];
       const found = this.r.findDispatch(this.domain, this.process, id, symbol?.kernel ?? -1);
       if (found !== undefined && found < this.firstRow) this.r.reportTwice(this.file, 'Dispatches');
+      if (found === undefined && this.isOfOtherKernel(id)) return;
       const row = found ?? this.dispatch(info, value);
       this.rowOfDispatch.add(id, row);
     } else if (kind === 'memory_copy') this.copy(value);

@@ -56,3 +56,23 @@ export function kernelSymbol(text: string): string {
 export function kernelName(text: string): string {
   return demangle(kernelSymbol(text));
 }
+
+/**
+ * What rocprofv3 makes of a kernel's name with `--truncate-kernels`: the last identifier before the parameters, template arguments and
+ * brackets at its end.
+ */
+export function truncatedName(name: string): string {
+  const OPEN: Readonly<Record<string, string>> = { ')': '(', '>': '<', ']': '[' };
+  let end = name.length;
+  for (let last = name[end - 1]; end > 0; last = name[end - 1]) {
+    const open = OPEN[last];
+    if (last !== ' ' && open === undefined) break;
+    end--;
+    for (let depth = open === undefined ? 0 : 1; depth > 0 && end > 0; end--) {
+      if (name[end - 1] === last) depth++;
+      else if (name[end - 1] === open) depth--;
+    }
+  }
+  const start = Math.max(name.lastIndexOf(' ', end - 1), name.lastIndexOf(':', end - 1)) + 1;
+  return name.slice(start, end);
+}
