@@ -153,7 +153,7 @@ function report(recording: Recording, flags: Flags, options: AnalyseOptions, tit
 
 /** Analyses and writes the files. What only the page needs is garbage when the exports begin. */
 function writeAnalysis(recording: Recording, flags: Flags, options: AnalyseOptions, isLarge: boolean): ProfileDocument {
-  const { document, work } = analyseAll(recording, options);
+  const { document, work } = analyseAll(recording, options, isLarge ? collectGarbage : undefined);
   if (isLarge) collectGarbage();
   writeResults(flags.out, document, work);
   return document;

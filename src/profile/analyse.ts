@@ -61,12 +61,17 @@ export function analyse(recording: Recording, options: AnalyseOptions = {}): Pro
   return analysis(recording, options).document;
 }
 
-/** Analyses a recording; beside the document, whose lists are cut, all its work for the timeline of the page. */
+/**
+ * Analyses a recording; beside the document, whose lists are cut, all its work for the timeline of the page. `between` is called between the
+ * two, when what only the first needs is garbage.
+ */
 export function analyseAll(
   recording: Recording,
   options: AnalyseOptions = {},
+  between: () => void = () => {},
 ): { readonly document: ProfileDocument; readonly work: PackedWork | undefined } {
   const { document, onPath } = analysis(recording, options);
+  between();
   return { document, work: packWork(recording, onPath) };
 }
 

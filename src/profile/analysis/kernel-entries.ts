@@ -17,7 +17,26 @@ import type { TraceFeatures } from './trace-features.ts';
 const MAX_KERNELS = 1000;
 
 /** The rows of the dispatches of every kernel on every agent, in the order in which the recording has them. */
-function groupRows(r: Recording, table: MetricTable): Int32Array[] {
+class RowGroups {
+  private readonly rows: Int32Array;
+  private readonly ends: readonly number[];
+
+  constructor(rows: Int32Array, ends: readonly number[]) {
+    this.rows = rows;
+    this.ends = ends;
+  }
+
+  get length(): number {
+    return this.ends.length;
+  }
+
+  /** The rows of a group: a view that is made at each call, as a hundred thousand of them are 20 MB. */
+  of(group: number): Int32Array {
+    return this.rows.subarray(group === 0 ? 0 : this.ends[group - 1], this.ends[group]);
+  }
+}
+
+function groupRows(r: Recording, table: MetricTable): RowGroups {
   const d = r.dispatches;
   // Files may call one agent differently: `Agent 4`, `4`, or nothing where there is one GPU.
   const agents = table.agentIds();
@@ -39,7 +58,7 @@ function groupRows(r: Recording, table: MetricTable): Int32Array[] {
   const rows = new Int32Array(d.length);
   const next = Int32Array.from(ends, (_, group) => (group === 0 ? 0 : ends[group - 1]));
   for (let row = 0; row < d.length; row++) rows[next[groupOf[row]]++] = row;
-  return ends.map((end, group) => rows.subarray(group === 0 ? 0 : ends[group - 1], end));
+  return new RowGroups(rows, ends);
 }
 
 interface Durations {
@@ -125,7 +144,7 @@ export function kernelEntries(
   const counterColumns = r.counters.names.flatMap((name) => r.counters.column(name) ?? []);
   const groups = groupRows(r, table);
   const { chosen, allNs, others } = mostOf(r, groups);
-  const names = new Set(Array.from(chosen, (group) => r.kernels.get(r.dispatches.kernel.get(groups[group][0]))));
+  const names = new Set(Array.from(chosen, (group) => r.kernels.get(r.dispatches.kernel.get(groups.of(group)[0]))));
   const onPath = new Map<string, SymbolShare>();
   for (const share of path?.symbols ?? []) {
     if (share.kind === 'dispatch' && names.has(share.symbol)) onPath.set(`${share.agent}\0${share.symbol}`, share);
@@ -133,7 +152,7 @@ export function kernelEntries(
   const configCounts = new Int32Array(r.configs.size);
   const samples = samplesByKernel(r);
   for (const group of chosen) {
-    const rows = groups[group];
+    const rows = groups.of(group);
     const name = r.kernels.get(r.dispatches.kernel.get(rows[0]));
     const agent = table.agentOf(rows[0]);
     const agentKey = table.agentKeyOf(rows[0]);
@@ -262,33 +281,33 @@ export function kernelEntries(
 /** The groups of most time, or of most work where times are unknown; the time of all; and what the other groups sum to. */
 function mostOf(
   r: Recording,
-  groups: readonly Int32Array[],
+  groups: RowGroups,
 ): {
   readonly chosen: Int32Array;
   readonly allNs: number;
   readonly others: Pick<OmittedSection, 'kernels' | 'dispatches' | 'kernelNs'>;
 } {
   const instructions = r.counters.column('SQ_INSTS')?.sum;
-  const times = Float64Array.from(groups, (rows) => timeOf(r, rows));
-  const work = groups.map((rows) => {
+  const times = Float64Array.from({ length: groups.length }, (_, group) => timeOf(r, groups.of(group)));
+  const work = Float64Array.from({ length: groups.length }, (_, group) => {
     let sum = 0;
-    for (const row of rows) sum += instructions?.[row] || 0;
+    for (const row of instructions === undefined ? [] : groups.of(group)) sum += instructions?.[row] || 0;
     return sum;
   });
   // Any known time goes before any amount of work, and that before any number of calls.
   const rank = (group: number) =>
-    times[group] >= 0 ? 2e100 * (1 + times[group]) : work[group] > 0 ? 1e50 * work[group] : groups[group].length;
+    times[group] >= 0 ? 2e100 * (1 + times[group]) : work[group] > 0 ? 1e50 * work[group] : groups.of(group).length;
   const chosen = largest(groups.length, MAX_KERNELS, rank);
   const isChosen = new Uint8Array(groups.length);
   for (const group of chosen) isChosen[group] = 1;
   const others = { kernels: 0, dispatches: 0, kernelNs: 0 };
   let allNs = 0;
-  for (const [group, rows] of groups.entries()) {
+  for (let group = 0; group < groups.length; group++) {
     const ns = Math.max(0, times[group]);
     allNs += ns;
     if (isChosen[group] === 1) continue;
     others.kernels++;
-    others.dispatches += rows.length;
+    others.dispatches += groups.of(group).length;
     others.kernelNs += ns;
   }
   return { chosen, allNs, others };

@@ -208,6 +208,8 @@ function isSame(a: DataView, from: number, b: DataView, start: number, size: num
   return true;
 }
 
+/** Of a column with more texts, most are there once: their bytes are not kept. */
+const MOST_KEPT = 1 << 18;
 /** Bytes of texts that are kept together. */
 const KEPT = 1 << 18;
 
@@ -247,11 +249,12 @@ export class CellIds {
     return undefined;
   }
 
-  /** Keeps the bytes of a new cell. */
+  /** The id of a new cell's text; keeps its bytes. */
   add(hash: number, view: DataView, start: number, size: number, text: string): number {
     const entry = this.ids.length;
-    if (entry === this.hashes.length) this.grow();
     const id = this.make(text);
+    if (entry === MOST_KEPT) return id;
+    if (entry === this.hashes.length) this.grow();
     this.ids.push(id);
     this.hashes[entry] = hash;
     this.sizes[entry] = size;
