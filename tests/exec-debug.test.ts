@@ -146,6 +146,69 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
 });
 
 test.skipIf(!canCompileHip())(
+  'expressions follow C: pointers, arrays, references, bit fields, conversions, setting',
+  async () => {
+    const program = compileHip({ sources: ['types'], targets: ['gfx942'], flags: ['-O0', '-g'] });
+    const asked: readonly (readonly [string, string | RegExp])[] = [
+      ['delete 1', ''],
+      ['break 33 if threadIdx.x == 5 && blockIdx.x == 1', /^breakpoint 2 at/],
+      ['continue', /breakpoint 2: workgroup 1,0,0 wave 0, lane 5/],
+      ['p *(p+1)', /= \{value = 4900, next = 0x\w+\}$/],
+      ['p p - nodes', '69'],
+      ['p p->next->next->value', '5041'],
+      ['p (*p).value == 69 * 69', '1'],
+      ['p *p@n-126', /= \{\{value = 4761, next = 0x\w+\}, \{value = 4900, next = 0x\w+\}\}$/],
+      ['p *(&grid[1][1])', '5'],
+      ['p *grid[1] + grid[0][i - 67]', '7'],
+      ['p n - 129', '4294967295'],
+      ['p i - 70', '-1'],
+      ['p -1 < n', '0'],
+      ['p small + 100', '300'],
+      ['p (char)small', '-56'],
+      ['p half + brain', '4'],
+      ['p item', /= \{\(base Base\) = \{kind = 7\}, .*, low = 5, high = 17, color = red, label = "wave"\}$/],
+      ['p item.kind + item.low', '12'],
+      ['p item.part', '1'],
+      ['p item.color == red', '1'],
+      ['p ((struct Item *)q)->high', '17'],
+      ['p sizeof(Item) + sizeof *p', '40 (0x28)'],
+      ['p title', / = 0x\w+ "wave"$/],
+      ['p nodes[127].next->value', /no 16 accessible bytes at 0x0/],
+      ['p grid[2]', /has no element 2/],
+      ['p *i', /has no type to point to/],
+      ['whatis p->next', 'Node *'],
+      ['ptype struct Node', /^type = struct Node \{\n {4}int value; .*\n {4}Node \* next;/],
+      ['set item.high = 3', '3'],
+      ['p item.low += 1', '6'],
+      ['p item.high', '3'],
+      ['set *(p+1) = *p', /= \{value = 4761,/],
+      ['p p[1].value == $.value', /has no member/],
+      ['p *p', /= \{value = 4761,/],
+      ['p $.value + 1', '4762'],
+      ['set x.y = 3', /'x' is no register, argument or variable here/],
+      ['break operator() if x == 4 && factor > 0.4', /^breakpoint 3 at/],
+      ['continue', /breakpoint 3: workgroup 1,0,0 wave 0, 0x\w+ <_ZNK5ScaleclERKf/],
+      ['p x * 2', '8'],
+      ['p this->factor == factor', '1'],
+      ['up', /^#1 .* in kernel /],
+      ['p x', /'x' is no register, argument or variable here/],
+      ['watch y if y > 10', /= 0$/],
+      ['continue', /^y changed: 2 → 4877\n/],
+      ['who y', /^y is about to be written: 2 → 4877\n/],
+    ];
+    const commands = script('types', [...asked.map(([line]) => line), 'quit']);
+    const options = ['--break', 'kernel', '--commands', commands];
+    const { stderr } = await execHip('gfx942', await program, [], options);
+    const said = stderr.split(/^\(wavesmith\) .*\n/m).map((text) => text.trim());
+    for (const [i, [line, answer]] of asked.entries()) {
+      const own = said[i + 1] as string;
+      if (typeof answer === 'string') expect(own.replace(/^.* = (?=[^=]*$)/, ''), line).toBe(answer);
+      else expect(own, line).toMatch(answer);
+    }
+  },
+);
+
+test.skipIf(!canCompileHip())(
   'a breakpoint waits for code that is loaded later, and numbers stay as they are',
   async () => {
     const program = await compileHip({ sources: ['capture', 'capture_other'], targets: ['gfx942'] });

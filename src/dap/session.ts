@@ -23,7 +23,6 @@ import {
   type Debugger,
   evaluate,
   executeCommand,
-  formatted,
   type Resume,
   runCommand,
   type Stop,
@@ -295,9 +294,8 @@ export class WavesmithDebugSession extends DebugSession {
       const { session } = this.commandSession(led);
       executeCommand(session, `set ${expression} = ${value}`);
       const shown = this.variables?.shown(expression);
-      if (shown !== undefined)
-        return { value: shown.value, type: shown.type ?? '', variablesReference: shown.variablesReference };
-      return { value: formatted(evaluate(led, expression)) };
+      const { value: text = '', type = '', variablesReference = 0 } = shown ?? {};
+      return { value: text, type, variablesReference };
     });
   }
 
@@ -329,10 +327,8 @@ export class WavesmithDebugSession extends DebugSession {
       if (frameId !== undefined) showFrame(led, this.frameOf(frameId));
       if (context === 'repl') return { result: this.command(led, expression), variablesReference: 0 };
       const shown = this.variables?.shown(expression);
-      if (shown !== undefined) {
-        return { result: shown.value, type: shown.type ?? '', variablesReference: shown.variablesReference };
-      }
-      return { result: formatted(evaluate(led, expression)), variablesReference: 0 };
+      const { value = '', type = '', variablesReference = 0 } = shown ?? {};
+      return { result: value, type, variablesReference };
     });
   }
 

@@ -7,15 +7,15 @@ import {
   type Debugger,
   evaluate,
   formatted,
+  operandOf,
+  operandText,
   partsOf,
   registerBits,
   type ShownVariable,
-  scalarOf,
   setBytes,
   setRegister,
   setVariable,
   type Value,
-  variableAt,
   variablesOf,
   variableText,
 } from '../device/sim/debug/index.ts';
@@ -145,11 +145,15 @@ export class Variables {
     };
   }
 
-  /** A variable of the source program, or a part of one, by its text; undefined when it is none. */
-  shown(text: string): DebugProtocol.Variable | undefined {
-    const { selected } = this.led;
-    const found = selected === undefined ? undefined : variableAt(this.led, selected, text);
-    return found === undefined ? undefined : this.variable(found, text);
+  /** What an expression is, its parts below it. */
+  shown(text: string): DebugProtocol.Variable {
+    const operand = operandOf(this.led, text);
+    if (typeof operand === 'object') {
+      const { home } = operand;
+      if (operand.bytes === undefined && home?.kind === 'memory') evaluate(this.led, text);
+      return this.variable({ ...operand, name: text }, text);
+    }
+    return { name: text, value: operandText(operand), variablesReference: 0 };
   }
 
   private parts({ variable, path = '' }: Group): DebugProtocol.Variable[] {
@@ -266,7 +270,7 @@ export class Variables {
   /** How a part is written in an expression; undefined when it has no value of its own. */
   private partPath({ variable, path = '' }: Group, name: string): string | undefined {
     const part = variable === undefined ? undefined : partsOf(variable).find((one) => one.name === name);
-    if (variable === undefined || part === undefined || scalarOf(part) === undefined) return undefined;
+    if (variable === undefined || part?.bytes === undefined) return undefined;
     return pathOf(variable, path, name);
   }
 
@@ -285,5 +289,5 @@ const bits = (value: Value): bigint => (typeof value === 'bigint' ? value : BigI
 
 /** How a part of a variable is written, when the variable is written as `path`. */
 function pathOf({ type: { kind } }: ShownVariable, path: string, name: string): string {
-  return kind === 'pointer' ? `*${path}` : kind === 'array' ? `${path}${name}` : `${path}.${name}`;
+  return kind === 'pointer' ? `(*${path})` : kind === 'array' ? `${path}${name}` : `${path}.${name}`;
 }

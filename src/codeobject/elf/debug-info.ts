@@ -13,6 +13,8 @@ const MAX_ENTRIES = 2_000_000;
 const MAX_TYPE_DEPTH = 40;
 /** Addresses whose functions are remembered. */
 const MAX_FRAMES = 100_000;
+/** Places whose variables are remembered. */
+const MAX_PLACES = 4096;
 
 type AttributeValue =
   | number
@@ -82,7 +84,17 @@ export function debugInfo(elf: ElfFile): DebugInfo | undefined {
     variables: (address, inlined = 0) => read().variables(address, inlined),
     frames: (address) => read().frames(address),
     entries: (name) => read().entries(name),
+    typeNamed: (name) => read().typeNamed(name),
+    enumerator: (name) => read().enumerator(name),
+    withoutVariables: () => read().withoutVariables(),
   };
+}
+
+interface Names {
+  readonly types: ReadonlyMap<string, Entry>;
+  readonly enumerators: ReadonlyMap<string, { readonly of: Entry; readonly value: number }>;
+  /** Names of classes by the place of a member that they declare. */
+  readonly holders: ReadonlyMap<number, string>;
 }
 
 class Reader {
@@ -91,6 +103,8 @@ class Reader {
   private readonly byOffset = new Map<number, Entry>();
   private readonly types = new Map<Entry, DebugType>();
   private readonly framesByAddress = new Map<number, DebugFrame[]>();
+  private readonly variablesByPlace = new Map<string, DebugVariable[]>();
+  private known: Names | undefined;
 
   constructor(sections: Sections) {
     this.sections = sections;
@@ -428,6 +442,16 @@ class Reader {
   }
 
   variables(address: number, inlined: number): DebugVariable[] {
+    const key = `${address} ${inlined}`;
+    const known = this.variablesByPlace.get(key);
+    if (known !== undefined) return known;
+    const all = this.variablesAt(address, inlined);
+    if (this.variablesByPlace.size >= MAX_PLACES) this.variablesByPlace.clear();
+    this.variablesByPlace.set(key, all);
+    return all;
+  }
+
+  private variablesAt(address: number, inlined: number): DebugVariable[] {
     const around: Entry[] = [];
     this.walk(address, (entry) => around.unshift(entry));
     const frame = around.find((entry) => entry.tag === TAG.subprogram);
@@ -439,16 +463,32 @@ class Reader {
     const frameBase = frame?.values.get(AT.frameBase);
     const out: DebugVariable[] = [];
     const known = new Set<string>();
-    const add = (entry: Entry, isGlobal: boolean): void => {
+    const add = (entry: Entry, isGlobal: boolean, prefix = ''): void => {
       if (entry.tag !== TAG.variable && entry.tag !== TAG.formalParameter) return;
-      const name = this.nameOf(entry);
+      const own = this.nameOf(entry);
+      const name = isGlobal && own !== '' ? `${prefix}${this.classOf(entry)}${own}` : own;
       if (name === '' || known.has(name) || entry.values.has(AT.declaration)) return;
       known.add(name);
       out.push(this.variable(entry, name, isGlobal, frameBase instanceof Uint8Array ? frameBase : undefined));
     };
     for (const scope of scopes) for (const child of scope.children) add(child, false);
-    for (const { root } of this.units) for (const child of root?.children ?? []) add(child, true);
+    const globals = (children: readonly Entry[], prefix: string): void => {
+      for (const child of children) {
+        if (child.tag === TAG.namespace) {
+          const name = this.nameOf(child);
+          globals(child.children, name === '' ? prefix : `${prefix}${name}::`);
+        } else add(child, true, prefix);
+      }
+    };
+    for (const { root } of this.units) globals(root?.children ?? [], '');
     return out;
+  }
+
+  /** The class of which a variable of the whole program is a member. */
+  private classOf(entry: Entry): string {
+    const declared = this.number(entry, AT.specification);
+    const holder = declared === undefined ? undefined : this.names().holders.get(declared);
+    return holder === undefined ? '' : `${holder}::`;
   }
 
   private variable(entry: Entry, name: string, isGlobal: boolean, frameBase: Uint8Array | undefined): DebugVariable {
@@ -527,7 +567,9 @@ class Reader {
       case TAG.reference:
       case TAG.rvalueReference: {
         const to = inner();
-        return { ...plain, name: `${to.name} *`, kind: 'pointer', bytes: bytes || 8, of: inner };
+        const isReference = entry.tag !== TAG.pointer;
+        const name = `${to.name} ${isReference ? '&' : '*'}`;
+        return { ...plain, name, kind: 'pointer', bytes: bytes || 8, of: inner, isReference };
       }
       case TAG.baseType: {
         const encoding = this.number(entry, AT.encoding) ?? 0;
@@ -542,7 +584,7 @@ class Reader {
           const value = this.number(child, AT.constValue);
           if (child.tag === TAG.enumerator && value !== undefined) names.set(value, this.nameOf(child));
         }
-        return { ...plain, kind: 'enum', names };
+        return { ...plain, kind: 'enum', names, isSigned: target !== undefined && inner().isSigned };
       }
       case TAG.structure:
       case TAG.class:
@@ -561,12 +603,56 @@ class Reader {
       const target = this.number(child, AT.type);
       if ((child.tag !== TAG.member && !isBase) || target === undefined) return [];
       const offset = this.number(child, AT.dataMemberLocation);
-      if (offset === undefined && entry.tag !== TAG.union) return [];
+      const first = this.number(child, AT.dataBitOffset);
+      const count = this.number(child, AT.bitSize);
+      const bits = first === undefined || count === undefined ? undefined : { first, count };
+      if (offset === undefined && bits === undefined && entry.tag !== TAG.union) return [];
       const type = (): DebugType => this.type(this.byOffset.get(target), 0);
-      return [
-        { name: isBase ? `(base ${type().name})` : this.nameOf(child) || '(anonymous)', offset: offset ?? 0, type },
-      ];
+      const name = isBase ? `(base ${type().name})` : this.nameOf(child) || '(anonymous)';
+      return [{ name, offset: offset ?? 0, type, bits }];
     });
+  }
+
+  typeNamed(name: string): DebugType | undefined {
+    const entry = this.names().types.get(name);
+    return entry === undefined ? undefined : this.type(entry, 0);
+  }
+
+  enumerator(name: string): { type: DebugType; value: number } | undefined {
+    const found = this.names().enumerators.get(name);
+    return found === undefined ? undefined : { type: this.type(found.of, 0), value: found.value };
+  }
+
+  /** Types and enumerators by name; of several of one name the first. */
+  private names(): Names {
+    if (this.known !== undefined) return this.known;
+    const types = new Map<string, Entry>();
+    const enumerators = new Map<string, { of: Entry; value: number }>();
+    const holders = new Map<number, string>();
+    const inside = (entry: Entry): void => {
+      const holder = HOLDERS.includes(entry.tag) ? this.nameOf(entry) : undefined;
+      for (const child of entry.children) {
+        if (holder !== undefined) holders.set(child.at, holder);
+        const name = this.nameOf(child);
+        const value = child.tag === TAG.enumerator ? this.number(child, AT.constValue) : undefined;
+        if (value !== undefined && !enumerators.has(name)) enumerators.set(name, { of: entry, value });
+        // What is only declared is described elsewhere.
+        const isType = TYPES.has(child.tag) && name !== '' && !child.values.has(AT.declaration);
+        if (isType && !types.has(name)) types.set(name, child);
+        if (CONTAINS_TYPES.has(child.tag)) inside(child);
+      }
+    };
+    for (const { root } of this.units) if (root !== undefined) inside(root);
+    this.known = { types, enumerators, holders };
+    return this.known;
+  }
+
+  withoutVariables(): { readonly producer: string } | undefined {
+    for (const { tag } of this.byOffset.values()) {
+      if (tag === TAG.variable || tag === TAG.formalParameter) return undefined;
+    }
+    const names = this.units.map(({ root }) => root?.values.get(AT.producer));
+    return { producer: String(names.find((one) => typeof one === 'string') ?? 'an unknown compiler') };
   }
 
   private arrayType(entry: Entry, element: () => DebugType): DebugType {
@@ -585,6 +671,10 @@ class Reader {
     return nest(0);
   }
 }
+
+const HOLDERS: readonly number[] = [TAG.structure, TAG.class, TAG.union];
+const TYPES = new Set<number>([...HOLDERS, TAG.enumeration, TAG.typedef, TAG.baseType]);
+const CONTAINS_TYPES = new Set<number>([...HOLDERS, TAG.namespace, TAG.subprogram, TAG.lexicalBlock, TAG.enumeration]);
 
 const UNKNOWN: DebugType = {
   name: '?',

@@ -7,6 +7,8 @@ export interface DebugType {
   readonly kind: 'integer' | 'float' | 'bool' | 'char' | 'pointer' | 'enum' | 'struct' | 'array' | 'unknown';
   readonly bytes: number;
   readonly isSigned: boolean;
+  /** Of pointers: it is a reference of C++, which stands for what it points to. */
+  readonly isReference?: boolean | undefined;
   /** Of structs, unions and classes. */
   readonly members: readonly DebugMember[];
   /** Of arrays: elements, of the outermost dimension; of pointers: what they point to. */
@@ -20,6 +22,8 @@ export interface DebugMember {
   readonly name: string;
   readonly offset: number;
   readonly type: () => DebugType;
+  /** Of bit fields: the first bit from the struct's start, and how many there are. */
+  readonly bits?: { readonly first: number; readonly count: number } | undefined;
 }
 
 /** A variable that is in scope somewhere. */
@@ -56,6 +60,12 @@ export interface DebugInfo {
   frames(address: number): readonly DebugFrame[];
   /** Addresses at which functions of a name in the source begin, wherever they were inlined; in order. */
   entries(name: string): readonly number[];
+  /** The type of a name in the source, as `float`, `Point` or `unsigned int`. */
+  typeNamed(name: string): DebugType | undefined;
+  /** The enumeration that an enumerator of a name belongs to, and its value. */
+  enumerator(name: string): { readonly type: DebugType; readonly value: number } | undefined;
+  /** What made it, where it describes no variable at all: some compilers describe lines and functions alone. */
+  readonly withoutVariables: () => { readonly producer: string } | undefined;
 }
 
 /** A call that was inlined. */

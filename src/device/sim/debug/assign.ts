@@ -1,38 +1,28 @@
-// Sets variables of the source program: where their bytes are, in registers or memory of the selected lane.
+// Sets variables of the source program and memory: where their bytes are, in registers or memory of the selected lane.
 import { WavesmithError } from '../../../base/index.ts';
 import type { DebugType } from '../../../codeobject/index.ts';
-import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import type { Wave } from '../state/wave.ts';
 import { bytesOf, setBytes, setRegister } from './change.ts';
 import type { Debugger } from './debugger.ts';
-import { evaluate } from './look.ts';
-import { loadBytes } from './scope.ts';
-import { findVariable, partAt, type ShownVariable, type VariableHome } from './source-variables.ts';
-import { bitsOf, type Value, valueType } from './value.ts';
+import { evaluate, operandOf } from './look.ts';
+import { elementOf, inMemory, type ShownVariable } from './typed.ts';
+import { bitsOf, type Value } from './value.ts';
 
-const HIGH_WORD = 4294967296;
-const REGISTER = /^(?:[sva]\d+|(?:vcc|exec)(?:_lo|_hi)?|scc|m0|mode|pc)$/i;
-
-/** The variable that `sum`, `q.b[1]`, `p->next` or `*p` means where a wave is; undefined when it is none, or a register. */
-export function variableAt(d: Debugger, w: Wave, text: string): ShownVariable | undefined {
-  const match = /^(\**)\s*([A-Za-z_]\w*)((?:\.\w+|->\w+|\[\d+\])*)$/.exec(text.trim());
-  const [, stars = '', name = '', rest = ''] = match ?? [];
-  if (match === null || REGISTER.test(name)) return undefined;
-  const found = findVariable(w, d.lane, d, name);
-  if (found === undefined) return undefined;
-  const path = [...rest.matchAll(/(\.|->|\[)(\w+)/g)].flatMap(([, kind, step = '']): (string | number)[] =>
-    kind === '[' ? [Number(step)] : kind === '.' ? [step] : ['*', step],
-  );
-  return partAt(found, [...path, ...Array.from(stars, () => '*')]);
+/** What `sum`, `q.b[1]`, `p->next` or `*(p + 1)` means; undefined when it is a number of the machine. */
+export function variableAt(d: Debugger, text: string): ShownVariable | undefined {
+  const operand = operandOf(d, text);
+  return typeof operand === 'object' ? operand : undefined;
 }
 
 /** Sets a variable, or a part of one, to the value of an expression or the name of an enumerator. */
-export function setVariable(d: Debugger, w: Wave, variable: ShownVariable, text: string): void {
-  const { name, type, bytes, home, why } = variable;
+export function setVariable(d: Debugger, w: Wave, variable: ShownVariable, text: string, name = variable.name): void {
+  const { type, bytes, home, why } = variable;
   if (bytes === undefined || home === undefined) {
-    throw new WavesmithError('run/bad-value', `'${name}' cannot be set here: ${why || 'it is a constant'}.`);
+    throw new WavesmithError('run/bad-value', `'${name}' cannot be set here: ${why || 'it is no variable'}.`);
   }
-  const data = dataOf(d, name, type, text);
+  const value = dataOf(d, name, type, text);
+  const { field } = variable;
+  const data = field === undefined ? value : fieldData(field, value);
   if (home.kind === 'registers') {
     const whole = new Uint8Array(4 * home.names.length);
     home.names.forEach((register, i) => {
@@ -43,48 +33,43 @@ export function setVariable(d: Debugger, w: Wave, variable: ShownVariable, text:
       setRegister(d, w, register, bitsOf(whole.subarray(4 * i, 4 * i + 4)));
     });
   } else {
-    const { space, address } = placeOf(home);
-    setBytes(d, w, space, address, data);
+    setBytes(d, w, home.space, home.address, data);
   }
-  bytes.set(data);
+  bytes.set(value);
 }
 
 /** So many of a variable's kind from it on, one behind the other in memory. */
-export function partsBehind(d: Debugger, w: Wave, variable: ShownVariable, n: number): ShownVariable[] {
+export function partsBehind(variable: ShownVariable, n: number): ShownVariable[] {
   const { name, type, home, why } = variable;
   if (home?.kind !== 'memory' || type.bytes === 0) {
     throw new WavesmithError('run/bad-expression', `'${name}' is not in memory, so nothing stands behind it.`, {
       hint: why || undefined,
     });
   }
-  const { space, address } = placeOf(home);
-  return Array.from({ length: n }, (_, i) => {
-    const bytes = loadBytes(w, space, address + i * type.bytes, type.bytes, d.lane);
-    return { ...variable, name: `[${i}]`, bytes, home: { ...home, address: home.address + i * type.bytes } };
-  });
+  const { space, address } = home;
+  return Array.from({ length: n }, (_, i) =>
+    inMemory(variable, `[${i}]`, type, space, BigInt(address + i * type.bytes)),
+  );
 }
 
 function evaluateBits(d: Debugger, register: string): bigint {
-  return evaluate(d, register) as bigint;
+  return evaluate(d, `$${register}`) as bigint;
 }
 
-function placeOf({ space, address }: Extract<VariableHome, { kind: 'memory' }>): {
-  readonly space: 'global' | 'lds' | 'scratch';
-  readonly address: number;
-} {
-  if (space !== 'flat') return { space, address };
-  const high = Math.floor(address / HIGH_WORD);
-  if (high === SHARED_APERTURE_HIGH) return { space: 'lds', address: address % HIGH_WORD };
-  if (high === PRIVATE_APERTURE_HIGH) return { space: 'scratch', address: address % HIGH_WORD };
-  return { space: 'global', address };
+/** The bytes that hold a bit field, with another value in it. */
+function fieldData({ holder, first, count }: NonNullable<ShownVariable['field']>, value: Uint8Array): Uint8Array {
+  const mask = ((1n << BigInt(count)) - 1n) << BigInt(first);
+  const bits = (bitsOf(holder) & ~mask) | ((bitsOf(value) << BigInt(first)) & mask);
+  return Uint8Array.from(holder, (_, i) => Number((bits >> BigInt(8 * i)) & 0xffn));
 }
 
-/** The bytes of a value of a type. */
+/** The bytes of a value of a type; a struct's are those of another one of its type. */
 function dataOf(d: Debugger, name: string, type: DebugType, text: string): Uint8Array {
-  const letter = type.kind === 'float' ? 'f' : type.isSigned ? 'i' : 'u';
-  const isScalar = type.kind !== 'struct' && type.kind !== 'array' && type.kind !== 'unknown';
-  const element = isScalar ? valueType(`${letter}${8 * type.bytes}`) : undefined;
+  const element = elementOf(type);
   if (element === undefined) {
+    const other = operandOf(d, text);
+    if (typeof other === 'object' && other.type.name === type.name && other.bytes?.length === type.bytes)
+      return other.bytes;
     throw new WavesmithError('run/bad-value', `'${name}' of type ${type.name} cannot be set as a whole.`, {
       hint: 'Set its members or elements one by one.',
     });

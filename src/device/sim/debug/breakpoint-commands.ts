@@ -4,8 +4,8 @@ import { keyOf } from './breakpoints.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { parseExpression } from './expression.ts';
-import { formatted } from './format.ts';
 import { placeText } from './look.ts';
+import { operandText } from './source-variables.ts';
 
 /** `[PLACE] [wave N] [if CONDITION]`. */
 export function setBreakpoint(session: CommandSession, { rest }: CommandLine, isTemporary: boolean): undefined {
@@ -54,7 +54,7 @@ export function setWatchpoint(session: CommandSession, { rest }: CommandLine): u
   const d = session.debugger;
   const [, text = '', condition] = /^(?:-l(?:ocation)?\s+)?(.*?)(?:\s+if\b\s*(.+))?$/s.exec(rest) ?? [];
   const made = d.breakpoints.watch(text, d.selected, d.lane, condition);
-  return show(session, [`watchpoint ${made.id}: ${made.expression.text} = ${formatted(made.last)}`]);
+  return show(session, [`watchpoint ${made.id}: ${made.expression.text} = ${operandText(made.last)}`]);
 }
 
 /** `condition N [EXPRESSION]`. */
@@ -95,7 +95,7 @@ export function listBreakpoints(session: CommandSession, all: boolean, only: rea
   for (const w of breakpoints.watchpoints.filter(isMeant)) {
     const at = w.wave === undefined ? '' : ` of wave ${w.wave.workgroup.join(',')}/${w.wave.wave}`;
     lines.push(
-      `${w.id}  watch ${w.expression.text}${at}${w.condition === undefined ? '' : ` if ${w.condition.text}`}${w.isEnabled ? '' : ' (disabled)'}, hit ${w.hits} times, now ${formatted(w.last)}${commandLines(w.commands)}`,
+      `${w.id}  watch ${w.expression.text}${at}${w.condition === undefined ? '' : ` if ${w.condition.text}`}${w.isEnabled ? '' : ' (disabled)'}, hit ${w.hits} times, now ${operandText(w.last)}${commandLines(w.commands)}`,
     );
   }
   return show(session, lines.length === 0 ? [all ? 'no breakpoints' : 'no watchpoints'] : lines);

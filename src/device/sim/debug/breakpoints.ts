@@ -1,12 +1,14 @@
 // Where and when the debugger stops: breakpoints with conditions, counts and waves of their own; watchpoints on values.
 import { WavesmithError } from '../../../base/index.ts';
 import type { Wave } from '../state/wave.ts';
-import { type Expression, isTrue, parseExpression } from './expression.ts';
+import { isTrue } from './arithmetic.ts';
+import { type Expression, parseExpression } from './expression.ts';
 import { activeLanes, scopeOf } from './scope.ts';
 import type { ScopeSource } from './scope-source.ts';
+import { plainText } from './source-variables.ts';
 import type { WaveKey } from './stop.ts';
-import type { Value } from './value.ts';
-import { frameToWatch, noting, sourceOfFrame, type WatchedFrame } from './watched-frame.ts';
+import { isSameOperand, numberOf, type Operand } from './typed.ts';
+import { frameOfExpression, valueInFrame, type WatchedFrame } from './watched-frame.ts';
 
 export interface BreakpointRequest {
   /** The number that it has had; it gets another one when that is taken. */
@@ -51,7 +53,7 @@ export interface Watchpoint {
   readonly frame: WatchedFrame | undefined;
   isEnabled: boolean;
   hits: number;
-  last: Value | undefined;
+  last: Operand | undefined;
 }
 
 /** What reaching a place means. */
@@ -121,8 +123,9 @@ export class Breakpoints {
   /** Watches an expression as a wave and lane see it; `condition`: stops only when that is true then. */
   watch(text: string, w: Wave | undefined, lane: number, condition?: string): Watchpoint {
     const expression = parseExpression(text);
-    const { source, isAsked } = noting(this.source);
-    const last = expression.evaluate(scopeOf(w, lane, source));
+    const last = expression.operand(scopeOf(w, lane, this.source));
+    // What cannot be read cannot change.
+    if (typeof last === 'object' && last.bytes === undefined) numberOf(last);
     const watchpoint: Watchpoint = {
       id: this.nextId++,
       expression,
@@ -130,7 +133,7 @@ export class Breakpoints {
       lane,
       condition: condition === undefined ? undefined : parseExpression(condition),
       commands: undefined,
-      frame: w !== undefined && isAsked() ? frameToWatch(w, this.source) : undefined,
+      frame: frameOfExpression(expression, w, lane, this.source),
       isEnabled: true,
       hits: 0,
       last,
@@ -228,7 +231,7 @@ export class Breakpoints {
   private logText(text: string, w: Wave, lane = activeLanes(w)[0] ?? 0): string {
     return text.replace(/\{([^{}]*)\}/g, (_, inner: string) => {
       try {
-        return String(parseExpression(inner).evaluate(scopeOf(w, lane, this.source)));
+        return plainText(parseExpression(inner).operand(scopeOf(w, lane, this.source)));
       } catch (error) {
         if (!(error instanceof WavesmithError)) throw error;
         return `{${error.message}}`;
@@ -237,12 +240,12 @@ export class Breakpoints {
   }
 
   /** The first watched value that differs from when this was last asked. */
-  changed(waves: readonly Wave[]): { watchpoint: Watchpoint; before: Value | undefined; after: Value } | undefined {
-    let found: { watchpoint: Watchpoint; before: Value | undefined; after: Value } | undefined;
+  changed(waves: readonly Wave[]): { watchpoint: Watchpoint; before: Operand | undefined; after: Operand } | undefined {
+    let found: { watchpoint: Watchpoint; before: Operand | undefined; after: Operand } | undefined;
     for (const watchpoint of this.watchpoints) {
       if (!watchpoint.isEnabled) continue;
       const after = this.valueOf(watchpoint, waves);
-      if (after === undefined || Object.is(after, watchpoint.last)) continue;
+      if (after === undefined || isSameOperand(after, watchpoint.last)) continue;
       const before = watchpoint.last;
       watchpoint.last = after;
       if (watchpoint.condition !== undefined && !this.isConditionMet(watchpoint, waves)) continue;
@@ -255,34 +258,17 @@ export class Breakpoints {
   private isConditionMet(watchpoint: Watchpoint, waves: readonly Wave[]): boolean {
     const { condition } = watchpoint;
     const value = condition && this.valueOf({ ...watchpoint, expression: condition }, waves);
-    return value === undefined || isTrue(value);
+    return value === undefined || isTrue(numberOf(value));
   }
 
   /** What a watchpoint sees now; undefined when it cannot be read, or needs a wave that does not run. */
-  private valueOf({ expression, wave, lane, frame }: Watchpoint, waves: readonly Wave[]): Value | undefined {
+  private valueOf({ expression, wave, lane, frame }: Watchpoint, waves: readonly Wave[]): Operand | undefined {
     const w = wave === undefined ? undefined : waves.find((one) => isWave(one, wave));
-    if (frame === undefined || w === undefined) return quietValue(expression, w, lane, this.source);
-    const source = sourceOfFrame(w, this.source, frame);
-    return source === undefined ? undefined : quietValue(expression, w, lane, source);
+    return valueInFrame(expression, w, lane, this.source, frame);
   }
 
   /** Forgets what was seen: after going back nothing has changed yet. */
   refresh(waves: readonly Wave[]): void {
     for (const watchpoint of this.watchpoints) watchpoint.last = this.valueOf(watchpoint, waves);
-  }
-}
-
-/** An expression's value, or undefined where it cannot be read. */
-export function quietValue(
-  expression: Expression,
-  w: Wave | undefined,
-  lane: number,
-  source: ScopeSource,
-): Value | undefined {
-  try {
-    return expression.evaluate(scopeOf(w, lane, source));
-  } catch (error) {
-    if (error instanceof WavesmithError) return undefined;
-    throw error;
   }
 }

@@ -4,7 +4,8 @@ import type { Wave } from '../state/wave.ts';
 import { writeRegister } from '../tools/registers.ts';
 import { isWave, keyOf } from './breakpoints.ts';
 import type { Debugger } from './debugger.ts';
-import { loadBytes, type SpaceName, storeBytes } from './scope.ts';
+import { loadBytes, storeBytes } from './scope.ts';
+import type { SpaceName } from './typed.ts';
 import type { Value } from './value.ts';
 
 /** The integer bits that a register takes for a value: a float becomes f32. */

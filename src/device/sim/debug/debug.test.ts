@@ -214,8 +214,9 @@ describe('expressions', () => {
   const scope: Scope = {
     lane: 3,
     register: (text, lane) => (text === 's[2:3]' ? 0x1_0000_0002n : text.startsWith('v') ? BigInt(lane) : 0x3f800000n),
-    path: ([name, ...rest]) => (name === 'x' && rest.length === 0 ? 64n : undefined),
-    sizeOf: ([name]) => (name === 'x' ? 8 : undefined),
+    variable: () => undefined,
+    named: (name) => (name === 'x' ? 64n : undefined),
+    typeNamed: () => undefined,
     remembered: (name) => (name === '$1' ? 5n : undefined),
     load: (_space, address, bytes) => new Uint8Array(bytes).fill(Number(address)),
   };
@@ -236,6 +237,20 @@ describe('expressions', () => {
     ['bf16(0x3f80)', 1],
     ['$s4 == 1.0', 0n],
     ['f64(0x3ff0000000000000) >= 1', 1n],
+    ["'a' + 0b11 + 010", 108n],
+    ['1.5f + 2.0', 3.5],
+    ['0xffffffffu >> 4', 0xfffffffn],
+    ['(unsigned)0 - 1', 0xffffffffn],
+    ['(char)200 < 0', 1n],
+    ['(unsigned)1 > -1', 0n],
+    ['(float)0.1 == 0.1', 0n],
+    ['*(u8 *)(x + 1)', 65n],
+    ['((short *)x)[1]', 0x4242n],
+    ['(short *)x + 3 - (short *)x', 3n],
+    ['(long)((short *)x + 3)', 70n],
+    ['&((int *)x)[2] == (int *)(x + 8)', 1n],
+    ['sizeof(long) * 2', 16n],
+    ['x == 64 ? 2 : 3', 2n],
   ])('%s', (text, value) => {
     expect(parseExpression(text).evaluate(scope)).toBe(value);
   });
@@ -249,7 +264,7 @@ describe('expressions', () => {
     '~1.5',
     '(((',
     '1 2',
-    "'a'",
+    "'ab'",
     `${'('.repeat(500)}1`,
     's[1:9]',
     '1 << 1000',

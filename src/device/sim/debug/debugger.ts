@@ -16,11 +16,12 @@ import { beginningAt, type Frame, framesAt, lineText } from './frames.ts';
 import { type Checkpoint, History } from './history.ts';
 import { behindPrologue } from './places.ts';
 import { Remembered } from './remembered.ts';
-import { activeLanes } from './scope.ts';
+import { activeLanes, loadFrom } from './scope.ts';
 import type { ScopeSource, SelectedFrame } from './scope-source.ts';
 import { type Goal, Search, type SearchView } from './search.ts';
 import { isLeft, type Left, lineStepEnds, type StepStart } from './stepping.ts';
 import type { Call, DebugFront, DebuggerOptions, Resume, Stop, WaveKey } from './stop.ts';
+import type { Load } from './typed.ts';
 
 /** Thrown out of the dispatch when the user ends it. */
 export class DebuggerQuit extends Error {}
@@ -112,6 +113,13 @@ export class Debugger implements Monitor, ScopeSource {
 
   get info() {
     return this.options.info;
+  }
+
+  /** Workgroups of the dispatch, and work-items of a workgroup. */
+  shape: ScopeSource['shape'];
+
+  loadAs(w: Wave | undefined): Load {
+    return loadFrom(w, this.memory);
   }
 
   get codeBase(): number {
@@ -245,6 +253,7 @@ export class Debugger implements Monitor, ScopeSource {
   startDispatch({ memory, launch }: DispatchInfo): void {
     this.memory = memory;
     this.registers = descriptorRegisters(launch.descriptor);
+    this.shape = { grid: launch.grid, block: launch.block };
     if (this.options.keepsHistory) this.history = new History(memory);
     if (this.options.front.stopsAtEntry) this.interrupted = true;
   }
@@ -473,7 +482,6 @@ export class Debugger implements Monitor, ScopeSource {
       throw this.rewindTo(history.at(time) as Checkpoint<OwnState>, { time, reason: 'reached' });
     }
     const { start, left } = this.runningFrom(next, this.selected);
-    this.isStopped = false;
     const view: SearchView = {
       breakpoints: this.breakpoints,
       depthOf: (w) => this.facts.get(w)?.calls?.depth ?? 0,
@@ -484,7 +492,9 @@ export class Debugger implements Monitor, ScopeSource {
       start,
       left,
     };
+    // What is looked for is of the function that is shown.
     this.search = new Search(next, this.selected, this.lane, this.time, view);
+    this.isStopped = false;
     throw this.searchBefore(this.time, history);
   }
 

@@ -1,10 +1,28 @@
-// Expressions of the debugger, in the manner of C: registers, arguments, memory, casts, arithmetic. A value is an integer (a bigint) or a
-// float (a number). A vector register stands for the lane that the expression is evaluated for.
+// Expressions of the debugger, in the manner of C: variables of the source program, registers, arguments, memory, casts, arithmetic.
+// What has a type of the source program follows C; a number of the machine is an integer (a bigint) or a float (a number). A vector register
+// stands for the lane that the expression is evaluated for.
 //
-//   v3 == 7 && lane < 32      s[2:3] + 16      f32(v5) > 1e-3      *u32(x + 4 * v0)      lds.f16(2 * v1)      v3[5]      workgroup.x
-import { type ElementType, WavesmithError } from '../../../base/index.ts';
+//   v3 == 7 && lane < 32      s[2:3] + 16      f32(v5) > 1e-3      *u32(x + 4 * v0)      v3[5]      *(p + i)      q->items[n - 1].x
+import type { ElementType } from '../../../base/index.ts';
+import type { DebugType } from '../../../codeobject/index.ts';
+import { badExpression as bad, binary, isTrue, truth, unary } from './arithmetic.ts';
 import { convert, isTypeWord, typeOfWords } from './cast.ts';
-import { bitsOf, fromBits, type Value, valueType } from './value.ts';
+import { elementAt, memberOf, pointedTo } from './source-variables.ts';
+import { numberOfToken, type Token, tokensOf } from './tokens.ts';
+import {
+  flatAddress,
+  inMemory,
+  type Load,
+  machineType,
+  numberOf,
+  type Operand,
+  pointerTo,
+  type ShownVariable,
+  type SpaceName,
+  typedValue,
+  VOID,
+} from './typed.ts';
+import { fromBits, type Value, valueType } from './value.ts';
 
 /** What names mean where an expression is evaluated. What cannot be read throws. */
 export interface Scope {
@@ -12,73 +30,31 @@ export interface Scope {
   readonly lane: number;
   /** A register or pair by its text (`s4`, `s[2:3]`, `v7`, `vcc`), as unsigned integer. */
   register(text: string, lane: number): bigint;
-  /**
-   * An argument or variable, or a part of one: its name, then members (texts), elements (numbers) and `*` for what a pointer points to.
-   * Undefined when there is none of that name.
-   */
-  path(path: readonly (string | number)[], lane: number): Value | undefined;
-  /** Bytes of a variable or a part of one; undefined when there is none of that name. */
-  sizeOf(path: readonly (string | number)[], lane: number): number | undefined;
+  /** A variable of the source program; undefined when there is none of that name. */
+  variable(name: string, lane: number): ShownVariable | undefined;
+  /** An argument, or a place in the dispatch; undefined when there is none of that name. */
+  named(name: string, lane: number): Operand | undefined;
+  /** A type of the source program. */
+  typeNamed(name: string): DebugType | undefined;
   /** What was printed before (`$1`, `$$`), or a variable of the session. */
-  remembered(name: string): Value | undefined;
-  /** Bytes of global memory, LDS or the lane's scratch. */
-  load(space: 'global' | 'lds' | 'scratch', address: bigint, bytes: number, lane: number): Uint8Array;
+  remembered(name: string): Operand | undefined;
+  /** Why a name means nothing here, where that is more than that there is none. */
+  readonly whyUnknown?: string | undefined;
+  readonly load: Load;
 }
 
-interface Node {
-  (scope: Scope): Value;
-  /** Of a cast to a pointer: what it points to. */
-  readonly pointee?: ElementType | undefined;
-  /** Of a value in memory: where it is. */
-  readonly memory?: MemoryOperand | undefined;
-  /** Of a name: its bytes. */
-  readonly sizeOf?: ((scope: Scope) => number | undefined) | undefined;
-}
-
-/** Where a value of a type is in memory. */
-interface MemoryOperand {
-  readonly space: 'global' | 'lds' | 'scratch';
-  readonly type: ElementType;
-  address(scope: Scope): bigint;
-}
+type Node = (scope: Scope) => Operand;
+type TypeNode = (scope: Scope) => DebugType;
 
 /** A parsed expression. */
 export interface Expression {
-  /** When it is a value in memory that is written with its type, as `*f32(x)`. */
-  readonly memory: MemoryOperand | undefined;
   readonly text: string;
   /** Whether the value may differ from lane to lane. */
   readonly isPerLane: boolean;
+  /** The number that it is. */
   evaluate(scope: Scope): Value;
-}
-
-function bad(text: string, message: string): WavesmithError {
-  return new WavesmithError('run/bad-expression', `'${text}': ${message}`, {
-    hint: 'Write it as in C: v3 == 7 && lane < 32, s[2:3] + 16, f32(v5) > 1e-3, *u32(x + 4), lds.f32(64).',
-  });
-}
-
-const TOKEN =
-  /\s*(?:(0x[0-9a-f]+|(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?)|(\.?\$?[a-z_][\w.]*|\$\$?\d*)|(->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]{}?:]))/iy;
-
-interface Token {
-  readonly kind: 'number' | 'name' | 'operator' | 'end';
-  readonly text: string;
-}
-
-function tokens(text: string): Token[] {
-  const out: Token[] = [];
-  TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < text.trimEnd().length) {
-    const from = TOKEN.lastIndex;
-    const match = TOKEN.exec(text);
-    if (match === null) throw bad(text, `'${text.slice(from).trim().slice(0, 10)}' is not understood.`);
-    const [, number, name, operator] = match;
-    if (number !== undefined) out.push({ kind: 'number', text: number });
-    else if (name !== undefined) out.push({ kind: 'name', text: name.replace(/^\$(?=[a-z_])/i, '') });
-    else out.push({ kind: 'operator', text: operator as string });
-  }
-  return out;
+  /** The same with its type and where it stands; structs and arrays too. */
+  operand(scope: Scope): Operand;
 }
 
 const LEVELS: readonly (readonly string[])[] = [
@@ -94,86 +70,14 @@ const LEVELS: readonly (readonly string[])[] = [
   ['*', '/', '%'],
 ];
 
-const truth = (value: boolean): bigint => (value ? 1n : 0n);
-export const isTrue = (value: Value): boolean => value !== 0n && value !== 0;
-/** Integers have at most this many bits: longer ones come from shifts only. */
-const MAX_BITS = 128n;
-
-function binary(operator: string, text: string): (a: Value, b: Value) => Value {
-  const compare = (test: (a: Value, b: Value) => boolean) => (a: Value, b: Value) => truth(test(a, b));
-  const integers = (name: (a: bigint, b: bigint) => bigint) => (a: Value, b: Value) => {
-    if (typeof a === 'number' || typeof b === 'number') throw bad(text, `${operator} needs integers.`);
-    return name(a, b);
-  };
-  const arithmetic =
-    (whole: (a: bigint, b: bigint) => bigint, float: (a: number, b: number) => number) => (a: Value, b: Value) =>
-      typeof a === 'bigint' && typeof b === 'bigint' ? whole(a, b) : float(Number(a), Number(b));
-  const divisor = (b: bigint): bigint => {
-    if (b === 0n) throw bad(text, 'division by zero.');
-    return b;
-  };
-  const shift = (b: bigint): bigint => {
-    if (b < 0n || b > MAX_BITS) throw bad(text, `a shift by ${b} is not possible.`);
-    return b;
-  };
-  switch (operator) {
-    case '|':
-      return integers((a, b) => a | b);
-    case '^':
-      return integers((a, b) => a ^ b);
-    case '&':
-      return integers((a, b) => a & b);
-    case '<<':
-      return integers((a, b) => BigInt.asIntN(256, a << shift(b)));
-    case '>>':
-      return integers((a, b) => a >> shift(b));
-    case '==':
-      // biome-ignore lint/suspicious/noDoubleEquals: an integer and a float are compared by value
-      return compare((a, b) => a == b);
-    case '!=':
-      // biome-ignore lint/suspicious/noDoubleEquals: an integer and a float are compared by value
-      return compare((a, b) => a != b);
-    case '<':
-      return compare((a, b) => a < b);
-    case '<=':
-      return compare((a, b) => a <= b);
-    case '>':
-      return compare((a, b) => a > b);
-    case '>=':
-      return compare((a, b) => a >= b);
-    case '+':
-      return arithmetic(
-        (a, b) => a + b,
-        (a, b) => a + b,
-      );
-    case '-':
-      return arithmetic(
-        (a, b) => a - b,
-        (a, b) => a - b,
-      );
-    case '*':
-      return arithmetic(
-        (a, b) => BigInt.asIntN(256, a * b),
-        (a, b) => a * b,
-      );
-    case '/':
-      return arithmetic(
-        (a, b) => a / divisor(b),
-        (a, b) => a / b,
-      );
-    default:
-      return arithmetic(
-        (a, b) => a % divisor(b),
-        (a, b) => a % b,
-      );
-  }
-}
-
 /** What `v3.f` and its like read a register as. */
 const VIEWS: Readonly<Record<string, string>> = { f: 'f32', u: 'u32', i: 'i32', d: 'i32' };
+const TAGS = new Set(['struct', 'union', 'class', 'enum']);
+const SCALAR = /^(?:s\d+|ttmp\d+|vcc(?:_lo|_hi)?|exec(?:_lo|_hi)?|flat_scratch(?:_lo|_hi)?|m0|scc|mode)$/i;
 
 /** Nested parentheses at most. */
 const MAX_DEPTH = 100;
+const END: Token = { kind: 'end', text: 'the end', isDollar: false };
 
 class Parser {
   private readonly text: string;
@@ -184,7 +88,7 @@ class Parser {
 
   constructor(text: string) {
     this.text = text;
-    this.all = tokens(text);
+    this.all = tokensOf(text);
   }
 
   parse(): Node {
@@ -194,11 +98,21 @@ class Parser {
     return node;
   }
 
+  /** The whole text as a type; undefined when it is none. */
+  parseType(): TypeNode | undefined {
+    const type = this.type(true);
+    return this.peek.kind === 'end' ? type : undefined;
+  }
+
   private get peek(): Token {
-    return this.all[this.at] ?? { kind: 'end', text: 'the end' };
+    return this.all[this.at] ?? END;
+  }
+  private isAhead(n: number, text: string): boolean {
+    const { kind, text: found } = this.all[this.at + n] ?? END;
+    return kind === 'operator' && found === text;
   }
   private take(text: string): boolean {
-    if (this.peek.kind !== 'operator' || this.peek.text !== text) return false;
+    if (!this.isAhead(0, text)) return false;
     this.at++;
     return true;
   }
@@ -206,19 +120,25 @@ class Parser {
     if (!this.take(text)) throw bad(this.text, `'${text}' is missing before ${this.peek.text}.`);
   }
 
-  /** `a ? b : c`, or without it what binds more tightly. */
-  private choice(): Node {
+  private nested<T>(make: () => T): T {
     if (++this.depth > MAX_DEPTH) throw bad(this.text, 'it is nested too deeply.');
     try {
+      return make();
+    } finally {
+      this.depth--;
+    }
+  }
+
+  /** `a ? b : c`, or without it what binds more tightly. */
+  private choice(): Node {
+    return this.nested(() => {
       const condition = this.level(0);
       if (!this.take('?')) return condition;
       const yes = this.choice();
       this.expect(':');
       const no = this.choice();
-      return (s) => (isTrue(condition(s)) ? yes(s) : no(s));
-    } finally {
-      this.depth--;
-    }
+      return (s) => (isTrue(numberOf(condition(s))) ? yes(s) : no(s));
+    });
   }
 
   private level(n: number): Node {
@@ -230,163 +150,222 @@ class Parser {
       this.at++;
       const a = left;
       const b = this.level(n + 1);
-      if (operator === '||') left = (s) => truth(isTrue(a(s)) || isTrue(b(s)));
-      else if (operator === '&&') left = (s) => truth(isTrue(a(s)) && isTrue(b(s)));
+      if (operator === '||') left = (s) => truth(isTrue(numberOf(a(s))) || isTrue(numberOf(b(s))));
+      else if (operator === '&&') left = (s) => truth(isTrue(numberOf(a(s))) && isTrue(numberOf(b(s))));
       else {
         const apply = binary(operator, this.text);
-        const { pointee } = a;
-        // As in C, what is added to a cast pointer counts what it points to.
-        const scale = pointee !== undefined && (operator === '+' || operator === '-') ? pointee.storageBits / 8 : 1;
-        left = Object.assign(
-          (s: Scope) => {
-            const right = b(s);
-            return apply(a(s), scale === 1 ? right : typeof right === 'bigint' ? right * BigInt(scale) : right * scale);
-          },
-          scale === 1 ? {} : { pointee },
-        );
+        left = (s) => apply(a(s), b(s));
       }
     }
     return left;
   }
 
   private unary(): Node {
-    if (++this.depth > MAX_DEPTH) throw bad(this.text, 'it is nested too deeply.');
-    try {
-      if (this.take('-')) {
+    return this.nested(() => {
+      for (const operator of ['-', '~'] as const) {
+        if (!this.take(operator)) continue;
         const value = this.unary();
-        return (s) => -value(s);
+        return (s) => unary(operator, value(s), this.text);
       }
       if (this.take('+')) return this.unary();
       if (this.take('!')) {
         const value = this.unary();
-        return (s) => truth(!isTrue(value(s)));
+        return (s) => truth(!isTrue(numberOf(value(s))));
       }
-      if (this.take('~')) {
-        const value = this.unary();
-        return (s) => {
-          const number = value(s);
-          if (typeof number === 'number') throw bad(this.text, '~ needs an integer.');
-          return ~number;
-        };
-      }
+      if (this.take('&')) return this.addressOf(this.unary());
       if (this.take('*')) {
         const { kind, text } = this.peek;
-        if (kind === 'operator' && text === '(') return this.pointed(this.unary());
+        const type = kind === 'name' && this.isAhead(1, '(') ? valueType(text) : undefined;
+        if (type === undefined) return this.pointed(this.unary());
         this.at++;
-        const type = kind === 'name' ? valueType(text) : undefined;
-        if (type !== undefined) return this.memory('global', type);
-        if (kind !== 'name')
-          throw bad(this.text, `a type or a pointer follows '*', as in *f32(address), not '${text}'.`);
-        return this.path(text, true);
+        return this.memory('global', type);
       }
       if (this.take('{')) {
-        const type = this.typeWords();
+        const type = this.type(true);
         this.expect('}');
         const address = this.unary();
         if (type === undefined) throw bad(this.text, 'a type stands in {}, as in {float} address.');
-        return this.loaded('global', type, address);
+        return this.loaded('flat', type, address);
       }
       if (this.peek.kind === 'name' && this.peek.text === 'sizeof') {
         this.at++;
         return this.sizeof();
       }
-      return this.indexed(this.primary());
-    } finally {
-      this.depth--;
-    }
-  }
-
-  /** What a pointer that was cast points to. */
-  private pointed(address: Node): Node {
-    if (address.pointee !== undefined) return this.loaded('global', address.pointee, address);
-    throw bad(
-      this.text,
-      'what is in parentheses has no type to point to: write p[i], *f32(address), or *(float *)address.',
-    );
-  }
-
-  /** `[i]` behind a pointer that was cast. */
-  private indexed(base: Node): Node {
-    const { pointee } = base;
-    if (pointee === undefined || !this.take('[')) return base;
-    const index = this.choice();
-    this.expect(']');
-    const size = BigInt(pointee.storageBits / 8);
-    return this.loaded('global', pointee, (s) => {
-      const [at, i] = [base(s), index(s)];
-      if (typeof at === 'number' || typeof i === 'number') throw bad(this.text, 'an address is an integer.');
-      return at + i * size;
+      return this.postfix(this.primary());
     });
   }
 
-  /** Words of a type from here on; undefined when they mean none, as `void`. */
-  private typeWords(): ElementType | undefined {
+  private addressOf(of: Node): Node {
+    return (s) => {
+      const operand = of(s);
+      const address = typeof operand === 'object' ? flatAddress(operand) : undefined;
+      if (typeof operand === 'object' && address !== undefined) {
+        return typedValue(pointerTo(operand.type), BigInt(address), s.load);
+      }
+      const home = typeof operand === 'object' ? operand.home : undefined;
+      const where = home?.kind === 'registers' ? `: it is in ${home.names.join(', ')}` : '';
+      throw bad(this.text, `what '&' is applied to is not in memory${where}.`);
+    };
+  }
+
+  /** What a pointer points to, an array's first element. */
+  private pointed(of: Node): Node {
+    return (s) => {
+      const operand = of(s);
+      const found =
+        typeof operand !== 'object'
+          ? undefined
+          : operand.type.kind === 'array'
+            ? elementAt(operand, 0n)
+            : pointedTo(operand);
+      if (found !== undefined) return found;
+      throw bad(
+        this.text,
+        `what '*' is applied to has no type to point to: write p[i], *f32(address), or *(float *)address.`,
+      );
+    };
+  }
+
+  /** What stands behind a value: `[i]`, `.member`, `->member`. */
+  private postfix(first: Node): Node {
+    let base = first;
+    for (;;) {
+      const of = base;
+      if (this.take('[')) {
+        const index = this.choice();
+        this.expect(']');
+        base = (s) => this.element(of(s), numberOf(index(s)));
+      } else if (this.isAhead(0, '.') || this.isAhead(0, '->')) {
+        this.at++;
+        const { kind, text } = this.peek;
+        if (kind !== 'name') throw bad(this.text, `the name of a member is missing before ${text}.`);
+        this.at++;
+        base = (s) => this.member(of(s), text);
+      } else return base;
+    }
+  }
+
+  private element(of: Operand, index: Value): Operand {
+    if (typeof index === 'number') throw bad(this.text, `${index} is no number of an element.`);
+    const found = typeof of === 'object' ? elementAt(of, index) : undefined;
+    if (found !== undefined) return found;
+    const what = typeof of === 'object' ? `what is of type ${of.type.name}` : 'a number';
+    throw bad(this.text, `${what} has no element ${index}.`);
+  }
+
+  private member(of: Operand, name: string): Operand {
+    const found = typeof of === 'object' ? memberOf(of, name) : undefined;
+    if (found !== undefined) return found;
+    // What cannot be read says why.
+    if (typeof of === 'object' && of.bytes === undefined) numberOf(of);
+    const what = typeof of === 'object' ? `what is of type ${of.type.name}` : 'a number';
+    throw bad(this.text, `${what} has no member '${name}'.`);
+  }
+
+  /** A type from here on, with its `*`; undefined when there is none. `alone`: a name that stands for itself may be a type. */
+  private type(alone: boolean): TypeNode | undefined {
+    const from = this.at;
     const words: string[] = [];
     for (; this.peek.kind === 'name' && isTypeWord(this.peek.text); this.at++) words.push(this.peek.text);
-    return typeOfWords(words);
+    let type: TypeNode | undefined;
+    if (words.length > 0) {
+      const known = typeOfWords(words);
+      const isConst = words.every((word) => word === 'const' || word === 'volatile');
+      type = known !== undefined ? () => known : isConst ? undefined : () => VOID;
+    }
+    if (type === undefined && this.peek.kind === 'name') {
+      const isTagged = TAGS.has(this.peek.text) && this.all[this.at + 1]?.kind === 'name';
+      if (isTagged) this.at++;
+      const { text } = this.peek;
+      // `(n) - 1` is a value; `(Point *) p` and `(color) x` are none.
+      const next = this.all[this.at + 2] ?? END;
+      const isCast = this.isAhead(1, '*')
+        ? this.isTypeWithStars(1)
+        : this.isAhead(1, ')') && (next.kind === 'name' || next.kind === 'number' || next.text === '(');
+      if (alone || isTagged || isCast) {
+        this.at++;
+        type = (s) => {
+          const found = s.typeNamed(text);
+          if (found === undefined) throw bad(this.text, `there is no type '${text}'.`);
+          return found;
+        };
+      }
+    }
+    if (type === undefined) {
+      this.at = from;
+      return undefined;
+    }
+    for (let of = type; this.take('*'); of = type) type = (s) => pointerTo(of(s));
+    return type;
+  }
+
+  /** Whether nothing but `*` stands between a token from here on and `)`. */
+  private isTypeWithStars(n: number): boolean {
+    let at = n;
+    while (this.isAhead(at, '*')) at++;
+    return this.isAhead(at, ')');
   }
 
   /** What follows `(` when it is a cast: `float) x`, `int *) p`. */
   private cast(): Node | undefined {
-    const { kind, text } = this.peek;
     const from = this.at;
-    if (kind !== 'name' || !isTypeWord(text)) return undefined;
-    const type = this.typeWords();
-    let stars = 0;
-    while (this.take('*')) stars++;
+    const { text } = this.peek;
+    const type = this.type(false);
     // `f32(x)` in parentheses is no cast.
-    if (!this.take(')')) {
+    if (type === undefined || !this.take(')')) {
       this.at = from;
       return undefined;
     }
     const value = this.unary();
-    if (stars === 0) {
-      if (type === undefined) throw bad(this.text, `'${text}' is no type of a value.`);
-      return (s) => convert(value(s), type, this.text);
-    }
-    // A pointer to a pointer points to an address.
-    return Object.assign((s: Scope) => value(s), { pointee: stars > 1 ? valueType('u64') : type });
+    return (s) => {
+      const to = type(s);
+      if (to === VOID) throw bad(this.text, `'${text}' is no type of a value.`);
+      return typedValue(to, convert(numberOf(value(s)), to, this.text), s.load);
+    };
   }
 
   /** What follows `sizeof`: a type in parentheses, or a value. */
   private sizeof(): Node {
     const from = this.at;
     if (this.take('(')) {
-      const isType = this.peek.kind === 'name' && isTypeWord(this.peek.text);
-      const type = this.typeWords();
-      const isPointer = this.take('*');
-      if (isType && this.take(')') && (isPointer || type !== undefined)) {
-        const bytes = isPointer ? 8n : BigInt((type as ElementType).storageBits / 8);
-        return () => bytes;
-      }
-      this.at = from;
+      const isName = this.peek.kind === 'name' && this.isAhead(1, ')') && !isTypeWord(this.peek.text);
+      const type = isName ? undefined : this.type(true);
+      if (type !== undefined && this.take(')')) return (s) => BigInt(this.bytesOf(type(s)));
     }
-    const { sizeOf } = this.unary();
-    if (sizeOf === undefined) throw bad(this.text, 'sizeof takes a type or a variable of the source program.');
+    this.at = from;
+    const name = this.take('(') && this.peek.kind === 'name' && this.isAhead(1, ')') ? this.peek.text : undefined;
+    this.at = from;
+    const value = this.unary();
     return (s) => {
-      const bytes = sizeOf(s);
-      if (bytes === undefined) throw bad(this.text, 'there is no such variable here.');
-      return BigInt(bytes);
+      const named = name === undefined || s.variable(name, s.lane) !== undefined ? undefined : s.typeNamed(name);
+      const operand = named === undefined ? value(s) : undefined;
+      if (named !== undefined) return BigInt(this.bytesOf(named));
+      if (typeof operand === 'object') return BigInt(this.bytesOf(operand.type));
+      throw bad(this.text, 'sizeof takes a type or a variable of the source program.');
     };
   }
 
-  private memory(space: 'global' | 'lds' | 'scratch', type: ElementType): Node {
+  private bytesOf(type: DebugType): number {
+    if (type.bytes > 0) return type.bytes;
+    throw bad(this.text, `${type.name} has no size.`);
+  }
+
+  private memory(space: SpaceName, type: ElementType): Node {
     this.expect('(');
     const address = this.choice();
     this.expect(')');
-    return this.loaded(space, type, address);
+    const shown = machineType(type);
+    return this.loaded(space, () => shown, address);
   }
 
-  private loaded(space: 'global' | 'lds' | 'scratch', type: ElementType, address: Node): Node {
+  private loaded(space: SpaceName, type: TypeNode, address: Node): Node {
     if (space === 'scratch') this.isPerLane = true;
-    const addressIn = (s: Scope): bigint => {
-      const at = address(s);
-      if (typeof at === 'number') throw bad(this.text, 'an address is an integer.');
-      return at;
+    const text = this.text;
+    return (s) => {
+      const at = numberOf(address(s));
+      if (typeof at === 'number') throw bad(text, 'an address is an integer.');
+      return inMemory({ kind: 'local', wave: undefined, lane: s.lane, load: s.load }, text, type(s), space, at);
     };
-    const value = (s: Scope): Value =>
-      fromBits(bitsOf(s.load(space, addressIn(s), type.storageBits / 8, s.lane)), type);
-    return Object.assign(value, { memory: { space, type, address: addressIn } });
   }
 
   private primary(): Node {
@@ -397,127 +376,150 @@ class Parser {
       this.expect(')');
       return inner;
     }
-    const { kind, text } = this.peek;
+    const token = this.peek;
+    const { kind, text } = token;
     this.at++;
     if (kind === 'number') {
-      const value = /^0x|^\d+$/i.test(text) ? BigInt(text) : Number(text);
+      const value = numberOfToken(text);
       return () => value;
     }
     if (kind !== 'name') throw bad(this.text, `a value is missing before ${text}.`);
-    if (text.startsWith('$')) {
-      return (s) => {
-        const value = s.remembered(text);
-        if (value === undefined) throw bad(this.text, `nothing has been printed that is '${text}'.`);
-        return value;
-      };
-    }
-    return this.named(text);
+    if (text.startsWith('$')) return this.remembered(text);
+    return this.named(token);
   }
 
-  private named(text: string): Node {
-    const space = /^(lds|scratch)\.(\w+)$/i.exec(text);
-    const spaceType = valueType(space?.[2] ?? '');
-    if (space !== null && spaceType !== undefined) {
-      return this.memory((space[1] as string).toLowerCase() as 'lds' | 'scratch', spaceType);
-    }
-    const type = valueType(text);
-    if (type !== undefined && this.take('(')) {
-      const inner = this.choice();
-      this.expect(')');
-      // An integer's bits are read as the type; a float is converted.
-      return (s) => {
-        const value = inner(s);
-        if (typeof value === 'bigint') return fromBits(value, type);
-        if (type.kind === 'float') return value;
-        if (!Number.isFinite(value)) throw bad(this.text, `${value} is no integer.`);
-        return fromBits(BigInt(Math.trunc(value)), type);
-      };
-    }
-    const [, register, view = ''] = /^([sva]\d+)\.([a-z]\w*)$/i.exec(text) ?? [];
-    const viewType = valueType(Object.hasOwn(VIEWS, view) ? (VIEWS[view] as string) : view);
-    if (register !== undefined && viewType !== undefined) {
-      const word = this.vector(register);
-      return (s) => fromBits(word(s) as bigint, viewType);
-    }
-    if (/^[sva]$/i.test(text) && this.take('[')) return this.range(text);
-    if (/^[va]\d+$/i.test(text)) return this.vector(text);
-    if (/^(s\d+|ttmp\d+|vcc(_lo|_hi)?|exec(_lo|_hi)?|flat_scratch(_lo|_hi)?|m0|scc|mode)$/i.test(text)) {
-      return (s) => s.register(text, s.lane);
-    }
-    if (text.toLowerCase() === 'lane') {
-      this.isPerLane = true;
-      return (s) => BigInt(s.lane);
-    }
-    return this.path(text, false);
-  }
-
-  /** `name`, `name.member`, `name[2]`, `name->member`; with `*` before it what it points to. */
-  private path(text: string, isPointer: boolean): Node {
-    this.isPerLane = true;
-    const parts: (string | Node)[] = text.split('.');
-    // `workgroup.x` is one name.
-    if (parts[0] === 'workgroup') parts.splice(0, parts.length, text);
-    for (;;) {
-      if (this.take('[')) {
-        parts.push(this.choice());
-        this.expect(']');
-      } else if (this.take('->')) {
-        parts.push('*', ...this.peek.text.split('.'));
-        this.at++;
-      } else if (this.peek.kind === 'name' && this.peek.text.startsWith('.')) {
-        parts.push(...this.peek.text.slice(1).split('.'));
-        this.at++;
-      } else break;
-    }
-    if (isPointer) parts.push('*');
-    const pathIn = (s: Scope) => parts.map((part) => (typeof part === 'string' ? part : Number(part(s))));
-    const value = (s: Scope): Value => {
-      const found = s.path(pathIn(s), s.lane) ?? (parts.length === 1 ? s.remembered(text) : undefined);
-      if (found === undefined) throw bad(this.text, `'${text}' is no register, argument or variable here.`);
-      return found;
+  private remembered(text: string): Node {
+    return (s) => {
+      const value = s.remembered(text);
+      if (value === undefined) throw bad(this.text, `nothing has been printed that is '${text}'.`);
+      return value;
     };
-    return Object.assign(value, { sizeOf: (s: Scope) => s.sizeOf(pathIn(s), s.lane) });
   }
 
-  /** `s[2:3]`, `v[0:1]`. */
-  private range(file: string): Node {
-    const from = this.peek.text;
-    this.at++;
-    this.expect(':');
-    const to = this.peek.text;
-    this.at++;
-    this.expect(']');
-    if (!/^\d{1,3}$/.test(from) || !/^\d{1,3}$/.test(to))
-      throw bad(this.text, `${file}[${from}:${to}] is no register range.`);
-    if (Number(to) - Number(from) > 3) throw bad(this.text, 'at most four registers are one value.');
-    return this.vector(`${file}[${from}:${to}]`);
+  private named(token: Token): Node {
+    const { text } = token;
+    const name = text.toLowerCase();
+    const second = this.all[this.at + 1];
+    if ((name === 'lds' || name === 'scratch') && this.isAhead(0, '.') && this.isAhead(2, '(')) {
+      const type = valueType(second?.text ?? '');
+      if (type !== undefined) {
+        this.at += 2;
+        return this.memory(name, type);
+      }
+    }
+    const type = this.isAhead(0, '(') ? valueType(text) : undefined;
+    if (type !== undefined) return this.bitsAs(type);
+    if (this.isAhead(0, '(')) throw bad(this.text, `functions are not called from here, so '${text}(' means nothing.`);
+    if (/^[sva]$/i.test(text) && this.isRange()) return this.range(text);
+    if (/^[sva]\d+$/i.test(text) && this.isAhead(0, '.') && second?.kind === 'name') {
+      const { text: view } = second;
+      const viewed = valueType(Object.hasOwn(VIEWS, view) ? (VIEWS[view] as string) : view);
+      if (viewed !== undefined) {
+        this.at += 2;
+        const word = this.register(token);
+        return (s) => fromBits(numberOf(word(s)) as bigint, viewed);
+      }
+    }
+    if (/^[va]\d+$/i.test(text) || SCALAR.test(text)) return this.register(token);
+    if (name === 'lane') {
+      this.isPerLane = true;
+      return this.unlessVariable(token, (s) => BigInt(s.lane));
+    }
+    return this.variable(token);
+  }
+
+  /** `f32(v3)`: an integer's bits are read as the type; a float is converted. */
+  private bitsAs(type: ElementType): Node {
+    this.expect('(');
+    const inner = this.choice();
+    this.expect(')');
+    return (s) => {
+      const value = numberOf(inner(s));
+      if (typeof value === 'bigint') return fromBits(value, type);
+      if (type.kind === 'float') return value;
+      if (!Number.isFinite(value)) throw bad(this.text, `${value} is no integer.`);
+      return fromBits(BigInt(Math.trunc(value)), type);
+    };
+  }
+
+  /** A variable, an argument, a place in the dispatch, or a value of the session. */
+  private variable({ text, isDollar }: Token): Node {
+    this.isPerLane = true;
+    return (s) => {
+      const own = isDollar ? s.remembered(text) : s.variable(text, s.lane);
+      const found = own ?? s.named(text, s.lane) ?? s.remembered(text) ?? s.variable(text, s.lane);
+      if (found !== undefined) return found;
+      const more = s.whyUnknown === undefined ? '' : ` ${s.whyUnknown}`;
+      throw bad(this.text, `'${text}' is no register, argument or variable here.${more}`);
+    };
+  }
+
+  /** What a name is, but a variable of the source program hides it where no `$` stands before it. */
+  private unlessVariable({ text, isDollar }: Token, other: Node): Node {
+    return isDollar ? other : (s) => s.variable(text, s.lane) ?? other(s);
   }
 
   /** A register, for vectors with `[lane]` behind it where that is not the scope's. */
-  private vector(text: string): Node {
-    if (/^s/i.test(text)) return (s) => s.register(text, s.lane);
+  private register(token: Token): Node {
+    const { text } = token;
+    if (!/^[va]/i.test(text)) return this.unlessVariable(token, (s) => s.register(text, s.lane));
     if (!this.take('[')) {
       this.isPerLane = true;
-      return (s) => s.register(text, s.lane);
+      return this.unlessVariable(token, (s) => s.register(text, s.lane));
     }
     const lane = this.choice();
     this.expect(']');
     return (s) => {
-      const value = lane(s);
-      if (typeof value === 'number' || value < 0n || value > 63n)
-        throw bad(this.text, `${value} is no lane from 0 to 63.`);
-      return s.register(text, Number(value));
+      const index = numberOf(lane(s));
+      const own = token.isDollar ? undefined : s.variable(text, s.lane);
+      if (own !== undefined) return this.element(own, index);
+      return s.register(text, this.lane(index));
     };
+  }
+
+  private lane(value: Value): number {
+    if (typeof value === 'number' || value < 0n || value > 63n)
+      throw bad(this.text, `${value} is no lane from 0 to 63.`);
+    return Number(value);
+  }
+
+  private isRange(): boolean {
+    const [from, to] = [this.all[this.at + 1], this.all[this.at + 3]];
+    return this.isAhead(0, '[') && this.isAhead(2, ':') && from?.kind === 'number' && to?.kind === 'number';
+  }
+
+  /** `s[2:3]`, `v[0:1]`. */
+  private range(file: string): Node {
+    const [from = '', to = ''] = [this.all[this.at + 1]?.text, this.all[this.at + 3]?.text];
+    this.at += 4;
+    this.expect(']');
+    if (!/^\d{1,3}$/.test(from) || !/^\d{1,3}$/.test(to))
+      throw bad(this.text, `${file}[${from}:${to}] is no register range.`);
+    if (Number(to) - Number(from) > 3) throw bad(this.text, 'at most four registers are one value.');
+    return this.register({ kind: 'name', text: `${file}[${from}:${to}]`, isDollar: true });
   }
 }
 
 /** Longest expression. */
 const MAX_LENGTH = 1000;
 
+function parserOf(text: string): Parser {
+  if (text.length > MAX_LENGTH) throw bad(`${text.slice(0, 40)}…`, `it has more than ${MAX_LENGTH} characters.`);
+  return new Parser(text.trim());
+}
+
 /** Parses an expression; what is none is `run/bad-expression`. */
 export function parseExpression(text: string): Expression {
-  if (text.length > MAX_LENGTH) throw bad(`${text.slice(0, 40)}…`, `it has more than ${MAX_LENGTH} characters.`);
-  const parser = new Parser(text.trim());
+  const parser = parserOf(text);
   const node = parser.parse();
-  return { text: text.trim(), isPerLane: parser.isPerLane, memory: node.memory, evaluate: node };
+  const { isPerLane } = parser;
+  return { text: text.trim(), isPerLane, operand: node, evaluate: (s) => numberOf(node(s)) };
+}
+
+/** The type that a text names, as `int *` or `struct pair`; undefined when it names none. */
+export function typeOfText(text: string, scope: Scope): DebugType | undefined {
+  const words = text.trim().split(/[\s*]+/);
+  const isType = isTypeWord(words[0] as string) || TAGS.has(words[0] as string);
+  if (!isType && scope.typeNamed(words[0] as string) === undefined) return undefined;
+  return parserOf(text).parseType()?.(scope);
 }

@@ -9,9 +9,9 @@ async function answersTo(lines: readonly string[]): Promise<readonly string[]> {
 
 test.each([
   ['p (char)0x1ff', '-1'],
-  ['p (unsigned long long)-1', '18446744073709551615 (0xffffffffffffffff)'],
+  ['p (unsigned long long)-1', '18446744073709551615'],
   ['p (int)3.7', '3'],
-  ['p (float)0.1', '0.10000000149011612'],
+  ['p (float)0.1', '0.1'],
   ['p sizeof(double) + sizeof(int*)', '16 (0x10)'],
   ['p 5 > 3 ? 10 : 20', '10 (0xa)'],
   ['p/c 65', "65 'A'"],

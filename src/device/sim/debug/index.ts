@@ -8,10 +8,18 @@ export { completions, debuggerHelp, executeCommand, runCommand } from './command
 export { Debugger, DebuggerQuit, type DebugLeader } from './debugger.ts';
 export { type Expression, parseExpression } from './expression.ts';
 export { formatted } from './format.ts';
-export { backtrace, type CodeLine, codeAround, evaluate, stopText, waveText } from './look.ts';
+export {
+  backtrace,
+  type CodeLine,
+  codeAround,
+  evaluate,
+  operandOf,
+  stopText,
+  waveText,
+} from './look.ts';
 export { type PlaceNames, placesOf, placesOfLine } from './places.ts';
 export { activeLanes, loadBytes, storeBytes } from './scope.ts';
-export { partsOf, type ShownVariable, scalarOf, variablesOf, variableText } from './source-variables.ts';
+export { operandText, partsOf, variablesOf, variableText } from './source-variables.ts';
 export type {
   BackTarget,
   Call,
@@ -24,4 +32,5 @@ export type {
   StopReason,
 } from './stop.ts';
 export { type DebugTerminal, TerminalFront } from './terminal-front.ts';
+export { type ShownVariable, scalarOf } from './typed.ts';
 export type { Value } from './value.ts';

@@ -21,8 +21,9 @@ import {
 } from './look.ts';
 import { textAt } from './print-commands.ts';
 import { addressNumber } from './scope.ts';
-import { type VariableKind, variablesOf, variableText } from './source-variables.ts';
+import { variablesOf, variableText } from './source-variables.ts';
 import { addressOf, symbolText } from './type-commands.ts';
+import type { VariableKind } from './typed.ts';
 import { valueType } from './value.ts';
 
 export function registers(session: CommandSession, words: readonly string[]): undefined {
@@ -105,7 +106,7 @@ export function examineCommand(session: CommandSession, { words, rest, format }:
   const kind = letters.includes('f') ? 'f' : letters.includes('d') ? 'i' : 'u';
   const type = valueType(`${kind}${kind === 'f' ? Math.max(16, bits) : bits}`) ?? elementType('u32');
   const isHex = !/[duf]/.test(letters);
-  const { space, offset } = spaceNamed(d, rest) ?? { space: 'global', offset: rest };
+  const { space, offset } = spaceNamed(d, rest) ?? { space: 'flat', offset: rest };
   const value = evaluate(d, offset);
   if (typeof value === 'number') throw bad(`'${offset}' is a float, not an address.`);
   return show(session, examine(d, space, value, n, type, isHex ? 'x' : ''));

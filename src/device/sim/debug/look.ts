@@ -7,8 +7,10 @@ import type { Debugger } from './debugger.ts';
 import { parseExpression } from './expression.ts';
 import { formatted } from './format.ts';
 import { type Frame, lineText } from './frames.ts';
-import { type SpaceName, scopeOf } from './scope.ts';
+import { scopeOf } from './scope.ts';
+import { operandText } from './source-variables.ts';
 import type { Stop } from './stop.ts';
+import type { Operand, SpaceName } from './typed.ts';
 import { bitsOf, fromBits, type Value } from './value.ts';
 
 /** The wave that commands are about. */
@@ -32,7 +34,7 @@ export function stopText(d: Debugger, stop: Stop): string {
   const lines: string[] = [];
   if (change !== undefined) {
     const verb = reason === 'written' ? 'is about to be written' : 'changed';
-    lines.push(`${change.text} ${verb}: ${formatted(change.before)} → ${formatted(change.after)}`);
+    lines.push(`${change.text} ${verb}: ${operandText(change.before)} → ${operandText(change.after)}`);
   }
   if (fault !== undefined) lines.push(fault.message);
   if (note !== undefined) lines.push(note);
@@ -47,6 +49,11 @@ export function stopText(d: Debugger, stop: Stop): string {
     );
   }
   return lines.join('\n');
+}
+
+/** What an expression is for the selected wave and lane, structs and arrays too. */
+export function operandOf(d: Debugger, text: string): Operand {
+  return parseExpression(text).operand(scopeOf(d.selected, d.lane, d));
 }
 
 /** An expression's value for the selected wave and lane; without a wave, for the dispatch. */

@@ -1,17 +1,17 @@
 // Commands that print values: `print`, `printf`, `echo`, `display`, in formats of gdb.
-import { type ElementType, WavesmithError } from '../../../base/index.ts';
+import { WavesmithError } from '../../../base/index.ts';
 import type { Wave } from '../state/wave.ts';
 import { partsBehind, variableAt } from './assign.ts';
 import { bad, type CommandLine, type CommandSession, MOST, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
-import { parseExpression } from './expression.ts';
 import { formatted } from './format.ts';
-import { disassembly, evaluate } from './look.ts';
-import { loadBytes, scopeOf } from './scope.ts';
-import { set } from './set-command.ts';
-import { scalarOf, variableText } from './source-variables.ts';
+import { disassembly, evaluate, operandOf } from './look.ts';
+import { loadBytes } from './scope.ts';
+import { hasAssignment, set } from './set-command.ts';
+import { operandText, plainText } from './source-variables.ts';
 import { addressOf } from './type-commands.ts';
-import { bitsOf, fromBits, type Value } from './value.ts';
+import { numberOf, type Operand } from './typed.ts';
+import type { Value } from './value.ts';
 
 const FORMATS = 'x d u t f o c a z s';
 
@@ -19,8 +19,10 @@ const FORMATS = 'x d u t f o c a z s';
 export function printCommand(session: CommandSession, { rest, format }: CommandLine): undefined {
   const d = session.debugger;
   if (rest === '') throw bad('An expression is missing.', 'For example: print v3 + 1, print/f v3, print *f32(x + 4).');
-  if (/^[^=<>!]+=(?!=)/.test(rest)) return set(session, { words: [], rest, format: '' });
-  if (/^&\s*[A-Za-z_]/.test(rest)) return show(session, [`${rest} = ${addressOf(session, rest.slice(1).trim())}`]);
+  if (hasAssignment(rest)) return set(session, { words: [], rest, format: '' });
+  if (/^&\s*[A-Za-z_][\w.[\]>-]*$/.test(rest)) {
+    return show(session, [`${rest} = ${addressOf(session, rest.slice(1).trim())}`]);
+  }
   const { text, value } = shownValue(d, rest, format);
   if (value !== undefined) d.remembered.keep(value);
   return show(session, [`${rest} = ${text}`]);
@@ -31,47 +33,36 @@ export function shownValue(
   d: Debugger,
   text: string,
   format: string,
-): { readonly text: string; readonly value: Value | undefined } {
+): { readonly text: string; readonly value: Operand | undefined } {
   const letter = format === '' ? '' : (/^[a-z]$/.exec(format)?.[0] ?? '?');
   if (letter !== '' && !FORMATS.includes(letter)) {
     throw bad(`'/${format}' is no format of a value.`, `Formats: ${FORMATS}; 'x/${format}' shows memory.`);
   }
-  const several = /^(.+)@\s*(\d{1,5}|0x[0-9a-f]{1,4})$/i.exec(text.trim());
-  if (several !== null)
-    return { text: elements(d, several[1] as string, Number(several[2]), letter), value: undefined };
-  const variable = d.selected === undefined ? undefined : variableAt(d, d.selected, text);
-  if (variable !== undefined) return { text: variableText(variable, letter), value: scalarOf(variable) };
-  const value = evaluate(d, text);
-  return { text: formatted(value, letter), value };
+  const several = /^(.+)@([^@]+)$/s.exec(text.trim());
+  if (several !== null) {
+    const [, first = '', times = ''] = several;
+    return { text: elements(d, first, evaluate(d, times), letter), value: undefined };
+  }
+  const value = operandOf(d, text);
+  // Memory that is not there is an error; a variable without a value is shown so.
+  if (typeof value === 'object' && value.bytes === undefined && value.home?.kind === 'memory') numberOf(value);
+  return { text: operandText(value, letter), value };
 }
 
 /** `EXPRESSION@N`: so many of its kind, one behind the other in memory. */
-function elements(d: Debugger, text: string, n: number, format: string): string {
-  if (n < 1 || n > MOST) throw bad(`'@${n}' is not a number of elements from 1 to ${MOST}.`);
-  const w = d.selected;
-  const variable = w === undefined ? undefined : variableAt(d, w, text);
-  if (w !== undefined && variable !== undefined) {
-    const all = partsBehind(d, w, variable, n).map((one) => variableText(one, format));
-    return `{${all.join(', ')}}`;
-  }
-  const { memory } = parseExpression(text);
-  if (memory === undefined) {
+function elements(d: Debugger, text: string, times: Value, format: string): string {
+  const n = Number(times);
+  if (!(Number.isInteger(n) && n >= 1 && n <= MOST))
+    throw bad(`'@${times}' is not a number of elements from 1 to ${MOST}.`);
+  const first = variableAt(d, text);
+  if (first === undefined) {
     throw bad(
       `'${text.trim()}' is not in memory, so nothing stands behind it.`,
       "'registers v0-3' shows several registers.",
     );
   }
-  const { space, type } = memory;
-  const scope = scopeOf(w, d.lane, d);
-  const size = type.storageBits / 8;
-  const bytes = scope.load(space, memory.address(scope), n * size, d.lane);
-  const all = Array.from({ length: n }, (_, i) => elementText(bytes.subarray(i * size, (i + 1) * size), type, format));
+  const all = partsBehind(first, n).map((one) => (format === '' ? plainText(one) : operandText(one, format)));
   return `{${all.join(', ')}}`;
-}
-
-function elementText(bytes: Uint8Array, type: ElementType, format: string): string {
-  const bits = bitsOf(bytes);
-  return format === 'x' || format === 't' ? formatted(bits, format) : formatted(fromBits(bits, type), format || 'u');
 }
 
 /** Values that are shown at each stop; `display/i PLACE` shows instructions. */

@@ -1,18 +1,18 @@
 // Values that were printed and variables of a session: `$1`, `$$`, `$i`.
-import type { Value } from './value.ts';
+import type { Operand } from './typed.ts';
 
 /** What values that were printed and variables of the session are called: `$1`, `$$2`, `$`, `$i`. */
 export class Remembered {
-  private readonly printed: Value[] = [];
-  readonly variables = new Map<string, Value>();
+  private readonly printed: Operand[] = [];
+  readonly variables = new Map<string, Operand>();
 
   /** Keeps a printed value; the result is its number. */
-  keep(value: Value): number {
+  keep(value: Operand): number {
     return this.printed.push(value);
   }
 
   /** `$N` the value of that number, `$` the last one, `$$` the one before, `$$N` the one N before; else a variable of the session. */
-  value(name: string): Value | undefined {
+  value(name: string): Operand | undefined {
     const [, back = '', digits = ''] = /^(\$\$?)(\d{0,9})$/.exec(name) ?? [];
     if (back === '') return this.variables.get(name.replace(/^\$/, ''));
     const last = this.printed.length - 1;

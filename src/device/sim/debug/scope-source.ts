@@ -4,6 +4,7 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Remembered } from './remembered.ts';
 import type { DebuggedArgument } from './stop.ts';
+import type { Load } from './typed.ts';
 
 /** The function whose variables are meant. */
 export interface SelectedFrame {
@@ -32,6 +33,10 @@ export interface ScopeSource {
   readonly info: DebugInfo | undefined;
   /** Address at which the file's address 0 is loaded. */
   readonly codeBase: number;
+  /** Workgroups of the dispatch and work-items of a workgroup; undefined before it starts. */
+  readonly shape?: { readonly grid: readonly number[]; readonly block: readonly number[] } | undefined;
+  /** Reads memory as a wave sees it; without a wave, global memory. */
+  loadAs(w: Wave | undefined): Load;
   /** Values that were printed and variables of the session. */
   readonly remembered?: Remembered | undefined;
 }

@@ -1,6 +1,7 @@
 // What the names of a debugger's expression mean for a wave and a lane: registers, arguments, memory.
 import { WavesmithError } from '../../../base/index.ts';
-import { globalSpace, ldsSpace, scratchSpace } from '../interpreter/spaces.ts';
+import type { DebugType } from '../../../codeobject/index.ts';
+import { flatSpace, globalSpace, ldsSpace, type Space, scratchSpace } from '../interpreter/spaces.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import { MemoryFault } from '../state/region.ts';
 import { LANES, type Wave } from '../state/wave.ts';
@@ -8,11 +9,24 @@ import { hex } from '../tools/lanes.ts';
 import { isVectorSlot, scalarSlot, slotsFromText, vectorWord } from '../tools/registers.ts';
 import type { Scope } from './expression.ts';
 import type { ScopeSource } from './scope-source.ts';
-import { findVariable, partAt, valueOfPath } from './source-variables.ts';
-import { bitsOf, type Value } from './value.ts';
+import { findVariable, memberOf } from './source-variables.ts';
+import {
+  type Load,
+  type Operand,
+  type ShownVariable,
+  type SpaceName,
+  spaceOfFlat,
+  THREE_WORDS,
+  typedValue,
+} from './typed.ts';
+import { bitsOf } from './value.ts';
 
-const SPACES = { global: globalSpace, lds: ldsSpace, scratch: scratchSpace };
-export type SpaceName = keyof typeof SPACES;
+const SPACES: Readonly<Record<SpaceName, Space>> = {
+  global: globalSpace,
+  lds: ldsSpace,
+  scratch: scratchSpace,
+  flat: flatSpace,
+};
 
 /** Lanes that EXEC turns on. */
 export function activeLanes(w: Wave): number[] {
@@ -59,7 +73,10 @@ export function storeBytes(w: Wave, space: SpaceName, address: number, bytes: Ui
 
 function badAddress(error: unknown, space: SpaceName, address: number, size: number): unknown {
   if (!(error instanceof MemoryFault)) return error;
-  const where = { global: 'memory', lds: "the workgroup's LDS", scratch: "the lane's scratch" }[space];
+  const at = spaceOfFlat(address);
+  const where = { global: 'memory', lds: "the workgroup's LDS", scratch: "the lane's scratch" }[
+    space === 'flat' ? at.space : space
+  ];
   return new WavesmithError('run/bad-address', `${where} has no ${size} accessible bytes at ${hex(address)}.`, {
     hint: "'info arguments' shows the buffers.",
   });
@@ -75,42 +92,93 @@ function some(w: Wave | undefined, what: string): Wave {
 
 /** What names mean to a wave and lane; without a wave, to the dispatch. */
 export function scopeOf(wave: Wave | undefined, lane: number, source: ScopeSource): Scope {
-  return {
-    lane,
-    register: (text, of) => {
-      const w = some(wave, text);
-      const { first, count } = slotsFromText(text);
-      let bits = 0n;
-      for (let slot = first + count - 1; slot >= first; slot--) {
-        const word = isVectorSlot(slot) ? vectorWord(w, slot, of) : scalarSlot(w, slot);
-        bits = (bits << 32n) | BigInt(word >>> 0);
-      }
-      return bits;
-    },
-    path: ([name, ...rest], of) => {
-      if (typeof name !== 'string') return undefined;
-      const shown = wave === undefined ? undefined : findVariable(wave, of, source, name);
-      if (shown !== undefined) return valueOfPath(shown, rest);
-      if (rest.length > 0) return undefined;
-      const place = placeValue(wave, name, source);
-      if (place !== undefined) return place;
-      const all = source.arguments();
-      const index = /^arg(\d{1,3})$/.exec(name)?.[1];
-      const argument = all.find((a) => a.name === name) ?? (index === undefined ? undefined : all[Number(index)]);
-      if (argument === undefined) return undefined;
-      if (argument.address !== undefined) return BigInt(argument.address);
-      return argument.bytes === undefined ? undefined : bitsOf(argument.bytes);
-    },
-    sizeOf: ([name, ...rest], of) => {
-      const shown = wave === undefined || typeof name !== 'string' ? undefined : findVariable(wave, of, source, name);
-      return shown === undefined ? undefined : partAt(shown, rest).type.bytes;
-    },
-    remembered: (name) => source.remembered?.value(name),
-    load: (space, address, bytes, of) => {
-      const at = addressNumber(address);
-      if (space === 'global' && source.memory !== undefined) return globalBytes(source.memory, at, bytes);
-      return loadBytes(some(wave, space), space, at, bytes, of);
-    },
+  return new WaveScope(wave, lane, source);
+}
+
+class WaveScope implements Scope {
+  readonly lane: number;
+  private readonly wave: Wave | undefined;
+  private readonly source: ScopeSource;
+
+  constructor(wave: Wave | undefined, lane: number, source: ScopeSource) {
+    this.wave = wave;
+    this.lane = lane;
+    this.source = source;
+  }
+
+  get load(): Load {
+    return this.source.loadAs(this.wave);
+  }
+
+  get whyUnknown(): string | undefined {
+    return withoutVariables(this.source);
+  }
+
+  register(text: string, lane: number): bigint {
+    const w = some(this.wave, text);
+    const { first, count } = slotsFromText(text);
+    let bits = 0n;
+    for (let slot = first + count - 1; slot >= first; slot--) {
+      const word = isVectorSlot(slot) ? vectorWord(w, slot, lane) : scalarSlot(w, slot);
+      bits = (bits << 32n) | BigInt(word >>> 0);
+    }
+    return bits;
+  }
+
+  variable(name: string, lane: number): ShownVariable | undefined {
+    const { wave, source } = this;
+    if (wave === undefined || source.info === undefined || OF_HIP.has(name)) return undefined;
+    return variableOrMember(wave, lane, source, name);
+  }
+
+  named(name: string, lane: number): Operand | undefined {
+    const { wave, source } = this;
+    const place = placeOperand(wave, name, lane, source);
+    if (place !== undefined) return place;
+    const all = source.arguments();
+    const index = /^arg(\d{1,3})$/.exec(name)?.[1];
+    const argument = all.find((a) => a.name === name) ?? (index === undefined ? undefined : all[Number(index)]);
+    if (argument?.address !== undefined) return BigInt(argument.address);
+    if (argument !== undefined) return argument.bytes === undefined ? undefined : bitsOf(argument.bytes);
+    const enumerator = source.info?.enumerator(name);
+    return enumerator && typedValue(enumerator.type, BigInt(enumerator.value), this.load);
+  }
+
+  typeNamed(name: string): DebugType | undefined {
+    return this.source.info?.typeNamed(name);
+  }
+
+  remembered(name: string): Operand | undefined {
+    return this.source.remembered?.value(name);
+  }
+}
+
+/** Headers of HIP declare them as variables that stand nowhere. */
+const OF_HIP = new Set(['threadIdx', 'blockIdx', 'blockDim', 'gridDim']);
+
+/** What is said of code whose compiler describes no variables. */
+export function withoutVariables({ info }: ScopeSource): string | undefined {
+  const found = info?.withoutVariables();
+  return found === undefined
+    ? undefined
+    : `The debug information of ${found.producer} has lines and functions but describes no variables: registers, arguments and memory can be shown.`;
+}
+
+/** A variable, or a member of the object whose function it is. */
+function variableOrMember(w: Wave, lane: number, source: ScopeSource, name: string): ShownVariable | undefined {
+  const found = findVariable(w, lane, source, name);
+  if (found !== undefined || name === 'this') return found;
+  const own = findVariable(w, lane, source, 'this');
+  return own === undefined ? undefined : memberOf(own, name);
+}
+
+/** Reads memory as a wave sees it; without a wave, global memory. */
+export function loadFrom(wave: Wave | undefined, memory: DeviceMemory | undefined): Load {
+  return (space, address, bytes, lane) => {
+    const at = addressNumber(address);
+    const isGlobal = space === 'global' || (space === 'flat' && spaceOfFlat(at).space === 'global');
+    if (isGlobal && memory !== undefined) return globalBytes(memory, at, bytes);
+    return loadBytes(some(wave, space), space, at, bytes, lane);
   };
 }
 
@@ -120,10 +188,31 @@ export function addressNumber(address: bigint): number {
   throw new WavesmithError('run/bad-address', `${address} is no address.`);
 }
 
-function placeValue(wave: Wave | undefined, name: string, source: ScopeSource): Value | undefined {
-  const axis = /^workgroup\.([xyz])$/.exec(name)?.[1];
-  if (axis === undefined && name !== 'wave' && name !== 'pc') return undefined;
-  const w = some(wave, name);
-  if (axis !== undefined) return BigInt(w.workgroup.id['xyz'.indexOf(axis)] as number);
-  return BigInt(name === 'wave' ? w.index : (source.pcOf(w) ?? 0));
+/** `pc`, `wave`, `workgroup.x`, and the words of HIP for where a work-item is. */
+function placeOperand(wave: Wave | undefined, name: string, lane: number, source: ScopeSource): Operand | undefined {
+  const { shape } = source;
+  switch (name) {
+    case 'wave':
+      return BigInt(some(wave, name).index);
+    case 'pc':
+      return BigInt(source.pcOf(some(wave, name)) ?? 0);
+    case 'workgroup':
+    case 'blockIdx':
+      return threeWords(some(wave, name).workgroup.id, source.loadAs(wave));
+    case 'threadIdx': {
+      const [x = 1, y = 1, z = 1] = shape?.block ?? [];
+      const id = some(wave, name).index * LANES + lane;
+      return threeWords([id % x, Math.floor(id / x) % y, Math.floor(id / (x * y)) % z], source.loadAs(wave));
+    }
+    case 'blockDim':
+      return shape === undefined ? undefined : threeWords(shape.block, source.loadAs(wave));
+    case 'gridDim':
+      return shape === undefined ? undefined : threeWords(shape.grid, source.loadAs(wave));
+    default:
+      return undefined;
+  }
+}
+
+function threeWords(words: readonly number[], load: Load): Operand {
+  return { ...typedValue(THREE_WORDS, 0n, load), bytes: new Uint8Array(Uint32Array.from(words).buffer) };
 }

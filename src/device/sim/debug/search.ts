@@ -1,13 +1,14 @@
 // Finding the last moment of a stretch of the past that somebody asks for: the instruction before, the breakpoint before, the instruction
 // that wrote a value. The stretch is run again; stretches are looked through from the latest to the first.
 import type { Wave } from '../state/wave.ts';
-import { type Breakpoints, isWave, keyOf, quietValue } from './breakpoints.ts';
+import { type Breakpoints, isWave, keyOf } from './breakpoints.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import type { SourceFacts } from './frames.ts';
 import type { ScopeSource } from './scope-source.ts';
 import { isLeft, type Left, lineStepBackEnds, type StepStart } from './stepping.ts';
 import type { Change, Resume, StopReason, WaveKey } from './stop.ts';
-import type { Value } from './value.ts';
+import { isSameOperand, type Operand } from './typed.ts';
+import { frameOfExpression, valueInFrame, type WatchedFrame } from './watched-frame.ts';
 
 /** A moment to stop at. */
 export interface Goal {
@@ -45,7 +46,9 @@ export class Search {
   private missing: number;
   /** The latest `missing` moments of the stretch. */
   private found: Goal[] = [];
-  private last: { readonly value: Value | undefined } | undefined;
+  private last: Operand | undefined;
+  /** The call that what is looked for belongs to. */
+  private readonly frame: WatchedFrame | undefined;
   from = 0;
   limit: number;
 
@@ -57,6 +60,7 @@ export class Search {
     this.missing = back.count;
     this.limit = now;
     this.written = typeof back.to === 'object' ? parseExpression(back.to.writer) : undefined;
+    this.frame = this.written && frameOfExpression(this.written, w, lane, view.source);
   }
 
   /** A stretch begins. */
@@ -106,11 +110,13 @@ export class Search {
     }
     if (written === undefined) return;
     const w = view.waves().find((one) => this.wave !== undefined && isWave(one, this.wave));
-    const value = quietValue(written, w, this.lane, view.source);
+    const value = valueInFrame(written, w, this.lane, view.source, this.frame);
+    // Where it cannot be read it has not been written.
+    if (value === undefined) return;
     const { last } = this;
-    this.last = { value };
-    if (last === undefined || Object.is(last.value, value) || last.value === undefined) return;
-    const change = { text: written.text, before: last.value, after: value };
+    this.last = value;
+    if (last === undefined || isSameOperand(last, value)) return;
+    const change = { text: written.text, before: last, after: value };
     this.keep({ time: time - 1, reason: 'written', change });
   }
 

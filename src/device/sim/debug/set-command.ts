@@ -1,14 +1,13 @@
 // `set`: writes registers, variables of the source program, memory, the pc and variables of the session.
-import { hex } from '../tools/lanes.ts';
+import { WavesmithError } from '../../../base/index.ts';
 import { readRegisters, valueText as registerText } from '../tools/registers.ts';
 import { setVariable, variableAt } from './assign.ts';
-import { bytesOf, registerBits, setBytes, setRegister } from './change.ts';
+import { registerBits, setRegister } from './change.ts';
 import { bad, type CommandLine, type CommandSession, place, show } from './command.ts';
-import { type Expression, parseExpression } from './expression.ts';
-import { formatted } from './format.ts';
-import { evaluate, placeText, selectedWave } from './look.ts';
-import { addressNumber, scopeOf } from './scope.ts';
-import { variableText } from './source-variables.ts';
+import type { Debugger } from './debugger.ts';
+import { evaluate, operandOf, placeText, selectedWave } from './look.ts';
+import { operandText } from './source-variables.ts';
+import type { ShownVariable } from './typed.ts';
 
 /** Settings of gdb that have no meaning here. */
 const SETTINGS =
@@ -27,21 +26,19 @@ export function set(session: CommandSession, { rest }: CommandLine): undefined {
   const own = /^\$([A-Za-z_]\w*)$/.exec(left)?.[1];
   const w = selectedWave(d);
   const name = left.replace(/^\$(?=[A-Za-z_])/, '');
+  if (own !== undefined && !isRegister(own)) {
+    const made = operandOf(d, value);
+    d.remembered.variables.set(own, made);
+    return show(session, [`$${own} = ${operandText(made)}`]);
+  }
   if (name === 'pc') {
     d.jump(w, place(d, value));
     return show(session, [`pc = ${placeText(d, d.pc)}`]);
   }
-  const variable = variableAt(d, w, name);
+  const variable = left === name ? variableToSet(d, left) : undefined;
   if (variable !== undefined) {
-    setVariable(d, w, variable, value);
-    return show(session, [`${name} = ${variableText(variable)}`]);
-  }
-  const memory = /[*({]|^(?:lds|scratch)\./i.test(left) ? parseExpression(left).memory : undefined;
-  if (memory !== undefined) return setMemory(session, left, memory, value);
-  if (own !== undefined && !isRegister(own)) {
-    const made = evaluate(d, value);
-    d.remembered.variables.set(own, made);
-    return show(session, [`$${own} = ${formatted(made)}`]);
+    setVariable(d, w, variable, value, left);
+    return show(session, [`${left} = ${operandText(operandOf(d, left))}`]);
   }
   setRegister(d, w, name, registerBits(evaluate(d, value)));
   return show(session, readRegisters(w, name.replace(/^([va]\d+)\[\d+\]$/i, '$1'), 'few').map(registerText));
@@ -50,12 +47,53 @@ export function set(session: CommandSession, { rest }: CommandLine): undefined {
 const isRegister = (name: string): boolean =>
   /^(?:[sva]\d+|ttmp\d+|(?:vcc|exec|flat_scratch)(?:_lo|_hi)?|m0|scc|mode|pc)$/i.test(name);
 
+/** What stands on the left; undefined for a register, and for what names nothing. */
+function variableToSet(d: Debugger, text: string): ShownVariable | undefined {
+  try {
+    return variableAt(d, text);
+  } catch (error) {
+    // Registers are named when there is no such variable.
+    if (error instanceof WavesmithError && /^[A-Za-z_]\w*$/.test(text)) return undefined;
+    throw error;
+  }
+}
+
+/** Where `=` stands that sets something, and what is computed with the old value first: `+` of `+=`. */
+function equalsIn(text: string): { readonly at: number; readonly end: number; readonly operator: string } | undefined {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i] as string;
+    if ('([{'.includes(c)) depth++;
+    else if (')]}'.includes(c)) depth--;
+    else if (c === '=' && depth === 0) {
+      if (text[i + 1] === '=') i++;
+      else {
+        const [, operator = ''] = /(<<|>>|[-+*/%&|^])$/.exec(text.slice(0, i)) ?? [];
+        if (operator !== '' || !/[<>!]$/.test(text.slice(0, i)))
+          return { at: i - operator.length, end: i + 1, operator };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Whether an expression sets something: `a = 3`, `a += 3`, `a++`. */
+export const hasAssignment = (text: string): boolean => equalsIn(text) !== undefined || STEP.test(text);
+
+const STEP = /^(?:(\+\+|--)\s*(.+)|(.+?)\s*(\+\+|--))$/s;
+
 /** What is set and to what: `LEFT = VALUE`, or `LEFT VALUE` with a blank that is in no parentheses. */
 function assignment(text: string): { readonly left: string; readonly value: string } | undefined {
-  const equals = /^([^=<>!]+)=(?!=)(.+)$/s.exec(text);
-  const first = (equals?.[1] ?? '').trim();
-  const second = (equals?.[2] ?? '').trim();
-  if (first !== '' && second !== '') return { left: first, value: second };
+  const [, before, right, left, behind] = STEP.exec(text) ?? [];
+  const stepped = right ?? left;
+  if (stepped !== undefined) return { left: stepped, value: `(${stepped}) ${(before ?? behind)?.[0]} 1` };
+  const equals = equalsIn(text);
+  if (equals !== undefined) {
+    const first = text.slice(0, equals.at).trim();
+    const second = text.slice(equals.end).trim();
+    if (first === '' || second === '') return undefined;
+    return { left: first, value: equals.operator === '' ? second : `(${first}) ${equals.operator} (${second})` };
+  }
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     if ('([{'.includes(text[i] as string)) depth++;
@@ -67,17 +105,4 @@ function assignment(text: string): { readonly left: string; readonly value: stri
     }
   }
   return undefined;
-}
-
-function setMemory(
-  session: CommandSession,
-  left: string,
-  { space, type, address }: NonNullable<Expression['memory']>,
-  text: string,
-): undefined {
-  const d = session.debugger;
-  const where = addressNumber(address(scopeOf(d.selected, d.lane, d)));
-  setBytes(d, selectedWave(d), space, where, bytesOf(evaluate(d, text), type));
-  const at = space === 'global' ? `*${type.name}(${hex(where)})` : `${space}.${type.name}(${where})`;
-  return show(session, [`${at} = ${formatted(evaluate(d, left))}`]);
 }

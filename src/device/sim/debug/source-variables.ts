@@ -1,52 +1,33 @@
-// Variables of the source program: their bytes as a lane of a wave sees them, and what those mean.
-import { WavesmithError } from '../../../base/index.ts';
-import type { DebugPlace, DebugRegister, DebugType, DebugVariable } from '../../../codeobject/index.ts';
-import { flatSpace } from '../interpreter/spaces.ts';
+// Variables of the source program: their bytes as a lane of a wave sees them, their parts, and what those mean.
+import type { DebugMember, DebugPlace, DebugRegister, DebugType, DebugVariable } from '../../../codeobject/index.ts';
 import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
-import { MemoryFault } from '../state/region.ts';
 import { AGPR_BASE, LANES, type Wave } from '../state/wave.ts';
 import { formatted } from './format.ts';
 import type { ScopeSource } from './scope-source.ts';
-import { bitsOf, fromBits, type Value, valueType } from './value.ts';
-
-/** Where the bytes of a variable are. */
-export type VariableHome =
-  | { readonly kind: 'memory'; readonly space: 'global' | 'lds' | 'scratch' | 'flat'; readonly address: number }
-  /** From a byte of these registers on, one word each. */
-  | { readonly kind: 'registers'; readonly names: readonly string[]; readonly offset: number };
-
-/** What a variable is of: a parameter or another variable of a function, or of the whole program. */
-export type VariableKind = 'parameter' | 'local' | 'global';
-
-/** A variable, or a part of one, with its bytes. */
-export interface ShownVariable {
-  readonly name: string;
-  readonly kind: VariableKind;
-  readonly type: DebugType;
-  /** Undefined when it cannot be read; `why` says why. */
-  readonly bytes: Uint8Array | undefined;
-  readonly why: string;
-  /** Undefined when it cannot be set. */
-  readonly home: VariableHome | undefined;
-  readonly wave: Wave;
-  readonly lane: number;
-}
-
-/** Bytes of a variable that are read at most. */
-const MOST = 1 << 16;
+import {
+  flatAddress,
+  inMemory,
+  isMachineType,
+  MOST_BYTES,
+  type Operand,
+  type ShownVariable,
+  scalarOf,
+  type VariableHome,
+} from './typed.ts';
+import { bitsOf } from './value.ts';
 
 /** All variables in scope where a wave is: those of the function that is shown, and of the whole program. */
 export function variablesOf(w: Wave, lane: number, source: ScopeSource): ShownVariable[] {
   const at = placeOf(w, source);
   if (at === undefined || source.info === undefined) return [];
-  return source.info.variables(at.pc, at.inlined).map((variable) => shown(variable, at.pc, w, lane, source));
+  return source.info.variables(at.pc, at.inlined).map((variable) => settled(shown(variable, at.pc, w, lane, source)));
 }
 
 /** The variable of a name where a wave is. */
 export function findVariable(w: Wave, lane: number, source: ScopeSource, name: string): ShownVariable | undefined {
   const at = placeOf(w, source);
   const found = at === undefined ? undefined : source.info?.variables(at.pc, at.inlined).find((v) => v.name === name);
-  return found === undefined || at === undefined ? undefined : shown(found, at.pc, w, lane, source);
+  return found === undefined || at === undefined ? undefined : settled(shown(found, at.pc, w, lane, source));
 }
 
 /** Where the function stands whose variables are meant. */
@@ -71,12 +52,13 @@ function isOverwritten(place: DebugPlace): boolean {
 function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, source: ScopeSource): ShownVariable {
   const found = variable.place(pc);
   const place: DebugPlace = isOuter(w, source) && isOverwritten(found) ? { kind: 'absent', why: OUTER_VECTOR } : found;
-  const size = Math.min(variable.type.bytes, MOST);
+  const size = Math.min(variable.type.bytes, MOST_BYTES);
   const bytes = place.kind === 'absent' ? undefined : bytesAt(place, size, w, lane, source);
   const why = place.kind === 'absent' ? place.why : bytes === undefined ? 'its memory is not there' : '';
   const home = homeOf(place, w, lane, source);
   const kind = variable.isGlobal ? 'global' : variable.isParameter ? 'parameter' : 'local';
-  return { name: variable.name, kind, type: variable.type, bytes, why, home, wave: w, lane };
+  const load = source.loadAs(w);
+  return { name: variable.name, kind, type: variable.type, bytes, why, home, wave: w, lane, load };
 }
 
 function homeOf(place: DebugPlace, w: Wave, lane: number, source: ScopeSource): VariableHome | undefined {
@@ -159,58 +141,95 @@ function scratchBytes(w: Wave, lane: number, offset: number, size: number): Uint
   });
 }
 
+/** What a reference of C++ refers to; other variables as they are. */
+function settled(variable: ShownVariable): ShownVariable {
+  const found = variable.type.isReference === true ? pointedTo(variable) : undefined;
+  return found === undefined ? variable : { ...found, name: variable.name };
+}
+
+/** Elements of an array that are its parts at most. */
+const MOST_PARTS = 4096;
+
 /** Parts of a struct, elements of an array, what a pointer points to. */
 export function partsOf(variable: ShownVariable): ShownVariable[] {
-  const { type, bytes } = variable;
-  if (bytes === undefined) return [];
-  const part = (name: string, of: DebugType, offset: number): ShownVariable => ({
-    ...variable,
-    name,
-    type: of,
-    // The same memory: a part that is set is set in the whole.
-    bytes: bytes.subarray(offset, offset + of.bytes),
-    home: homeBehind(variable.home, offset),
-  });
-  if (type.kind === 'struct') return type.members.map((m) => part(m.name, m.type(), m.offset));
-  if (type.kind === 'array' && type.of !== undefined) {
-    const element = type.of();
-    const count = element.bytes === 0 ? 0 : Math.min(type.count, Math.floor(bytes.length / element.bytes));
-    return Array.from({ length: count }, (_, i) => part(`[${i}]`, element, i * element.bytes));
+  const { type } = variable;
+  if (type.kind === 'struct') return type.members.map((member) => memberPart(variable, member));
+  if (type.kind === 'array') {
+    const parts = Array.from({ length: Math.min(type.count, MOST_PARTS) }, (_, i) => elementAt(variable, BigInt(i)));
+    return parts.flatMap((part, i) => (part === undefined ? [] : [{ ...part, name: `[${i}]` }]));
   }
-  const target = type.kind === 'pointer' ? pointedTo(variable) : undefined;
-  return target === undefined ? [] : [target];
+  const target = pointedTo(variable);
+  return target?.bytes === undefined ? [] : [target];
 }
 
-/** What a pointer points to; undefined for null, void and memory that is not there. */
-function pointedTo(variable: ShownVariable): ShownVariable | undefined {
-  const { type, bytes, wave, lane } = variable;
-  const target = type.of?.();
-  if (bytes === undefined || bytes.length !== 8 || target === undefined || target.bytes === 0) return undefined;
-  const address = Number(bitsOf(bytes));
-  const before = wave.lane;
-  wave.lane = lane;
-  try {
-    const read = Uint8Array.from({ length: Math.min(target.bytes, MOST) }, (_, i) =>
-      flatSpace.load(wave, address + i, 1),
-    );
-    const home = { kind: 'memory', space: 'flat', address } as const;
-    return { ...variable, name: `*${variable.name}`, type: target, bytes: read, home };
-  } catch (error) {
-    if (error instanceof MemoryFault) return undefined;
-    throw error;
-  } finally {
-    wave.lane = before;
-  }
+/** A part at an offset. The same memory: what is set in the part is set in the whole. */
+function partAt(variable: ShownVariable, name: string, type: DebugType, offset: number): ShownVariable {
+  const { bytes } = variable;
+  const inside = bytes === undefined || offset + type.bytes > bytes.length ? undefined : bytes;
+  const part = { ...variable, name, type, field: undefined, bytes: inside?.subarray(offset, offset + type.bytes) };
+  return { ...part, home: homeBehind(variable.home, offset) };
 }
 
-/** The scalar value of a variable; undefined for structs and arrays. */
-export function scalarOf({ type, bytes }: ShownVariable): Value | undefined {
-  if (bytes === undefined || type.kind === 'struct' || type.kind === 'array' || type.kind === 'unknown')
-    return undefined;
-  const bits = bitsOf(bytes);
-  const name = type.kind === 'float' ? `f${8 * type.bytes}` : `${type.isSigned ? 'i' : 'u'}${8 * type.bytes}`;
-  const element = valueType(name);
-  return element === undefined ? bits : fromBits(bits, element);
+function memberPart(variable: ShownVariable, { name, offset, type, bits }: DebugMember): ShownVariable {
+  if (bits === undefined) return settled(partAt(variable, name, type(), offset));
+  const of = type();
+  const { bytes } = variable;
+  if (bytes === undefined) return { ...variable, name, type: of };
+  const at = bits.first >> 3;
+  const first = bits.first & 7;
+  const holder = bytes.subarray(at, at + ((first + bits.count + 7) >> 3));
+  const value = (bitsOf(holder) >> BigInt(first)) & ((1n << BigInt(bits.count)) - 1n);
+  const signed = of.isSigned ? BigInt.asIntN(bits.count, value) : value;
+  const field = { holder, first, count: bits.count };
+  const home = homeBehind(variable.home, at);
+  return { ...variable, name, type: of, home, field, bytes: littleEndian(signed, of.bytes) };
+}
+
+/** A member of a struct, or of the struct that a pointer points to; those of bases and of members without a name too. */
+export function memberOf(variable: ShownVariable, name: string): ShownVariable | undefined {
+  const { type } = variable;
+  if (type.kind === 'pointer') {
+    const target = pointedTo(variable);
+    return target === undefined || target.type.kind === 'pointer' ? undefined : memberOf(target, name);
+  }
+  const own = type.members.find((member) => member.name === name);
+  if (own !== undefined) return memberPart(variable, own);
+  for (const member of type.members) {
+    if (!/^\((?:base |anonymous)/.test(member.name)) continue;
+    const found = memberOf(memberPart(variable, member), name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What a pointer points to; undefined for what is no pointer, and where that has no size. */
+export function pointedTo(variable: ShownVariable): ShownVariable | undefined {
+  const { name, type, bytes, why } = variable;
+  const target = type.kind === 'pointer' ? type.of?.() : undefined;
+  if (target === undefined || target.bytes === 0) return undefined;
+  const shown = `*${name}`;
+  if (bytes?.length !== 8) return { ...variable, name: shown, type: target, bytes: undefined, why, home: undefined };
+  return inMemory(variable, shown, target, 'flat', bitsOf(bytes));
+}
+
+/** An element of an array, or behind a pointer; undefined for what is neither, and behind the end of an array. */
+export function elementAt(variable: ShownVariable, index: bigint): ShownVariable | undefined {
+  const { name, type, bytes, home } = variable;
+  if (type.kind !== 'array') {
+    const target = pointedTo(variable);
+    const size = BigInt(target?.type.bytes ?? 0);
+    return target === undefined || bytes === undefined
+      ? target
+      : inMemory(variable, `${name}[${index}]`, target.type, 'flat', bitsOf(bytes) + index * size);
+  }
+  const element = type.of?.();
+  // An array whose length is not known is as long as whoever made it says.
+  if (element === undefined || index < 0n || (type.count > 0 && index >= type.count)) return undefined;
+  const offset = Number(index) * element.bytes;
+  const part = partAt(variable, `${name}[${index}]`, element, offset);
+  if (part.bytes !== undefined || home?.kind !== 'memory') return part;
+  const address = flatAddress(variable) as number;
+  return inMemory(variable, part.name, element, 'flat', BigInt(address + offset));
 }
 
 /** The shortest text that is the same f32. */
@@ -222,11 +241,40 @@ function shortest(value: number): string {
   return String(value);
 }
 
+/** Letters that are shown of a text at most. */
+const MOST_LETTERS = 200;
+
+/** An array of letters as text, when it is one. */
+function textOf({ type }: ShownVariable, bytes: Uint8Array): string | undefined {
+  if (type.of?.().kind !== 'char') return undefined;
+  const end = bytes.indexOf(0);
+  const shown = bytes.subarray(0, end < 0 ? bytes.length : end);
+  const isText = shown.length > 0 && shown.every((byte) => (byte >= 32 && byte < 127) || byte === 9 || byte === 10);
+  return isText && bytes.subarray(shown.length).every((byte) => byte === 0)
+    ? JSON.stringify(String.fromCharCode(...shown.subarray(0, MOST_LETTERS)))
+    : undefined;
+}
+
+/** The text that a pointer to letters points to. */
+function letterText(variable: ShownVariable): string {
+  if (variable.type.of?.().kind !== 'char') return '';
+  let text = '';
+  for (let i = 0n; text.length < MOST_LETTERS; i++) {
+    const byte = elementAt(variable, i)?.bytes?.[0] ?? 255;
+    if (byte === 0) return text === '' ? '' : ` ${JSON.stringify(text)}`;
+    if (byte !== 9 && byte !== 10 && (byte < 32 || byte > 126)) return '';
+    text += String.fromCharCode(byte);
+  }
+  return ` ${JSON.stringify(text)}…`;
+}
+
 /** A variable as text, as C would write it; `format`: a letter of gdb for its numbers. */
 export function variableText(variable: ShownVariable, format = ''): string {
   const { type, bytes, why } = variable;
   if (bytes === undefined) return `(${why})`;
   const value = scalarOf(variable);
+  const letters = type.kind === 'array' && format === '' ? textOf(variable, bytes) : undefined;
+  if (letters !== undefined) return letters;
   if (value === undefined) {
     const parts = partsOf(variable).slice(0, 8);
     const texts = parts.map((p) =>
@@ -237,11 +285,12 @@ export function variableText(variable: ShownVariable, format = ''): string {
       ? '(a type that is not known)'
       : `{${texts.join(', ')}${all > parts.length ? ', …' : ''}}`;
   }
+  if (isMachineType(type) && format === '') return formatted(value, typeof value === 'number' ? 'u' : '');
   if (format !== '') {
     const isBits = typeof value === 'bigint' || /[xtoz]/.test(format);
     return formatted(isBits && /[xtozuf]/.test(format) ? bitsOf(bytes) : value, format);
   }
-  if (type.kind === 'pointer') return `0x${BigInt(value).toString(16)}`;
+  if (type.kind === 'pointer') return `0x${BigInt(value).toString(16)}${letterText(variable)}`;
   if (type.kind === 'bool') return value === 0n ? 'false' : value === 1n ? 'true' : String(value);
   if (type.kind === 'enum') return type.names.get(Number(value)) ?? String(value);
   if (typeof value === 'number' && type.bytes < 8) return shortest(value);
@@ -249,47 +298,13 @@ export function variableText(variable: ShownVariable, format = ''): string {
   return isLetter ? `${value} '${String.fromCharCode(Number(value))}'` : String(value);
 }
 
-/** A part of a variable by members, elements and `*`. */
-export function partAt(variable: ShownVariable, path: readonly (string | number)[]): ShownVariable {
-  let at = variable;
-  for (const step of path) {
-    const { type } = at;
-    const next: ShownVariable | undefined =
-      step === '*'
-        ? pointedTo(at)
-        : typeof step === 'number'
-          ? elementAt(at, step)
-          : partsOf(at).find((p) => type.kind === 'struct' && p.name === step);
-    if (next === undefined && at.bytes === undefined) {
-      throw new WavesmithError('run/bad-expression', `'${at.name}' has no value here: ${at.why}.`);
-    }
-    if (next === undefined) {
-      const what =
-        step === '*'
-          ? 'points to nothing that can be read'
-          : `has no ${typeof step === 'number' ? `element ${step}` : `member '${step}'`}`;
-      throw new WavesmithError('run/bad-expression', `'${at.name}' of type ${type.name} ${what}.`);
-    }
-    at = next;
-  }
-  return at;
+/** What an expression gives, as text: in a letter of gdb, or as its type is shown. */
+export function operandText(operand: Operand | undefined, format = ''): string {
+  return typeof operand === 'object' ? variableText(operand, format) : formatted(operand, format);
 }
 
-function elementAt(variable: ShownVariable, index: number): ShownVariable | undefined {
-  const { type, bytes } = variable;
-  if (type.kind === 'array') return partsOf(variable)[index];
-  const target = type.kind === 'pointer' ? type.of?.() : undefined;
-  if (target === undefined || bytes === undefined || bytes.length !== 8 || !Number.isInteger(index)) return undefined;
-  const moved = littleEndian(bitsOf(bytes) + BigInt(index * target.bytes), 8);
-  const found = pointedTo({ ...variable, bytes: moved });
-  return found === undefined ? undefined : { ...found, name: `${variable.name}[${index}]` };
-}
-
-/** The value of a variable's part, as a number. */
-export function valueOfPath(variable: ShownVariable, path: readonly (string | number)[]): Value {
-  const part = partAt(variable, path);
-  const value = scalarOf(part);
-  if (value !== undefined) return value;
-  const why = part.bytes === undefined ? part.why : `a ${part.type.kind} is no number`;
-  throw new WavesmithError('run/bad-expression', `'${part.name}' has no value here: ${why}.`);
+/** The same, numbers of the machine in decimal alone. */
+export function plainText(operand: Operand): string {
+  const isMachine = typeof operand !== 'object' || isMachineType(operand.type);
+  return operandText(operand, isMachine ? 'u' : '');
 }

@@ -5,7 +5,7 @@ import type { DeviceFault } from '../../fault.ts';
 import type { Region } from '../state/region.ts';
 import type { Wave } from '../state/wave.ts';
 import type { CodeSymbols } from '../tools/symbols.ts';
-import type { Value } from './value.ts';
+import type { Operand } from './typed.ts';
 
 /** An argument of the kernel, by name. */
 export interface DebuggedArgument {
@@ -57,8 +57,8 @@ export type StopReason =
 /** A value that an instruction has changed. */
 export interface Change {
   readonly text: string;
-  readonly before: Value | undefined;
-  readonly after: Value | undefined;
+  readonly before: Operand | undefined;
+  readonly after: Operand | undefined;
 }
 
 export interface Stop {

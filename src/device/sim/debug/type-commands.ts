@@ -1,26 +1,28 @@
 // Commands that show what variables of the source program are: their types, members and places.
-import type { DebugType } from '../../../codeobject/index.ts';
+import type { DebugMember, DebugType } from '../../../codeobject/index.ts';
 import { variableAt } from './assign.ts';
 import { bad, type CommandLine, type CommandSession, show } from './command.ts';
-import { placeText, selectedWave } from './look.ts';
-import type { ShownVariable } from './source-variables.ts';
+import { typeOfText } from './expression.ts';
+import { placeText } from './look.ts';
+import { scopeOf } from './scope.ts';
 
-function variableNamed({ debugger: d }: CommandSession, text: string): ShownVariable {
-  if (d.info === undefined) throw bad('There is no debug information: compile with -g.');
-  const found = variableAt(d, selectedWave(d), text);
-  if (found !== undefined) return found;
-  throw bad(`There is no variable '${text}' here.`, "'info locals' lists them.");
+/** The type of an expression, or the one that a text names. */
+function typeAt({ debugger: d }: CommandSession, text: string): DebugType {
+  if (text === '') throw bad('An expression or a type is missing.', 'For example: whatis p->next, ptype struct Point.');
+  const named = typeOfText(text, scopeOf(d.selected, d.lane, d));
+  const type = named ?? variableAt(d, text)?.type;
+  if (type !== undefined) return type;
+  throw bad(`'${text}' is a number of the machine: it has no type of the source program.`);
 }
 
-/** `whatis VARIABLE`: the name of its type. */
+/** `whatis EXPRESSION`: the name of its type. */
 export function whatIs(session: CommandSession, { rest }: CommandLine): undefined {
-  return show(session, [`type = ${variableNamed(session, rest).type.name}`]);
+  return show(session, [`type = ${typeAt(session, rest).name}`]);
 }
 
-/** `ptype VARIABLE`: its type with members, enumerators, or what it points to. */
+/** `ptype EXPRESSION`, `ptype struct NAME`: its type with members, enumerators, or what it points to. */
 export function typeOf(session: CommandSession, { rest }: CommandLine): undefined {
-  const { type } = variableNamed(session, rest);
-  return show(session, typeLines(type));
+  return show(session, typeLines(typeAt(session, rest)));
 }
 
 function typeLines(type: DebugType): string[] {
@@ -28,8 +30,11 @@ function typeLines(type: DebugType): string[] {
   const shown = target?.kind === 'struct' || target?.kind === 'enum' ? target : type;
   const suffix = shown === type ? '' : type.kind === 'pointer' ? ' *' : ` [${type.count}]`;
   if (shown.kind === 'struct') {
-    const members = shown.members.map((m) => `    ${m.type().name} ${m.name};  // byte ${m.offset}`);
-    return [`type = struct ${shown.name} {`, ...members, `}${suffix}  // ${shown.bytes} bytes`];
+    const isBase = ({ name }: DebugMember): boolean => name.startsWith('(base ');
+    const bases = shown.members.filter(isBase).map((m) => m.type().name);
+    const from = bases.length === 0 ? '' : ` : ${bases.join(', ')}`;
+    const members = shown.members.filter((m) => !isBase(m)).flatMap((m) => memberLines(m, '    '));
+    return [`type = struct ${shown.name}${from} {`, ...members, `}${suffix}  // ${shown.bytes} bytes`];
   }
   if (shown.kind === 'enum') {
     const names = [...shown.names].map(([value, name]) => `${name} = ${value}`);
@@ -38,14 +43,24 @@ function typeLines(type: DebugType): string[] {
   return [`type = ${type.name}`];
 }
 
+/** A member; one without a name with its own members. */
+function memberLines({ name, type, offset, bits }: DebugMember, indent: string): string[] {
+  const of = type();
+  const at = `  // byte ${bits === undefined ? offset : bits.first >> 3}`;
+  if (name !== '(anonymous)')
+    return [`${indent}${of.name} ${name}${bits === undefined ? '' : ` : ${bits.count}`};${at}`];
+  return [`${indent}{${at}`, ...of.members.flatMap((m) => memberLines(m, `${indent}    `)), `${indent}};`];
+}
+
 /** `&VARIABLE`: where it is. */
 export function addressOf(session: CommandSession, text: string): string {
-  const variable = variableNamed(session, text);
+  const variable = variableAt(session.debugger, text);
+  if (variable === undefined) throw bad(`'${text}' is not in memory: it is a register or an argument.`);
   const { home, why } = variable;
-  if (home === undefined) throw bad(`'${text}' has no place: ${why || 'it is a constant'}.`);
+  if (home === undefined) throw bad(`'${text}' has no place: ${why || 'it is no variable'}.`);
   if (home.kind === 'registers') return `(in ${home.names.join(', ')})`;
   const { space, address } = home;
-  const where = space === 'scratch' ? ` (scratch of lane ${variable.lane})` : space === 'lds' ? ' (LDS)' : '';
+  const where = space === 'scratch' ? ` (scratch of lane ${session.debugger.lane})` : space === 'lds' ? ' (LDS)' : '';
   return `0x${address.toString(16)}${where}`;
 }
 

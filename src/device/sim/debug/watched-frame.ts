@@ -1,8 +1,12 @@
 // A watched variable belongs to the call of the function in which it was watched: another function's variable of that name is not it, and
 // neither is it where that function has its frame not yet or no more.
+import { WavesmithError } from '../../../base/index.ts';
 import type { DebugRegister, DebugVariable } from '../../../codeobject/index.ts';
 import type { Wave } from '../state/wave.ts';
+import type { Expression } from './expression.ts';
+import { scopeOf } from './scope.ts';
 import type { ScopeSource, SelectedFrame } from './scope-source.ts';
+import type { Operand } from './typed.ts';
 
 /** A call of a function. */
 export interface WatchedFrame {
@@ -14,7 +18,7 @@ export interface WatchedFrame {
 }
 
 /** A source that notes whether variables of a function were read. */
-export function noting(source: ScopeSource): { readonly source: ScopeSource; readonly isAsked: () => boolean } {
+function noting(source: ScopeSource): { readonly source: ScopeSource; readonly isAsked: () => boolean } {
   let asked = false;
   const noted = (variable: DebugVariable): DebugVariable => ({
     ...variable,
@@ -36,7 +40,7 @@ function withFrame(source: ScopeSource, selectedFrame: (w: Wave) => SelectedFram
 }
 
 /** The call whose variables are meant now; undefined without debug information. */
-export function frameToWatch(w: Wave, source: ScopeSource): WatchedFrame | undefined {
+function frameToWatch(w: Wave, source: ScopeSource): WatchedFrame | undefined {
   const frame = source.selectedFrame?.(w);
   const key = frame === undefined ? undefined : source.info?.frames(frame.pc)[frame.inlined]?.key;
   if (frame === undefined || key === undefined) return undefined;
@@ -50,13 +54,50 @@ const scalar = (w: Wave, frame: SelectedFrame, { index }: DebugRegister): number
   (frame.scalars ?? w.sgprs)[index] as number;
 
 /** A source that means that call; undefined where the wave is not in it. */
-export function sourceOfFrame(
-  w: Wave,
-  source: ScopeSource,
-  { key, depth, base }: WatchedFrame,
-): ScopeSource | undefined {
+function sourceOfFrame(w: Wave, source: ScopeSource, { key, depth, base }: WatchedFrame): ScopeSource | undefined {
   const frame = source.frameOfKey?.(w, key, depth);
   if (frame === undefined) return undefined;
   if (base !== undefined && scalar(w, frame, base.register) !== base.value) return undefined;
   return withFrame(source, () => frame);
+}
+
+/** The call that an expression belongs to, as a wave sees it now; undefined when it reads no variable of a function. */
+export function frameOfExpression(
+  expression: Expression,
+  w: Wave | undefined,
+  lane: number,
+  source: ScopeSource,
+): WatchedFrame | undefined {
+  const { source: noted, isAsked } = noting(source);
+  quietValue(expression, w, lane, noted);
+  return w !== undefined && isAsked() ? frameToWatch(w, source) : undefined;
+}
+
+/** What an expression gives in the call that it belongs to; undefined where it cannot be read, or the wave is not in that call. */
+export function valueInFrame(
+  expression: Expression,
+  w: Wave | undefined,
+  lane: number,
+  source: ScopeSource,
+  frame: WatchedFrame | undefined,
+): Operand | undefined {
+  if (frame === undefined || w === undefined) return quietValue(expression, w, lane, source);
+  const own = sourceOfFrame(w, source, frame);
+  return own === undefined ? undefined : quietValue(expression, w, lane, own);
+}
+
+/** What an expression gives, or undefined where it cannot be read. */
+export function quietValue(
+  expression: Expression,
+  w: Wave | undefined,
+  lane: number,
+  source: ScopeSource,
+): Operand | undefined {
+  try {
+    const operand = expression.operand(scopeOf(w, lane, source));
+    return typeof operand === 'object' && operand.bytes === undefined ? undefined : operand;
+  } catch (error) {
+    if (error instanceof WavesmithError) return undefined;
+    throw error;
+  }
 }

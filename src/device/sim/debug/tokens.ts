@@ -1,0 +1,47 @@
+// The words of an expression.
+import { badExpression } from './arithmetic.ts';
+import type { Value } from './value.ts';
+
+export interface Token {
+  readonly kind: 'number' | 'name' | 'operator' | 'end';
+  readonly text: string;
+  /** Of names: `$` stands before it, so that it is a register or a value of the session. */
+  readonly isDollar: boolean;
+}
+
+const NUMBER = /0x[0-9a-f]+u?l{0,2}\b|0b[01]+\b|(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?(?:f|u?l{0,2})\b|'(?:\\.|[^\\'])'/;
+const NAME = /\$?[a-z_]\w*(?:::[a-z_]\w*)*|\$\$?\d*/;
+const OPERATOR = /->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]{}?:.]/;
+const TOKEN = new RegExp(`\\s*(?:(${NUMBER.source})|(${NAME.source})|(${OPERATOR.source}))`, 'iy');
+
+export function tokensOf(text: string): Token[] {
+  const out: Token[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.trimEnd().length) {
+    const from = TOKEN.lastIndex;
+    const match = TOKEN.exec(text);
+    if (match === null) throw badExpression(text, `'${text.slice(from).trim().slice(0, 10)}' is not understood.`);
+    const [, number, name, operator] = match;
+    if (number !== undefined) out.push({ kind: 'number', text: number, isDollar: false });
+    else if (name !== undefined) {
+      const isNamed = /^\$[a-z_]/i.test(name);
+      out.push({ kind: 'name', text: isNamed ? name.slice(1) : name, isDollar: isNamed });
+    } else out.push({ kind: 'operator', text: operator as string, isDollar: false });
+  }
+  return out;
+}
+
+const ESCAPES: Readonly<Record<string, number>> = { n: 10, t: 9, r: 13, '0': 0 };
+
+/** What a number, or a character between quotes, means. */
+export function numberOfToken(text: string): Value {
+  if (text.startsWith("'")) {
+    const [, special, plain = ''] = /^'(?:\\(.)|(.))'$/su.exec(text) ?? [];
+    return BigInt(special === undefined ? (plain.codePointAt(0) ?? 0) : (ESCAPES[special] ?? special.charCodeAt(0)));
+  }
+  const isHex = /^0x/i.test(text);
+  const digits = isHex ? text.replace(/[ul]+$/i, '') : text.replace(/[uflUFL]+$/, '');
+  if (isHex || /^0b/i.test(text)) return BigInt(digits);
+  if (/^0[0-7]+$/.test(digits)) return BigInt(`0o${digits.slice(1)}`);
+  return /^\d+$/.test(digits) && !/f$/i.test(text) ? BigInt(digits) : Number(digits);
+}
