@@ -4,6 +4,7 @@ import { Code } from '../wasm/memory/code.ts';
 import { flightFunction, pushMayFly } from './compiled-flights.ts';
 import {
   ATOMIC_TAGS,
+  LDS_FULL,
   LDS_HIGH,
   LDS_LOW,
   LDS_READER,
@@ -46,7 +47,8 @@ export function ldsSameFunction(module: WasmModule): WasmFunction {
 export function ldsQuadFunction(module: WasmModule, isWrite: boolean): WasmFunction {
   const name = `strict.lds.four.${isWrite ? 'store' : 'load'}`;
   const flights = flightFunction(module, false);
-  return module.helper(name, ['i32', 'v128', 'i32'], ['i32'], (fn) => writeQuad(fn, isWrite, flights));
+  const full = fullFunction(module);
+  return module.helper(name, ['i32', 'v128', 'i32'], ['i32'], (fn) => writeQuad(fn, isWrite, flights, full));
 }
 
 /**
@@ -64,12 +66,35 @@ export function ldsAtomicFunction(module: WasmModule): WasmFunction {
  */
 export function ldsAtomicQuadFunction(module: WasmModule): WasmFunction {
   const flights = flightFunction(module, false);
-  return module.helper('strict.lds.four.atomic', ['i32', 'v128', 'i32'], ['i32'], (fn) => writeAtomicQuad(fn, flights));
+  const full = fullFunction(module);
+  return module.helper('strict.lds.four.atomic', ['i32', 'v128', 'i32'], ['i32'], (fn) =>
+    writeAtomicQuad(fn, flights, full),
+  );
 }
 
-function writeAtomicQuad(fn: WasmFunction, flights: WasmFunction): void {
+/** (the shadow of LDS): counts further bytes among those that are known to be written. */
+function fullFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.lds.full', ['i32'], [], (fn) => {
+    const code = new Code(fn);
+    const full = fn.local('i32');
+    fn.get(0).memory('i32.load', LDS_FULL).set(full);
+    code.block((done) => {
+      // Behind the last byte stands a word of zeros.
+      code.loop((again) => {
+        fn.get(0).memory('i32.load', LDS_WRITTEN).get(full).i32(3).op('i32.shr_u').op('i32.add');
+        fn.memory('i64.load').i64(-1n).op('i64.ne');
+        code.brIf(done);
+        fn.get(full).i32(64).op('i32.add').set(full);
+        code.br(again);
+      });
+    });
+    fn.get(0).get(full).memory('i32.store', LDS_FULL);
+  });
+}
+
+function writeAtomicQuad(fn: WasmFunction, flights: WasmFunction, full: WasmFunction): void {
   const code = new Code(fn);
-  const quad = beginQuad(fn, flights);
+  const quad = beginQuad(fn, flights, full);
   const { shadow, head, place, addresses, pc, tags, tagged, gather, leave } = quad;
   const next = fn.local('v128');
   quad.requireWritten();
@@ -215,7 +240,8 @@ interface Quad {
 }
 
 /** Leaves the function unless the addresses are those of dwords and nothing is in flight; they are among what is touched then. */
-function beginQuad(fn: WasmFunction, flights: WasmFunction): Quad {
+function beginQuad(fn: WasmFunction, flights: WasmFunction, full: WasmFunction): Quad {
+  const code = new Code(fn);
   const [shadow, all, pc] = [0, 1, 2] as const;
   const addresses = Array.from({ length: 4 }, () => fn.local('i32'));
   const [head, bits, place] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
@@ -242,20 +268,24 @@ function beginQuad(fn: WasmFunction, flights: WasmFunction): Quad {
     }
   };
   const requireWritten = (): void => {
-    fn.i32(15).set(bits).get(head).memory('i32.load', LDS_WRITTEN).set(place);
-    for (const address of addresses) {
-      fn.get(place).get(address).i32(3).op('i32.shr_u').op('i32.add').memory('i32.load8_u');
-      fn.get(address).i32(4).op('i32.and').op('i32.shr_u').get(bits).op('i32.and').set(bits);
-    }
-    fn.get(bits).i32(15).op('i32.ne');
-    leave();
+    fn.get(all).get(head).memory('v128.load32_splat', LDS_FULL).op('i32x4.lt_u').op('i32x4.all_true').op('i32.eqz');
+    code.if(() => {
+      fn.i32(15).set(bits).get(head).memory('i32.load', LDS_WRITTEN).set(place);
+      for (const address of addresses) {
+        fn.get(place).get(address).i32(3).op('i32.shr_u').op('i32.add').memory('i32.load8_u');
+        fn.get(address).i32(4).op('i32.and').op('i32.shr_u').get(bits).op('i32.and').set(bits);
+      }
+      fn.get(bits).i32(15).op('i32.ne');
+      leave();
+      fn.get(head).call(full);
+    });
   };
   return { shadow, head, place, addresses, pc, tags, tagged, leave, gather, requireWritten };
 }
 
-function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction): void {
+function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction, full: WasmFunction): void {
   const code = new Code(fn);
-  const quad = beginQuad(fn, flights);
+  const quad = beginQuad(fn, flights, full);
   const { shadow, head, place, addresses, pc, tags, tagged, leave, gather, requireWritten } = quad;
   const bits = fn.local('i32');
   const put = (which: number, push: () => void): void => {

@@ -23,6 +23,8 @@ export const LDS_UPDATED = 60;
  */
 export const LDS_FLIGHT = 64;
 export const LDS_LATE = 68;
+/** So many bytes from the beginning on are known to be written: a multiple of 64. */
+export const LDS_FULL = 72;
 export const LDS_MARKS = 80;
 const MOST_WAVES = 16;
 const LDS_HEAD = LDS_MARKS + 4 * MOST_WAVES;
@@ -361,6 +363,7 @@ export class LdsShadow {
 
   /** Bytes become written, with a defined value or not. */
   setWritten(address: number, bytes: number, isDefined: boolean): void {
+    if (!isDefined) this.head[LDS_FULL / 4] = 0;
     for (let at = address; at < address + bytes; at++) {
       const bit = 1 << (at & 7);
       const old = this.written[at >>> 3] as number;
