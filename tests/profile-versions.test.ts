@@ -82,6 +82,49 @@ describe('names of agents', () => {
   });
 });
 
+test('names of architectures may carry features; one that is none is said', () => {
+  const agents = (name: string) =>
+    `"Node_Id","Logical_Node_Id","Agent_Type","Cu_Count","Name"\n2,2,"GPU",304,"${name}"\n`;
+  const of = (name: string) => read({ '1_agent_info.csv': agents(name), '1_kernel_trace.csv': kernelTraceCsv(3) });
+  for (const name of ['gfx942', 'gfx942:sramecc+:xnack-', 'amdgcn-amd-amdhsa--gfx942']) {
+    expect(of(name).kernels[0].arch).toBe('gfx942');
+    expect(codes(of(name))).toEqual([]);
+  }
+  expect(of('AMD Instinct').kernels[0].arch).toBe(null);
+  expect(codes(of('AMD Instinct'))).toEqual(['profile/bad-record']);
+});
+
+describe('rows of a wide file that are there twice', () => {
+  const columns =
+    'Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES,SQ_INSTS_VALU,TCC_REQ[0],TCC_REQ[1]';
+  const row = (id: number, cells: string) =>
+    `${id},0,65536,256,0,0,4,4,16,"k",${1000 + 100 * id},${1050 + 100 * id},${cells}`;
+  const of = (...rows: readonly string[]) => read({ 'w/pmc_perf.csv': `${[columns, ...rows].join('\n')}\n` });
+
+  test('have the counters of both where they differ', () => {
+    const document = of(row(0, '1024,,,'), row(0, ',77,3,4'));
+    expect(document.kernels[0]).toMatchObject({ calls: 1, totalNs: { value: 50 } });
+    const { SQ_WAVES, SQ_INSTS_VALU, TCC_REQ_sum } = document.kernels[0].counters;
+    expect([SQ_WAVES?.sum, SQ_INSTS_VALU?.sum, TCC_REQ_sum?.sum]).toEqual([1024, 77, 7]);
+    expect(codes(document)).toEqual([]);
+  });
+
+  test('count once where they agree, and the first counts where they do not', () => {
+    const agreed = of(row(0, '1024,77,3,4'), row(0, '1024,77,3,4'));
+    expect(agreed.kernels[0].counters.SQ_WAVES).toEqual({ sum: 1024, dispatches: 1 });
+    expect(codes(agreed)).toEqual(['profile/duplicate-dispatch']);
+    const other = of(row(0, '1024,77,3,4'), row(0, '2048,77,3,4'));
+    expect(other.kernels[0].counters.SQ_WAVES).toEqual({ sum: 1024, dispatches: 1 });
+    expect(codes(other)).toContain('profile/counter-conflict');
+  });
+
+  test('some dispatches lack a channel: said, though no formula has both', () => {
+    const document = of(row(0, '1024,77,3,4'), row(1, '1024,77,3,'));
+    expect(document.kernels[0].counters.TCC_REQ_sum).toEqual({ sum: 7, dispatches: 1 });
+    expect(codes(document)).toEqual(['profile/uneven-counters']);
+  });
+});
+
 describe('columns of a trace', () => {
   test('of ROCm 6.2 have sizes under other names', () => {
     const document = read({

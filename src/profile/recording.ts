@@ -417,8 +417,11 @@ export class Recording {
     agent.arch ??= arch;
   }
 
-  /** Adds a value of a counter to a dispatch, and reports one that is left out. `instances` as in `CounterStore.add`. */
-  addCounter(name: string, row: number, value: number, file: string, instances: 'instances' | 'sums'): void {
+  /**
+   * Adds a value of a counter to a dispatch, and reports one that is left out. `instances` as in `CounterStore.add`. Returns whether the
+   * value is used.
+   */
+  addCounter(name: string, row: number, value: number, file: string, instances: 'instances' | 'sums'): boolean {
     const added = this.counters.add(name, row, value, file, instances);
     if (added === 'conflict') {
       this.report(
@@ -429,6 +432,7 @@ export class Recording {
     } else if (added === 'twice') {
       this.reportTwice(file, 'Counters of dispatches');
     }
+    return added === 'stored';
   }
 
   /** Reports counters of which a file lists unlike numbers of instances for the dispatches from `firstRow` on: some may be missing, or be there twice. */

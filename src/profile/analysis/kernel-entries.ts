@@ -160,7 +160,23 @@ export function kernelEntries(
     const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
     const simulated = r.simulated !== undefined;
     const roofline = kernelRoofline(sums, ceilings(agent, roofs), simulated);
-    reportUneven(r, name, rows.length, sums);
+    const counted = counterColumns.flatMap((column) => {
+      let sum = 0;
+      let n = 0;
+      for (const row of rows) {
+        const value = row < column.sum.length ? column.sum[row] : Number.NaN;
+        if (Number.isNaN(value)) continue;
+        sum += value;
+        n++;
+      }
+      return n === 0 ? [] : [[column.name, { sum, dispatches: n }] as const];
+    });
+    reportUneven(
+      r,
+      name,
+      rows.length,
+      [...sums, ...counted.map(([, sum]) => sum)].map(({ dispatches }) => dispatches),
+    );
     const launched = launches(r, rows, configCounts);
     const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
     const occupancy = kernelOccupancy(launched[0], agent?.arch);
@@ -198,19 +214,7 @@ export function kernelEntries(
       ...times,
       share: unknown('filled below'),
       launches: launched,
-      counters: plainRecord(
-        counterColumns.flatMap((column) => {
-          let sum = 0;
-          let n = 0;
-          for (const row of rows) {
-            const value = row < column.sum.length ? column.sum[row] : Number.NaN;
-            if (Number.isNaN(value)) continue;
-            sum += value;
-            n++;
-          }
-          return n === 0 ? [] : [[column.name, { sum, dispatches: n }] as const];
-        }),
-      ),
+      counters: plainRecord(counted),
       metrics: plainRecord(
         sums.map(
           ({ metric, value, dispatches }) =>
@@ -337,8 +341,8 @@ function residentWaves(sums: readonly MetricSum[]): Measure {
 }
 
 /** Says when counters were collected over different dispatches of a kernel: their sums do not belong together. */
-function reportUneven(r: Recording, name: string, calls: number, sums: readonly MetricSum[]): void {
-  const covers = [...new Set(sums.map((sum) => sum.dispatches).filter((n) => n > 0))].sort((a, b) => a - b);
+function reportUneven(r: Recording, name: string, calls: number, dispatches: readonly number[]): void {
+  const covers = [...new Set(dispatches.filter((n) => n > 0))].sort((a, b) => a - b);
   if (covers.length < 2) return;
   r.report(
     'profile/uneven-counters',

@@ -14,7 +14,7 @@ const COMPUTE_PROCESSES = 1 << 20;
 const DESCRIBING = new Set(
   `dispatchid gpuid queueid queueindex pid tid gridsize workgroupsize ldsperworkgroup scratchperworkitem archvgpr accumvgpr
    sgpr wavesize kernelname starttimestamp endtimestamp correlationid sig obj dispatchns completens xccindex nodeid kernelid guid
-   index grd wgr lds scr vgpr fbar beginns endns`
+   index grd wgr lds scr vgpr fbar beginns endns durationns`
     .split(/\s+/)
     .filter((name) => name !== ''),
 );
@@ -249,18 +249,26 @@ function channelsOf(values: readonly number[]): Channels {
   return { sum: values.reduce((a, b) => a + b), most: Math.max(...values), count: values.length };
 }
 
-/** Adds the sum of a counter's channels, or compares it with the sum that the file has. */
-function addChannels(r: Recording, file: string, name: string, row: number, of: Channels, total: number | undefined) {
-  if (Number.isNaN(of.sum)) return;
+/** Adds the sum of a counter's channels, or compares it with the sum that the file has; whether it is used. */
+function addChannels(
+  r: Recording,
+  file: string,
+  name: string,
+  row: number,
+  of: Channels,
+  total: number | undefined,
+): boolean {
+  if (Number.isNaN(of.sum)) return false;
   if (/(^|:)TCC_REQ$/.test(name)) r.addCounter(`${name}:BUSIEST`, row, of.most * of.count, file, 'sums');
-  if (total === undefined) r.addCounter(`${name}_sum`, row, of.sum, file, 'sums');
-  else if (Math.abs(total - of.sum) > 0.01 * Math.max(total, of.sum)) {
+  if (total === undefined) return r.addCounter(`${name}_sum`, row, of.sum, file, 'sums');
+  if (Math.abs(total - of.sum) > 0.01 * Math.max(total, of.sum)) {
     r.report(
       'profile/channel-sum',
       file,
       `The channels of ${name} do not add up to ${name}_sum (they come from different passes).`,
     );
   }
+  return false;
 }
 
 /** Reads one wide file: pmc_perf*.csv, timestamps.csv or an SQ level file. Rows of all files match by position. */
@@ -340,18 +348,11 @@ class RowNumbers {
   }
 }
 
-/** Whether a row tells a dispatch that a row before it told: one id, process, kernel and time, or, in files without times, the same cells. */
-function repeatedRows(h: Header): (cells: string[]) => boolean {
+/** What tells the dispatch of a row apart from others of its file: id, process, kernel and time, or, in files without times, all cells. */
+function identityOf(h: Header): (cells: string[]) => string | undefined {
   const identity = [['Dispatch_ID', 'Index'], ['PID'], ['GPU_ID'], ['Kernel_Name'], ['Start_Timestamp', 'BeginNs']];
   const at = identity.map((names) => h.at(...names));
-  const seen = new Set<string>();
-  return (cells) => {
-    if (at[0] < 0) return false;
-    const key = (at[4] < 0 ? cells : at.map((index) => cells[index] ?? '')).join('\0');
-    if (seen.has(key)) return true;
-    seen.add(key);
-    return false;
-  };
+  return (cells) => (at[0] < 0 ? undefined : (at[4] < 0 ? cells : at.map((index) => cells[index] ?? '')).join('\0'));
 }
 
 function wideHandler(h: Header, file: string, r: Recording, numbers: RowNumbers): CellsHandler {
@@ -367,25 +368,39 @@ function wideHandler(h: Header, file: string, r: Recording, numbers: RowNumbers)
     } else if (!isDescribing(name)) scalars.push({ index, name: prefix + name });
   });
   const dispatchRow = dispatchRows(h, file, r);
-  const isRepeated = repeatedRows(h);
-  return (cells) => {
-    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    if (isRepeated(cells)) return r.reportTwice(file, 'Dispatches');
-    const position = numbers.next(cells);
-    if (position === undefined) return badRow(r, file, 'its dispatch number is not larger than the one before');
-    const row = dispatchRow(cells, position);
-    if (row === undefined) return;
+  const identity = identityOf(h);
+  /** The rows of dispatches by what tells them apart, undefined for those that are left out. */
+  const seen = new Map<string, number | undefined>();
+  /** Adds the counters of a row to a dispatch; whether any of them is used. */
+  const add = (cells: string[], row: number): boolean => {
+    let isUsed = false;
     for (const { index, name } of scalars) {
       const value = counterCell(r, file, name, cells[index]);
-      if (value !== undefined) r.addCounter(name, row, value, file, 'sums');
+      if (value !== undefined && r.addCounter(name, row, value, file, 'sums')) isUsed = true;
     }
     for (const [name, indexes] of channels) {
       const values = indexes.map((index) => counterCell(r, file, name, cells[index]) ?? Number.NaN);
       const of = channelsOf(values);
       const at = h.at(`${name}_sum`);
       const total = at < 0 ? undefined : (amount(cells[at], name) ?? Number.NaN);
-      addChannels(r, file, prefix + name, row, of, total);
+      if (addChannels(r, file, prefix + name, row, of, total)) isUsed = true;
     }
+    return isUsed;
+  };
+  return (cells) => {
+    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    const key = identity(cells);
+    if (key !== undefined && seen.has(key)) {
+      // Rows of one dispatch may have counters of passes of their own.
+      const before = seen.get(key);
+      if (before !== undefined && !add(cells, before)) r.reportTwice(file, 'Dispatches');
+      return;
+    }
+    const position = numbers.next(cells);
+    if (position === undefined) return badRow(r, file, 'its dispatch number is not larger than the one before');
+    const row = dispatchRow(cells, position);
+    if (key !== undefined) seen.set(key, row);
+    if (row !== undefined) add(cells, row);
   };
 }
 

@@ -327,13 +327,18 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
         const isGpu = cells[h.at('Agent_Type')]?.toUpperCase().includes('GPU') ?? false;
         const node = cells[h.at('Logical_Node_Id')] ?? cells[h.at('Node_Id')] ?? '';
         const arch = cells[h.at('Name')];
+        const target = /^(?:amdgcn-amd-amdhsa--)?(gfx[0-9a-f]+)(?=:|$)/.exec(arch ?? '')?.[1];
+        if (isGpu && target === undefined) {
+          const which = `Agent ${node} is a GPU whose architecture the file does not tell`;
+          recording.report('profile/bad-record', source.path, `${which}: its name is '${(arch ?? '').slice(0, 40)}'.`);
+        }
         const place = isGpu ? ofKind.gpus++ : ofKind.others++;
         agents.push({
           key: `Agent ${node}`,
           aliases: [`${isGpu ? 'GPU' : 'CPU'} ${place}`, `Agent ${cells[h.at('Node_Id')] ?? node}`],
           isGpu,
           name: cells[h.at('Product_Name')] || arch || undefined,
-          arch: isGpu && /^gfx[0-9a-f]+$/.test(arch ?? '') ? arch : undefined,
+          arch: isGpu ? target : undefined,
           cuCount: get(cells, 'Cu_Count'),
           simdPerCu: get(cells, 'Simd_Per_Cu'),
           xccCount: get(cells, 'Num_Xcc'),
