@@ -1,7 +1,18 @@
-// Profile analysis at scale: a one-million-row kernel trace as CSV, rocpd and JSON from file to report, raw thread traces.
-// Each case runs in a process of its own, so that the peak memory is its own. Targets: 5 s, 400 MB; each export 10 s; 30 MB/s.
+// Profile analysis at scale: a one-million-row kernel trace as CSV, rocpd and JSON from file to report, raw thread traces. CSV also with
+// 1,000 kernels in no order on four queues, with 200,000, with names of 4 KB, and with a million API calls and a million markers beside it.
+// Each case runs in a process of its own, so that the peak memory is its own. Targets: 5 s, 400 MB; with calls 8 s; each export 10 s; 30 MB/s.
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../src/cli/profile.ts';
@@ -63,6 +74,56 @@ function child(...args: string[]): Record<string, number> {
   return JSON.parse(done.stdout) as Record<string, number>;
 }
 
+/** Writes a text line by line, many lines at once. */
+function writeLines(path: string, header: string, line: (i: number) => string): void {
+  const fd = openSync(path, 'w');
+  writeSync(fd, `${header}\n`);
+  for (let first = 0; first < ROWS; first += 10_000) {
+    let text = '';
+    for (let i = first; i < first + 10_000; i++) text += `${line(i)}\n`;
+    writeSync(fd, text);
+  }
+  closeSync(fd);
+}
+
+/** Numbers below `n` in no order, the same in each run. */
+function chance(): (n: number) => number {
+  let state = 7;
+  return (n) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * n);
+  };
+}
+
+/** Writes a folder with a trace of kernels whose names have `length` bytes, of every tenth `longest`. */
+function writeTrace(folder: string, kernels: number, length: number, longest = length): string {
+  mkdirSync(folder);
+  const any = chance();
+  const names = Array.from({ length: kernels }, (_, k) =>
+    `void ns::kernel<${k}, ns::Tuple<int, `.padEnd(k % 10 === 0 ? longest : length, `ns::Sequence<${k}, 4>, `),
+  );
+  const header = kernelTraceCsv(0).trim();
+  let time = 1_550_000_000_000_000;
+  writeLines(join(folder, '500_kernel_trace.csv'), header, (i) => {
+    // Each kernel is there, and with few kernels some far more often than others.
+    const k = kernels > 10_000 ? (i * 7919) % kernels : Math.min(any(kernels), any(kernels));
+    const [queue, ns, groups] = [1 + any(4), 1000 + any(20_000), 64 << any(4)];
+    time += (ns >> 1) + any(4000);
+    return `"KERNEL_DISPATCH","Agent 2",${queue},${queue},77,${i + 1},${k + 10},"${names[k]}",${i + 1},${time},${time + ns},${(k % 4) * 1024},0,${16 + 8 * (k % 8)},0,32,256,1,1,${256 * groups},1,1`;
+  });
+  return folder;
+}
+
+function writeCalls(path: string, domain: string, name: (i: number) => string): void {
+  const any = chance();
+  const header = '"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"';
+  let time = 1_550_000_000_000_000;
+  writeLines(path, header, (i) => {
+    time += 200 + any(5000);
+    return `"${domain}","${name(i)}",500,${77 + any(4)},${i + 1},${time},${time + 150}`;
+  });
+}
+
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
@@ -80,12 +141,23 @@ function main(folder: string): void {
   writeRocpd(db, ROWS);
   const json = join(folder, 'results.json');
   writeFileSync(json, rocprofJson(ROWS));
+  const thousand = writeTrace(join(folder, 'thousand'), 1000, 200);
+  const many = writeTrace(join(folder, 'many'), 200_000, 200);
+  const long = writeTrace(join(folder, 'long'), 1000, 200, 4096);
+  const calls = join(folder, 'calls');
+  writeTrace(calls, 1000, 200);
+  writeCalls(join(calls, '500_hip_api_trace.csv'), 'HIP_RUNTIME_API', (i) => `hipFunction${i % 8}`);
+  writeCalls(join(calls, '500_marker_api_trace.csv'), 'MARKER_CORE_API', (i) => `step ${Math.floor(i / 10)}`);
   const cases = [
     ['kernel trace CSV', csv, [], 5],
+    ['1,000 kernels', thousand, [], 5],
+    ['200,000 kernels', many, [], 5],
+    ['names of 4 KB', long, [], 5],
+    ['calls and markers', calls, [], 8],
     ['rocpd database', db, [], 5],
     ['rocprofv3 JSON', json, [], 5],
-    ['CSV and Perfetto', csv, ['--perfetto'], 10],
-    ['CSV and speedscope', csv, ['--speedscope'], 10],
+    ['CSV and Perfetto', thousand, ['--perfetto'], 10],
+    ['CSV and speedscope', thousand, ['--speedscope'], 10],
   ] as const;
   const results = cases.map(() => [] as Record<string, number>[]);
   for (let round = 0; round < ROUNDS; round++) {
@@ -100,7 +172,8 @@ function main(folder: string): void {
   cases.forEach(([name, file, , target], i) => {
     const seconds = median(results[i].map((r) => r.ms)) / 1000;
     const rss = Math.max(...results[i].map((r) => r.rss));
-    const size = statSync(file).size / 1e6;
+    const files = statSync(file).isDirectory() ? readdirSync(file).map((name) => join(file, name)) : [file];
+    const size = files.reduce((sum, path) => sum + statSync(path).size, 0) / 1e6;
     const cpu = median(results[i].map((r) => r.cpu));
     console.log(
       `  ${name.padEnd(18)} ${size.toFixed(0).padStart(4)} MB  ${seconds.toFixed(2).padStart(6)} s (${target} s / x${(target / seconds).toFixed(1)}), CPU ${cpu.toFixed(2)} s  ` +

@@ -58,19 +58,19 @@ const SERIALISED = 'collecting counters puts gaps between dispatches';
 
 /** Analyses a recording. */
 export function analyse(recording: Recording, options: AnalyseOptions = {}): ProfileDocument {
-  return analysis(recording, options).document;
+  return analysis(recording, options, () => {}).document;
 }
 
 /**
  * Analyses a recording; beside the document, whose lists are cut, all its work for the timeline of the page. `between` is called between the
- * two, when what only the first needs is garbage.
+ * stages, when what only the one before needed is garbage.
  */
 export function analyseAll(
   recording: Recording,
   options: AnalyseOptions = {},
   between: () => void = () => {},
 ): { readonly document: ProfileDocument; readonly work: PackedWork | undefined } {
-  const { document, onPath } = analysis(recording, options);
+  const { document, onPath } = analysis(recording, options, between);
   between();
   return { document, work: packWork(recording, onPath) };
 }
@@ -78,6 +78,7 @@ export function analyseAll(
 function analysis(
   recording: Recording,
   options: AnalyseOptions,
+  between: () => void,
 ): { readonly document: ProfileDocument; readonly onPath: Int32Array | undefined } {
   reportNoDispatches(recording);
   reportRepeated(recording);
@@ -86,6 +87,7 @@ function analysis(
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
   const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;
+  between();
   const noGap = whyNoGap(recording, path, domain);
   const features = recording.traces.map(traceFeatures);
   const roofs = roofSources(recording, options);
