@@ -184,6 +184,19 @@ describe('an assembly kernel', () => {
     const reverse = stopped();
     await client.send('reverseContinue', { threadId: body.threadId });
     expect((await reverse).body.reason).toBe('data breakpoint');
+    const counted = await client.send('setDataBreakpoints', { breakpoints: [{ dataId: 's6', hitCondition: '3' }] });
+    expect(counted.body.breakpoints[0]).toMatchObject({
+      verified: false,
+      message: expect.stringContaining('have no count'),
+    });
+    const reads = { dataId: 's6', accessType: 'read', condition: 's6 == 40' };
+    await client.send('setDataBreakpoints', { breakpoints: [reads] });
+    const read = stopped();
+    await client.send('reverseContinue', { threadId: body.threadId });
+    expect((await read).body).toMatchObject({
+      reason: 'data breakpoint',
+      description: expect.stringContaining('s6 is about to be read and written: 40'),
+    });
     const ended = client.waitForEvent('terminated');
     await client.terminateRequest();
     await ended;

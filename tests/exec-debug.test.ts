@@ -231,7 +231,9 @@ test.skipIf(!canCompileHip())(
     expect(said[2]).toContain('breakpoint pending at nowhere_at_all');
     expect(said[3]).toMatch(/^error\[run\/no-such-place\]/);
     expect(said[5]).toMatch(/breakpoint 2: .*<no_arguments>/);
-    expect(said[6]).toMatch(/^1 {2}0x\w+ <by_value>, .*\n2 {2}0x\w+ <no_arguments>, .*$/);
+    expect(said[6]).toMatch(/^1 {2}0x\w+ <by_value>, .*\n2 {2}0x\w+ <no_arguments>, .*$/m);
+    expect(said[6]).toContain('\n-  by_function_of_other if v0 == 3, pending: ');
+    expect(said[6]).toContain('\n-  nowhere_at_all, once, pending: ');
     expect(said[8]).toMatch(/breakpoint \d+: .*, lane 3, 0x\w+ <by_function_of_other>/);
     expect(said[9]).toBe('v0 = 3');
     expect(stderr).toContain("no kernel that ran has a place 'nowhere_at_all'");

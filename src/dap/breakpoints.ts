@@ -4,6 +4,9 @@ import { WavesmithError } from '../base/index.ts';
 import { type Debugger, placesOf } from '../device/sim/debug/index.ts';
 import type { Sources } from './sources.ts';
 
+/** The protocol's words: a write is a change of the value. */
+const ACCESSES = { write: 'change', read: 'read', readWrite: 'any' } as const;
+
 /** What an editor asks of any breakpoint. */
 interface Wanted {
   readonly condition?: string | undefined;
@@ -73,8 +76,13 @@ export class EditorBreakpoints {
 
   /** Each `dataId` is the expression that is watched. */
   setOnData({ breakpoints }: DebugProtocol.SetDataBreakpointsArguments): Answer {
-    return this.replace('data', breakpoints, ({ dataId }) => {
-      const { id } = this.led.breakpoints.watch(dataId, this.led.selected, this.led.lane);
+    return this.replace('data', breakpoints, ({ dataId, accessType = 'write', condition, hitCondition }) => {
+      if (hitCondition !== undefined && hitCondition.trim() !== '') {
+        throw new WavesmithError('dap/bad-hit-condition', 'Breakpoints on data stop at each hit: they have no count.');
+      }
+      const { breakpoints: all, selected, lane } = this.led;
+      const when = condition === '' ? undefined : condition;
+      const { id } = all.watch(dataId, selected, lane, when, ACCESSES[accessType]);
       return { id, shown: { id, verified: true } };
     });
   }

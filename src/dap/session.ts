@@ -494,7 +494,7 @@ export class WavesmithDebugSession extends DebugSession {
       if (text !== undefined) evaluate(led, text);
       return text === undefined
         ? { dataId: null, description: `${name} cannot be watched.` }
-        : { dataId: text, description: text, accessTypes: ['write'] };
+        : { dataId: text, description: text, accessTypes: ['write', 'read', 'readWrite'] };
     });
   }
   protected override exceptionInfoRequest(response: DebugProtocol.ExceptionInfoResponse): void {

@@ -98,6 +98,7 @@ export class ProgramDebugging {
         return leader.stopsAtEnd;
       },
       later: isSetAgain ? undefined : (one: LaterBreakpoint) => void this.wanted.push({ ...one, isFound: false }),
+      waiting: isSetAgain ? undefined : () => this.wanted.filter(({ isFound }) => !isFound),
     };
     const tools = new RunTools(kernel, readCodeObject(codeObject), { debug: { front, breakpoints: [] } });
     const led = tools.debugger as Debugger;

@@ -6,6 +6,7 @@ import type { Debugger } from './debugger.ts';
 import { parseExpression } from './expression.ts';
 import { placeText } from './look.ts';
 import { operandText } from './source-variables.ts';
+import type { WatchedAccess } from './watch-access.ts';
 
 /** `[PLACE] [wave N] [if CONDITION]`. */
 export function setBreakpoint(session: CommandSession, { rest }: CommandLine, isTemporary: boolean): undefined {
@@ -49,12 +50,20 @@ function placesOrLater(
   }
 }
 
+const WATCHES: Readonly<Record<WatchedAccess, string>> = { change: '', read: 'read ', any: 'access ' };
+
 /** `watch EXPRESSION [if CONDITION]`; `-l` before it is understood: a place in memory is one already. */
-export function setWatchpoint(session: CommandSession, { rest }: CommandLine): undefined {
+export function setWatchpoint(
+  session: CommandSession,
+  { rest }: CommandLine,
+  access: WatchedAccess = 'change',
+): undefined {
   const d = session.debugger;
   const [, text = '', condition] = /^(?:-l(?:ocation)?\s+)?(.*?)(?:\s+if\b\s*(.+))?$/s.exec(rest) ?? [];
-  const made = d.breakpoints.watch(text, d.selected, d.lane, condition);
-  return show(session, [`watchpoint ${made.id}: ${made.expression.text} = ${operandText(made.last)}`]);
+  const made = d.breakpoints.watch(text, d.selected, d.lane, condition, access);
+  return show(session, [
+    `${WATCHES[access]}watchpoint ${made.id}: ${made.expression.text} = ${operandText(made.last)}`,
+  ]);
 }
 
 /** `condition N [EXPRESSION]`. */
@@ -95,8 +104,13 @@ export function listBreakpoints(session: CommandSession, all: boolean, only: rea
   for (const w of breakpoints.watchpoints.filter(isMeant)) {
     const at = w.wave === undefined ? '' : ` of wave ${w.wave.workgroup.join(',')}/${w.wave.wave}`;
     lines.push(
-      `${w.id}  watch ${w.expression.text}${at}${w.condition === undefined ? '' : ` if ${w.condition.text}`}${w.isEnabled ? '' : ' (disabled)'}, hit ${w.hits} times, now ${operandText(w.last)}${commandLines(w.commands)}`,
+      `${w.id}  ${WATCHES[w.access]}watch ${w.expression.text}${at}${w.condition === undefined ? '' : ` if ${w.condition.text}`}${w.isEnabled ? '' : ' (disabled)'}, hit ${w.hits} times, now ${operandText(w.last)}${commandLines(w.commands)}`,
     );
+  }
+  const waiting = all && only.length === 0 ? (session.debugger.options.front.waiting?.() ?? []) : [];
+  for (const { text, condition, isTemporary } of waiting) {
+    const when = condition === undefined ? '' : ` if ${condition}`;
+    lines.push(`-  ${text}${when}${isTemporary === true ? ', once' : ''}, pending: no code that is loaded has it`);
   }
   return show(session, lines.length === 0 ? [all ? 'no breakpoints' : 'no watchpoints'] : lines);
 }

@@ -1,13 +1,21 @@
 // Where and when the debugger stops: breakpoints with conditions, counts and waves of their own; watchpoints on values.
 import { WavesmithError } from '../../../base/index.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
 import { isTrue } from './arithmetic.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { activeLanes, scopeOf } from './scope.ts';
 import type { ScopeSource } from './scope-source.ts';
 import { plainText } from './source-variables.ts';
-import type { WaveKey } from './stop.ts';
+import type { Change, WaveKey } from './stop.ts';
 import { isSameOperand, numberOf, type Operand } from './typed.ts';
+import {
+  AccessWatcher,
+  type PlaceAccess,
+  type WatchedAccess,
+  type WatchedPlace,
+  watchedPlace,
+} from './watch-access.ts';
 import { frameOfExpression, valueInFrame, type WatchedFrame } from './watched-frame.ts';
 
 export interface BreakpointRequest {
@@ -46,6 +54,9 @@ export interface Watchpoint {
   readonly expression: Expression;
   readonly wave: WaveKey | undefined;
   readonly lane: number;
+  readonly access: WatchedAccess;
+  /** Of those that stop at reads. */
+  readonly place: WatchedPlace | undefined;
   /** Stops only when this is true. */
   condition: Expression | undefined;
   commands: readonly string[] | undefined;
@@ -54,6 +65,13 @@ export interface Watchpoint {
   isEnabled: boolean;
   hits: number;
   last: Operand | undefined;
+}
+
+/** An access that a watchpoint stops at, and the value before it. */
+export interface NotedAccess {
+  readonly watchpoint: Watchpoint;
+  readonly access: PlaceAccess;
+  readonly before: Operand | undefined;
 }
 
 /** What reaching a place means. */
@@ -78,6 +96,7 @@ export class Breakpoints {
   private nextId = 1;
   readonly breakpoints: Breakpoint[] = [];
   readonly watchpoints: Watchpoint[] = [];
+  private readonly watcher = new AccessWatcher();
   private byPc = new Map<number, Breakpoint[]>();
 
   constructor(source: ScopeSource) {
@@ -121,7 +140,13 @@ export class Breakpoints {
   }
 
   /** Watches an expression as a wave and lane see it; `condition`: stops only when that is true then. */
-  watch(text: string, w: Wave | undefined, lane: number, condition?: string): Watchpoint {
+  watch(
+    text: string,
+    w: Wave | undefined,
+    lane: number,
+    condition?: string,
+    access: WatchedAccess = 'change',
+  ): Watchpoint {
     const expression = parseExpression(text);
     const last = expression.operand(scopeOf(w, lane, this.source));
     // What cannot be read cannot change.
@@ -131,6 +156,8 @@ export class Breakpoints {
       expression,
       wave: w === undefined ? undefined : keyOf(w),
       lane,
+      access,
+      place: access === 'change' ? undefined : watchedPlace(text, last, lane),
       condition: condition === undefined ? undefined : parseExpression(condition),
       commands: undefined,
       frame: frameOfExpression(expression, w, lane, this.source),
@@ -243,7 +270,7 @@ export class Breakpoints {
   changed(waves: readonly Wave[]): { watchpoint: Watchpoint; before: Operand | undefined; after: Operand } | undefined {
     let found: { watchpoint: Watchpoint; before: Operand | undefined; after: Operand } | undefined;
     for (const watchpoint of this.watchpoints) {
-      if (!watchpoint.isEnabled) continue;
+      if (!watchpoint.isEnabled || watchpoint.access !== 'change') continue;
       const after = this.valueOf(watchpoint, waves);
       if (after === undefined || isSameOperand(after, watchpoint.last)) continue;
       const before = watchpoint.last;
@@ -252,6 +279,35 @@ export class Breakpoints {
       found ??= { watchpoint, before, after };
     }
     return found;
+  }
+
+  /** Whether any watchpoint stops at reads. */
+  get watchesAccesses(): boolean {
+    return this.watchpoints.some((one) => one.isEnabled && one.place !== undefined);
+  }
+
+  /** The first watchpoint whose place the next instruction of a wave reads, or also writes. */
+  accessed(w: Wave, pc: number, bound: BoundInstruction, waves: readonly Wave[]): NotedAccess | undefined {
+    for (const watchpoint of this.watchpoints) {
+      const { place, wave, lane, access, isEnabled } = watchpoint;
+      if (!isEnabled || place === undefined) continue;
+      const isOwner = wave !== undefined && isWave(w, wave);
+      const isOwnGroup = wave !== undefined && isWave(w, { ...wave, wave: w.index });
+      const found = this.watcher.accessOf(place, isOwner, isOwnGroup, lane, w, pc, bound);
+      if (found === undefined || (access === 'read' && !found.reads)) continue;
+      if (watchpoint.condition !== undefined && !this.isConditionMet(watchpoint, waves)) continue;
+      return { watchpoint, access: found, before: this.valueOf(watchpoint, waves) };
+    }
+    return undefined;
+  }
+
+  /** What an access watchpoint says, behind the access or before it. */
+  accessChange({ watchpoint, access, before }: NotedAccess, waves: readonly Wave[], isAhead: boolean): Change {
+    const { text } = watchpoint.expression;
+    const verb = access.reads ? (access.writes ? 'read and written' : 'read') : 'written';
+    const after = isAhead ? before : this.valueOf(watchpoint, waves);
+    if (!isAhead) watchpoint.last = after;
+    return { text, before, after, access: isAhead ? `is about to be ${verb}` : `was ${verb}` };
   }
 
   /** A condition that cannot be read is met: whoever wrote it should see that. */

@@ -187,7 +187,19 @@ const COMMANDS: readonly CommandEntry[] = [
     names: ['watch'],
     usage: 'watch EXPRESSION [if EXPRESSION]',
     summary: 'stop when its value changes: watch v3, watch *u32(x + 4), watch lds.f32(64)',
-    run: setWatchpoint,
+    run: (s, line) => setWatchpoint(s, line),
+  },
+  {
+    names: ['rwatch'],
+    usage: 'rwatch EXPRESSION [if EXPRESSION]',
+    summary: 'stop when an instruction has read it: rwatch out[3], rwatch lds.u32(64), rwatch s4',
+    run: (s, line) => setWatchpoint(s, line, 'read'),
+  },
+  {
+    names: ['awatch'],
+    usage: 'awatch EXPRESSION [if EXPRESSION]',
+    summary: 'the same, or written it',
+    run: (s, line) => setWatchpoint(s, line, 'any'),
   },
   {
     names: ['condition'],

@@ -11,7 +11,7 @@ import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
-import { type Arrival, Breakpoints, isWave, keyOf } from './breakpoints.ts';
+import { type Arrival, Breakpoints, isWave, keyOf, type NotedAccess } from './breakpoints.ts';
 import { beginningAt, type Frame, framesAt, lineText } from './frames.ts';
 import { type Checkpoint, History } from './history.ts';
 import { behindPrologue } from './places.ts';
@@ -96,6 +96,9 @@ export class Debugger implements Monitor, ScopeSource {
   private previous = new Map<Wave, number>();
   private groups = new Map<Workgroup, readonly Wave[]>();
   private history: History<OwnState> | undefined;
+  /** An access to a watched place by the instruction that is executed, and by the one before. */
+  private noted: NotedAccess | undefined;
+  private accessed: NotedAccess | undefined;
   private search: Search | undefined;
   private goal: Goal | undefined;
   /** The latest moment that was reached: what comes up to it has been counted and logged. */
@@ -284,9 +287,23 @@ export class Debugger implements Monitor, ScopeSource {
     this.groups.delete(group);
   }
 
-  before(w: Wave, loadedPc: number): void | Promise<void> {
-    const pc = loadedPc - this.options.code.base;
+  before(w: Wave, loadedPc: number, bound: BoundInstruction): void | Promise<void> {
     if (this.isOver) return;
+    const stopped = this.beforeInstruction(w, loadedPc, bound);
+    if (stopped !== undefined) return stopped.then(() => this.noteAccess(w, loadedPc, bound));
+    this.noteAccess(w, loadedPc, bound);
+  }
+
+  /** Keeps what the instruction that is executed now does with places that are watched. */
+  private noteAccess(w: Wave, loadedPc: number, bound: BoundInstruction): void {
+    this.noted = undefined;
+    if (!this.breakpoints.watchesAccesses || this.search !== undefined || this.goal !== undefined) return;
+    if (this.isOver || this.running.resume.kind === 'detach' || w.pc !== loadedPc) return;
+    this.noted = this.breakpoints.accessed(w, loadedPc, bound, this.allWaves);
+  }
+
+  private beforeInstruction(w: Wave, loadedPc: number, bound: BoundInstruction): undefined | Promise<void> {
+    const pc = loadedPc - this.options.code.base;
     this.history?.replay(this.time);
     if (w.pc !== loadedPc) return;
     let facts = this.facts.get(w);
@@ -301,7 +318,7 @@ export class Debugger implements Monitor, ScopeSource {
       this.facts.set(w, facts);
     }
     if (this.search !== undefined) {
-      if (this.time < this.search.limit) this.search.look(w, pc, this.time);
+      if (this.time < this.search.limit) this.search.look(w, pc, this.time, bound);
       else this.endSearch();
       return;
     }
@@ -321,6 +338,7 @@ export class Debugger implements Monitor, ScopeSource {
   after(w: Wave, loadedPc: number, bound: BoundInstruction): void {
     this.time++;
     if (this.isOver) return;
+    if (this.noted !== undefined) this.accessed = this.noted;
     const facts = this.facts.get(w);
     if (facts === undefined) return;
     const pc = loadedPc - this.options.code.base;
@@ -383,7 +401,15 @@ export class Debugger implements Monitor, ScopeSource {
   }
 
   private watched(): Why | undefined {
+    const { accessed } = this;
+    this.accessed = undefined;
     const found = this.breakpoints.changed(this.allWaves);
+    if (found === undefined && accessed !== undefined) {
+      const { watchpoint } = accessed;
+      if (this.time > this.latest) watchpoint.hits++;
+      const change = this.breakpoints.accessChange(accessed, this.allWaves, false);
+      return { reason: 'watchpoint', change, hit: [watchpoint.id], commands: watchpoint.commands };
+    }
     if (found === undefined) return undefined;
     const { watchpoint, before, after } = found;
     if (this.time > this.latest) watchpoint.hits++;
@@ -530,6 +556,8 @@ export class Debugger implements Monitor, ScopeSource {
       this.previous = new Map(checkpoint.own.before);
       this.groups = new Map(checkpoint.own.groups);
       this.held = undefined;
+      this.noted = undefined;
+      this.accessed = undefined;
       this.goal = goal;
     });
   }

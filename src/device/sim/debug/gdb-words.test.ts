@@ -114,6 +114,40 @@ test('watchpoints have conditions; a condition that changes keeps number, hits a
   );
 });
 
+test('reads stop behind the instruction, and before it on the way back: memory, LDS, registers', async () => {
+  const said = await answersTo([
+    'delete',
+    'rwatch lds.u32(4)',
+    'continue',
+    'delete',
+    'awatch *(int *)(arg0)',
+    'continue', // the atomic
+    'info watchpoints',
+    'delete',
+    'rwatch s6 if s6 < 3',
+    'reverse-continue',
+    'x/i $pc',
+    'continue',
+    'delete',
+    'rwatch v1[70]',
+    'rwatch 1 + 2',
+    'awatch v2',
+    'reverse-continue',
+    'x/i $pc',
+  ]);
+  expect(said[1]).toBe('read watchpoint 2: lds.u32(4) = 0');
+  expect(said[2]).toMatch(/^lds\.u32\(4\) was read: \d+.*\nwatchpoint: workgroup 0,0,0 wave \d, 0x\w+ <back/);
+  expect(said[5]).toMatch(/^\*\(int \*\)\(arg0\) was read and written: 0 → 64\nwatchpoint: workgroup 0,0,0 wave /);
+  expect(said[6]).toMatch(/^3 {2}access watch .*, hit 1 times, now 64$/);
+  expect(said[9]).toMatch(/^s6 is about to be read: \d/);
+  expect(said[10]).toMatch(/s_(?:sub_u32|cmp_lg_u32) .*s6/);
+  expect(said[11]).toMatch(/^s6 was read/);
+  expect(said[13]).toMatch(/^error\[run\/bad-expression\]: .*no lane/);
+  expect(said[14]).toMatch(/^error\[run\/bad-expression\]: .*stands in no memory or register/);
+  expect(said[16]).toMatch(/^v2 is about to be (?:written|read and written)/);
+  expect(said[17]).toContain('v2');
+});
+
 test('all waves at once, breakpoints of one wave, displays in formats', async () => {
   const said = await answersTo([
     'delete',
@@ -162,8 +196,6 @@ test('the only command that begins so is meant; several are named', async () => 
 });
 
 test.each([
-  'rwatch v3',
-  'awatch v3',
   'start',
   'record',
   'source x',

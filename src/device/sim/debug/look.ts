@@ -10,7 +10,7 @@ import { type Frame, lineText } from './frames.ts';
 import { scopeOf } from './scope.ts';
 import { operandText } from './source-variables.ts';
 import type { Stop } from './stop.ts';
-import type { Operand, SpaceName } from './typed.ts';
+import { isSameOperand, type Operand, type SpaceName } from './typed.ts';
 import { bitsOf, fromBits, type Value } from './value.ts';
 
 /** The wave that commands are about. */
@@ -33,8 +33,10 @@ export function stopText(d: Debugger, stop: Stop): string {
   const { reason, wave, pc, change, hit, fault, note } = stop;
   const lines: string[] = [];
   if (change !== undefined) {
-    const verb = reason === 'written' ? 'is about to be written' : 'changed';
-    lines.push(`${change.text} ${verb}: ${operandText(change.before)} → ${operandText(change.after)}`);
+    const { text, before, after, access } = change;
+    const verb = access ?? (reason === 'written' ? 'is about to be written' : 'changed');
+    const isSame = access !== undefined && isSameOperand(before, after);
+    lines.push(`${text} ${verb}: ${isSame ? '' : `${operandText(before)} → `}${operandText(after)}`);
   }
   if (fault !== undefined) lines.push(fault.message);
   if (note !== undefined) lines.push(note);

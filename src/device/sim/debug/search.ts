@@ -1,5 +1,6 @@
 // Finding the last moment of a stretch of the past that somebody asks for: the instruction before, the breakpoint before, the instruction
 // that wrote a value. The stretch is run again; stretches are looked through from the latest to the first.
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
 import { type Breakpoints, isWave, keyOf } from './breakpoints.ts';
 import { type Expression, parseExpression } from './expression.ts';
@@ -73,11 +74,19 @@ export class Search {
   }
 
   /** Before each instruction of the stretch. */
-  look(w: Wave, pc: number, time: number): void {
+  look(w: Wave, pc: number, time: number, bound: BoundInstruction): void {
     this.lookAtValues(time);
     const { to } = this.back;
     if (to === 'breakpoint') {
-      const arrival = this.view.breakpoints.arrive(w, pc, false, () => {});
+      const { breakpoints } = this.view;
+      const access = breakpoints.watchesAccesses
+        ? breakpoints.accessed(w, pc + this.view.source.codeBase, bound, this.view.waves())
+        : undefined;
+      if (access !== undefined) {
+        const change = breakpoints.accessChange(access, this.view.waves(), true);
+        this.keep({ time, reason: 'watchpoint', change, hit: [access.watchpoint.id] });
+      }
+      const arrival = breakpoints.arrive(w, pc, false, () => {});
       if (arrival !== undefined) this.keep({ time, reason: 'breakpoint', hit: arrival.hit });
       return;
     }

@@ -59,6 +59,8 @@ export interface Change {
   readonly text: string;
   readonly before: Operand | undefined;
   readonly after: Operand | undefined;
+  /** Of accesses: what happened, as `was read`. */
+  readonly access?: string | undefined;
 }
 
 export interface Stop {
@@ -136,6 +138,8 @@ export interface DebugFront {
   readonly stopsAtEnd: boolean;
   /** Sets a breakpoint in code that is loaded later; undefined where there is only this code. */
   readonly later?: ((one: LaterBreakpoint) => void) | undefined;
+  /** Those that no code has had yet. */
+  readonly waiting?: (() => readonly LaterBreakpoint[]) | undefined;
 }
 
 /** A call that has not returned. */

@@ -1,0 +1,121 @@
+// Watchpoints that stop at reads: which bytes of memory, or which registers, an instruction is about to read or write.
+import { WavesmithError } from '../../../base/index.ts';
+import { effectsOf, overlaps, type SlotRange } from '../../../program/index.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
+import { scratchAddress } from '../interpreter/spaces.ts';
+import type { Wave } from '../state/wave.ts';
+import { type AccessGroup, AccessReader } from '../tools/accessed.ts';
+import { isVectorSlot, slotsFromText } from '../tools/registers.ts';
+import { type Operand, spaceOfFlat } from './typed.ts';
+
+/** Which accesses stop. */
+export type WatchedAccess = 'change' | 'read' | 'any';
+
+/** What is watched: where it was when that was said. */
+export type WatchedPlace =
+  | {
+      readonly kind: 'memory';
+      readonly space: 'global' | 'lds' | 'scratch';
+      readonly address: number;
+      readonly bytes: number;
+    }
+  | { readonly kind: 'registers'; readonly slots: readonly SlotRange[]; readonly lane: number };
+
+/** What an instruction does with a place. */
+export interface PlaceAccess {
+  readonly reads: boolean;
+  readonly writes: boolean;
+}
+
+const REGISTER =
+  /^\$?((?:[sva]\d+|[sva]\[\d+:\d+\]|ttmp\d+|(?:vcc|exec|flat_scratch)(?:_lo|_hi)?|m0|scc|mode))(?:\[(\d+)\])?$/i;
+
+/** The place of an expression; one that has none, as a sum, is `run/bad-expression`. */
+export function watchedPlace(text: string, operand: Operand, lane: number): WatchedPlace {
+  const home = typeof operand === 'object' ? operand.home : undefined;
+  if (typeof operand === 'object' && home?.kind === 'memory') {
+    const { space, at } = home.space === 'flat' ? spaceOfFlat(home.address) : { space: home.space, at: home.address };
+    return { kind: 'memory', space, address: at, bytes: operand.type.bytes };
+  }
+  if (home?.kind === 'registers') {
+    return { kind: 'registers', slots: home.names.map((name) => slotsFromText(name.replace(/\[\d+\]$/, ''))), lane };
+  }
+  const register = typeof operand === 'object' ? null : REGISTER.exec(text.trim());
+  if (register !== null) {
+    const [, name = '', own] = register;
+    return { kind: 'registers', slots: [slotsFromText(name)], lane: own === undefined ? lane : Number(own) };
+  }
+  throw new WavesmithError('run/bad-expression', `'${text}' stands in no memory or register, so nothing reads it.`, {
+    hint: "'watch' stops when the value of any expression changes.",
+  });
+}
+
+/** Instructions that read or write lanes that EXEC turns off. */
+const ANY_LANE = /^v_(?:readlane|writelane|mfma|smfmac)/;
+
+export class AccessWatcher {
+  private readonly reader = new AccessReader();
+
+  /** What the instruction that a wave is about to execute does with a place of `owner`, or undefined when it leaves it alone. */
+  accessOf(
+    place: WatchedPlace,
+    isOwner: boolean,
+    isOwnGroup: boolean,
+    lane: number,
+    w: Wave,
+    pc: number,
+    bound: BoundInstruction,
+  ): PlaceAccess | undefined {
+    const { instruction } = bound;
+    if (place.kind === 'registers') {
+      if (!isOwner) return undefined;
+      const { row } = instruction;
+      const isOn = w.isActive(place.lane) || ANY_LANE.test(row.operation);
+      const slots = place.slots.filter(({ first }) => isOn || !isVectorSlot(first));
+      const { uses, keeps, defs } = effectsOf(instruction);
+      return done(overlaps(uses, slots) || overlaps(keeps, slots), overlaps(defs, slots));
+    }
+    if ((place.space === 'lds' && !isOwnGroup) || (place.space === 'scratch' && !isOwner)) return undefined;
+    const spans = place.space === 'scratch' ? scratchSpans(w, lane, place.address, place.bytes) : [];
+    let [reads, writes] = [false, false];
+    for (const group of this.reader.read(w, pc, bound)) {
+      if (!touches(group, place, spans, lane)) continue;
+      reads ||= group.kind !== 'store';
+      writes ||= group.kind !== 'load';
+    }
+    return done(reads, writes);
+  }
+}
+
+const done = (reads: boolean, writes: boolean): PlaceAccess | undefined =>
+  reads || writes ? { reads, writes } : undefined;
+
+function touches(
+  { space, bytes, lanes }: AccessGroup,
+  place: WatchedPlace & { kind: 'memory' },
+  spans: readonly number[],
+  lane: number,
+): boolean {
+  // Buffer instructions reach scratch by its addresses in memory.
+  if (place.space === 'scratch' && space === 'global') {
+    return lanes.some(({ address }) => spans.some((at) => at >= address && at < address + bytes));
+  }
+  return (
+    space === place.space &&
+    lanes.some(
+      (one) =>
+        (space !== 'scratch' || one.lane === lane) &&
+        one.address < place.address + place.bytes &&
+        place.address < one.address + bytes,
+    )
+  );
+}
+
+/** Addresses in memory of a lane's bytes of scratch. */
+function scratchSpans(w: Wave, lane: number, offset: number, bytes: number): number[] {
+  const before = w.lane;
+  w.lane = lane;
+  const all = Array.from({ length: bytes }, (_, i) => scratchAddress(w, offset + i));
+  w.lane = before;
+  return all;
+}
