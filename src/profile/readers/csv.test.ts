@@ -160,3 +160,20 @@ test('cells of the same text have one id, and others never', () => {
   expect(texts).toHaveLength(new Set([...names, ...found]).size);
   eachRow('a,b\nx,1\n', (row) => expect(texts[row.id(ids, 7)]).toBe('(none)'));
 });
+
+test('a column of more texts than are kept has right ids for all of them', () => {
+  const byText = new Map<string, number>();
+  const ids = new CellIds((text) => {
+    const id = byText.get(text as string) ?? byText.size;
+    byText.set(text as string, id);
+    return id;
+  });
+  const COUNT = 263_000;
+  const names = Array.from({ length: COUNT }, (_, i) => `n${i}\n`).join('');
+  let row = 0;
+  let wrong = 0;
+  eachRow(`name\n${names}${names}`, (one) => {
+    if (one.id(ids, 0) !== row++ % COUNT) wrong++;
+  });
+  expect([row, wrong, byText.size]).toEqual([2 * COUNT, 0, COUNT]);
+});
