@@ -125,6 +125,28 @@ describe('rows of a wide file that are there twice', () => {
   });
 });
 
+test('passes of rocprof 2 are one run', () => {
+  const columns =
+    'Dispatch_ID,GPU_ID,Queue_ID,PID,TID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Wave_Size,Kernel_Name,Start_Timestamp,End_Timestamp,Correlation_ID';
+  const rows = (pid: number, from: number, value: number) =>
+    [1, 2]
+      .map(
+        (id) =>
+          `${id},4,1,${pid},${pid},65536,256,0,0,8,4,16,64,"k.kd",${from + 100 * id},${from + 100 * id + 50},${id},${value}\n`,
+      )
+      .join('');
+  const document = read({
+    'run/pmc_1/results_1.csv': `${columns},SQ_WAVES\n${rows(5, 1_000_000, 1024)}`,
+    'run/pmc_2/results_2.csv': `${columns},SQ_INSTS_VALU\n${rows(6, 9_000_000, 77)}`,
+  });
+  expect(document.kernels).toMatchObject([{ calls: 2, totalNs: { value: 100 } }]);
+  expect(document.kernels[0].counters).toEqual({
+    SQ_WAVES: { sum: 2048, dispatches: 2 },
+    SQ_INSTS_VALU: { sum: 154, dispatches: 2 },
+  });
+  expect(codes(document)).toEqual([]);
+});
+
 describe('columns of a trace', () => {
   test('of ROCm 6.2 have sizes under other names', () => {
     const document = read({
@@ -152,6 +174,18 @@ test('times in microseconds are no nanoseconds, those without a fraction neither
   const document = read({ '1_kernel_trace.csv': rows });
   expect(document.dispatches).toMatchObject({ total: 6, timed: 0 });
   expect(document.kernels.every(({ totalNs }) => 'unknown' in totalNs && /unit/.test(totalNs.unknown))).toBe(true);
+});
+
+test.each([
+  ['1.550.000.000.000.000', 'a timestamp is no number'],
+  ['1,550,000,000,000,000', 'a timestamp is no number'],
+  ['0x581bd5f3c0000', 'a timestamp is no number'],
+  ['', 'no timestamps were recorded'],
+  ['NaN', 'no timestamps were recorded'],
+])('a timestamp of %s: %s', (cell, why) => {
+  const document = read({ '1_kernel_trace.csv': kernelTraceCsv(3).replace(/,1550000000000000,/, `,"${cell}",`) });
+  expect(document.dispatches).toMatchObject({ total: 3, timed: 2 });
+  expect(messages(document)).toContain(`Durations of dispatches are unknown: ${why}.`);
 });
 
 test('what is wrong with files that are all left out is in the error', () => {

@@ -1,5 +1,5 @@
 // Times of a recording: exact differences of timestamps of any size, and why a time cannot be used.
-import { number } from './readers/values.ts';
+import { isEmptyCell, number } from './readers/values.ts';
 
 /** Why a dispatch's times cannot be used; index = value of the `timing` column. */
 export const TIMING_REASONS = [
@@ -12,6 +12,7 @@ export const TIMING_REASONS = [
   'start and end timestamps are equal',
   'simulated; how long the simulator took says nothing about a GPU',
   'timestamps are no whole nanoseconds, so their unit is another one',
+  'a timestamp is no number',
 ] as const;
 
 export const Timing = {
@@ -24,6 +25,7 @@ export const Timing = {
   EQUAL: 6,
   SIMULATED: 7,
   FRACTION: 8,
+  UNREADABLE: 9,
 } as const;
 
 /** A timestamp: nanoseconds after the recording's origin, and whether digits were lost ("8.1097E+14"). */
@@ -39,6 +41,7 @@ const FAR = 2 ** 52;
 const ROOM = 1n << 50n;
 const ABSENT: Timestamp = { value: 0, state: Timing.ABSENT };
 const RANGE: Timestamp = { value: 0, state: Timing.RANGE };
+const UNREADABLE: Timestamp = { value: 0, state: Timing.UNREADABLE };
 
 /** Profilers write 64-bit times; all ones is what is written for none. */
 const NONE = (1n << 64n) - 1n;
@@ -73,12 +76,12 @@ export class Clock {
     }
     const [start, end] = [this.place(a), this.place(b)];
     const state = stateOf(start, end);
-    const known = state !== Timing.ABSENT && state !== Timing.RANGE;
+    const known = state !== Timing.ABSENT && state !== Timing.RANGE && state !== Timing.UNREADABLE;
     return known ? { start: start.value, end: end.value, state } : { start: 0, end: 0, state };
   }
 
   private place({ time, state }: Cell): Timestamp {
-    if (time === undefined) return ABSENT;
+    if (time === undefined) return state === Timing.UNREADABLE ? UNREADABLE : ABSENT;
     if (time < 0 || time >= NONE) return RANGE;
     const origin = this.origin ?? 0n;
     const exact = typeof time === 'number' && (origin === 0n || time === 0);
@@ -88,7 +91,7 @@ export class Clock {
   }
 }
 
-/** A timestamp as a file has it: an integer, in a number where that is exact; KNOWN, ROUNDED or FRACTION. */
+/** A timestamp as a file has it: an integer, in a number where that is exact; KNOWN, ROUNDED, FRACTION or UNREADABLE. */
 interface Cell {
   readonly time: number | bigint | undefined;
   readonly state: number;
@@ -108,7 +111,7 @@ function whole(value: number): Cell {
 
 function textCell(text: string): Cell {
   const value = number(text);
-  if (value === undefined) return { time: undefined, state: Timing.KNOWN };
+  if (value === undefined) return { time: undefined, state: isEmptyCell(text) ? Timing.KNOWN : Timing.UNREADABLE };
   if (/[eE]/.test(text)) {
     const scientific = text.length < 24 ? SCIENTIFIC.exec(text) : null;
     const rounded = scientific !== null && (scientific[2]?.length ?? 0) < Number(scientific[3]);

@@ -136,9 +136,9 @@ export function readMeasuredRoofline(source: ByteSource, recording: Recording): 
   );
 }
 
-/** The agent of a workload folder; its rows name the GPU by `GPU_ID`, its sysinfo does not. */
+/** The agent of a workload folder; its rows name the GPU by `GPU_ID`, its sysinfo does not. Passes of rocprof 2 have folders within it. */
 function agentKey(file: string): string {
-  return `rocprof-compute ${dirName(file) || '.'}`;
+  return `rocprof-compute ${dirName(file).replace(/(?:^|\/)(?:pmc|pass)_[0-9]+$/, '') || '.'}`;
 }
 
 /** `SQ_LEVEL_WAVES.csv` holds accumulators that belong to its own pass only. */
