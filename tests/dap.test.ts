@@ -6,6 +6,7 @@ import { DebugClient } from '@vscode/debugadapter-testsupport';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { compileC, hasLlvm, linkWithLld } from './support/build.ts';
+import { sharedPath } from './support/shared.ts';
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-dap-'));
@@ -242,6 +243,30 @@ describe('an assembly kernel', () => {
     await ended.catch(() => undefined);
   });
 });
+
+const triton = sharedPath('corpus', 'triton', 'softmax_f32.gfx942.hsaco');
+test.skipIf(triton === undefined)(
+  'a Triton kernel: lines and inlined functions, and that no variable is described',
+  async () => {
+    const buffers = ['f32[4096]', 'f32[4096]', 'i32=64', 'i32=64', 'i32=64', 'u32[16]', 'u32[16]'];
+    await launch({ program: triton, kernel: 'softmax_kernel', block: [256], args: buffers });
+    const source = { path: '/src/examples/pytriton/triton/language/standard.py' };
+    const set = await client.setBreakpointsRequest({ source, breakpoints: [{ line: 1 }] });
+    expect(set.body.breakpoints[0]).toMatchObject({ verified: true, line: expect.any(Number) });
+    const first = stopped();
+    await done();
+    const thread = (await first).body.threadId as number;
+    const { stackFrames } = (await client.stackTraceRequest({ threadId: thread })).body;
+    expect(stackFrames.at(-1)?.name).toBe('softmax_kernel');
+    expect(stackFrames.length).toBeGreaterThan(1);
+    const ask = (expression: string, context: 'repl' | 'hover') =>
+      client.evaluateRequest({ expression, context, frameId: stackFrames[0]?.id as number });
+    expect((await ask('info locals', 'repl')).body.result).toMatch(/of triton .*describes no variables/);
+    await expect(ask('row', 'hover')).rejects.toThrow(/no register, argument or variable here. The debug information/);
+    expect((await ask('threadIdx.x + 1', 'hover')).body.result).toMatch(/^\d+$/);
+    await client.terminateRequest();
+  },
+);
 
 describe.skipIf(!hasLlvm())('a kernel with debug information', () => {
   const SOURCE = `
