@@ -154,7 +154,7 @@ describe.skipIf(!canCompileHip())('inlined functions', () => {
     ]);
     expect(said[3]).toMatch(/^3 {2}0x\w+ <_ZL6calledi\+0x\w+>, once, hit 0 times$/m);
     expect(said[4]).toMatch(/^breakpoint 3: .* at .*inlined\.cpp:\d+\n\d+\t {2}int inside = square/);
-    expect(said[5]).toContain("There is no variable 'in' here.");
+    expect(said[5]).toContain("'in' is no register, argument or variable here.");
     expect(said[6]).toMatch(/^d changed: 0 → \d+ .*\nwatchpoint: .*inlined\.cpp:\d+\n\d+\t {2}out\[i\] = a/);
     expect([said[7], said[8]]).toEqual(['a = 9', 'a = 9']);
     expect(said[9]).toMatch(new RegExp(`^=> +${SUM}    out\\[i\\] = a`, 'm'));
