@@ -1,10 +1,10 @@
 // What a filtered trace costs: the same dispatches compiled, with a trace of one wavefront, and with a trace of one instruction in all
-// wavefronts of one workgroup, the one that runs most often. Each event is made and written as text.
+// wavefronts of one workgroup, the one that runs most often. All lines are written as `run --trace` writes them.
 // bench/support/dispatches.ts says how they are timed.
 // `npm run bench -- trace --only WORD…` takes the cases whose names contain one of the words.
 import { readCodeObject } from '../src/codeobject/index.ts';
 import type { SimDispatchRequest } from '../src/device/index.ts';
-import { RunTools, type ToolRequest, traceText } from '../src/device/sim/tools/index.ts';
+import { RunTools, type ToolRequest } from '../src/device/sim/tools/index.ts';
 import type { Opened } from './support/cases.ts';
 import { compareModes } from './support/dispatches.ts';
 
@@ -13,8 +13,10 @@ type Filter = Omit<NonNullable<ToolRequest['trace']>, 'sink'>;
 let written = 0;
 
 function traced({ kernel, object }: Opened, filter: Filter): Partial<SimDispatchRequest> {
-  const sink: NonNullable<ToolRequest['trace']>['sink'] = (event) => {
-    written += traceText(event).length;
+  const sink = {
+    lines: (bytes: Uint8Array): void => {
+      written += bytes.length;
+    },
   };
   const { monitors } = new RunTools(kernel, readCodeObject(object), { trace: { ...filter, sink } });
   return { engine: 'compiled', monitors };

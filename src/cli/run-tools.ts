@@ -5,7 +5,7 @@ import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
 import type { DeviceKernel } from '../device/index.ts';
 import { type DebugLeader, debuggerHelp, TerminalFront } from '../device/sim/debug/index.ts';
-import { type CountersReport, type Profile, RunTools, type TraceEvent, traceText } from '../device/sim/tools/index.ts';
+import { type CountersReport, type Profile, RunTools, type TraceSink } from '../device/sim/tools/index.ts';
 import { OutputPlace } from '../snapshot/output-place.ts';
 import type { Progress } from './run-progress.ts';
 import { CommandTerminal } from './run-terminal.ts';
@@ -145,7 +145,7 @@ export class RunSession {
                 pc: options.tracePc,
                 lanes: options.traceLanes === true ? 'all' : 'few',
                 limit: options.traceLimit === undefined ? undefined : Number(options.traceLimit),
-                sink: (event) => writer.write(event),
+                sink: writer.sink,
               },
       });
       if (tools.debugger !== undefined) front?.lead(tools.debugger);
@@ -176,19 +176,24 @@ export class RunSession {
 
 const CHUNK = 1 << 16;
 
-/** Writes events as they come, in pieces of bounded size, through a temporary name for files. */
+/** Writes a trace as it comes, in pieces of bounded size, through a temporary name for files. */
 class TraceWriter {
   private readonly path: string;
   private readonly place: OutputPlace | undefined;
-  private readonly json: boolean;
   private readonly descriptor: number;
   /** Nothing waits: the debugger's answers stand between the right lines. */
   private readonly immediate: boolean;
-  private text = '';
+  private pending: Uint8Array[] = [];
+  private bytes = 0;
+  /** Takes the trace. */
+  readonly sink: TraceSink;
 
   constructor(path: string, options: ToolOptions) {
     this.path = path;
-    this.json = options.traceFormat === 'jsonl';
+    this.sink =
+      options.traceFormat === 'jsonl'
+        ? (event) => this.write(Buffer.from(`${JSON.stringify(event)}\n`))
+        : { lines: (bytes) => this.write(bytes) };
     this.immediate = path === '-' && options.break.length > 0;
     if (path === '-') this.descriptor = 1;
     else {
@@ -201,14 +206,16 @@ class TraceWriter {
     }
   }
 
-  write(event: TraceEvent): void {
-    this.text += `${this.json ? JSON.stringify(event) : traceText(event)}\n`;
-    if (this.immediate || this.text.length >= CHUNK) this.flush();
+  private write(bytes: Uint8Array): void {
+    this.pending.push(bytes);
+    this.bytes += bytes.length;
+    if (this.immediate || this.bytes >= CHUNK) this.flush();
   }
 
   private flush(): void {
-    let bytes = Buffer.from(this.text);
-    this.text = '';
+    let bytes = Buffer.concat(this.pending);
+    this.pending = [];
+    this.bytes = 0;
     while (bytes.length > 0) {
       try {
         bytes = bytes.subarray(writeSync(this.descriptor, bytes));

@@ -102,6 +102,7 @@ export {
   RunTools,
   type ToolRequest,
   type TraceEvent,
+  type TraceSink,
   traceText,
 } from './sim/tools/index.ts';
 export { serveWorker } from './sim/workers/worker.ts';

@@ -14,7 +14,7 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { Instrument } from '../wasm/instrument.ts';
 import { pushCondition } from '../wasm/scalar.ts';
-import { type Block, branchDistance, type Item } from '../wasm/walk.ts';
+import { type Block, branchDistance, type Item, itemsOf } from '../wasm/walk.ts';
 import { CompiledBanks } from './compiled-banks.ts';
 import { countWaves, type ExecutionCounts, type InstructionCount, newSite, noWaves } from './counts.ts';
 import { popcount } from './lanes.ts';
@@ -47,10 +47,6 @@ type Site = Pick<Item, 'pc' | 'instruction'>;
 
 function writesExec(instruction: Instruction): boolean {
   return overlaps(effectsOf(instruction).defs, EXEC_SLOTS);
-}
-
-function itemsOf({ items, ending }: Block): Block['items'] {
-  return ending.kind === 'branch' ? [...items, ending.item] : items;
 }
 
 /** Parts of a block at whose starts EXEC may have changed: index of the first item, and the sites. */

@@ -53,5 +53,12 @@ export {
   type UnknownRead,
   WRITTEN,
 } from './touched.ts';
-export { type TraceAccess, type TraceEvent, TraceMonitor, type TraceOptions, traceText } from './trace.ts';
+export {
+  type TraceAccess,
+  type TraceEvent,
+  TraceMonitor,
+  type TraceOptions,
+  type TraceSink,
+  traceText,
+} from './trace.ts';
 export { deriveTraffic, type Traffic, type TrafficSpace } from './traffic.ts';

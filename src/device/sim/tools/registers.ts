@@ -21,7 +21,7 @@ export interface RegisterValue {
 
 /** How many lanes of a vector that differs to give. */
 export type LaneDetail = 'few' | 'all';
-const FEW = 4;
+export const FEW = 4;
 
 /** The word of a slot; SCC and MODE are words too. */
 export function scalarSlot(w: Wave, slot: number): number {
@@ -63,7 +63,8 @@ export function vectorValue(w: Wave, slot: number, detail: LaneDetail): Register
 
 const scalarNames = new Map<number, string>();
 
-function scalarName({ first, count }: SlotRange): string {
+/** The name of a range of scalar slots. */
+export function scalarName({ first, count }: SlotRange): string {
   const key = 1024 * first + count;
   let name = scalarNames.get(key);
   if (name === undefined) {

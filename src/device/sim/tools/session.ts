@@ -15,7 +15,7 @@ import { hasLdsBankModel, type LdsBankCount, LdsBankMonitor } from './lds-banks.
 import { deriveProfile, type Profile } from './profile.ts';
 import type { LaneDetail } from './registers.ts';
 import { CodeSymbols, type SourceLocation } from './symbols.ts';
-import { type TraceEvent, TraceMonitor } from './trace.ts';
+import { TraceMonitor, type TraceSink } from './trace.ts';
 import { deriveTraffic, type Traffic, type TrafficSpace } from './traffic.ts';
 
 /** What to do while the kernel runs. Places are addresses, labels, or `+N` from the kernel's start. */
@@ -30,7 +30,7 @@ export interface ToolRequest {
         readonly pc?: string | undefined;
         readonly lanes?: LaneDetail | undefined;
         readonly limit?: number | undefined;
-        readonly sink: (event: TraceEvent) => void;
+        readonly sink: TraceSink;
       }
     | undefined;
   readonly counters?: boolean | undefined;

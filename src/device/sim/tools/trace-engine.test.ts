@@ -1,11 +1,11 @@
-// Traces of which only a part is interpreted: the same as when everything is, in kernels where it shows who was first.
+// Traces of compiled code, as events and as lines: the same as when everything is interpreted, in kernels where it shows who was first.
 import { describe, expect, test } from 'vitest';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import type { CodeObject } from '../../../codeobject/index.ts';
 import type { SimDispatchRequest } from '../options.ts';
 import { SimDevice } from '../sim-device.ts';
 import { RunTools, type ToolRequest } from './session.ts';
-import { type TraceEvent, traceText } from './trace.ts';
+import { type TraceEvent, type TraceSink, traceText } from './trace.ts';
 
 type Filter = Omit<NonNullable<ToolRequest['trace']>, 'sink'>;
 
@@ -96,14 +96,23 @@ function kernelOf(code: string): CodeObject {
 async function traced(
   code: CodeObject,
   filter: Filter,
-  isInterpreted: boolean,
+  how: 'interpreted' | 'events' | 'lines',
   more: Partial<SimDispatchRequest> = {},
-): Promise<{ lines: string[]; outcome: unknown; memory: Uint8Array }> {
+): Promise<{ lines: string[]; written: string[]; outcome: unknown; memory: Uint8Array }> {
   const device = new SimDevice('gfx942');
   const buffer = device.alloc(4096, 'out');
   const kernel = device.load(code.bytes).kernel('k');
   const events: TraceEvent[] = [];
-  const tools = new RunTools(kernel, code, { trace: { ...filter, lanes: 'all', sink: (event) => events.push(event) } });
+  let text = '';
+  const sink: TraceSink =
+    how === 'lines'
+      ? {
+          lines: (bytes) => {
+            text += new TextDecoder().decode(bytes);
+          },
+        }
+      : (event) => events.push(event);
+  const tools = new RunTools(kernel, code, { trace: { lanes: 'all', ...filter, sink } });
   const outcome = await device
     .dispatch({
       kernel,
@@ -113,24 +122,29 @@ async function traced(
       engine: 'compiled',
       ...more,
       // With a second monitor everything is interpreted.
-      monitors: isInterpreted ? [...tools.monitors, {}] : tools.monitors,
+      monitors: how === 'interpreted' ? [...tools.monitors, {}] : tools.monitors,
     })
     .catch((error: unknown) => String(error));
-  const lines = events.map((event) => `${event.step} ${event.exec} ${traceText(event)}`);
+  const written = how === 'lines' ? text.split('\n').slice(0, -1) : events.map(traceText);
+  const lines = how === 'lines' ? written : events.map((event, n) => `${event.step} ${event.exec} ${written[n]}`);
   const memory = device.read(buffer);
   device.close();
-  return { lines, outcome, memory };
+  return { lines, written, outcome, memory };
 }
 
 /** The trace of a kernel, and what the dispatch did, are those of the interpreter; the lines. */
 async function same(code: CodeObject, filter: Filter, more?: Partial<SimDispatchRequest>): Promise<string[]> {
-  const [quick, interpreted] = [await traced(code, filter, false, more), await traced(code, filter, true, more)];
-  const differs = quick.lines.findIndex((line, n) => line !== interpreted.lines[n]);
-  if (differs >= 0) expect(`${differs}: ${quick.lines[differs]}`).toBe(`${differs}: ${interpreted.lines[differs]}`);
-  expect(quick.lines).toHaveLength(interpreted.lines.length);
-  expect(quick.outcome).toEqual(interpreted.outcome);
-  expect(quick.memory).toEqual(interpreted.memory);
-  return quick.lines;
+  const interpreted = await traced(code, filter, 'interpreted', more);
+  for (const how of ['events', 'lines'] as const) {
+    const quick = await traced(code, filter, how, more);
+    const [found, wanted] = how === 'lines' ? [quick.lines, interpreted.written] : [quick.lines, interpreted.lines];
+    const differs = found.findIndex((line, n) => line !== wanted[n]);
+    if (differs >= 0) expect(`${differs}: ${found[differs]}`).toBe(`${differs}: ${wanted[differs]}`);
+    expect(found).toHaveLength(wanted.length);
+    expect(quick.outcome).toEqual(interpreted.outcome);
+    expect(quick.memory).toEqual(interpreted.memory);
+  }
+  return interpreted.lines;
 }
 
 describe('a filtered trace is that of the interpreter', () => {
@@ -169,7 +183,7 @@ describe('a filtered trace is that of the interpreter', () => {
 
   test('a budget that ends the dispatch, and a fault', async () => {
     for (const maxInstructions of [5_500, 30_321]) {
-      const found = await traced(tickets, { workgroup: '0' }, false, { maxInstructions });
+      const found = await traced(tickets, { workgroup: '0' }, 'lines', { maxInstructions });
       expect(found.outcome).toContain('was stopped after');
       await same(tickets, { workgroup: '0' }, { maxInstructions });
       await same(tickets, { pc: '+0x30' }, { maxInstructions });

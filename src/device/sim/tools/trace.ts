@@ -1,16 +1,19 @@
-// Traces execution instruction by instruction: what ran, what it wrote, which memory it touched. Events go to a sink one by one, so
-// nothing accumulates.
+// Traces execution instruction by instruction: what ran, what it wrote, which memory it touched. Events go to a sink one by one, lines
+// of text in pieces, so nothing accumulates.
 import type { TargetName } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
+import type { DeviceMemory } from '../state/memory.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 import { type AccessGroup, AccessReader } from './accessed.ts';
 import { matches, matchesWave, type TraceFilter } from './filter.ts';
 import { hex } from './lanes.ts';
+import { LineBuffer } from './line-buffer.ts';
+import { LineCode, type LineText, NOTES_COLUMN } from './line-code.ts';
 import { isVectorSlot, type LaneDetail, type RegisterValue, scalarValue, valueText, vectorValue } from './registers.ts';
 import type { CodeSymbols } from './symbols.ts';
-import { TraceEngine, type TraceInstruments, traceInstruments } from './trace-engine.ts';
+import { lineInstruments, TraceEngine, type TraceInstruments, traceInstruments } from './trace-engine.ts';
 
 /** Memory of one instruction. */
 export interface TraceAccess {
@@ -45,6 +48,9 @@ export interface TraceEvent {
   readonly jump?: string;
 }
 
+/** Takes each event, or whole lines of text as UTF-8: what `traceText` gives, and a line feed. No event is made for a line. */
+export type TraceSink = ((event: TraceEvent) => void) | { readonly lines: (bytes: Uint8Array) => void };
+
 export interface TraceOptions {
   readonly target: TargetName;
   /** Loaded address of the code object; the trace gives addresses in it. */
@@ -52,8 +58,8 @@ export interface TraceOptions {
   readonly symbols: CodeSymbols;
   readonly filter: TraceFilter;
   readonly lanes: LaneDetail;
-  /** Takes each event; after `limit` of them no more come. */
-  readonly sink: (event: TraceEvent) => void;
+  readonly sink: TraceSink;
+  /** After so many events no more come. */
   readonly limit?: number | undefined;
 }
 
@@ -68,6 +74,7 @@ interface Static {
 }
 
 const SCALARS = 128;
+const encoder = new TextEncoder();
 
 /** A monitor that traces. What its filter leaves out runs in compiled code, when no other monitor looks. */
 export class TraceMonitor {
@@ -83,6 +90,12 @@ export class TraceMonitor {
   private wanted = false;
   private step = 0;
   private events = 0;
+  /** Where compiled code writes its lines. */
+  private lines: LineBuffer | undefined;
+  private readonly buffers = new WeakMap<DeviceMemory, LineBuffer>();
+  /** Lines that compiled code may write since `events` was last brought up to date. */
+  private granted = 0;
+  private wave: Wave | undefined;
   /** With them the code that they are compiled into is kept, by matrix mode. */
   private readonly instruments = new WeakMap<LoadedCode, Map<string, TraceInstruments>>();
 
@@ -92,19 +105,86 @@ export class TraceMonitor {
 
   /** The engine of a dispatch; `Monitor.engine`. */
   engine(job: EngineJob): Engine {
-    const { loaded, launch } = job;
+    const { loaded, launch, memory } = job;
+    this.lines = this.bufferIn(memory);
     let modes = this.instruments.get(loaded);
     if (modes === undefined) {
       modes = new Map();
       this.instruments.set(loaded, modes);
     }
-    const instruments = modes.get(launch.mfma) ?? traceInstruments(this, this.options.filter);
+    const instruments = modes.get(launch.mfma) ?? this.newInstruments(loaded);
     modes.set(launch.mfma, instruments);
     return new TraceEngine(job, this, instruments);
   }
 
+  private bufferIn(memory: DeviceMemory): LineBuffer | undefined {
+    const { sink } = this.options;
+    if (typeof sink === 'function') return undefined;
+    let buffer = this.buffers.get(memory);
+    if (buffer === undefined) {
+      buffer = new LineBuffer(memory, sink.lines);
+      this.buffers.set(memory, buffer);
+    }
+    return buffer;
+  }
+
+  private newInstruments(loaded: LoadedCode): TraceInstruments {
+    const { filter, lanes, base } = this.options;
+    if (this.lines === undefined) return traceInstruments(this, filter);
+    const textOf = (pc: number): LineText => {
+      const { text, label, defs } = this.known[pc >>> 2] ?? this.describe(pc, loaded.at(base + pc));
+      return { text: ` ${lineText(hex(pc), label, text)}`, defs };
+    };
+    return lineInstruments(this, filter, loaded, new LineCode(loaded, this.lines, lanes, textOf));
+  }
+
+  /** Compiled code writes the lines of a wave. */
+  enter(w: Wave): void {
+    this.wave = w;
+    this.lines?.setPrefix(wavePrefix(w.workgroup.id, w.index));
+    this.grant();
+  }
+
+  /** Notes for compiled code what the instruction at an offset is about to touch. */
+  note(pc: number, bound: BoundInstruction): void {
+    const w = this.wave as Wave;
+    w.refresh();
+    const all = this.options.lanes === 'all';
+    this.lines?.setNote(
+      this.reader
+        .read(w, pc, bound)
+        .map((group) => accessText(accessEvent(group, all)))
+        .join('; '),
+    );
+  }
+
+  /** What was written goes on. */
+  flush(): void {
+    this.lines?.flush();
+  }
+
+  endDispatch(): void {
+    this.flush();
+  }
+
+  private grant(): void {
+    if (this.lines === undefined) return;
+    this.settle();
+    this.granted = Math.min(2 ** 31 - 1, (this.options.limit ?? Infinity) - this.events);
+    this.lines.left = this.granted;
+  }
+
+  /** Counts what compiled code has written. */
+  private settle(): void {
+    if (this.lines === undefined) return;
+    const { left } = this.lines;
+    this.events += this.granted - left;
+    this.granted = left;
+  }
+
   /** No more events come. */
   get isDone(): boolean {
+    this.settle();
     return this.events >= (this.options.limit ?? Infinity);
   }
 
@@ -130,11 +210,12 @@ export class TraceMonitor {
   after(w: Wave, pc: number, bound: BoundInstruction): void {
     if (!this.wanted) return;
     this.events++;
+    this.grant();
     const at = pc - this.options.base;
     const fixed = this.known[at >>> 2] ?? this.describe(at, bound);
     const all = this.options.lanes === 'all';
     const { id } = w.workgroup;
-    this.options.sink({
+    this.emit({
       workgroup: id,
       wave: w.index,
       step: this.step,
@@ -146,6 +227,13 @@ export class TraceMonitor {
       memory: this.memory.map((group) => accessEvent(group, all)),
       ...(w.pc === pc + bound.size || w.state === 'ended' ? {} : { jump: hex(w.pc - this.options.base) }),
     });
+  }
+
+  private emit(event: TraceEvent): void {
+    const { sink } = this.options;
+    if (typeof sink === 'function') sink(event);
+    else if (this.lines !== undefined) this.lines.write(traceText(event));
+    else sink.lines(encoder.encode(`${traceText(event)}\n`));
   }
 
   private describe(at: number, bound: BoundInstruction): Static {
@@ -223,14 +311,19 @@ function accessText(access: TraceAccess): string {
   return `${kind} ${space} ${where} ${lanes === 0 ? `${bytes}B` : `${lanes}×${bytes}B`}`;
 }
 
+/** What the lines of a wave begin with. */
+function wavePrefix(workgroup: TraceEvent['workgroup'], wave: number): string {
+  return `${workgroup.join(',')}/${wave}`.padEnd(8);
+}
+
+function lineText(pc: string, label: string | undefined, text: string): string {
+  return `${pc.padStart(8)} ${label === undefined ? '' : `${label}: `}${text}`;
+}
+
 /** An event as one line of text. */
 export function traceText(event: TraceEvent): string {
-  const parts = [
-    `${event.workgroup.join(',')}/${event.wave}`.padEnd(8),
-    event.pc.padStart(8),
-    `${event.label === undefined ? '' : `${event.label}: `}${event.text}`,
-  ];
+  const line = `${wavePrefix(event.workgroup, event.wave)} ${lineText(event.pc, event.label, event.text)}`;
   const notes = [...event.writes.map(valueText), ...event.memory.map(accessText)];
   if (event.jump !== undefined) notes.push(`→ ${event.jump}`);
-  return notes.length === 0 ? parts.join(' ') : `${parts.join(' ').padEnd(64)}  ; ${notes.join('; ')}`;
+  return notes.length === 0 ? line : `${line.padEnd(NOTES_COLUMN)}  ; ${notes.join('; ')}`;
 }

@@ -81,6 +81,8 @@ export class BlockCode {
     }
     if (block.ending.kind === 'branch') this.addInstrument(block.ending.item, block, block.items.length);
     this.flush();
+    const last = block.items.at(-1);
+    if (block.ending.kind !== 'branch' && last !== undefined) this.instrument?.finish?.(this.context(last), block);
     return this.interpreted;
   }
 

@@ -245,11 +245,15 @@ function compiledUnits({ loaded, memory, launch }: CompileJob, areSteps: boolean
 
 const instrumented = new WeakMap<Instrument, CompiledUnits>();
 
-/** An instrument belongs to one loaded code and one matrix mode. */
-function instrumentedCode({ loaded, memory, launch }: CompileJob, instrument: Instrument): CompiledUnits {
+/** An instrument belongs to one loaded code, one matrix mode, and blocks or single instructions. */
+function instrumentedCode(
+  { loaded, memory, launch }: CompileJob,
+  instrument: Instrument,
+  areSteps: boolean,
+): CompiledUnits {
   let compiled = instrumented.get(instrument);
   if (compiled === undefined) {
-    compiled = new CompiledUnits(loaded, memory, launch.mfma, instrument);
+    compiled = new CompiledUnits(loaded, memory, launch.mfma, instrument, areSteps);
     instrumented.set(instrument, compiled);
   }
   return compiled;
@@ -269,7 +273,8 @@ export class CompiledEngine implements Engine {
   /** Code with an instrument is kept as long as the instrument; `areSteps`: a wave can be run for any number of instructions. */
   constructor(job: CompileJob, instrument?: Instrument, areSteps = false) {
     this.instrument = instrument;
-    this.compiled = instrument === undefined ? compiledUnits(job, areSteps) : instrumentedCode(job, instrument);
+    this.compiled =
+      instrument === undefined ? compiledUnits(job, areSteps) : instrumentedCode(job, instrument, areSteps);
     this.loaded = job.loaded;
     this.steps = instrument?.compilesSteps === true ? new CompiledEngine(job, undefined, true) : undefined;
   }

@@ -12,6 +12,8 @@ export interface Instrument {
   wants(block: Block, index: number): boolean;
   /** Writes that code. The wave block is up to date, and the code leaves it as it is. */
   emit(context: FunctionContext, block: Block, index: number): void;
+  /** Writes code behind the last item of a block that no branch ends, if there is to be any; the rest is as with `emit`. */
+  finish?(context: FunctionContext, block: Block): void;
   /** The functions that `declare` imports. */
   readonly imports: Readonly<Record<string, (wave: number, pc: number) => void>>;
   /** Whether the instruction at a byte offset of the image is left out of compiled code, and interpreted. Always the same answer. */

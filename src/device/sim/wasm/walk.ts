@@ -52,6 +52,11 @@ export interface Block extends Place {
   readonly late: boolean;
 }
 
+/** The items of a block and the branch that ends it. */
+export function itemsOf({ items, ending }: Block): readonly Item[] {
+  return ending.kind === 'branch' ? [...items, ending.item] : items;
+}
+
 export function keyOf({ pc, mode }: Place): number {
   return (mode & (MODE_MASK | STATE_MASK)) * 2 ** 28 + pc;
 }
