@@ -22,7 +22,7 @@ export const NOTE = ACTIVE + 16 * (LANES + 1) + 16;
 export const NOTE_LIMIT = 8192;
 const LINES = NOTE + NOTE_LIMIT + 16;
 
-/** Bytes of lines that go on together: more did not make traces faster. */
+/** Bytes of lines that go on together. */
 const PIECE = 65536;
 /** The longest line of compiled code. */
 export const LINE_LIMIT = 65536;
