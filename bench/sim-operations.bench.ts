@@ -48,6 +48,13 @@ const LISTED: readonly Operation[] = [
   ['v_div_fixup_f32', (d) => `v_div_fixup_f32 v${d}, v${d}, v4, v5`],
   ['v_div_fixup_f16', (d) => `v_div_fixup_f16 v${d}, v${d}, v6, v7`],
   ['v_trig_preop_f64', (d) => `v_trig_preop_f64 v[${d}:${d + 1}], v[${d}:${d + 1}], v8`],
+  [
+    'v_div_fixup_f64, denormal',
+    (d) => `v_div_fixup_f64 v[${d}:${d + 1}], s[10:11], v[10:11], v[12:13]`,
+    's_mov_b64 s[10:11], 0x55',
+  ],
+  ['v_trig_preop_f64, denormal', (d) => `v_trig_preop_f64 v[${d}:${d + 1}], s[10:11], v8`, 's_mov_b64 s[10:11], 0x55'],
+  ['v_log_f16, negative', (d) => `v_log_f16_e64 v${d}, -v6`],
   ['v_lshlrev_b64', (d) => `v_lshlrev_b64 v[${d}:${d + 1}], v8, v[${d}:${d + 1}]`],
   ['v_mad_u64_u32', (d) => `v_mad_u64_u32 v[${d}:${d + 1}], s[10:11], v4, v5, v[${d}:${d + 1}]`],
   ['v_mul_lo_u32', (d) => `v_mul_lo_u32 v${d}, v${d}, v4`],
