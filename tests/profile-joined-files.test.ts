@@ -1,9 +1,8 @@
 // Files that describe one run, several runs, or one run twice: what belongs together is joined, what does not is kept apart, and nothing
 // counts twice. The names of files are those that rocprofv3 and rocprof-compute give them.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { analyse, loadProfile, type ProfileDocument } from '../src/profile/index.ts';
 import {
   counterCsv,
@@ -13,28 +12,14 @@ import {
   writeRocpd,
   writeRocprofCsv,
 } from './profile-fixtures.ts';
+import { codes, profileFolders } from './support/profile-folder.ts';
 
-const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-joined-'));
-afterAll(() => rmSync(temporary, { recursive: true, force: true }));
-let folders = 0;
-
-/** Writes files below a folder of their own and reads it. */
-function read(files: Readonly<Record<string, string | ((path: string) => void)>>): ProfileDocument {
-  const folder = join(temporary, `f${folders++}`);
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(folder, name);
-    mkdirSync(join(path, '..'), { recursive: true });
-    if (typeof content === 'string') writeFileSync(path, content);
-    else content(path);
-  }
-  return analyse(loadProfile([folder]).recording);
-}
+const { temporary, read } = profileFolders();
 const counts = ({ dispatches, copies, calls }: ProfileDocument) => ({
   dispatches: dispatches.total,
   copies: copies.reduce((sum, copy) => sum + copy.count, 0),
   calls: calls.reduce((sum, call) => sum + call.calls, 0),
 });
-const codes = (document: ProfileDocument) => [...new Set(document.findings.map((f) => f.code))];
 const json = (pid: number) => rocprofJson(3).replace('"pid":500', `"pid":${pid}`);
 const database = (path: string) => writeRocpd(path, 3);
 const once = { dispatches: 3, copies: 1, calls: 1 };
@@ -144,8 +129,7 @@ describe('rows of a workload folder', () => {
     ].join('\n');
   /** What the second file says of the dispatches of the first one. */
   const matched = (numbers: readonly number[]) => {
-    const folder = join(temporary, `r${folders++}`);
-    mkdirSync(folder);
+    const folder = mkdtempSync(join(temporary, 'r'));
     writeFileSync(join(folder, 'pmc_perf.csv'), rows([0, 1, 2], 'SQ_WAVES'));
     writeFileSync(join(folder, 'SQ_LEVEL_WAVES.csv'), rows(numbers, 'SQ_BUSY_CYCLES'));
     const { counters } = loadProfile([folder]).recording;

@@ -1,25 +1,12 @@
 // Passes of one program that do not agree: other names, another order, other sizes. Nothing is counted twice, and what does not fit is said.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { analyse, loadProfile, type ProfileDocument } from '../src/profile/index.ts';
 import { truncatedName } from '../src/profile/readers/values.ts';
 import { counterCsv, kernelTraceCsv, rocprofJson, writeRocprofCsv } from './profile-fixtures.ts';
+import { codes, profileFolders } from './support/profile-folder.ts';
 
-const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-passes-'));
-afterAll(() => rmSync(temporary, { recursive: true, force: true }));
-let folders = 0;
-
-function read(files: Readonly<Record<string, string>>): ProfileDocument {
-  const folder = join(temporary, `f${folders++}`);
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(join(folder, name, '..'), { recursive: true });
-    writeFileSync(join(folder, name), content);
-  }
-  return analyse(loadProfile([folder]).recording);
-}
-const codes = (document: ProfileDocument) => [...new Set(document.findings.map((f) => f.code))];
+const { temporary, read } = profileFolders();
 const trace = kernelTraceCsv(6);
 const counters = counterCsv();
 const pass = (text: string) => read({ '1_kernel_trace.csv': trace, 'pmc_1/2_counter_collection.csv': text });

@@ -1,26 +1,10 @@
 // Folders beside each other whose names tell nothing: of ranks that ran at once, of machines, of runs one after the other, of passes.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { analyse, loadProfile, type ProfileDocument } from '../src/profile/index.ts';
+import { describe, expect, test } from 'vitest';
+import type { ProfileDocument } from '../src/profile/index.ts';
 import { counterCsv, kernelTraceCsv, rocprofJson, writeDatabase, writeRocpd } from './profile-fixtures.ts';
+import { codes, profileFolders } from './support/profile-folder.ts';
 
-const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-siblings-'));
-afterAll(() => rmSync(temporary, { recursive: true, force: true }));
-let folders = 0;
-
-function read(files: Readonly<Record<string, string | ((path: string) => void)>>): ProfileDocument {
-  const folder = join(temporary, `f${folders++}`);
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(folder, name);
-    mkdirSync(join(path, '..'), { recursive: true });
-    if (typeof content === 'string') writeFileSync(path, content);
-    else content(path);
-  }
-  return analyse(loadProfile([folder]).recording);
-}
-const codes = (document: ProfileDocument) => [...new Set(document.findings.map((f) => f.code))];
+const { read } = profileFolders();
 /** The same run, later. */
 const later = (csv: string, ns: number) => csv.replace(/\b155\d{13}\b/g, (time) => String(Number(time) + ns));
 const other = (csv: string) => csv.replaceAll('SQ_', 'SX_').replaceAll('TCC_', 'TCX_');

@@ -1,24 +1,10 @@
 // What versions and options of the profilers write otherwise: names of agents and columns, units of times. Invented data in their layouts.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { analyse, loadProfile, type ProfileDocument } from '../src/profile/index.ts';
+import { describe, expect, test } from 'vitest';
+import type { ProfileDocument } from '../src/profile/index.ts';
 import { counterCsv, kernelTraceCsv } from './profile-fixtures.ts';
+import { codes, profileFolders } from './support/profile-folder.ts';
 
-const temporary = mkdtempSync(join(tmpdir(), 'wavesmith-versions-'));
-afterAll(() => rmSync(temporary, { recursive: true, force: true }));
-let folders = 0;
-
-function read(files: Readonly<Record<string, string>>): ProfileDocument {
-  const folder = join(temporary, `f${folders++}`);
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(join(folder, name, '..'), { recursive: true });
-    writeFileSync(join(folder, name), content);
-  }
-  return analyse(loadProfile([folder]).recording);
-}
-const codes = (document: ProfileDocument) => [...new Set(document.findings.map((f) => f.code))];
+const { read } = profileFolders();
 const messages = (document: ProfileDocument) => document.findings.map((f) => f.message);
 
 describe('names of agents', () => {
