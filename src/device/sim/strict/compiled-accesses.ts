@@ -9,8 +9,9 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Transfer } from '../wasm/memory/index.ts';
 import type { StrictChecker } from './checker.ts';
 import { apart, emitAddressRegister, emitDataRegister } from './compiled-lanes.ts';
-import { ldsAtomicFunction, ldsAtomicQuadFunction, ldsFunction, ldsQuadFunction } from './compiled-lds.ts';
+import { ldsAtomicFunction, ldsFunction } from './compiled-lds.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
+import { LdsQuads } from './compiled-lds-quads.ts';
 import { sameFunction } from './compiled-lds-same.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
@@ -147,7 +148,8 @@ function lookAtUpdate(bytes: number): Transfer {
 
 /** Notes accesses of LDS. Parameters: the instruction's place in the image, for stores the part of the log for their addresses. */
 function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: boolean): Transfer {
-  let [shadow, base, address] = [0, 0, 0];
+  let [shadow, base, address, relative] = [0, 0, 0, 0];
+  let quads: LdsQuads | undefined;
   const words = Math.max(1, bytes / 4);
   const run = new Run(
     (f) => {
@@ -194,6 +196,11 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
     fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
     if (!isAtomic) run.begin(f);
+    if (bytes === 4) {
+      const [pc] = f.extra as [number];
+      relative = f.code.local('v128');
+      quads = new LdsQuads(f, shadow, pc, isAtomic ? 'atomic' : isWrite ? 'store' : 'load');
+    }
     if (!isWrite) return;
     const [, part] = f.extra as [number, number];
     fn.get(part)
@@ -206,7 +213,6 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
   const plain = looking(bytes, isWrite, key, isWrite ? 2 : 1, note, prologue);
   /** The lanes at addresses in a vector. */
   const lanes = (f: Frame, addresses: number, bits?: number): void => {
-    const [pc] = f.extra as [number];
     const { fn } = f.code;
     const oneByOne = (): void => {
       for (let lane = 0; lane < 4; lane++) {
@@ -223,20 +229,27 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
         }
       }
     };
-    if (bytes !== 4) {
+    const known = quads;
+    if (known === undefined) {
       oneByOne();
       return;
     }
-    fn.get(shadow).get(addresses).get(base).op('i32x4.splat').op('i32x4.sub').get(pc);
-    fn.call(isAtomic ? ldsAtomicQuadFunction(f.module) : ldsQuadFunction(f.module, isWrite)).op('i32.eqz');
-    f.code.if(oneByOne);
+    f.code.block((done) => {
+      f.code.block((slow) => {
+        fn.get(addresses).get(base).op('i32x4.splat').op('i32x4.sub').set(relative);
+        known.note(relative, slow);
+        f.code.br(done);
+      });
+      oneByOne();
+      known.reload();
+    });
   };
-  const quads: Transfer = { ...plain, lanes };
+  const looked: Transfer = { ...plain, lanes };
   // An element is in range as a whole: its first piece stands for it.
   const look: Transfer = isAtomic
-    ? quads
+    ? looked
     : {
-        ...quads,
+        ...looked,
         move: (f, n, a) => {
           if (n === 0) note(f, a, 0, bytes);
         },

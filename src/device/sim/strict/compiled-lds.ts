@@ -41,17 +41,6 @@ export function ldsSameFunction(module: WasmModule): WasmFunction {
 }
 
 /**
- * (shadow, vector of four LDS addresses, place in the image) → 1 when the dwords there are all right and noted, 0 when they have to be looked at
- * one by one: nothing wrong has been noted then.
- */
-export function ldsQuadFunction(module: WasmModule, isWrite: boolean): WasmFunction {
-  const name = `strict.lds.four.${isWrite ? 'store' : 'load'}`;
-  const flights = flightFunction(module, false);
-  const full = fullFunction(module);
-  return module.helper(name, ['i32', 'v128', 'i32'], ['i32'], (fn) => writeQuad(fn, isWrite, flights, full));
-}
-
-/**
  * (shadow, LDS address, bytes, place in the image) → 1 when an atomic that returns nothing is all right there and noted, 0 when TypeScript has
  * to look. The bytes are whole dwords.
  */
@@ -60,20 +49,8 @@ export function ldsAtomicFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.lds.atomic', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeAtomic(fn, flights));
 }
 
-/**
- * (shadow, vector of four LDS addresses, place in the image) → 1 when atomics of dwords that return nothing are all right there and noted, 0 when they have
- * to be looked at one by one: nothing wrong has been noted then.
- */
-export function ldsAtomicQuadFunction(module: WasmModule): WasmFunction {
-  const flights = flightFunction(module, false);
-  const full = fullFunction(module);
-  return module.helper('strict.lds.four.atomic', ['i32', 'v128', 'i32'], ['i32'], (fn) =>
-    writeAtomicQuad(fn, flights, full),
-  );
-}
-
 /** (the shadow of LDS): counts further bytes among those that are known to be written. */
-function fullFunction(module: WasmModule): WasmFunction {
+export function fullFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.lds.full', ['i32'], [], (fn) => {
     const code = new Code(fn);
     const full = fn.local('i32');
@@ -92,40 +69,6 @@ function fullFunction(module: WasmModule): WasmFunction {
   });
 }
 
-function writeAtomicQuad(fn: WasmFunction, flights: WasmFunction, full: WasmFunction): void {
-  const code = new Code(fn);
-  const quad = beginQuad(fn, flights, full);
-  const { shadow, head, place, addresses, pc, tags, tagged, gather, leave } = quad;
-  const next = fn.local('v128');
-  quad.requireWritten();
-  gather(LDS_READER);
-  fn.get(tagged).get(tags).op('i32x4.eq').get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
-  fn.op('i32x4.all_true').op('i32.eqz');
-  leave();
-  gather(LDS_WRITER);
-  const atomic = (): WasmFunction => fn.v128(ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS);
-  // All bits where another wavefront has been, whose atomic it must have been; else the wavefront's own tag.
-  fn.get(tags);
-  atomic().op('v128.or').v128(-1, -1, -1, -1);
-  fn.get(tagged).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).op('v128.and').get(tags).op('i32x4.eq');
-  fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').tee(next).op('v128.bitselect');
-  fn.get(next).get(tagged);
-  atomic().op('v128.and');
-  atomic().op('i32x4.eq').op('v128.or').op('i32x4.all_true').op('i32.eqz');
-  leave();
-  fn.tee(next).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
-  code.if(() => {
-    fn.get(head).memory('i32.load', LDS_WRITER).set(place);
-    addresses.forEach((address, n) => {
-      fn.get(place).get(address).op('i32.add').get(next).memoryLane('v128.store32_lane', n);
-    });
-  });
-  fn.get(head).memory('i32.load', LDS_WRITER_PC).set(place);
-  for (const address of addresses) fn.get(place).get(address).op('i32.add').get(pc).memory('i32.store');
-  fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
-  fn.i32(1);
-}
-
 function writeAtomic(fn: WasmFunction, flights: WasmFunction): void {
   const code = new Code(fn);
   const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
@@ -134,7 +77,7 @@ function writeAtomic(fn: WasmFunction, flights: WasmFunction): void {
     fn.if().i32(0).return().end();
   };
   const array = (which: number): WasmFunction => fn.get(head).memory('i32.load', which).get(at).op('i32.add');
-  begin(fn, shadow, head);
+  beginLds(fn, shadow, head);
   fn.get(at).i32(3).op('i32.and').op('i32.or');
   leave();
   leaveFlights(fn, shadow, head, flights, [at], () => fn.get(bytes));
@@ -175,7 +118,7 @@ function extend(code: Code, head: number, at: number, bytes: number, word: numbe
 }
 
 /** Sets `head`, and clears the tags when they are from before a barrier. Leaves 1 when operations are in flight. */
-function begin(fn: WasmFunction, shadow: number, head: number): void {
+export function beginLds(fn: WasmFunction, shadow: number, head: number): void {
   fn.get(shadow).memory('i32.load', SHADOW_LDS).tee(head).memory('i32.load', LDS_STALE).if();
   const [low, bytes] = [fn.local('i32'), fn.local('i32')];
   const least = (at: number, least: string): void => {
@@ -222,114 +165,6 @@ function leaveFlights(
   fn.end();
 }
 
-/** What four lanes' dwords are looked at with. */
-interface Quad {
-  readonly shadow: number;
-  readonly head: number;
-  readonly place: number;
-  readonly addresses: readonly number[];
-  readonly pc: number;
-  /** The wavefront's tags (v128), and what `gather` has read. */
-  readonly tags: number;
-  readonly tagged: number;
-  readonly leave: () => void;
-  /** Sets `tagged` to an array's words. */
-  readonly gather: (which: number) => void;
-  /** Leaves unless all bytes have been written. */
-  readonly requireWritten: () => void;
-}
-
-/** Leaves the function unless the addresses are those of dwords and nothing is in flight; they are among what is touched then. */
-function beginQuad(fn: WasmFunction, flights: WasmFunction, full: WasmFunction): Quad {
-  const code = new Code(fn);
-  const [shadow, all, pc] = [0, 1, 2] as const;
-  const addresses = Array.from({ length: 4 }, () => fn.local('i32'));
-  const [head, bits, place] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
-  const [tags, tagged] = [fn.local('v128'), fn.local('v128')];
-  const leave = (): void => {
-    fn.if().i32(0).return().end();
-  };
-  begin(fn, shadow, head);
-  fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').op('i32.or');
-  leave();
-  for (const [n, address] of addresses.entries()) fn.get(all).lane('i32x4.extract_lane', n).set(address);
-  leaveFlights(fn, shadow, head, flights, addresses, () => fn.i32(4));
-  fn.get(head).get(head).memory('v128.load', LDS_LOW).get(all).op('i32x4.min_u').memory('v128.store', LDS_LOW);
-  fn.get(head).get(head).memory('v128.load', LDS_HIGH).get(all).v128(4, 4, 4, 4).op('i32x4.add');
-  fn.op('i32x4.max_u').memory('v128.store', LDS_HIGH);
-  fn.get(shadow).memory('v128.load32_splat', SHADOW_LDS_TAG).set(tags);
-  const gather = (which: number): void => {
-    fn.get(head).memory('i32.load', which).set(place);
-    for (const [n, address] of addresses.entries()) {
-      fn.get(place).get(address).op('i32.add');
-      if (n === 0) fn.memory('v128.load32_zero');
-      else fn.get(tagged).memoryLane('v128.load32_lane', n);
-      fn.set(tagged);
-    }
-  };
-  const requireWritten = (): void => {
-    fn.get(all).get(head).memory('v128.load32_splat', LDS_FULL).op('i32x4.lt_u').op('i32x4.all_true').op('i32.eqz');
-    code.if(() => {
-      fn.i32(15).set(bits).get(head).memory('i32.load', LDS_WRITTEN).set(place);
-      for (const address of addresses) {
-        fn.get(place).get(address).i32(3).op('i32.shr_u').op('i32.add').memory('i32.load8_u');
-        fn.get(address).i32(4).op('i32.and').op('i32.shr_u').get(bits).op('i32.and').set(bits);
-      }
-      fn.get(bits).i32(15).op('i32.ne');
-      leave();
-      fn.get(head).call(full);
-    });
-  };
-  return { shadow, head, place, addresses, pc, tags, tagged, leave, gather, requireWritten };
-}
-
-function writeQuad(fn: WasmFunction, isWrite: boolean, flights: WasmFunction, full: WasmFunction): void {
-  const code = new Code(fn);
-  const quad = beginQuad(fn, flights, full);
-  const { shadow, head, place, addresses, pc, tags, tagged, leave, gather, requireWritten } = quad;
-  const bits = fn.local('i32');
-  const put = (which: number, push: () => void): void => {
-    fn.get(head).memory('i32.load', which).set(place);
-    for (const address of addresses) {
-      fn.get(place).get(address).op('i32.add');
-      push();
-      fn.memory('i32.store');
-    }
-  };
-  const leaveForeign = (): void => {
-    fn.get(tagged).get(tags).op('i32x4.eq').get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
-    fn.op('i32x4.all_true').op('i32.eqz');
-    leave();
-  };
-  gather(LDS_WRITER);
-  leaveForeign();
-  if (!isWrite) {
-    requireWritten();
-  }
-  gather(LDS_READER);
-  if (isWrite) {
-    leaveForeign();
-    put(LDS_WRITER, () => fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG));
-    put(LDS_WRITER_PC, () => fn.get(pc));
-    fn.get(head).memory('i32.load', LDS_WRITTEN).set(place);
-    for (const address of addresses) {
-      fn.get(place).get(address).i32(3).op('i32.shr_u').op('i32.add').tee(bits).get(bits).memory('i32.load8_u');
-      fn.i32(15).get(address).i32(4).op('i32.and').op('i32.shl').op('i32.or').memory('i32.store8');
-    }
-    fn.i32(1);
-    return;
-  }
-  // All the wavefront's own, or all untouched: other readers are looked at one by one.
-  fn.get(tagged).get(tags).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
-  code.if(() => {
-    fn.get(tagged).op('v128.any_true');
-    leave();
-    put(LDS_READER, () => fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG));
-    put(LDS_READER_PC, () => fn.get(pc));
-  });
-  fn.i32(1);
-}
-
 function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | undefined, isSame = false): void {
   const code = new Code(fn);
   const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
@@ -338,7 +173,7 @@ function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | un
     fn.if().i32(0).return().end();
   };
   const array = (which: number): WasmFunction => fn.get(head).memory('i32.load', which).get(at).op('i32.add');
-  begin(fn, shadow, head);
+  beginLds(fn, shadow, head);
   leave();
   if (flights !== undefined) leaveFlights(fn, shadow, head, flights, [at], () => fn.get(bytes));
   fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).set(tag);

@@ -1,0 +1,220 @@
+// Compiled code notes four lanes at a time whose dwords of LDS do not follow each other. What is the same for all lanes of an instruction is
+// read once, in front of them.
+import type { WasmFunction } from '../wasm/emit.ts';
+import type { Label } from '../wasm/memory/code.ts';
+import type { Frame } from '../wasm/memory/index.ts';
+import { pushMayFly } from './compiled-flights.ts';
+import { beginLds, fullFunction } from './compiled-lds.ts';
+import {
+  ATOMIC_TAGS,
+  LDS_FULL,
+  LDS_HIGH,
+  LDS_LOW,
+  LDS_READER,
+  LDS_READER_PC,
+  LDS_UPDATED,
+  LDS_WRITER,
+  LDS_WRITER_PC,
+  LDS_WRITTEN,
+  MANY_TAGS,
+} from './lds.ts';
+import { SHADOW_LDS, SHADOW_LDS_TAG } from './registers.ts';
+
+/** Loads, stores, and atomics that return nothing. */
+export type LdsAccess = 'load' | 'store' | 'atomic';
+
+/** Notes dwords of four lanes; its locals are of the function being written. */
+export class LdsQuads {
+  private readonly kind: LdsAccess;
+  private readonly fn: WasmFunction;
+  private readonly f: Frame;
+  private readonly pc: number;
+  private readonly head: number;
+  /** Whether loads into LDS may still be to write. */
+  private readonly mayFly: number;
+  /** Lowest and highest bytes of the workgroup, four of each, of which the least and the most count. */
+  private readonly low: number;
+  private readonly high: number;
+  /** The wavefront's tags: of a dword, and of four. */
+  private readonly tag: number;
+  private readonly tags: number;
+  private readonly writers: number;
+  private readonly readers: number;
+  /** The places of instructions that are noted: of readers, or of writers. */
+  private readonly places: number;
+  private readonly written: number;
+  private readonly addresses: readonly number[];
+  private readonly tagged: number;
+  private readonly next: number;
+  private readonly bits: number;
+
+  /** In front of all lanes; the interpreter does the instruction when operations are in flight. */
+  constructor(f: Frame, shadow: number, pc: number, kind: LdsAccess) {
+    const { code } = f;
+    const { fn } = code;
+    const local = (): number => code.local('i32');
+    [this.kind, this.fn, this.f, this.pc] = [kind, fn, f, pc];
+    [this.head, this.mayFly, this.tag, this.bits] = [local(), local(), local(), local()];
+    [this.writers, this.readers, this.places, this.written] = [local(), local(), local(), local()];
+    this.addresses = Array.from({ length: 4 }, local);
+    [this.low, this.high, this.tags] = [code.local('v128'), code.local('v128'), code.local('v128')];
+    [this.tagged, this.next] = [code.local('v128'), code.local('v128')];
+    const { head } = this;
+    beginLds(fn, shadow, head);
+    code.if(() => f.resume());
+    pushMayFly(fn, shadow, head).set(this.mayFly);
+    fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).tee(this.tag).op('i32x4.splat').set(this.tags);
+    const arrays = [
+      [LDS_WRITER, this.writers],
+      [LDS_READER, this.readers],
+      [LDS_WRITTEN, this.written],
+      [kind === 'load' ? LDS_READER_PC : LDS_WRITER_PC, this.places],
+    ] as const;
+    for (const [which, place] of arrays) fn.get(head).memory('i32.load', which).set(place);
+    if (kind === 'atomic') fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
+    this.reload();
+  }
+
+  /** Others may have noted bytes since. */
+  reload(): void {
+    const { fn, head, low, high } = this;
+    fn.get(head).memory('v128.load', LDS_LOW).set(low).get(head).memory('v128.load', LDS_HIGH).set(high);
+  }
+
+  /** Notes the dwords at the LDS addresses in a vector, or goes to `slow`: nothing wrong has been noted then. */
+  note(all: number, slow: Label): void {
+    const { fn, head, low, high, kind } = this;
+    const { code } = this.f;
+    fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').get(this.mayFly).op('i32.or');
+    code.brIf(slow);
+    for (const [n, address] of this.addresses.entries()) fn.get(all).lane('i32x4.extract_lane', n).set(address);
+    fn.get(head).get(low).get(all).op('i32x4.min_u').tee(low).memory('v128.store', LDS_LOW);
+    fn.get(head).get(high).get(all).v128(4, 4, 4, 4).op('i32x4.add').op('i32x4.max_u').tee(high);
+    fn.memory('v128.store', LDS_HIGH);
+    if (kind === 'load') this.noteLoad(all, slow);
+    else if (kind === 'store') this.noteStore(all, slow);
+    else this.noteAtomic(all, slow);
+  }
+
+  /** Sets `tagged` to the words of an array. */
+  private gather(array: number): void {
+    const { fn, tagged } = this;
+    for (const [n, address] of this.addresses.entries()) {
+      fn.get(array).get(address).op('i32.add');
+      if (n === 0) fn.memory('v128.load32_zero');
+      else fn.get(tagged).memoryLane('v128.load32_lane', n);
+      fn.set(tagged);
+    }
+  }
+
+  private put(array: number, push: (lane: number) => void): void {
+    for (const [n, address] of this.addresses.entries()) {
+      this.fn.get(array).get(address).op('i32.add');
+      push(n);
+    }
+  }
+
+  private putLocal(array: number, local: number): void {
+    this.put(array, () => this.fn.get(local).memory('i32.store'));
+  }
+
+  private putVector(array: number, local: number): void {
+    this.put(array, (n) => this.fn.get(local).memoryLane('v128.store32_lane', n));
+  }
+
+  /** Leaves the lanes of `tagged` that are the wavefront's own or nobody's. */
+  private pushOwnOrNone(): WasmFunction {
+    const { fn, tagged, tags } = this;
+    fn.get(tagged).get(tags).op('i32x4.eq');
+    return fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
+  }
+
+  private leaveForeign(slow: Label): void {
+    this.pushOwnOrNone().op('i32x4.all_true').op('i32.eqz');
+    this.f.code.brIf(slow);
+  }
+
+  /** Leaves 1 when an address is not among those that are known to be written. */
+  private pushIsBeyondFull(all: number): WasmFunction {
+    const { fn, head } = this;
+    fn.get(all).get(head).memory('v128.load32_splat', LDS_FULL).op('i32x4.lt_u');
+    return fn.op('i32x4.all_true').op('i32.eqz');
+  }
+
+  private pushBitsPlace(address: number): WasmFunction {
+    return this.fn.get(this.written).get(address).i32(3).op('i32.shr_u').op('i32.add');
+  }
+
+  /** Leaves unless all bytes have been written. */
+  private requireWritten(all: number, slow: Label): void {
+    const { fn, bits, head } = this;
+    const { code, module } = this.f;
+    this.pushIsBeyondFull(all);
+    code.if(() => {
+      fn.i32(15).set(bits);
+      for (const address of this.addresses) {
+        this.pushBitsPlace(address).memory('i32.load8_u');
+        fn.get(address).i32(4).op('i32.and').op('i32.shr_u').get(bits).op('i32.and').set(bits);
+      }
+      fn.get(bits).i32(15).op('i32.ne');
+      code.brIf(slow);
+      fn.get(head).call(fullFunction(module));
+    });
+  }
+
+  private noteLoad(all: number, slow: Label): void {
+    const { fn, tagged, tags } = this;
+    const { code } = this.f;
+    this.gather(this.writers);
+    this.leaveForeign(slow);
+    this.requireWritten(all, slow);
+    // All the wavefront's own, or all untouched: other readers are looked at one by one.
+    this.gather(this.readers);
+    fn.get(tagged).get(tags).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+    code.if(() => {
+      fn.get(tagged).op('v128.any_true');
+      code.brIf(slow);
+      this.putLocal(this.readers, this.tag);
+      this.putLocal(this.places, this.pc);
+    });
+  }
+
+  private noteStore(all: number, slow: Label): void {
+    const { fn, bits } = this;
+    this.gather(this.writers);
+    this.leaveForeign(slow);
+    this.gather(this.readers);
+    this.leaveForeign(slow);
+    this.putLocal(this.writers, this.tag);
+    this.putLocal(this.places, this.pc);
+    this.pushIsBeyondFull(all);
+    this.f.code.if(() => {
+      for (const address of this.addresses) {
+        this.pushBitsPlace(address).tee(bits).get(bits).memory('i32.load8_u');
+        fn.i32(15).get(address).i32(4).op('i32.and').op('i32.shl').op('i32.or').memory('i32.store8');
+      }
+    });
+  }
+
+  private noteAtomic(all: number, slow: Label): void {
+    const { fn, tagged, tags, next } = this;
+    const { code } = this.f;
+    this.requireWritten(all, slow);
+    this.gather(this.readers);
+    this.leaveForeign(slow);
+    this.gather(this.writers);
+    const atomic = (): WasmFunction => fn.v128(ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS);
+    // All bits where another wavefront has been, whose atomic it must have been; else the wavefront's own tag.
+    fn.get(tags);
+    atomic().op('v128.or').v128(-1, -1, -1, -1);
+    fn.get(tagged).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).op('v128.and').get(tags).op('i32x4.eq');
+    fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').tee(next).op('v128.bitselect');
+    fn.get(next).get(tagged);
+    atomic().op('v128.and');
+    atomic().op('i32x4.eq').op('v128.or').op('i32x4.all_true').op('i32.eqz');
+    code.brIf(slow);
+    fn.tee(next).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+    code.if(() => this.putVector(this.writers, next));
+    this.putLocal(this.places, this.pc);
+  }
+}
