@@ -1,7 +1,7 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
 // `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
-// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight, `--public` twenty-seven and `--classics` thirty-six more.
+// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight, `--public` twenty-seven, `--classics` thirty-six and `--lessons` twenty-five more.
 // `equal` is a class that is worth as much as the limiter; a kernel that nothing limits is `balanced` and is not counted.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
@@ -17,6 +17,7 @@ import { FIELD_KERNELS } from '../tests/limiters/fields.ts';
 import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
 import { LIMITED_KERNELS } from '../tests/limiters/kernels.ts';
 import { LATER_KERNELS } from '../tests/limiters/later.ts';
+import { LESSON_KERNELS } from '../tests/limiters/lessons.ts';
 import { LIBRARY_KERNELS } from '../tests/limiters/library.ts';
 import { MIXED_KERNELS } from '../tests/limiters/mixed.ts';
 import { PUBLIC_KERNELS } from '../tests/limiters/public.ts';
@@ -44,6 +45,7 @@ const { values } = parseArgs({
     everyday: { type: 'boolean', default: false },
     public: { type: 'boolean', default: false },
     classics: { type: 'boolean', default: false },
+    lessons: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -67,6 +69,7 @@ const compiled = {
   'everyday.c': values.everyday && EVERYDAY_KERNELS,
   'public.c': values.public && PUBLIC_KERNELS,
   'classics.c': values.classics && CLASSIC_KERNELS,
+  'lessons.c': values.lessons && LESSON_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;

@@ -9,6 +9,7 @@ import { EVERYDAY_KERNELS } from './limiters/everyday.ts';
 import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
 import { LIMITED_KERNELS } from './limiters/kernels.ts';
 import { LATER_KERNELS } from './limiters/later.ts';
+import { LESSON_KERNELS } from './limiters/lessons.ts';
 import { LIBRARY_KERNELS } from './limiters/library.ts';
 import { MIXED_KERNELS } from './limiters/mixed.ts';
 import { PUBLIC_KERNELS } from './limiters/public.ts';
@@ -64,6 +65,8 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     ['heart_cells', 'classics.c', CLASSIC_KERNELS],
     ['sobol', 'classics.c', CLASSIC_KERNELS],
     ['mix_256', 'classics.c', CLASSIC_KERNELS],
+    ['series', 'lessons.c', LESSON_KERNELS],
+    ['best_of_keys', 'lessons.c', LESSON_KERNELS],
   ] as const)('%s of %s', async (name, source, kernels) => {
     const [kernel] = kernels.filter((k) => k.name === name);
     const [first] = await classesOf(kernel, 'mi300x', compiledObject(source, 'gfx942'));
