@@ -8,7 +8,7 @@ import type { GroupState } from './fast-accesses.ts';
 import type { LdsShadow } from './lds.ts';
 import type { Told } from './lds-order.ts';
 import type { StrictPlan } from './plan.ts';
-import type { Toucher } from './race-page.ts';
+import type { Toucher } from './race-events.ts';
 import type { Reporter } from './reporter.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 

@@ -27,7 +27,7 @@ import { type FlightsOf, LdsShadow, tagsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver, learns } from './polls.ts';
-import { actorOf } from './race-page.ts';
+import { actorOf } from './race-events.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars, KNOWN_WAYS } from './registers.ts';
 import { Reporter } from './reporter.ts';

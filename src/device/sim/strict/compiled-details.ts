@@ -1,18 +1,30 @@
-// Compiled code notes accesses of global memory in the records of dwords (race-page.ts), where those of lines do not say enough: several
-// wavefronts use one line, or parts of dwords are used. It does as readDwords and writeDwords do, with the bytes of a dword that are used.
+// Compiled code notes accesses of global memory in the records of dwords (race-details.ts), where those of lines do not say enough: several
+// wavefronts use one line, or parts of dwords are used. It does as RaceDetails does, with the bytes of a dword that are used.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
+import { eventFunction, pushEvents, pushHead, pushIsSameGroup, pushNamed, takeFunction } from './compiled-events.ts';
 import {
-  CELL_BYTES,
-  CELL_MARKS,
-  CELL_READER,
-  CELL_READER_EPOCH,
-  CELL_READER_PC,
-  CELL_WRITER,
-  CELL_WRITER_EPOCH,
-  CELL_WRITER_PC,
-  CELL_WRITER_STORE,
+  ATOMIC_WRITE,
+  BYTES,
   DETAILS_SIZE,
+  DETAILS_WRITERS,
+  HOLDS,
+  HOLDS_READS,
+  HOLDS_STORES,
+  MANY_GROUPS,
+  MANY_GROUPS_SHIFT,
+  MANY_UPDATE_GROUPS,
+  MANY_UPDATE_WAVES,
+  MANY_WAVES,
+  MARKS,
+  PAGE,
+  PAGE_DETAILS,
+  PAGE_QUICK,
+  UPDATE,
+} from './race-details.ts';
+import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
+import {
+  EVENTS_HEAD,
   LINE,
   LINE_BITS,
   LINE_MANY,
@@ -24,18 +36,19 @@ import {
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
   LINES,
-  MANY_GROUPS_SHIFT,
-  MANY_WAVES,
-  PAGE,
-  PAGE_DETAILS,
   PAGE_WRITTEN,
   POOL_END,
   POOL_NEXT,
 } from './race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_STORES } from './registers.ts';
 
 /** Vector loads and stores, and scalar loads. */
 export type GlobalAccess = 'load' | 'store' | 'scalar';
+
+const DWORD = 4;
+const QUAD = 16;
+/** From the reader's word of a dword to its writer's. */
+export const TO_WRITER = 4 * DETAILS_WRITERS;
 
 /**
  * (shadow, offset in wasm memory, bytes, place in the image, the page's record) → 1 when all is right and noted, 0 when TypeScript has to look:
@@ -48,22 +61,47 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
     const code = new Code(fn);
     const [shadow, at, bytes, pc, page] = [0, 1, 2, 3, 4] as const;
     const local = (): number => fn.local('i32');
-    const [actor, epoch, cell, mask, written, size] = [local(), local(), local(), local(), local(), local()] as const;
-    const who = fn.local('v128');
-    const writer = new CellWriter(code, { shadow, at, pc, actor, epoch, who, cell, mask, written }, () =>
-      fn.if().i32(0).return().end(),
-    );
-    writer.begin(kind);
+    const [actor, epoch, events, mine] = [local(), local(), local(), local()] as const;
+    const [cell, mask, written, size] = [local(), local(), local(), local()] as const;
+    const locals = { shadow, at, pc, actor, epoch, events, mine, page, cell, mask, written };
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
+    const one = new CellWriter(code, locals, leave, 1);
+    const four = new CellWriter(code, locals, leave, 4);
+    one.begin(kind === 'store', eventFunction(module));
     fn.get(page)
       .memory('i32.load', 4 * PAGE_WRITTEN)
       .set(written);
     code.loop((again) => {
-      fn.i32(4).get(at).i32(3).op('i32.and').op('i32.sub').tee(size);
-      fn.get(bytes).get(size).get(bytes).op('i32.lt_u').select().set(size);
-      fn.i32(1).get(size).op('i32.shl').i32(1).op('i32.sub').get(at).i32(3).op('i32.and').op('i32.shl').set(mask);
-      fn.get(page).memory('i32.load', 4 * PAGE_DETAILS);
-      pushCell(fn, at).set(cell);
-      writer.note(kind);
+      pushCell(fn, page, at).set(cell);
+      fn.get(at)
+        .i32(QUAD - 1)
+        .op('i32.and')
+        .op('i32.eqz');
+      fn.get(bytes).i32(QUAD).op('i32.ge_u').op('i32.and').if('i32');
+      four.pushIsUniform().else().i32(0).end();
+      code.if(
+        () => {
+          fn.i32(QUAD).set(size);
+          fn.i32(BYTES).set(mask);
+          four.note(kind);
+        },
+        () => {
+          fn.i32(DWORD)
+            .get(at)
+            .i32(DWORD - 1)
+            .op('i32.and')
+            .op('i32.sub')
+            .tee(size);
+          fn.get(bytes).get(size).get(bytes).op('i32.lt_u').select().set(size);
+          fn.i32(1).get(size).op('i32.shl').i32(1).op('i32.sub');
+          fn.get(at)
+            .i32(DWORD - 1)
+            .op('i32.and')
+            .op('i32.shl')
+            .set(mask);
+          one.note(kind);
+        },
+      );
       fn.get(at).get(size).op('i32.add').set(at);
       fn.get(bytes).get(size).op('i32.sub').tee(bytes);
       code.brIf(again);
@@ -72,13 +110,35 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
   });
 }
 
-/** Adds to the page's details on the stack where the cell of the dword is that the byte at `at` is in. */
-export function pushCell(fn: WasmFunction, at: number): WasmFunction {
-  fn.get(at)
-    .i32(Math.log2(CELL_BYTES / 4))
-    .op('i32.shl');
-  fn.i32(CELL_BYTES * (PAGE - 1)).op('i32.and');
-  return fn.op('i32.add');
+/** Leaves where the reader's word of the dword is that the byte at `at` is in. */
+export function pushCell(fn: WasmFunction, page: number, at: number): WasmFunction {
+  fn.get(page)
+    .memory('i32.load', 4 * PAGE_DETAILS)
+    .i32(~HOLDS)
+    .op('i32.and');
+  return fn
+    .get(at)
+    .i32(DWORD * (PAGE - 1))
+    .op('i32.and')
+    .op('i32.add');
+}
+
+/** Sets where the details of a page are to what `push` leaves, in its record and in the quick table. */
+function setDetails(fn: WasmFunction, page: number, push: () => void): void {
+  const value = fn.local('i32');
+  push();
+  fn.set(value);
+  fn.get(page)
+    .get(value)
+    .memory('i32.store', 4 * PAGE_DETAILS);
+  const quick = fn.local('i32');
+  fn.get(page)
+    .memory('i32.load', 4 * PAGE_QUICK)
+    .tee(quick)
+    .if();
+  fn.get(quick).get(value).memory('i32.store').end();
+  fn.release('i32', value);
+  fn.release('i32', quick);
 }
 
 /** Where the parts of an access are, as locals: `at` the first byte, `mask` a nibble, `written` the bits of the page's written bytes or 0. */
@@ -87,222 +147,311 @@ export interface CellLocals {
   readonly actor: number;
   readonly epoch: number;
   readonly pc: number;
-  /** A v128: the half of a cell that says who, where, when; in the last word the number of stores, or 0. */
-  readonly who: number;
+  /** Where the events are. */
+  readonly events: number;
+  /** The event of the access as it is in a word of a record; 0 before `begin`. */
+  readonly mine: number;
+  readonly page: number;
   readonly at: number;
   readonly cell: number;
   readonly mask: number;
   readonly written: number;
 }
 
-/** Words of a half of a cell: that of the writer, and that of the reader, which has the marks. */
-const WHO = CELL_WRITER;
-const WHEN = CELL_WRITER_EPOCH;
-const LAST = CELL_WRITER_STORE;
-
-/** Notes an access in the cell of one dword. `leave` takes an i32, and leaves when it is not 0: TypeScript has to look. */
+/**
+ * Notes an access in the records of one dword, or of four that have the same. `leave` takes an i32, and leaves when it is not 0: TypeScript has
+ * to look.
+ */
 export class CellWriter {
   private readonly fn: WasmFunction;
   private readonly code: Code;
   private readonly locals: CellLocals;
   private readonly leave: () => void;
-  /** The halves of the cell. */
+  private readonly dwords: 1 | 4;
+  /** The words of the dword. */
   private readonly writer: number;
   private readonly reader: number;
+  /** The event of one of them, its actor and its epoch. */
+  private readonly event: number;
   private readonly other: number;
+  private readonly when: number;
   private readonly marks: number;
 
-  constructor(code: Code, locals: CellLocals, leave: () => void) {
+  constructor(code: Code, locals: CellLocals, leave: () => void, dwords: 1 | 4) {
     this.fn = code.fn;
     this.code = code;
     this.locals = locals;
     this.leave = leave;
-    [this.writer, this.reader] = [this.fn.local('v128'), this.fn.local('v128')];
-    [this.other, this.marks] = [this.fn.local('i32'), this.fn.local('i32')];
+    this.dwords = dwords;
+    const local = (): number => code.fn.local('i32');
+    [this.writer, this.reader, this.event] = [local(), local(), local()];
+    [this.other, this.when, this.marks] = [local(), local(), local()];
   }
 
-  /** Sets the locals that are the same for all cells: `actor`, `epoch` and `who`. */
-  begin(kind: GlobalAccess): void {
+  /** Sets the locals that are the same for all dwords: `actor`, `epoch`, `events` and `mine`. */
+  begin(isWrite: boolean, event: WasmFunction): void {
     const { fn } = this;
-    const { shadow, actor, epoch, pc, who } = this.locals;
-    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).tee(actor).op('i32x4.splat');
-    fn.get(pc).lane('i32x4.replace_lane', CELL_WRITER_PC);
-    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).tee(epoch).lane('i32x4.replace_lane', WHEN);
-    if (kind === 'store') fn.get(shadow).memory('i32.load', SHADOW_STORES);
+    const { shadow, pc, actor, epoch, events, mine } = this.locals;
+    fn.get(shadow).get(pc);
+    if (isWrite) fn.get(shadow).memory('i32.load', SHADOW_STORES);
     else fn.i32(0);
-    fn.lane('i32x4.replace_lane', LAST).set(who);
+    fn.call(event).i32(EVENT_SHIFT).op('i32.shl').tee(mine).op('i32.eqz');
+    this.leave();
+    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(actor);
+    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(epoch);
+    pushEvents(fn, shadow).set(events);
   }
 
-  private word(half: number, word: number): WasmFunction {
-    return this.fn.get(half).lane('i32x4.extract_lane', word);
+  /** Leaves 1 when four dwords have the same words. */
+  pushIsUniform(): WasmFunction {
+    const { fn } = this;
+    const { cell } = this.locals;
+    const words = fn.local('v128');
+    for (const offset of [0, TO_WRITER]) {
+      fn.get(cell).memory('v128.load', offset).tee(words).get(words).lane('i32x4.extract_lane', 0).op('i32x4.splat');
+      fn.op('v128.xor');
+    }
+    fn.release('v128', words);
+    return fn.op('v128.or').op('v128.any_true').op('i32.eqz');
   }
 
-  /** Leaves 1 when `other` is of the actor's workgroup. */
-  private isSameGroup(): WasmFunction {
-    return pushIsSameGroup(this.fn, this.other, this.locals.actor);
+  /** Sets `event`, `other` and `when` to the event that a word names. */
+  private setEvent(word: number): void {
+    const { fn, event, other, when } = this;
+    pushNamed(fn, this.locals.events, word).tee(event);
+    fn.memory('i32.load', 4 * EVENT_ACTOR).set(other);
+    fn.get(event)
+      .memory('i32.load', 4 * EVENT_EPOCH)
+      .set(when);
   }
 
-  /** Leaves the function when somebody else than the actor is in a half, whose access is not before a barrier of the workgroup. */
-  private leaveForeign(half: number): void {
-    const { code, other } = this;
+  /** Leaves 1 when the event is somebody else's, and not before a barrier of the workgroup. */
+  private pushIsForeign(): WasmFunction {
+    const { fn, other, when } = this;
     const { actor, epoch } = this.locals;
-    this.word(half, WHO).tee(other).get(actor).op('i32.ne').get(other).i32(0).op('i32.ne').op('i32.and');
-    code.if(() => {
-      this.isSameGroup().op('i32.eqz');
-      this.word(half, WHEN).get(epoch).op('i32.eq').op('i32.or');
-      this.leave();
-    });
+    fn.get(other).get(actor).op('i32.ne');
+    pushIsSameGroup(fn, other, actor).op('i32.eqz');
+    return fn.get(when).get(epoch).op('i32.eq').op('i32.or').op('i32.and');
+  }
+
+  /** Leaves 1 when a word names another event than that of the access. */
+  private pushIsOther(word: number): WasmFunction {
+    return this.fn.get(word).get(this.locals.mine).op('i32.xor').i32(MARKS).op('i32.gt_u');
   }
 
   note(kind: GlobalAccess): void {
-    const { fn, code, writer, reader } = this;
-    const { cell } = this.locals;
-    fn.get(cell)
-      .memory('v128.load', 4 * CELL_WRITER)
-      .tee(writer);
-    fn.get(cell)
-      .memory('v128.load', 4 * CELL_READER)
-      .tee(reader);
-    fn.op('v128.or').op('v128.any_true');
-    code.if(
-      () => this.noteKnown(kind),
-      () => this.noteFirst(kind),
-    );
-  }
-
-  /** Nobody has touched the dword. */
-  private noteFirst(kind: GlobalAccess): void {
-    const { fn } = this;
-    const { mask, who } = this.locals;
-    if (kind === 'store') {
-      this.storeHalf(CELL_WRITER, () => fn.get(who));
-      this.storeHalf(CELL_READER, () => fn.get(this.reader).get(mask).lane('i32x4.replace_lane', LAST));
-      this.noteWritten();
-      return;
-    }
-    this.leaveUnwritten();
-    this.storeHalf(CELL_READER, () => fn.get(who).get(mask).i32(4).op('i32.shl').lane('i32x4.replace_lane', LAST));
-  }
-
-  private noteKnown(kind: GlobalAccess): void {
-    // The scalar cache does not see what vector instructions store.
-    if (kind === 'scalar') {
-      this.word(this.writer, WHO);
-      this.leave();
-    } else this.leaveForeign(this.writer);
     if (kind === 'store') this.noteWrite();
-    else this.noteRead();
+    else this.noteRead(kind === 'scalar');
   }
 
-  private storeHalf(first: number, push: () => void): void {
-    const { fn, locals } = this;
-    fn.get(locals.cell);
+  /** Stores a word of the dwords from `cell` + `offset` on. */
+  private put(offset: number, push: () => void): void {
+    const { fn, dwords } = this;
+    fn.get(this.locals.cell);
     push();
-    fn.memory('v128.store', 4 * first);
+    if (dwords === 1) fn.memory('i32.store', offset);
+    else fn.op('i32x4.splat').memory('v128.store', offset);
   }
 
-  /** Leaves where the bits of the dword's written bytes are. */
+  /** The page's details have readers, or writers. */
+  private hold(side: number): void {
+    const { fn, code } = this;
+    const { page } = this.locals;
+    this.pushHolds(side).op('i32.eqz');
+    code.if(() => {
+      setDetails(fn, page, () =>
+        fn
+          .get(page)
+          .memory('i32.load', 4 * PAGE_DETAILS)
+          .i32(side)
+          .op('i32.or'),
+      );
+    });
+  }
+
+  /** Leaves whether the page's details have readers, or writers. */
+  private pushHolds(side: number): WasmFunction {
+    return this.fn
+      .get(this.locals.page)
+      .memory('i32.load', 4 * PAGE_DETAILS)
+      .i32(side)
+      .op('i32.and');
+  }
+
+  private noteRead(isScalar: boolean): void {
+    const { fn, code, writer } = this;
+    const { cell } = this.locals;
+    this.pushHolds(HOLDS_STORES);
+    code.if(() => {
+      fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
+      // The scalar cache does not see what vector instructions store.
+      if (isScalar) this.leave();
+      else
+        code.if(() => {
+          this.setEvent(writer);
+          this.pushIsForeign();
+          this.leave();
+        });
+    });
+    this.leaveUnwritten();
+    this.putReader();
+    this.hold(HOLDS_READS);
+  }
+
+  /** The access becomes the last reader. */
+  putReader(): void {
+    const { fn, reader } = this;
+    const { cell, mask, mine } = this.locals;
+    this.put(0, () => {
+      fn.get(cell).memory('i32.load').tee(reader).op('i32.eqz').if('i32').get(mine).else();
+      this.pushIsOther(reader).if('i32');
+      this.pushNextReader();
+      fn.else().get(reader).end().end();
+      fn.get(mask).op('i32.or');
+    });
+  }
+
+  /** Leaves the reader's word, without the bytes of the access, where another event is in it: as RaceDetails.marksOfRead. */
+  private pushNextReader(): void {
+    const { fn, code, reader, other, when, marks } = this;
+    const { actor, epoch, mask, mine } = this.locals;
+    this.setEvent(reader);
+    fn.get(other).get(actor).op('i32.eq').get(when).get(epoch).op('i32.eq').op('i32.and').if('i32').get(reader).else();
+    fn.get(reader)
+      .i32(MARKS & ~MANY_WAVES)
+      .op('i32.and')
+      .set(marks);
+    pushIsSameGroup(fn, other, actor);
+    code.if(
+      () => {
+        fn.get(when).get(epoch).op('i32.eq');
+        code.if(() => fn.get(marks).i32(MANY_WAVES).op('i32.or').set(marks));
+      },
+      () =>
+        fn.get(marks).get(mask).op('i32.and').i32(MANY_GROUPS_SHIFT).op('i32.shl').get(marks).op('i32.or').set(marks),
+    );
+    // The bytes that another one has read are its own no longer.
+    fn.get(marks).get(marks).i32(~BYTES).op('i32.and').get(other).get(actor).op('i32.eq').select();
+    fn.get(mine).op('i32.or').end();
+  }
+
+  private noteWrite(): void {
+    const { fn, code, writer, reader, other, when, marks } = this;
+    const { cell, mask, mine, actor, epoch } = this.locals;
+    this.pushHolds(HOLDS_READS);
+    code.if(() => {
+      fn.get(cell).memory('i32.load').tee(reader);
+      code.if(() => {
+        this.setEvent(reader);
+        this.pushIsForeign();
+        fn.get(reader).i32(MANY_GROUPS).op('i32.and').op('i32.or');
+        fn.get(reader).i32(MANY_WAVES).op('i32.and').i32(0).get(when).get(epoch).op('i32.eq').select().op('i32.or');
+        this.leave();
+      });
+    });
+    fn.i32(0).set(marks);
+    fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
+    code.if(() => {
+      this.setEvent(writer);
+      this.pushIsForeign();
+      fn.get(writer)
+        .i32(MARKS & ~BYTES)
+        .op('i32.and')
+        .op('i32.or');
+      this.leave();
+      // What another wavefront has written of the dword is no longer its own.
+      fn.get(writer).i32(BYTES).op('i32.and').i32(0).get(other).get(actor).op('i32.eq').select().set(marks);
+    });
+    this.put(TO_WRITER, () => fn.get(marks).get(mask).op('i32.or').get(mine).op('i32.or'));
+    this.hold(HOLDS_STORES);
+    this.noteWritten();
+  }
+
+  /**
+   * Notes atomics that return nothing, of whole dwords that are all written. Whether a reader may look ahead of them is for TypeScript to say.
+   */
+  noteUpdate(): void {
+    const { fn, code, writer, reader, other, when, marks } = this;
+    const { cell, mine, actor, epoch } = this.locals;
+    this.leaveUnwritten();
+    this.pushHolds(HOLDS_READS);
+    code.if(() => {
+      fn.get(cell).memory('i32.load').tee(reader).i32(BYTES).op('i32.and');
+      code.if(() => {
+        this.setEvent(reader);
+        fn.get(other).get(actor).op('i32.ne').get(reader).i32(MANY_WAVES).op('i32.and').op('i32.or').i32(0);
+        pushIsSameGroup(fn, other, actor).op('i32.eqz').get(when).get(epoch).op('i32.eq').op('i32.or').select();
+        this.leave();
+      });
+    });
+    fn.i32(0).set(marks);
+    fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
+    code.if(() => {
+      this.setEvent(writer);
+      // Another writer, unless both are atomics.
+      this.pushIsForeign();
+      fn.get(writer).i32(ATOMIC_WRITE).op('i32.and').op('i32.eqz').op('i32.and');
+      this.leave();
+      // As RaceDetails.updaters: those whom the word names no longer.
+      fn.get(writer).i32(UPDATE).op('i32.and');
+      code.if(() => {
+        fn.i32(MANY_UPDATE_WAVES).get(writer).i32(MANY_UPDATE_WAVES).op('i32.and');
+        fn.get(other).get(actor).op('i32.ne').select().i32(0).get(when).get(epoch).op('i32.eq').select();
+        fn.get(writer).i32(MANY_UPDATE_GROUPS).op('i32.and').op('i32.or').i32(MANY_UPDATE_GROUPS);
+        pushIsSameGroup(fn, other, actor).select().set(marks);
+      });
+    });
+    this.put(TO_WRITER, () => {
+      fn.get(marks)
+        .get(mine)
+        .op('i32.or')
+        .i32(BYTES | ATOMIC_WRITE | UPDATE)
+        .op('i32.or');
+    });
+    this.hold(HOLDS_STORES);
+  }
+
+  /** Leaves where the bits of the first dword's written bytes are. */
   private pushBitsPlace(): WasmFunction {
     const { fn } = this;
     const { at, written } = this.locals;
     fn.get(at)
-      .i32(4 * PAGE - 1)
+      .i32(DWORD * PAGE - 1)
       .op('i32.and');
     return fn.i32(3).op('i32.shr_u').get(written).op('i32.add');
   }
 
   /** Leaves the function when bytes have not been written. */
   private leaveUnwritten(): void {
-    const { fn, code } = this;
+    const { fn, code, dwords } = this;
     const { mask, at, written } = this.locals;
     fn.get(written);
     code.if(() => {
-      this.pushBitsPlace().memory('i32.load8_u');
-      fn.get(at).i32(4).op('i32.and').op('i32.shr_u').get(mask).op('i32.and').get(mask).op('i32.ne');
+      this.pushBitsPlace();
+      if (dwords === 4) fn.memory('i32.load16_u').i32(0xffff).op('i32.ne');
+      else {
+        fn.memory('i32.load8_u').get(at).i32(4).op('i32.and').op('i32.shr_u').get(mask).op('i32.and');
+        fn.get(mask).op('i32.ne');
+      }
       this.leave();
     });
   }
 
   /** Bytes are written from now on. */
   private noteWritten(): void {
-    const { fn, code } = this;
+    const { fn, code, dwords } = this;
     const { mask, at, written } = this.locals;
     fn.get(written);
     code.if(() => {
       this.pushBitsPlace();
+      if (dwords === 4) {
+        fn.i32(0xffff).memory('i32.store16');
+        return;
+      }
       this.pushBitsPlace().memory('i32.load8_u');
       fn.get(mask).get(at).i32(4).op('i32.and').op('i32.shl').op('i32.or').memory('i32.store8');
     });
   }
-
-  private noteRead(): void {
-    const { fn, code, other, marks, reader } = this;
-    const { actor, epoch, mask, who } = this.locals;
-    this.leaveUnwritten();
-    this.word(reader, LAST).set(marks);
-    this.word(reader, WHO).tee(other).get(actor).op('i32.ne');
-    this.word(reader, WHEN).get(epoch).op('i32.ne').op('i32.or');
-    code.if(() => {
-      // As noteReader.
-      fn.get(other);
-      code.if(() => {
-        this.isSameGroup();
-        code.if(
-          () => {
-            this.word(reader, WHEN).get(epoch).op('i32.eq');
-            code.if(
-              () => {
-                fn.get(other).get(actor).op('i32.ne');
-                code.if(() => fn.get(marks).i32(MANY_WAVES).op('i32.or').set(marks));
-              },
-              () => fn.get(marks).i32(~MANY_WAVES).op('i32.and').set(marks),
-            );
-          },
-          () => {
-            fn.get(marks).i32(4).op('i32.shr_u').get(mask).op('i32.and').i32(MANY_GROUPS_SHIFT).op('i32.shl');
-            fn.get(marks).i32(~MANY_WAVES).op('i32.and').op('i32.or').set(marks);
-          },
-        );
-        // The bytes that another one has read are its own no longer.
-        fn.get(other).get(actor).op('i32.ne');
-        code.if(() => fn.get(marks).i32(~0xf0).op('i32.and').set(marks));
-      });
-      fn.get(who).set(reader);
-    });
-    this.storeHalf(CELL_READER, () => {
-      fn.get(reader).get(marks).get(mask).i32(4).op('i32.shl').op('i32.or').lane('i32x4.replace_lane', LAST);
-    });
-  }
-
-  private noteWrite(): void {
-    const { fn, code, marks, writer, reader } = this;
-    const { actor, epoch, mask, who } = this.locals;
-    this.leaveForeign(reader);
-    this.word(reader, LAST).tee(marks).i32(8).op('i32.shr_u');
-    code.if(() => {
-      fn.get(marks).i32(~0xff).op('i32.and').i32(MANY_WAVES).op('i32.ne');
-      this.word(reader, WHEN).get(epoch).op('i32.eq').op('i32.or');
-      this.leave();
-    });
-    this.storeHalf(CELL_WRITER, () => fn.get(who));
-    this.storeHalf(CELL_READER, () => {
-      // What another wavefront has written of the dword is no longer its own.
-      fn.get(reader).get(marks).get(marks).i32(~15).op('i32.and');
-      this.word(writer, WHO).get(actor).op('i32.eq').select();
-      fn.get(mask).op('i32.or').lane('i32x4.replace_lane', LAST);
-    });
-    this.noteWritten();
-  }
-}
-
-if (CELL_MARKS - CELL_READER !== LAST || CELL_READER_EPOCH - CELL_READER !== WHEN) {
-  throw new Error('the halves of a cell are laid out otherwise');
-}
-
-/** Leaves 1 when two actors (locals) are of one workgroup. */
-export function pushIsSameGroup(fn: WasmFunction, a: number, b: number): WasmFunction {
-  fn.get(a).i32(1).op('i32.sub').i32(4).op('i32.shr_u');
-  return fn.get(b).i32(1).op('i32.sub').i32(4).op('i32.shr_u').op('i32.eq');
 }
 
 /**
@@ -310,35 +459,51 @@ export function pushIsSameGroup(fn: WasmFunction, a: number, b: number): WasmFun
  * them.
  */
 export function openFunction(module: WasmModule): WasmFunction {
+  const take = takeFunction(module);
   return module.helper('strict.details.open', ['i32', 'i32'], ['i32'], (fn) => {
     const code = new Code(fn);
     const [shadow, page] = [0, 1] as const;
     const local = (): number => fn.local('i32');
-    const [pool, details, line, cell, bits, dword, end, marks] = [
-      local(),
-      local(),
-      local(),
-      local(),
-      local(),
-      local(),
-      local(),
-      local(),
-    ];
-    fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(POOL_NEXT).op('i32.add').tee(pool);
+    const [head, pool, details, line, end, bits] = [local(), local(), local(), local(), local(), local()] as const;
+    const [cell, holds] = [local(), local()];
+    /** The last events of a writer and of a reader, and their words. */
+    const known = [
+      { who: fn.local('v128'), word: local() },
+      { who: fn.local('v128'), word: local() },
+    ] as const;
+    const who = fn.local('v128');
+    const [touched, words] = [fn.local('v128'), fn.local('v128')];
+    pushHead(fn, shadow).tee(head);
+    fn.i32(POOL_NEXT - EVENTS_HEAD)
+      .op('i32.add')
+      .tee(pool);
     fn.memory('i32.load')
       .tee(details)
       .get(pool)
       .memory('i32.load', POOL_END - POOL_NEXT);
     fn.op('i32.ge_u').if().i32(0).return().end();
-    fn.get(pool).get(details).i32(DETAILS_SIZE).op('i32.add').memory('i32.store');
     fn.get(details).i32(0).i32(DETAILS_SIZE).memoryFill();
-    fn.get(page)
-      .get(details)
-      .memory('i32.store', 4 * PAGE_DETAILS);
     const field = (word: number): WasmFunction => fn.get(line).memory('i32.load', 4 * word);
-    const put = (word: number, from: number): void => {
-      fn.get(cell);
-      field(from).memory('i32.store', 4 * word);
+    /** Sets `word` of one of `known` to the line's event as it is in a record. */
+    const setWord = (side: (typeof known)[number], fields: readonly (number | undefined)[]): void => {
+      fields.forEach((word, lane) => {
+        if (word === undefined) fn.i32(0);
+        else field(word);
+        if (lane === 0) fn.op('i32x4.splat');
+        else fn.lane('i32x4.replace_lane', lane);
+      });
+      fn.tee(who).get(side.who).op('v128.xor').op('v128.any_true');
+      code.if(() => {
+        fn.get(who).set(side.who);
+        fn.get(head).get(who).call(take).tee(side.word).op('i32.eqz').if().i32(0).return().end();
+        fn.get(side.word).i32(EVENT_SHIFT).op('i32.shl').i32(BYTES).op('i32.or').set(side.word);
+      });
+    };
+    /** Leaves all ones for those of the four dwords from `first` on whose bits are set. */
+    const pushDwords = (first: number): WasmFunction => {
+      const [a, b, c, d] = [0, 1, 2, 3].map((n) => 1 << (first + n)) as [number, number, number, number];
+      fn.op('i32x4.splat').v128(a, b, c, d).op('v128.and').v128(a, b, c, d);
+      return fn.op('i32x4.eq');
     };
     fn.get(page).set(line);
     fn.get(details).set(cell);
@@ -346,53 +511,49 @@ export function openFunction(module: WasmModule): WasmFunction {
       .i32(4 * LINES)
       .op('i32.add')
       .set(end);
-    const isSet = (shift: number): WasmFunction =>
-      fn.get(dword).i32(shift).op('i32.add').set(pool).get(bits).get(pool).op('i32.shr_u').i32(1).op('i32.and');
+    const [writer, reader] = known;
     code.loop((next) => {
-      field(LINE_BITS).tee(bits);
-      code.if(
-        () => {
-          fn.i32(0).set(dword);
-          code.loop((again) => {
-            fn.i32(0).set(marks);
-            isSet(0);
-            code.if(() => {
-              put(CELL_WRITER, LINE_WRITER);
-              put(CELL_WRITER_PC, LINE_WRITER_PC);
-              put(CELL_WRITER_EPOCH, LINE_WRITER_EPOCH);
-              put(CELL_WRITER_STORE, LINE_WRITER_STORE);
-              fn.i32(15).set(marks);
-            });
-            isSet(LINE);
-            code.if(() => {
-              put(CELL_READER, LINE_READER);
-              put(CELL_READER_PC, LINE_READER_PC);
-              put(CELL_READER_EPOCH, LINE_READER_EPOCH);
-              fn.get(marks).i32(0xf0).op('i32.or');
-              fn.i32(15 << MANY_GROUPS_SHIFT).i32(0);
-              field(LINE_MANY).get(dword).op('i32.shr_u').i32(1).op('i32.and').select().op('i32.or');
-              fn.i32(MANY_WAVES).i32(0);
-              field(LINE_MANY).get(pool).op('i32.shr_u').i32(1).op('i32.and').select().op('i32.or');
-              fn.set(marks);
-            });
-            fn.get(cell)
-              .get(marks)
-              .memory('i32.store', 4 * CELL_MARKS);
-            fn.get(cell).i32(CELL_BYTES).op('i32.add').set(cell);
-            fn.get(dword).i32(1).op('i32.add').tee(dword).i32(LINE).op('i32.lt_u');
-            code.brIf(again);
-          });
-        },
-        () =>
-          fn
-            .get(cell)
-            .i32(LINE * CELL_BYTES)
-            .op('i32.add')
-            .set(cell),
-      );
+      field(LINE_BITS).tee(bits).i32(0xffff).op('i32.and');
+      code.if(() => {
+        setWord(writer, [LINE_WRITER, LINE_WRITER_PC, LINE_WRITER_EPOCH, LINE_WRITER_STORE]);
+        for (let first = 0; first < LINE; first += 4) {
+          fn.get(cell).get(bits);
+          pushDwords(first).get(writer.word).op('i32x4.splat').op('v128.and');
+          fn.memory('v128.store', TO_WRITER + 4 * first);
+        }
+        fn.get(holds).i32(HOLDS_STORES).op('i32.or').set(holds);
+      });
+      fn.get(bits).i32(16).op('i32.shr_u').tee(bits);
+      code.if(() => {
+        setWord(reader, [LINE_READER, LINE_READER_PC, LINE_READER_EPOCH, undefined]);
+        for (let first = 0; first < LINE; first += 4) {
+          fn.get(bits);
+          pushDwords(first).set(touched);
+          fn.get(reader.word).op('i32x4.splat').set(words);
+          const add = (shift: number, mark: number): void => {
+            fn.get(words);
+            field(LINE_MANY).i32(shift).op('i32.shr_u');
+            pushDwords(first).v128(mark, mark, mark, mark).op('v128.and').op('v128.or').set(words);
+          };
+          add(0, MANY_GROUPS);
+          add(16, MANY_WAVES);
+          fn.get(cell)
+            .get(words)
+            .get(touched)
+            .op('v128.and')
+            .memory('v128.store', 4 * first);
+        }
+        fn.get(holds).i32(HOLDS_READS).op('i32.or').set(holds);
+      });
+      fn.get(cell)
+        .i32(DWORD * LINE)
+        .op('i32.add')
+        .set(cell);
       fn.get(line).i32(4).op('i32.add').tee(line).get(end).op('i32.lt_u');
       code.brIf(next);
     });
+    fn.get(pool).get(details).i32(DETAILS_SIZE).op('i32.add').memory('i32.store');
+    setDetails(fn, page, () => fn.get(details).get(holds).op('i32.or'));
     fn.i32(1);
   });
 }

@@ -1,7 +1,8 @@
 // Compiled code notes an access of dwords of one line in the line's record, as RacePage.note does.
 import type { WasmFunction } from '../wasm/emit.ts';
 import type { Code } from '../wasm/memory/code.ts';
-import { type GlobalAccess, pushIsSameGroup } from './compiled-details.ts';
+import type { GlobalAccess } from './compiled-details.ts';
+import { pushIsSameGroup } from './compiled-events.ts';
 import {
   LINE_BITS,
   LINE_MANY,

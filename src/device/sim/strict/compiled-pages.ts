@@ -3,6 +3,7 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { detailFunction, type GlobalAccess, openFunction } from './compiled-details.ts';
 import { LineWriter } from './compiled-lines.ts';
+import { PAGE, PAGE_DETAILS } from './race-details.ts';
 import {
   LINE,
   LINE_BITS,
@@ -16,8 +17,6 @@ import {
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
   LINES,
-  PAGE,
-  PAGE_DETAILS,
   PAGE_WRITTEN,
 } from './race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';

@@ -2,9 +2,11 @@
 // records of a line or a dword say at once is noted here; the rest is for pageFunction (compiled-pages.ts).
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
-import { CellWriter, type GlobalAccess, pushCell } from './compiled-details.ts';
+import { CellWriter, type GlobalAccess, pushCell, TO_WRITER } from './compiled-details.ts';
+import { eventFunction } from './compiled-events.ts';
 import { LineWriter } from './compiled-lines.ts';
 import { pageFunction } from './compiled-pages.ts';
+import { BYTES, HOLDS, HOLDS_READS, HOLDS_STORES, PAGE, PAGE_DETAILS } from './race-details.ts';
 import {
   LINE,
   LINE_BITS,
@@ -17,11 +19,9 @@ import {
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
   LINES,
-  PAGE,
-  PAGE_DETAILS,
   PAGE_WRITTEN,
 } from './race-page.ts';
-import { SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
 const LINE_BYTES = 4 * LINE;
 const PAGE_BYTES = 4 * PAGE;
@@ -36,8 +36,12 @@ export const MAX_LANE_BYTES = 16;
 export function lanesFunction(module: WasmModule, kind: GlobalAccess, bytes: number, lanes: 1 | 4): WasmFunction {
   const name = `strict.lanes${lanes}.${kind}.${bytes}`;
   const pages = pageFunction(module, kind);
+  const event = eventFunction(module);
+  const lane = lanes === 1 ? undefined : lanesFunction(module, kind, bytes, 1);
   const parameters = Array.from({ length: lanes + 2 }, () => 'i32' as const);
-  return module.helper(name, parameters, ['i32'], (fn) => new LaneWriter(fn, kind, bytes, lanes, pages).write());
+  return module.helper(name, parameters, ['i32'], (fn) =>
+    new LaneWriter(fn, kind, bytes, lanes, { pages, event, lane }).write(),
+  );
 }
 
 class LaneWriter {
@@ -46,6 +50,9 @@ class LaneWriter {
   private readonly kind: GlobalAccess;
   private readonly bytes: number;
   private readonly pages: WasmFunction;
+  private readonly event: WasmFunction;
+  /** Does the same for one lane. */
+  private readonly lane: WasmFunction | undefined;
   private readonly shadow = 0;
   /** The addresses of this lane and of those behind it. */
   private readonly lanes: readonly number[];
@@ -54,8 +61,10 @@ class LaneWriter {
   private readonly actor: number;
   private readonly epoch: number;
   private readonly page: number;
-  /** The cell of the dword, or the page's record plus four times the number of the line. */
+  /** The word of the dword's reader, or the page's record plus four times the number of the line. */
   private readonly place: number;
+  /** As CellLocals has it. */
+  private readonly mine: number;
   /** The page's bits of written bytes, or 0. */
   private readonly written: number;
   private readonly mask: number;
@@ -65,30 +74,41 @@ class LaneWriter {
   /** Where the current lane needs a look at more than one record. */
   private slow: Label | undefined;
 
-  constructor(fn: WasmFunction, kind: GlobalAccess, bytes: number, lanes: number, pages: WasmFunction) {
+  constructor(
+    fn: WasmFunction,
+    kind: GlobalAccess,
+    bytes: number,
+    lanes: number,
+    helpers: { readonly pages: WasmFunction; readonly event: WasmFunction; readonly lane: WasmFunction | undefined },
+  ) {
     this.fn = fn;
     this.lanes = Array.from({ length: lanes }, (_, n) => this.at + n);
     this.pc = this.at + lanes;
     this.code = new Code(fn);
     this.kind = kind;
     this.bytes = bytes;
-    this.pages = pages;
+    this.pages = helpers.pages;
+    this.event = helpers.event;
+    this.lane = helpers.lane;
     const local = (): number => fn.local('i32');
     [this.actor, this.epoch, this.page, this.place] = [local(), local(), local(), local()];
-    [this.written, this.mask, this.bits] = [local(), local(), local()];
-    const { shadow, at, pc, actor, epoch, place: cell, mask, written } = this;
-    const locals = { shadow, at, pc, actor, epoch, who: fn.local('v128'), cell, mask, written };
+    [this.written, this.mask, this.bits, this.mine] = [local(), local(), local(), local()];
+    const { shadow, at, pc, actor, epoch, mine, page, place: cell, mask, written } = this;
+    const locals = { shadow, at, pc, actor, epoch, events: local(), mine, page, cell, mask, written };
     const leave = (): void => this.code.brIf(this.slow as Label);
-    this.cells = new CellWriter(this.code, locals, leave);
+    this.cells = new CellWriter(this.code, locals, leave, 1);
     this.records = new LineWriter(this.code, { shadow, actor, epoch, pc, line: cell, mask }, leave);
   }
 
   write(): void {
-    const { fn, code, kind, bytes, lanes } = this;
-    const isQuad = lanes.length > 1;
-    if (isQuad && bytes < DWORD) this.noteOneDword();
-    this.cells.begin(kind);
-    if (isQuad) {
+    const { fn, bytes, lane } = this;
+    if (lane !== undefined && bytes < DWORD) this.noteOneDword();
+    fn.get(this.shadow).memory('i32.load', SHADOW_ACTOR).set(this.actor);
+    fn.get(this.shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
+    if (lane === undefined) this.noteOrLook();
+    else if (bytes === DWORD) this.noteQuickly(lane);
+    else {
+      const { lanes, code } = this;
       const left = fn.local('i32');
       fn.i32(lanes.length).set(left);
       code.loop((again) => {
@@ -97,8 +117,67 @@ class LaneWriter {
         fn.get(left).i32(1).op('i32.sub').tee(left);
         code.brIf(again);
       });
-    } else this.noteOrLook();
+    }
     fn.i32(1);
+  }
+
+  /**
+   * Notes dwords of pages whose details say only who reads, or who writes, and that are all written; where nobody else has stored to the dword.
+   * `lane` notes the others.
+   */
+  private noteQuickly(lane: WasmFunction): void {
+    const { fn, code, shadow, lanes, pc } = this;
+    const [quick, count] = [fn.local('i32'), fn.local('i32')];
+    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).i32(2).op('i32.shl');
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
+    fn.i32(BYTES).set(this.mask);
+    for (const at of lanes) {
+      code.block((next) => {
+        code.block((slow) => {
+          this.slow = slow;
+          this.noteQuickLane(at, quick, count);
+          code.br(next);
+        });
+        fn.get(shadow).get(at).get(pc).call(lane).op('i32.eqz').if().i32(0).return().end();
+      });
+    }
+  }
+
+  private noteQuickLane(at: number, quick: number, count: number): void {
+    const { fn, code, kind, page, place, mine, bits } = this;
+    const slow = this.slow as Label;
+    const isWrite = kind === 'store';
+    fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page).get(count).op('i32.ge_u');
+    fn.get(at)
+      .i32(DWORD - 1)
+      .op('i32.and')
+      .op('i32.or');
+    code.brIf(slow);
+    fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load').tee(bits);
+    fn.i32(HOLDS)
+      .op('i32.and')
+      .i32(isWrite ? HOLDS_STORES : HOLDS_READS)
+      .op('i32.ne');
+    code.brIf(slow);
+    fn.get(mine).op('i32.eqz');
+    code.if(() => this.cells.begin(isWrite, this.event));
+    fn.get(at)
+      .i32(DWORD * (PAGE - 1))
+      .op('i32.and')
+      .get(bits)
+      .op('i32.add')
+      .i32(isWrite ? HOLDS_STORES : HOLDS_READS)
+      .op('i32.sub')
+      .set(place);
+    if (!isWrite) {
+      this.cells.putReader();
+      return;
+    }
+    // A writer's word that is of the access already, or of nobody.
+    fn.get(place).memory('i32.load', TO_WRITER).tee(bits).i32(0).op('i32.ne');
+    fn.get(bits).get(mine).op('i32.xor').i32(BYTES).op('i32.gt_u').op('i32.and');
+    code.brIf(slow);
+    fn.get(place).get(mine).i32(BYTES).op('i32.or').memory('i32.store', TO_WRITER);
   }
 
   /** Notes the current lane, or has all records of it looked at; returns 0 when TypeScript has to look. */
@@ -179,9 +258,10 @@ class LaneWriter {
   }
 
   private noteCell(next: Label): void {
-    const { fn, code, at, place, mask, bytes } = this;
-    fn.get(place);
-    pushCell(fn, at).set(place);
+    const { fn, code, at, page, place, mask, bytes, mine } = this;
+    fn.get(mine).op('i32.eqz');
+    code.if(() => this.cells.begin(this.kind === 'store', this.event));
+    pushCell(fn, page, at).set(place);
     fn.i32((1 << bytes) - 1);
     if (bytes < DWORD)
       fn.get(at)

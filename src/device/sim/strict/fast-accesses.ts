@@ -8,7 +8,7 @@ import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds.ts';
 import type { LdsOrder } from './lds-order.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
-import type { Toucher } from './race-page.ts';
+import type { Toucher } from './race-events.ts';
 import { ACCESS_REGISTERS } from './registers.ts';
 import type { LdsBytes } from './waits.ts';
 import type { WaveShadow } from './wave-shadow.ts';

@@ -7,7 +7,7 @@ import { LANES } from '../state/wave.ts';
 import type { Actor, DispatchRegions } from './access-reports.ts';
 import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow } from './global.ts';
 import { polls, precedesAtomic } from './polls.ts';
-import { groupOf, waveOf } from './race-page.ts';
+import { groupOf, waveOf } from './race-events.ts';
 import type { Reporter } from './reporter.ts';
 import type { Acquisition, HandedOver } from './synchronisation.ts';
 

@@ -5,32 +5,17 @@ import type { Region } from '../state/region.ts';
 import { type MemoryHistory, setBits } from './history.ts';
 import {
   ATOMIC_WRITE,
-  CELL,
-  CELL_MARKS,
-  CELL_READER,
-  CELL_READER_EPOCH,
-  CELL_READER_PC,
-  CELL_WRITER,
-  CELL_WRITER_EPOCH,
-  CELL_WRITER_PC,
-  CELL_WRITER_STORE,
-  groupOf,
-  isSameGroup,
+  BYTES,
   MANY_GROUPS_SHIFT,
   MANY_UPDATE_GROUPS,
   MANY_UPDATE_WAVES,
   MANY_WAVES,
-  noteReader,
   PAGE,
   type RaceDetails,
-  type RacePage,
-  readDwords,
-  type Toucher,
   UPDATE,
-  updaters,
-  waveOf,
-  writeDwords,
-} from './race-page.ts';
+} from './race-details.ts';
+import { groupOf, isSameGroup, type Toucher, waveOf } from './race-events.ts';
+import type { RacePage } from './race-page.ts';
 import { RacePages } from './race-pages.ts';
 import { type Order, Synchronisation } from './synchronisation.ts';
 
@@ -172,8 +157,8 @@ export class GlobalShadow {
       const first = dword % PAGE;
       const end = Math.min(PAGE, first + (offset + bytes - at) / 4);
       if (!page.note(who, first, end, isWrite)) {
-        const access = isWrite ? writeDwords : readDwords;
-        if (!access(this.detailed(shadow, dword) as RaceDetails, first, end, who)) return false;
+        const details = this.detailed(shadow, dword) as RaceDetails;
+        if (!(isWrite ? details.writeDwords(first, end, who) : details.readDwords(first, end, who))) return false;
       }
       at += (end - first) * 4;
     }
@@ -199,23 +184,16 @@ export class GlobalShadow {
     who: Toucher,
     mayLookAhead: LooksAhead,
   ): GlobalConflict | undefined {
-    const dword = Math.floor(offset / 4);
-    const page = this.detailed(shadow, dword);
+    const page = this.detailed(shadow, Math.floor(offset / 4));
     if (page === undefined) return undefined;
-    const cell = CELL * (dword % PAGE);
+    const dword = Math.floor(offset / 4) % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);
-    const reader = page[cell + CELL_READER] as number;
-    noteReader(page, cell, who, mask);
-    const marks = page[cell + CELL_MARKS] as number;
-    const isMine = reader === 0 || reader === who.actor;
-    page[cell + CELL_MARKS] = (isMine ? marks : marks & ~0xf0) | (mask << 4);
-    page[cell + CELL_READER] = who.actor;
-    page[cell + CELL_READER_PC] = who.pc;
-    page[cell + CELL_READER_EPOCH] = who.epoch;
+    const event = page.event(who, false);
+    page.setReader(dword, event, page.marksOfRead(dword, who, mask));
+    const marks = page.writerMarks(dword);
     if ((marks & mask) === 0) return undefined;
-    const isUpdate = (marks & UPDATE) !== 0;
-    const conflict = this.againstWriter(page, cell, who, true);
-    if (conflict === undefined || !isUpdate) return conflict;
+    const conflict = this.againstWriter(page, dword, who, true);
+    if (conflict === undefined || (marks & UPDATE) === 0) return conflict;
     return mayLookAhead(who.pc, conflict.workgroup === groupOf(who.actor)) ? undefined : conflict;
   }
 
@@ -235,16 +213,14 @@ export class GlobalShadow {
 
   /** The last write to any of up to 4 bytes of one dword. */
   lastWrite(shadow: RegionShadow, offset: number, bytes: number): LastWrite | undefined {
-    const dword = Math.floor(offset / 4);
-    const page = this.detailed(shadow, dword);
+    const page = this.detailed(shadow, Math.floor(offset / 4));
     if (page === undefined) return undefined;
-    const cell = CELL * (dword % PAGE);
+    const dword = Math.floor(offset / 4) % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);
-    const actor = page[cell + CELL_WRITER] as number;
-    const marks = page[cell + CELL_MARKS] as number;
+    const actor = page.writer(dword);
+    const marks = page.writerMarks(dword);
     if (actor === 0 || (marks & mask) === 0) return undefined;
-    const [pc, store] = [page[cell + CELL_WRITER_PC] as number, page[cell + CELL_WRITER_STORE] as number];
-    return { actor, pc, store, isUpdate: (marks & UPDATE) !== 0 };
+    return { actor, pc: page.writerPc(dword), store: page.writerStore(dword), isUpdate: (marks & UPDATE) !== 0 };
   }
 
   /**
@@ -260,58 +236,52 @@ export class GlobalShadow {
     isUpdate: boolean,
     mayLookAhead: LooksAhead,
   ): GlobalConflict | undefined {
-    const dword = Math.floor(offset / 4);
-    const page = this.detailed(shadow, dword);
+    const page = this.detailed(shadow, Math.floor(offset / 4));
     if (page === undefined) return undefined;
-    const cell = CELL * (dword % PAGE);
+    const dword = Math.floor(offset / 4) % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);
-    const marks = page[cell + CELL_MARKS] as number;
+    const event = page.event(who, true);
+    const marks = page.writerMarks(dword);
     const bothAtomic = isAtomic && (marks & ATOMIC_WRITE) !== 0;
     const conflict =
       (marks & mask) === 0 || bothAtomic
         ? undefined
-        : (this.againstWriter(page, cell, who, false) ??
-          (isAtomic ? undefined : this.againstUpdaters(page, cell, who)));
-    const others = isUpdate ? updaters(page, cell, who) : 0;
-    const writer = page[cell + CELL_WRITER] as number;
-    const byWriter = ATOMIC_WRITE | UPDATE | MANY_UPDATE_WAVES | MANY_UPDATE_GROUPS;
-    const kept = (writer !== 0 && writer !== who.actor ? marks & ~15 : marks) & ~byWriter;
-    page[cell + CELL_MARKS] = kept | mask | others | (isAtomic ? ATOMIC_WRITE : 0) | (isUpdate ? UPDATE : 0);
-    page[cell + CELL_WRITER] = who.actor;
-    page[cell + CELL_WRITER_PC] = who.pc;
-    page[cell + CELL_WRITER_EPOCH] = who.epoch;
-    page[cell + CELL_WRITER_STORE] = who.store;
+        : (this.againstWriter(page, dword, who, false) ??
+          (isAtomic ? undefined : this.againstUpdaters(page, dword, who)));
+    const others = isUpdate ? page.updaters(dword, who) : 0;
+    const own = page.writer(dword) === who.actor ? marks & BYTES : 0;
+    page.setWriter(dword, event, own | mask | others | (isAtomic ? ATOMIC_WRITE : 0) | (isUpdate ? UPDATE : 0));
     if (conflict !== undefined || (isAtomic && !isUpdate)) return conflict;
-    const isOwnReader = isSameGroup(page[cell + CELL_READER] as number, who.actor);
-    if (isUpdate && mayLookAhead(page[cell + CELL_READER_PC] as number, isOwnReader)) return undefined;
-    const read = this.againstReaders(page, cell, mask, who);
+    const isOwnReader = isSameGroup(page.reader(dword), who.actor);
+    if (isUpdate && mayLookAhead(page.readerPc(dword), isOwnReader)) return undefined;
+    const read = this.againstReaders(page, dword, mask, who);
     return isUpdate && read?.pc === -1 ? undefined : read;
   }
 
   /** The last write of a dword, when nothing orders it before an access. */
   private againstWriter(
     page: RaceDetails,
-    cell: number,
+    dword: number,
     { actor, epoch, known }: Toucher,
     isRead: boolean,
   ): GlobalConflict | undefined {
-    const writer = page[cell + CELL_WRITER] as number;
+    const writer = page.writer(dword);
     if (writer === 0 || writer === actor) return undefined;
     const conflict = {
       workgroup: groupOf(writer),
       wave: waveOf(writer),
-      pc: page[cell + CELL_WRITER_PC] as number,
+      pc: page.writerPc(dword),
       other: 'write',
     } as const;
-    const store = page[cell + CELL_WRITER_STORE] as number;
+    const store = page.writerStore(dword);
     if (isSameGroup(writer, actor)) {
-      if (page[cell + CELL_WRITER_EPOCH] !== epoch || store < (known?.[conflict.wave] ?? 0)) return undefined;
+      if (page.writerEpoch(dword) !== epoch || store < (known?.[conflict.wave] ?? 0)) return undefined;
       // A flag that another wavefront has seen. Who of the workgroup it was is not looked at.
       const own = groupOf(actor);
       const order = this.synchronisation.orderOf(own, own, conflict.wave, store, false, true);
       return order === 'ordered' ? undefined : conflict;
     }
-    const isPast = ((page[cell + CELL_MARKS] as number) & ATOMIC_WRITE) !== 0;
+    const isPast = (page.writerMarks(dword) & ATOMIC_WRITE) !== 0;
     const group = groupOf(actor);
     const order = this.synchronisation.orderOf(group, conflict.workgroup, conflict.wave, store, isRead, isPast);
     if (order === 'ordered') return undefined;
@@ -322,12 +292,12 @@ export class GlobalShadow {
    * Updates of a dword before its last one, when nothing orders them before a store. Who made them is not kept: workgroups and wavefronts that
    * learn from others are taken to have learnt of these.
    */
-  private againstUpdaters(page: RaceDetails, cell: number, { actor, epoch }: Toucher): GlobalConflict | undefined {
-    const marks = page[cell + CELL_MARKS] as number;
+  private againstUpdaters(page: RaceDetails, dword: number, { actor, epoch }: Toucher): GlobalConflict | undefined {
+    const marks = page.writerMarks(dword);
     const group = groupOf(actor);
     if (this.synchronisation.isActive(group)) return undefined;
-    const pc = page[cell + CELL_WRITER_PC] as number;
-    const isOwn = isSameGroup(page[cell + CELL_WRITER] as number, actor) && page[cell + CELL_WRITER_EPOCH] === epoch;
+    const pc = page.writerPc(dword);
+    const isOwn = isSameGroup(page.writer(dword), actor) && page.writerEpoch(dword) === epoch;
     if ((marks & MANY_UPDATE_WAVES) !== 0 && isOwn) {
       return { workgroup: group, wave: -1, pc, other: 'write' };
     }
@@ -335,21 +305,21 @@ export class GlobalShadow {
   }
 
   /** A read of a dword, when nothing orders it before a write. */
-  private againstReaders(page: RaceDetails, cell: number, mask: number, who: Toucher): GlobalConflict | undefined {
+  private againstReaders(page: RaceDetails, dword: number, mask: number, who: Toucher): GlobalConflict | undefined {
     const { actor, epoch } = who;
     const { synchronisation } = this;
-    const reader = page[cell + CELL_READER] as number;
-    const marks = page[cell + CELL_MARKS] as number;
-    const pc = page[cell + CELL_READER_PC] as number;
+    const reader = page.reader(dword);
+    const marks = page.readerMarks(dword);
+    const pc = page.readerPc(dword);
     const group = groupOf(actor);
-    if (reader !== 0 && ((marks >>> 4) & mask) !== 0) {
+    if (reader !== 0 && (marks & mask) !== 0) {
       if (!isSameGroup(reader, actor)) {
         const workgroup = groupOf(reader);
         const order = synchronisation.orderOf(group, workgroup, waveOf(reader), -1, false);
         return order === 'ordered' ? undefined : { workgroup, wave: waveOf(reader), pc, other: 'read' };
       }
       const isMany = (marks & MANY_WAVES) !== 0;
-      if (page[cell + CELL_READER_EPOCH] === epoch && (isMany || reader !== actor)) {
+      if (page.readerEpoch(dword) === epoch && (isMany || reader !== actor)) {
         return { workgroup: group, wave: isMany ? -1 : waveOf(reader), pc, other: 'read' };
       }
     }

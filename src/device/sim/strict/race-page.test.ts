@@ -7,21 +7,17 @@ import type { GlobalAccess } from './compiled-details.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { lanesFunction } from './compiled-scattered.ts';
 import {
-  actorOf,
-  CELL_BYTES,
-  CELL_MARKS,
+  BYTES,
   DETAILS_SIZE,
-  LINE,
+  DETAILS_WORDS,
+  DETAILS_WRITERS,
+  MARKS,
+  PAGE,
   PAGE_DETAILS,
-  PAGE_WORDS,
-  PAGE_WRITTEN,
-  POOL_END,
-  POOL_NEXT,
-  RacePage,
-  readDwords,
-  type Toucher,
-  writeDwords,
-} from './race-page.ts';
+  type RaceDetails,
+} from './race-details.ts';
+import { actorOf, EVENT_BYTES, EVENT_SHIFT, type Toucher } from './race-events.ts';
+import { EVENTS_HEAD, LINE, ownRoom, PAGE_WORDS, PAGE_WRITTEN, POOL_END, POOL_NEXT, RacePage } from './race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
 interface Access extends Toucher {
@@ -56,15 +52,27 @@ const RECORD = 0x8000;
 const WRITTEN = 0xc000;
 const TABLE = 0x7000;
 const DETAILS = 0x18000;
+const EVENTS = 0x20000;
+const EVENT_COUNT = 1024;
+
+/** What the words of a page's details say: the marks, and the words of the event that is named. */
+function told(words: Uint32Array, events: Uint32Array): string {
+  return [...words]
+    .map((word) => {
+      const event = 4 * (word >>> EVENT_SHIFT);
+      return word === 0 ? '' : `${word & MARKS} ${events.slice(event, event + 4).join(' ')}`;
+    })
+    .join();
+}
 
 function compiled() {
-  const module = new WasmModule({ module: 'env', name: 'memory', initial: 3, maximum: 65536, shared: false });
+  const module = new WasmModule({ module: 'env', name: 'memory', initial: 4, maximum: 65536, shared: false });
   for (const kind of ['load', 'store', 'scalar'] as const) module.export(kind, pageFunction(module, kind));
   for (const kind of ['load', 'store'] as const) {
     for (const bytes of [1, 2, 4, 8, 12, 16]) module.export(`${kind}${bytes}`, lanesFunction(module, kind, bytes, 4));
   }
   for (const bytes of [4, 8, 16]) module.export(`scalar${bytes}`, lanesFunction(module, 'scalar', bytes, 1));
-  const memory = new WebAssembly.Memory({ initial: 3, maximum: 65536 });
+  const memory = new WebAssembly.Memory({ initial: 4, maximum: 65536 });
   const instance = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { env: { memory } });
   const words = new Uint32Array(memory.buffer);
   const call = (name: string, { actor, epoch, store }: Toucher, ...parameters: number[]): boolean => {
@@ -84,12 +92,24 @@ function compiled() {
     words[SHADOW_PAGES / 4] = TABLE;
     words[SHADOW_PAGE_COUNT / 4] = 1;
     words[TABLE / 4] = RECORD;
+    words.set([EVENTS, 1, EVENT_COUNT, 0], (TABLE + EVENTS_HEAD) / 4);
   };
-  return { words, note, noteBytes, noteLanes, clear };
+  /** What the details of the page say. */
+  const tell = (): string =>
+    told(
+      new Uint32Array(memory.buffer, DETAILS, DETAILS_WORDS),
+      new Uint32Array(memory.buffer, EVENTS, (EVENT_BYTES / 4) * EVENT_COUNT),
+    );
+  return { words, note, noteBytes, noteLanes, clear, tell };
+}
+
+/** The quick look of an access of whole dwords. */
+function look(details: RaceDetails, one: Access): boolean {
+  return one.isWrite ? details.writeDwords(one.first, one.end, one) : details.readDwords(one.first, one.end, one);
 }
 
 describe('records of global memory by line', () => {
-  const { words, note, noteBytes, noteLanes, clear } = compiled();
+  const { words, note, noteBytes, noteLanes, clear, tell } = compiled();
 
   it('are the same in compiled code', () => {
     expect(SHADOW_EPOCH).toBe(SHADOW_ACTOR + 4);
@@ -112,16 +132,12 @@ describe('records of global memory by line', () => {
       fc.property(history, (accesses) => {
         clear();
         words[RECORD / 4 + PAGE_DETAILS] = DETAILS;
-        const bytes = new Uint8Array(words.buffer, DETAILS, DETAILS_SIZE);
-        const details = new Uint8Array(DETAILS_SIZE);
-        const room = { reserve: () => details, at: () => new Uint32Array(details.buffer) };
-        const page = new RacePage(new Uint32Array(PAGE_WORDS), room);
-        const own = page.detailed;
+        const room = ownRoom();
+        const own = new RacePage(new Uint32Array(PAGE_WORDS), room).detailed;
         for (const one of accesses) {
-          const look = one.isWrite ? writeDwords : readDwords;
-          const isFine = look(own, one.first, one.end, one);
+          const isFine = look(own, one);
           expect(note(one)).toBe(isFine);
-          expect(Buffer.compare(bytes, new Uint8Array(own.buffer))).toBe(0);
+          expect(tell()).toBe(told(own.words, room.events.words));
           // A run of which some dwords were noted before one that asks for a closer look is noted to there.
           if (!isFine) return;
         }
@@ -136,18 +152,16 @@ describe('records of global memory by line', () => {
         clear();
         words.set([DETAILS, DETAILS + DETAILS_SIZE], (TABLE + POOL_NEXT) / 4);
         expect(POOL_END).toBe(POOL_NEXT + 4);
-        const page = new RacePage(new Uint32Array(PAGE_WORDS));
+        const room = ownRoom();
+        const page = new RacePage(new Uint32Array(PAGE_WORDS), room);
         for (const { end, ...rest } of accesses) {
           // Of a run through several lines TypeScript notes the first ones twice.
           const one = { ...rest, end: Math.min(end, (Math.floor(rest.first / LINE) + 1) * LINE) };
-          const look = one.isWrite ? writeDwords : readDwords;
           const isNoted = page.note(one, one.first, one.end, one.isWrite);
-          const isFine = isNoted || look(page.detailed, one.first, one.end, one);
+          const isFine = isNoted || look(page.detailed, one);
           expect(note(one)).toBe(isFine);
           if (isNoted) continue;
-          expect(
-            Buffer.compare(new Uint8Array(words.buffer, DETAILS, DETAILS_SIZE), new Uint8Array(page.detailed.buffer)),
-          ).toBe(0);
+          expect(tell()).toBe(told(page.detailed.words, room.events.words));
           if (!isFine) return;
         }
       }),
@@ -192,7 +206,9 @@ describe('records of global memory by line', () => {
             isFine = isFour ? noteLanes(kind, bytes, all, who) : all.every((at) => noteBytes(kind, at, bytes, who));
             return isFine;
           });
-          return [isFine, words[RECORD / 4 + PAGE_DETAILS], ...(isFine ? [words.slice(RECORD / 4).join()] : [])];
+          const record = words.slice(RECORD / 4, RECORD / 4 + PAGE_WORDS).join();
+          const written = words.slice(WRITTEN / 4, WRITTEN / 4 + PAGE / 8).join();
+          return [isFine, words[RECORD / 4 + PAGE_DETAILS], ...(isFine ? [record, written, tell()] : [])];
         };
         // Parts that are all of a dword together need no records by dword.
         const [four, one] = [run(true), run(false)];
@@ -207,8 +223,13 @@ describe('records of global memory by line', () => {
     clear();
     words[RECORD / 4 + PAGE_DETAILS] = DETAILS;
     words[RECORD / 4 + PAGE_WRITTEN] = WRITTEN;
-    const cells = new Uint8Array(words.buffer, DETAILS, 4 * CELL_BYTES);
-    const bytesOf = (dword: number): number => cells[CELL_BYTES * dword + 4 * CELL_MARKS] as number;
+    const bytesOf = (dword: number): number => {
+      const [reader, writer] = [
+        words[DETAILS / 4 + dword] as number,
+        words[DETAILS / 4 + DETAILS_WRITERS + dword] as number,
+      ];
+      return ((reader & BYTES) << 4) | (writer & BYTES);
+    };
     const at = (epoch: number, wave: number): Toucher => ({ actor: actorOf(0, wave), epoch, store: 0, pc: 8 });
     expect(noteBytes('load', 5, 1, at(0, 0))).toBe(false);
     expect(noteBytes('store', 5, 2, at(0, 0))).toBe(true);
@@ -250,11 +271,10 @@ describe('records of global memory by line', () => {
         const page = new RacePage();
         const exact = new RacePage().detailed;
         for (const one of accesses) {
-          const look = one.isWrite ? writeDwords : readDwords;
-          const expected = look(exact, one.first, one.end, one);
+          const expected = look(exact, one);
           const noted = page.note(one, one.first, one.end, one.isWrite);
           if (noted) expect(expected).toBe(true);
-          else if (expected) expect(look(page.detailed, one.first, one.end, one)).toBe(true);
+          else if (expected) expect(look(page.detailed, one)).toBe(true);
           else return;
         }
       }),

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DeviceMemory } from '../state/memory.ts';
-import { actorOf, CELL, CELL_WRITER, DETAILS_SIZE, PAGE, PAGE_DETAILS, PAGE_WORDS } from './race-page.ts';
+import { DETAILS_SIZE, DETAILS_WORDS, DETAILS_WRITERS, PAGE, PAGE_DETAILS } from './race-details.ts';
+import { EVENT_SHIFT } from './race-events.ts';
+import { PAGE_WORDS } from './race-page.ts';
 import { RacePages } from './race-pages.ts';
 
 describe('RacePages', () => {
@@ -17,7 +19,8 @@ describe('RacePages', () => {
     const at = late.byteOffset + late.length - DETAILS_SIZE;
     const record = pages.table.find((offset) => offset !== 0) as number;
     new Uint32Array(memory.wasm.buffer, record, PAGE_WORDS)[PAGE_DETAILS] = at;
-    new Uint32Array(memory.wasm.buffer, at, CELL * PAGE)[7 * CELL + CELL_WRITER] = actorOf(1, 2);
+    const event = page.detailed.event({ actor: 18, epoch: 0, store: 1, pc: 4 }, true);
+    new Uint32Array(memory.wasm.buffer, at, DETAILS_WORDS)[DETAILS_WRITERS + 7] = (event << EVENT_SHIFT) | 15;
     expect(page.isStored(7)).toBe(true);
     expect(page.isStored(8)).toBe(false);
     pages.release();

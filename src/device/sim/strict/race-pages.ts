@@ -3,40 +3,37 @@
 import { gpuWindow, PAGE as PAGE_BYTES } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
-import {
-  CELL,
-  DETAILS_SIZE,
-  type DetailRoom,
-  PAGE,
-  PAGE_WORDS,
-  PAGE_WRITTEN,
-  POOL_END,
-  POOL_NEXT,
-  RacePage,
-} from './race-page.ts';
+import { DETAILS_SIZE, DETAILS_WORDS, PAGE_QUICK } from './race-details.ts';
+import { RaceEvents } from './race-events.ts';
+import { type DetailRoom, EVENTS_HEAD, PAGE_WORDS, PAGE_WRITTEN, POOL_END, POOL_NEXT, RacePage } from './race-page.ts';
 
 /** Records made at a time. */
 const BATCH = 64;
-/** Bytes of device memory whose accesses are followed; a page of 4 KiB costs up to 35 KiB. */
+/** Bytes of device memory whose accesses are followed; a page of 4 KiB costs up to 11 KiB and its events. */
 const MAX_TRACKED = 2 ** 28;
 /** Bytes of records by dword that are kept where compiled code sees them; TypeScript looks at what has further ones. */
 const MAX_DETAILED = 2 ** 28;
 /** Pages for whose records by dword there is room in the first pool; each further one is twice as large, up to the most. */
-const FIRST_POOL = 16;
-const MOST_POOL = 256;
+const FIRST_POOL = 64;
+const MOST_POOL = 1024;
 
 export class RacePages {
   private readonly memory: DeviceMemory;
   /** By page of the window. */
   readonly table: Uint32Array;
+  /** Behind it, by page of the window: PAGE_DETAILS of its record when all its bytes are written, so that one look finds its details. */
+  private readonly quick: Uint32Array;
   /** POOL_NEXT and POOL_END: the room from which records by dword are taken; who takes some clears them. */
   private readonly pool: Uint32Array;
   private poolPages = FIRST_POOL;
   private readonly reserved: Uint8Array[] = [];
-  private readonly room: DetailRoom = {
-    reserve: () => this.reserveDetails(),
-    at: (offset) => new Uint32Array(this.memory.wasm.buffer, offset, CELL * PAGE),
-  };
+  /** The room of all pools; what lies behind POOL_NEXT of the last one is not used. */
+  private readonly pools: { readonly at: number; readonly size: number }[] = [];
+  /** The words of details that compiled code does not see. */
+  private readonly hidden: Uint32Array[] = [];
+  /** Tables of events, by where they are. */
+  private readonly eventTables = new Map<number, Uint8Array>();
+  private readonly room: DetailRoom;
   private trackedBytes = 0;
   private detailedBytes = 0;
   /** Accesses were made to memory that is not followed. */
@@ -45,10 +42,60 @@ export class RacePages {
   constructor(memory: DeviceMemory) {
     this.memory = memory;
     const pages = Math.ceil(memory.wasm.buffer.byteLength / PAGE_BYTES);
-    const bytes = memory.reserve(4 * pages - POOL_NEXT, 'strict mode');
+    const bytes = memory.reserve(2 * 4 * pages - EVENTS_HEAD, 'strict mode');
     this.reserved.push(bytes);
-    this.table = new Uint32Array(bytes.buffer, bytes.byteOffset - POOL_NEXT, pages);
-    this.pool = new Uint32Array(bytes.buffer, bytes.byteOffset, 1 + (POOL_END - POOL_NEXT) / 4);
+    const at = bytes.byteOffset - EVENTS_HEAD;
+    this.table = new Uint32Array(bytes.buffer, at, pages);
+    this.quick = new Uint32Array(bytes.buffer, at + 4 * pages, pages);
+    this.pool = new Uint32Array(bytes.buffer, at + POOL_NEXT, 1 + (POOL_END - POOL_NEXT) / 4);
+    this.room = {
+      events: this.events(at + EVENTS_HEAD),
+      reserve: () => this.reserveDetails(),
+      at: (offset) => new Uint32Array(memory.wasm.buffer, offset, DETAILS_WORDS),
+      setQuick: (place, value) => {
+        this.quick[(place - this.quick.byteOffset) / 4] = value;
+      },
+      hidden: () => {
+        const words = new Uint32Array(DETAILS_WORDS);
+        this.hidden.push(words);
+        return words;
+      },
+    };
+  }
+
+  private events(head: number): RaceEvents {
+    const { memory, eventTables } = this;
+    return new RaceEvents(
+      {
+        get buffer() {
+          return memory.wasm.buffer;
+        },
+        reserve: (size) => {
+          const bytes = memory.tryReserveUncleared(size);
+          if (bytes !== undefined) eventTables.set(bytes.byteOffset, bytes);
+          return bytes?.byteOffset;
+        },
+        release: (at) => {
+          memory.release(eventTables.get(at) as Uint8Array);
+          eventTables.delete(at);
+        },
+        records: () => this.records(),
+        forgotten: () => {
+          this.isTruncated = true;
+        },
+      },
+      head,
+    );
+  }
+
+  /** The words of all details. */
+  private *records(): Iterable<Uint32Array> {
+    const next = this.pool[0] as number;
+    for (const { at, size } of this.pools) {
+      const used = next >= at && next <= at + size ? next - at : size;
+      if (used > 0) yield new Uint32Array(this.memory.wasm.buffer, at, used / 4);
+    }
+    yield* this.hidden;
   }
 
   /**
@@ -70,15 +117,14 @@ export class RacePages {
     while (count < Math.min(BATCH, pages) && this.table[first + count] === 0) count++;
     this.trackedBytes += count * PAGE_BYTES;
     const records = isWindow ? this.memory.tryReserve(4 * PAGE_WORDS * count) : undefined;
-    if (records === undefined) return new RacePage();
+    if (records === undefined) return new RacePage(new Uint32Array(PAGE_WORDS), this.room);
     this.reserved.push(records);
     for (let n = 0; n < count; n++) {
       const at = records.byteOffset + 4 * PAGE_WORDS * n;
       this.table[first + n] = at;
-      if (written !== undefined) {
-        const bits = written.byteOffset + ((index + n) * PAGE_BYTES) / 8;
-        new Uint32Array(records.buffer, at, 1)[PAGE_WRITTEN] = bits;
-      }
+      const record = new Uint32Array(records.buffer, at, PAGE_WORDS);
+      if (written === undefined) record[PAGE_QUICK] = this.quick.byteOffset + 4 * (first + n);
+      else record[PAGE_WRITTEN] = written.byteOffset + ((index + n) * PAGE_BYTES) / 8;
     }
     return this.at(records.byteOffset);
   }
@@ -95,30 +141,34 @@ export class RacePages {
     this.detailedBytes += size;
     this.poolPages = Math.min(MOST_POOL, 2 * this.poolPages);
     this.reserved.push(bytes);
-    this.pool.set([bytes.byteOffset, bytes.byteOffset + size]);
+    this.pools.push({ at: bytes.byteOffset, size: size - (size % DETAILS_SIZE) });
+    this.pool.set([bytes.byteOffset, bytes.byteOffset + size - (size % DETAILS_SIZE)]);
     return true;
   }
 
-  private reserveDetails(): Uint8Array | undefined {
+  private reserveDetails(): number | undefined {
     const { pool } = this;
     if ((pool[0] as number) >= (pool[1] as number) && !this.fillPool()) return undefined;
     const at = pool[0] as number;
+    this.memory.clear(at, DETAILS_SIZE);
     pool[0] = at + DETAILS_SIZE;
     // The next page that compiled code meets finds room, too.
     if (pool[0] === pool[1]) this.fillPool();
-    this.memory.clear(at, DETAILS_SIZE);
-    return new Uint8Array(this.memory.wasm.buffer, at, DETAILS_SIZE);
+    return at;
   }
 
   /** TypeScript is to look at each access of page `index` of an allocation from now on. */
   close(region: Region, index: number): void {
     const at = (region.base - gpuWindow.base) / PAGE_BYTES + index;
-    if (at >= 0 && at < this.table.length) this.table[at] = 0;
+    if (at < 0 || at >= this.table.length) return;
+    this.table[at] = 0;
+    this.quick[at] = 0;
   }
 
   /** The dispatch is over. */
   release(): void {
-    for (const bytes of this.reserved) this.memory.release(bytes);
+    for (const bytes of [...this.reserved, ...this.eventTables.values()]) this.memory.release(bytes);
     this.reserved.length = 0;
+    this.eventTables.clear();
   }
 }

@@ -58,7 +58,10 @@ export const SHADOW_DROP_TABLE = SHADOW_ACTOR + 56;
  */
 export const SHADOW_LEFT = SHADOW_ACTOR + 60;
 export const SHADOW_OVERLAPS = SHADOW_ACTOR + 64;
-export const SHADOW_LOG = (SHADOW_ACTOR + 68 + 15) & -16;
+/** i32: by place in the image, as EVENT_SLOTS says, the last event of global memory that compiled code has made (compiled-events.ts). */
+export const SHADOW_EVENTS = SHADOW_ACTOR + 68;
+export const EVENT_SLOTS = 16;
+export const SHADOW_LOG = (SHADOW_EVENTS + 4 * EVENT_SLOTS + 15) & -16;
 /** Bytes from the start of a shadow that are zero when a wavefront begins. */
 export const SHADOW_CLEARED = SHADOW_LOG;
 /**
