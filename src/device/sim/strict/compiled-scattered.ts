@@ -106,54 +106,73 @@ class LaneWriter {
     fn.get(this.shadow).memory('i32.load', SHADOW_ACTOR).set(this.actor);
     fn.get(this.shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
     if (lane === undefined) this.noteOrLook();
-    else if (bytes === DWORD) this.noteQuickly(lane);
-    else {
-      const { lanes, code } = this;
-      const left = fn.local('i32');
-      fn.i32(lanes.length).set(left);
-      code.loop((again) => {
-        this.noteOrLook();
-        for (let n = 1; n < lanes.length; n++) fn.get(lanes[n] as number).set(lanes[n - 1] as number);
-        fn.get(left).i32(1).op('i32.sub').tee(left);
-        code.brIf(again);
-      });
-    }
+    else if (bytes === DWORD) this.noteDwords(lane);
+    else this.noteEach();
     fn.i32(1);
   }
 
+  /** Notes lane after lane. */
+  private noteEach(): void {
+    const { fn, lanes, code } = this;
+    const left = fn.local('i32');
+    fn.i32(lanes.length).set(left);
+    code.loop((again) => {
+      this.noteOrLook();
+      for (let n = 1; n < lanes.length; n++) fn.get(lanes[n] as number).set(lanes[n - 1] as number);
+      fn.get(left).i32(1).op('i32.sub').tee(left);
+      code.brIf(again);
+    });
+    fn.release('i32', left);
+  }
+
   /**
-   * Notes dwords of pages whose details say only who reads, or who writes, and that are all written; where nobody else has stored to the dword.
-   * `lane` notes the others.
+   * Notes dwords quickly where the first one is of a page whose details say only who reads, or who writes, and that are all written. `lane` notes
+   * those that turn out not to be so.
    */
-  private noteQuickly(lane: WasmFunction): void {
-    const { fn, code, shadow, lanes, pc } = this;
+  private noteDwords(lane: WasmFunction): void {
+    const { fn, code, shadow, lanes, pc, at } = this;
     const [quick, count] = [fn.local('i32'), fn.local('i32')];
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).i32(2).op('i32.shl');
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
-    fn.i32(BYTES).set(this.mask);
-    for (const at of lanes) {
-      code.block((next) => {
-        code.block((slow) => {
-          this.slow = slow;
-          this.noteQuickLane(at, quick, count);
-          code.br(next);
-        });
-        fn.get(shadow).get(at).get(pc).call(lane).op('i32.eqz').if().i32(0).return().end();
+    code.block((done) => {
+      code.block((slow) => {
+        this.pushQuick(at, quick, count, slow);
+        fn.i32(~HOLDS).op('i32.and').op('i32.eqz');
+        code.brIf(slow);
+        fn.i32(BYTES).set(this.mask);
+        for (const one of lanes) {
+          code.block((next) => {
+            code.block((other) => {
+              this.slow = other;
+              this.noteQuickLane(one, quick, count);
+              code.br(next);
+            });
+            fn.get(shadow).get(one).get(pc).call(lane).op('i32.eqz').if().i32(0).return().end();
+          });
+        }
+        code.br(done);
       });
-    }
+      this.noteEach();
+    });
+  }
+
+  /** Leaves the quick table's word of the page at an address (race-pages.ts); goes to `slow` where there is none. */
+  private pushQuick(at: number, quick: number, count: number, slow: Label): WasmFunction {
+    const { fn, code, page } = this;
+    fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page).get(count).op('i32.ge_u');
+    code.brIf(slow);
+    return fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load');
   }
 
   private noteQuickLane(at: number, quick: number, count: number): void {
-    const { fn, code, kind, page, place, mine, bits } = this;
+    const { fn, code, kind, place, mine, bits } = this;
     const slow = this.slow as Label;
     const isWrite = kind === 'store';
-    fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page).get(count).op('i32.ge_u');
     fn.get(at)
       .i32(DWORD - 1)
-      .op('i32.and')
-      .op('i32.or');
+      .op('i32.and');
     code.brIf(slow);
-    fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load').tee(bits);
+    this.pushQuick(at, quick, count, slow).tee(bits);
     fn.i32(HOLDS)
       .op('i32.and')
       .i32(isWrite ? HOLDS_STORES : HOLDS_READS)

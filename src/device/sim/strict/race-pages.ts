@@ -13,8 +13,8 @@ const BATCH = 64;
 const MAX_TRACKED = 2 ** 28;
 /** Bytes of records by dword that are kept where compiled code sees them; TypeScript looks at what has further ones. */
 const MAX_DETAILED = 2 ** 28;
-/** Pages for whose records by dword there is room in the first pool; each further one is twice as large, up to the most. */
-const FIRST_POOL = 64;
+/** Pages for whose records by dword there is room from the start; each further pool is twice as large, up to the most. Only what is used is touched. */
+const FIRST_POOL = 256;
 const MOST_POOL = 1024;
 
 export class RacePages {
@@ -61,6 +61,7 @@ export class RacePages {
         return words;
       },
     };
+    this.fillPool();
   }
 
   private events(head: number): RaceEvents {
