@@ -92,6 +92,11 @@ export class AccessChecks {
     };
   }
 
+  /** An atomic that returns nothing, of which compiled code has noted the bytes. */
+  release(w: Wave, state: GroupState, pc: number, plan: StrictPlan): void {
+    this.races.releaseAll(w, state, pc, plan.access as AccessPlan);
+  }
+
   /** All accesses of an instruction; the LDS bytes that it writes. Defines the registers that a load writes. */
   check(w: Wave, state: GroupState, pc: number, plan: StrictPlan): readonly LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;

@@ -392,6 +392,11 @@ export class StrictChecker implements Monitor {
     if (plan.role.kind !== undefined) shadow.issue(pc, plan, lds.epoch, written, accesses.takeArrival(state));
   }
 
+  /** An atomic that returns nothing tells others what its wavefront has stored; the rest has been looked at by compiled code. */
+  release(w: Wave, pc: number, plan: StrictPlan): void {
+    this.now.accesses.release(w, this.stateOf(w.workgroup), pc, plan);
+  }
+
   /**
    * The registers of instructions that follow each other under one EXEC, before the first of them executes. A select by a mask that
    * one of them makes is taken to choose what is defined.
@@ -486,11 +491,11 @@ export class StrictChecker implements Monitor {
       const { waves, number } = this.stateOf(workgroup);
       const shadow = waves.find(({ wave }) => wave.state === 'grid barrier') as WaveShadow;
       const { index, pc } = shadow.wave;
-      const issued = shadow.queue.storesIssued;
-      synchronisation.release(number, GRID_BARRIER, shadow.handedOver(), {
+      synchronisation.release(number, GRID_BARRIER, {
+        ...shadow.handedOver(),
         pc: pc - this.now.base,
         wave: index,
-        issued,
+        issued: shadow.storesIssued,
       });
     }
     const all = synchronisation.seenAt(GRID_BARRIER);

@@ -50,11 +50,11 @@ const PART_ADDRESSES = 16;
 
 /**
  * The load or store of an instruction when compiled code can look at it; an atomic that returns nothing as a store, of LDS when that hands over
- * nothing between wavefronts, of memory when nobody learns from it.
+ * nothing between wavefronts.
  */
 export function lookedAt(
   plan: StrictPlan,
-  checker: Pick<StrictChecker, 'isSynchronising' | 'handsOver' | 'learns'>,
+  checker: Pick<StrictChecker, 'isSynchronising' | 'handsOver'>,
 ): LoadOperation | StoreOperation | undefined {
   const { access, operation, role } = plan;
   const { handsOver } = checker;
@@ -62,7 +62,7 @@ export function lookedAt(
   if (operation?.kind === 'atomic') {
     if (plan.writes.length > 0) return undefined;
     if (access.space === 'lds') return role.kind === 'lds' && !handsOver ? asStore(operation) : undefined;
-    return access.space === 'global' && role.kind === 'vm' && !checker.learns ? asStore(operation) : undefined;
+    return access.space === 'global' && role.kind === 'vm' ? asStore(operation) : undefined;
   }
   if (checker.isSynchronising(plan)) return undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;

@@ -316,23 +316,24 @@ export class CellWriter {
     const { fn, code, reader, other, when, marks } = this;
     const { actor, epoch, mask, mine } = this.locals;
     this.setEvent(reader);
-    fn.get(other).get(actor).op('i32.eq').get(when).get(epoch).op('i32.eq').op('i32.and').if('i32').get(reader).else();
-    fn.get(reader)
-      .i32(MARKS & ~MANY_WAVES)
-      .op('i32.and')
-      .set(marks);
-    pushIsSameGroup(fn, other, actor);
-    code.if(
-      () => {
-        fn.get(when).get(epoch).op('i32.eq');
-        code.if(() => fn.get(marks).i32(MANY_WAVES).op('i32.or').set(marks));
-      },
-      () =>
-        fn.get(marks).get(mask).op('i32.and').i32(MANY_GROUPS_SHIFT).op('i32.shl').get(marks).op('i32.or').set(marks),
-    );
-    // The bytes that another one has read are its own no longer.
-    fn.get(marks).get(marks).i32(~BYTES).op('i32.and').get(other).get(actor).op('i32.eq').select();
-    fn.get(mine).op('i32.or').end();
+    fn.get(reader).i32(MARKS).op('i32.and').set(marks);
+    fn.get(other).get(actor).op('i32.ne').get(when).get(epoch).op('i32.ne').op('i32.or');
+    code.if(() => {
+      fn.get(marks).i32(~MANY_WAVES).op('i32.and').set(marks);
+      pushIsSameGroup(fn, other, actor);
+      code.if(
+        () => {
+          fn.get(when).get(epoch).op('i32.eq');
+          code.if(() => fn.get(marks).i32(MANY_WAVES).op('i32.or').set(marks));
+        },
+        () => {
+          fn.get(marks).get(mask).op('i32.and').i32(MANY_GROUPS_SHIFT).op('i32.shl').get(marks).op('i32.or').set(marks);
+        },
+      );
+      // The bytes that another one has read are its own no longer.
+      fn.get(marks).get(marks).i32(~BYTES).op('i32.and').get(other).get(actor).op('i32.eq').select().set(marks);
+    });
+    fn.get(marks).get(mine).op('i32.or');
   }
 
   private noteWrite(): void {

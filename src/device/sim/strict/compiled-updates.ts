@@ -1,5 +1,5 @@
-// Compiled code notes atomics of global memory that return nothing, in kernels that learn nothing from others (polls.ts): nobody is told anything
-// by them, so what is left are the bytes that they change. As GlobalShadow.write does it for an update.
+// Compiled code notes the bytes that atomics of global memory change which return nothing, as GlobalShadow.write does it for an update. What they
+// tell others, in kernels that learn from others (polls.ts), TypeScript notes (GlobalRaces.releaseAll).
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
 import { CellWriter, openFunction, pushCell } from './compiled-details.ts';

@@ -71,6 +71,7 @@ export class StrictInstrument implements Instrument {
         const at = loaded.region.base + pc;
         this.checker.look(this.wave as Wave, at, loaded.at(at));
       },
+      strictRelease: (_wave, pc) => this.checker.release(this.wave as Wave, pc, this.ones[pc >>> 2] as StrictPlan),
       strictPath: () => this.checker.traceBlock(this.wave as Wave, this.blocks),
       strictSegment: (_wave, pc) => this.checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
     };
@@ -91,9 +92,13 @@ export class StrictInstrument implements Instrument {
     this.index(module, 'strictBefore');
     this.index(module, 'strictSegment');
     this.index(module, 'strictPath');
+    this.index(module, 'strictRelease');
   }
 
-  private index(module: WasmModule, name: 'strictOne' | 'strictBefore' | 'strictSegment' | 'strictPath'): number {
+  private index(
+    module: WasmModule,
+    name: 'strictOne' | 'strictBefore' | 'strictSegment' | 'strictPath' | 'strictRelease',
+  ): number {
     return module.importFunction('env', name, ['i32', 'i32'], []);
   }
 
@@ -209,7 +214,7 @@ export class StrictInstrument implements Instrument {
     operation: LoadOperation | StoreOperation | undefined,
     look: () => void,
   ): boolean {
-    const { fn, wave } = context;
+    const { fn, module, wave, pc } = context;
     const mark = fn.size;
     const [shadow, known, exec] = [this.shadowLocal(fn), fn.local('i32'), fn.local('i64')];
     const segment = accessSegment(plan);
@@ -230,6 +235,8 @@ export class StrictInstrument implements Instrument {
     const hasCode = emitLooks(context, shadow, plan, operation);
     if (hasCode) {
       this.writeResults(fn, shadow, exec, segment);
+      if (this.checker.learns && plan.operation?.kind === 'atomic' && plan.access?.space === 'global')
+        fn.get(wave).i32(pc).call(this.index(module, 'strictRelease'));
       emitLogged(context, shadow, plan, operation);
       fn.br(1).end();
       fn.get(shadow).get(known).memory('i32.store', SHADOW_ACCESS);

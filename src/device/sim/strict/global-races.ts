@@ -2,14 +2,16 @@
 // handed over before it was known to be stored.
 import { immediateOf } from '../../../isa/operand.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
-import type { AccessPiece } from '../interpreter/access-plan.ts';
-import { LANES } from '../state/wave.ts';
+import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
+import { EXEC, LANES, type Wave } from '../state/wave.ts';
 import type { Actor, DispatchRegions } from './access-reports.ts';
+import type { GroupState } from './fast-accesses.ts';
 import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow } from './global.ts';
 import { polls, precedesAtomic } from './polls.ts';
 import { groupOf, waveOf } from './race-events.ts';
 import type { Reporter } from './reporter.ts';
-import type { Acquisition, HandedOver } from './synchronisation.ts';
+import type { Acquisition, HandedOver, Released } from './synchronisation.ts';
+import type { WaveShadow } from './wave-shadow.ts';
 
 /** Size of `multi_grid_sync_info` (ockl/src/mg.cl). */
 const GRID_SYNC_BYTES = 48;
@@ -26,6 +28,9 @@ export class GlobalRaces {
   private readonly regions: DispatchRegions;
   private readonly global: GlobalShadow;
   private acquisitions: Acquisition[] = [];
+  /** What was told last. */
+  private released: Released | undefined;
+  private readonly addresses = new Float64Array(LANES);
   /** The last access has read the counters of the grid's barrier. */
   private hasReadGridSync = false;
 
@@ -102,7 +107,7 @@ export class GlobalRaces {
     address: number,
     isWrite: boolean,
   ): void {
-    if (!this.regions.learns || (this.regions.workgroups < 2 && state.waves.length < 2)) return;
+    if (!this.areOrders(state)) return;
     const { synchronisation } = this.global;
     // An atomic that returns nothing tells its wavefront nothing.
     if (access.kind === 'load' || (access.kind === 'atomic' && plan.effects.defs.length > 0)) {
@@ -113,9 +118,57 @@ export class GlobalRaces {
       }
     }
     if ((isSynchronising || isAnnouncement) && isWrite) {
-      const issued = shadow.queue.storesIssued;
-      const handed = isSynchronising ? shadow.handedOver() : withItself(shadow.handedOver(), w.index, issued);
-      synchronisation.release(state.number, address, handed, { pc, wave: w.index, issued });
+      const issued = shadow.storesIssued;
+      const by = isSynchronising
+        ? this.releasedBy(shadow, w, pc)
+        : { ...withItself(shadow.handedOver(), w.index, issued), pc, wave: w.index, issued };
+      synchronisation.release(state.number, address, by);
+    }
+  }
+
+  /** Whether wavefronts can be put in order by more than barriers. */
+  private areOrders({ waves }: GroupState): boolean {
+    return this.regions.learns && (this.regions.workgroups > 1 || waves.length > 1);
+  }
+
+  /** What a wavefront tells others by an access with device scope. The same object for all lanes of an instruction. */
+  private releasedBy(shadow: WaveShadow, { index: wave }: Wave, pc: number): Released {
+    const { complete, written } = shadow.handedOver();
+    const { storesIssued: issued } = shadow;
+    const { released: last } = this;
+    const isLast =
+      last?.complete === complete &&
+      last.written === written &&
+      last.pc === pc &&
+      last.wave === wave &&
+      last.issued === issued;
+    if (last !== undefined && isLast) return last;
+    this.released = { complete, written, pc, wave, issued };
+    return this.released;
+  }
+
+  /** What an atomic that returns nothing tells others at its addresses; compiled code has noted its bytes (compiled-updates.ts). */
+  releaseAll(w: Wave, state: GroupState, pc: number, access: AccessPlan): void {
+    if (!this.areOrders(state)) return;
+    const { synchronisation } = this.global;
+    const by = this.releasedBy(state.waves[w.index] as WaveShadow, w, pc);
+    access.prepare(w);
+    const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
+    const { addresses } = this;
+    const isQuick = access.span !== 0 && access.addresses(w, access.span, addresses);
+    const pieces = isQuick ? [] : access.pieces(w);
+    for (let lane = 0; lane < LANES; lane++) {
+      if ((((lane < 32 ? low : high) >>> (lane & 31)) & 1) === 0) continue;
+      if (isQuick) {
+        const address = addresses[lane] as number;
+        if (address >= 0) synchronisation.release(state.number, address, by);
+        continue;
+      }
+      w.lane = lane;
+      for (const piece of pieces) {
+        const address = access.address(w, lane, piece);
+        if (address >= 0) synchronisation.release(state.number, address, by);
+      }
     }
   }
 

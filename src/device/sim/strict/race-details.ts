@@ -148,9 +148,7 @@ export class RaceDetails {
     for (let dword = first; dword < end; dword++) {
       const writer = words[DETAILS_WRITERS + dword] as number;
       if (writer !== 0 && !isBefore(events, writer >>> EVENT_SHIFT, who)) return false;
-      const isMine = this.reader(dword) === who.actor && this.readerEpoch(dword) === who.epoch;
-      if (isMine) words[dword] = (words[dword] as number) | BYTES;
-      else this.setReader(dword, event, this.marksOfRead(dword, who, BYTES));
+      this.setReader(dword, event, this.marksOfRead(dword, who, BYTES));
     }
     return true;
   }

@@ -20,13 +20,18 @@ export interface HandedOver {
   readonly written: CompleteStores;
 }
 
-interface Release extends HandedOver {
-  /** Number among the releases of its address. */
-  readonly number: number;
+/** What an instruction of a wavefront tells others at the addresses that it writes atomically or with device scope. */
+export interface Released extends HandedOver {
   readonly pc: number;
   /** The wavefront, and the stores that it had issued before, complete or not. */
   readonly wave: number;
   readonly issued: number;
+}
+
+interface Release {
+  /** Number among the releases of its address. */
+  readonly number: number;
+  readonly by: Released;
   /** What the workgroup itself had acquired: the first so many of its acquisitions. */
   readonly acquired: readonly Acquisition[];
   readonly acquiredCount: number;
@@ -94,13 +99,8 @@ export class Synchronisation {
     return order;
   }
 
-  /** A wavefront of a workgroup, which knows these stores to be complete, writes an address atomically or with device scope. */
-  release(
-    group: number,
-    address: number,
-    { complete, written }: HandedOver,
-    { pc, wave, issued }: Pick<Release, 'pc' | 'wave' | 'issued'>,
-  ): void {
+  /** A wavefront of a workgroup writes an address atomically or with device scope. */
+  release(group: number, address: number, by: Released): void {
     let at = this.byAddress.get(address);
     if (at === undefined) {
       if (this.byAddress.size > MAX_ADDRESSES) return;
@@ -108,18 +108,20 @@ export class Synchronisation {
       this.byAddress.set(address, at);
     }
     const { acquired } = this.group(group);
-    const mine = at.releases.get(group) ?? [];
+    let mine = at.releases.get(group);
+    if (mine === undefined) {
+      mine = [];
+      at.releases.set(group, mine);
+    }
     const last = mine[mine.length - 1];
-    const isSame = last?.complete === complete && last.written === written && last.issued === issued;
-    if (isSame && last.acquiredCount === acquired.length) return;
-    if (mine.length === 0) at.releases.set(group, mine);
+    if (last !== undefined && isSame(last.by, by) && last.acquiredCount === acquired.length) return;
     if (mine.length >= MAX_RELEASES) mine.shift();
-    mine.push({ number: at.count++, complete, written, pc, wave, issued, acquired, acquiredCount: acquired.length });
+    mine.push({ number: at.count++, by, acquired, acquiredCount: acquired.length });
   }
 
   /** Whether the last thing that a workgroup has released at an address is by the instruction at `pc`. */
   isReleasedBy(group: number, address: number, pc: number): boolean {
-    return this.byAddress.get(address)?.releases.get(group)?.at(-1)?.pc === pc;
+    return this.byAddress.get(address)?.releases.get(group)?.at(-1)?.by.pc === pc;
   }
 
   /** What a read of an address would acquire now; it has it when the value has come back. */
@@ -202,9 +204,10 @@ export class Synchronisation {
         visited.set(at, count);
         const release = lastBefore(at.releases.get(other), count);
         if (release !== undefined) {
-          const isComplete = store < (release.complete[wave] as number);
-          if (isComplete && (isPast || store < (release.written[wave] as number))) return 'ordered';
-          early = { releasePc: release.pc, isComplete };
+          const { complete, written, pc } = release.by;
+          const isComplete = store < (complete[wave] as number);
+          if (isComplete && (isPast || store < (written[wave] as number))) return 'ordered';
+          early = { releasePc: pc, isComplete };
         }
         for (const [by, all] of at.releases) {
           if (by === other) continue;
@@ -215,6 +218,11 @@ export class Synchronisation {
     }
     return early;
   }
+}
+
+/** Whether two things that a workgroup tells are the same to who acquires them. */
+function isSame(a: Released, b: Released): boolean {
+  return a === b || (a.complete === b.complete && a.written === b.written && a.issued === b.issued);
 }
 
 /** What a workgroup has been told of another one's stores, brought up to date. */
@@ -228,12 +236,12 @@ function toldOf({ acquired, told }: GroupOrder, other: number): Told {
   for (; known.upTo < acquired.length; known.upTo++) {
     const { at, count } = acquired[known.upTo] as Acquisition;
     const release = lastBefore(at.releases.get(other), count);
-    if (release !== undefined) note(known, release, at);
+    if (release !== undefined) note(known, release.by, at);
   }
   return known;
 }
 
-function note({ complete, early }: Told, { complete: now, wave, issued, pc }: Release, at: SharedAddress): void {
+function note({ complete, early }: Told, { complete: now, wave, issued, pc }: Released, at: SharedAddress): void {
   for (let w = 0; w < now.length; w++) complete[w] = Math.max(complete[w] ?? 0, now[w] as number);
   const done = complete[wave] ?? 0;
   const left = (early[wave] ?? []).filter((e) => e.issued > done);

@@ -82,6 +82,11 @@ export class WaveShadow {
     operation.onComplete = onComplete;
   }
 
+  /** Stores to memory that the wavefront has issued. */
+  get storesIssued(): number {
+    return this.registers.outstanding[2] as number;
+  }
+
   /** Loads into LDS that the wavefront has issued, and those of them that are known to be complete. */
   get flightsIssued(): number {
     return this.registers.outstanding[4] as number;
