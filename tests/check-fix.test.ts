@@ -83,6 +83,12 @@ const CASES: readonly Case[] = [
   { rule: 'waits/read-before-return', wrong: code(`${LOAD}v_mov_b32 v3, v2`) },
   { rule: 'waits/read-before-return', wrong: code(`flat_load_dword v2, v[0:1]\nv_mov_b32 v3, v2`) },
   { rule: 'waits/write-before-return', wrong: code(`${LOAD}v_mov_b32 v2, 0`) },
+  {
+    rule: 'waits/barrier-before-read',
+    wrong: code(
+      'ds_write_b32 v0, v0\ns_waitcnt lgkmcnt(0)\ns_barrier\nds_read_b32 v1, v0\ns_barrier\nds_write_b32 v0, v0',
+    ),
+  },
   { rule: 'waits/barrier-before-write', wrong: code('ds_write_b32 v0, v0\ns_barrier\nds_read_b32 v2, v0') },
   {
     rule: 'waits/lds-dma',

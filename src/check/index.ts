@@ -15,6 +15,7 @@ import { checkOrder } from './rules/edit-order.ts';
 import { checkEditedValues } from './rules/edit-values.ts';
 import { checkHazards } from './rules/hazards.ts';
 import { checkLdsDma } from './rules/lds-dma.ts';
+import { checkLdsReuse } from './rules/lds-reuse.ts';
 import { checkMemoryModel } from './rules/memory-model.ts';
 import { checkModes } from './rules/modes.ts';
 import { checkResources } from './rules/resources.ts';
@@ -50,6 +51,7 @@ export { checkOrder } from './rules/edit-order.ts';
 export { checkEditedValues, repeatedCacheOperations } from './rules/edit-values.ts';
 export { checkHazards } from './rules/hazards.ts';
 export { checkLdsDma } from './rules/lds-dma.ts';
+export { checkLdsReuse } from './rules/lds-reuse.ts';
 export { checkMemoryModel } from './rules/memory-model.ts';
 export { checkModes } from './rules/modes.ts';
 export { checkResources, workgroupFit } from './rules/resources.ts';
@@ -67,6 +69,7 @@ const RULES: readonly Rule[] = [
   checkHazards,
   checkWaits,
   checkLdsDma,
+  checkLdsReuse,
   checkOrder,
   checkEditedValues,
   checkLost,

@@ -385,6 +385,12 @@ export const CHECK_RULES = {
     source: SOURCES.descriptor,
     isFixable: true,
   },
+  'waits/barrier-before-read': {
+    severity: 'warning',
+    title: 'A barrier may be passed before LDS has been read that is overwritten behind it',
+    source: SOURCES.dependency,
+    isFixable: true,
+  },
   'waits/barrier-before-write': {
     severity: 'warning',
     title: 'A barrier may be passed before LDS has been written',

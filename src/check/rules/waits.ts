@@ -223,7 +223,7 @@ function isLdsReadBehind(program: Program, block: BasicBlock, barrier: CodeInstr
     let reachesEnd = true;
     for (let i = next.from; i < end && reachesEnd; i++) {
       const { row } = (program.instructions[i] as CodeInstruction).instruction;
-      if (mayReadLds(row)) return true;
+      if (readsLdsMemory(row)) return true;
       reachesEnd = !waitRole(row).isBarrier;
     }
     if (!reachesEnd || exit === 'end') continue;
@@ -240,7 +240,8 @@ function isLdsReadBehind(program: Program, block: BasicBlock, barrier: CodeInstr
 /** Lanes exchange values through the LDS unit without its memory. */
 const EXCHANGES = /^ds_(?:swizzle|permute|bpermute)_/;
 
-function mayReadLds(row: InstructionRow): boolean {
+/** Whether a DS or flat instruction may read LDS. */
+export function readsLdsMemory(row: InstructionRow): boolean {
   const { kind } = waitRole(row);
   return (kind === 'lds' || kind === 'flat') && row.flags.has('mayLoad') && !EXCHANGES.test(row.operation);
 }
