@@ -151,8 +151,44 @@ export function encodeSize(fn: WasmFunction): void {
 
 /** f32 values (exact or rounded to odd) -> the f16 values they round to, as f32. */
 export function roundHalf(fn: WasmFunction, rounding: Rounding = 0): void {
-  encodeHalf(fn, rounding);
-  decodeHalf(fn);
+  if (rounding !== 0) {
+    encodeHalf(fn, rounding);
+    decodeHalf(fn);
+    return;
+  }
+  const [x, power] = [fn.local('v128'), fn.local('v128')];
+  fn.tee(x)
+    .v128(...splat(0x7fffffff))
+    .op('v128.and')
+    .v128(...splat(0x47800000))
+    .op('f32x4.pmin');
+  // 2^13 times the power of two below the size: the sum has as many places as f16.
+  fn.tee(power)
+    .get(power)
+    .v128(...splat(0x7f800000))
+    .op('v128.and')
+    .v128(...splat(113 << 23))
+    .op('i32x4.max_s')
+    .v128(...splat(13 << 23))
+    .op('i32x4.add')
+    .tee(power)
+    .op('f32x4.add')
+    .get(power)
+    .op('f32x4.sub')
+    .tee(power);
+  // From 65520 on the size is 65536 now, which is infinite.
+  fn.get(power)
+    .v128(...splat(0x477fffff))
+    .op('i32x4.gt_s')
+    .v128(...splat(0x7f800000))
+    .op('v128.and')
+    .op('v128.or');
+  fn.get(x)
+    .v128(...splat(-0x80000000))
+    .op('v128.and')
+    .op('v128.or');
+  fn.release('v128', x);
+  fn.release('v128', power);
 }
 
 /** f32 values -> the f16 value not above them in size, as f32. */
