@@ -70,7 +70,8 @@ export function idleLatency(metrics: readonly MetricSum[]): number {
   const lines = Math.max(1, number('vmem.lines') ?? 1);
   const beyondL1 = part(number('l1.hit'));
   const beyondL2 = beyondL1 * part(number('l2.hit'));
-  const any = (share: number): number => 1 - (1 - share) ** lines;
+  // Lines that miss come neither each by chance nor all of one instruction: half of each.
+  const any = (share: number): number => (1 - (1 - share) ** lines + share) / 2;
   const load = FROM_L1 + any(beyondL1) * (FROM_L2 - FROM_L1) + any(beyondL2) * (FROM_MEMORY - FROM_L2);
   // What goes on to L2 and is not answered with data is stored.
   const answered = number('l1.miss');
