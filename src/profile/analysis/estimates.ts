@@ -90,7 +90,8 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
     numberOf(roofline.points.find((p) => p.level === name)?.ofPeak ?? unknown('')) ?? 0;
   const hbm = roofline.points.find((p) => p.level === 'HBM');
   const waits = metric('wait.any');
-  const isVector = numberOf(metric('insts.vmem')) !== 0;
+  // Instructions all of whose lanes are off ask for no line.
+  const isVector = numberOf(metric('insts.vmem')) !== 0 && numberOf(metric('vmem.lines')) !== 0;
   const latency = isVector ? vectorLatency(metrics) : known(0);
   for (const needed of [
     waits,

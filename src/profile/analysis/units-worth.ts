@@ -17,8 +17,13 @@ const ISSUE = 4;
  */
 const BUSY_POWER = 0.75;
 const OWN_PART = 0.3;
-/** Waits for LDS go with the root of its busy share, of one half at least: 0.06 for 117 runs. */
+/**
+ * Waits for LDS go with the root of its busy share, of one half at least: 0.06 for 117 runs. A wave that is alone on its SIMD has nobody who
+ * works while it waits: all of them go.
+ */
 const LDS_LEAST = 0.5;
+/** Up to this share of the wave slots a wave is alone on its SIMD: one of eight. */
+const ALONE = 1 / 8;
 /** Lanes up to which what vector instructions cost is the cost of lanes that do nothing. */
 const HALF_LANES = 32;
 /** How a unit that nothing is known of but how long it works overlaps with the rest (as in estimates.ts). */
@@ -65,12 +70,14 @@ export function unitsWorth(
   const lanes = Math.min(64, metric('lanes.active') ?? 64);
   const isHalf = lanes <= HALF_LANES;
   const lds = waitShare(input, 'lds');
+  const isAlone = (numberOf(input.occupancy) ?? 1) <= ALONE * present;
+  const exposed = isAlone ? 1 : Math.max(LDS_LEAST, share.lds) ** 0.5;
   const barrier = traceShare(input, 'barrier');
   return {
     compute: isHalf ? 0 : vectors,
     divergence: isHalf ? vectors : (1 - lanes / 64) * vectors,
     scalar: worth('scalars', 'insts.salu', share.scalars > share.vectors),
-    ...(isKnown(lds) ? { lds: lds.value * Math.max(LDS_LEAST, share.lds) ** 0.5 * beside('lds') } : {}),
+    ...(isKnown(lds) ? { lds: lds.value * exposed * beside('lds') } : {}),
     ...(isKnown(barrier) ? { barrier: barrier.value } : {}),
   };
 }
