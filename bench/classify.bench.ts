@@ -1,7 +1,7 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
 // `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
-// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight, `--public` twenty-seven, `--classics` thirty-six and `--lessons` twenty-five more.
+// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight, `--public` twenty-seven, `--classics` thirty-six, `--lessons` twenty-five and `--domains` twenty-eight more.
 // `equal` is a class that is worth as much as the limiter; a kernel that nothing limits is `balanced` and is not counted.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
@@ -12,6 +12,7 @@ import { CLASSIC_KERNELS } from '../tests/limiters/classics.ts';
 import { classesOf, limiterOn } from '../tests/limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from '../tests/limiters/compiled.ts';
 import { CRAFT_KERNELS } from '../tests/limiters/crafts.ts';
+import { DOMAIN_KERNELS } from '../tests/limiters/domains.ts';
 import { EVERYDAY_KERNELS } from '../tests/limiters/everyday.ts';
 import { FIELD_KERNELS } from '../tests/limiters/fields.ts';
 import { HELD_OUT_KERNELS } from '../tests/limiters/held-out.ts';
@@ -46,6 +47,7 @@ const { values } = parseArgs({
     public: { type: 'boolean', default: false },
     classics: { type: 'boolean', default: false },
     lessons: { type: 'boolean', default: false },
+    domains: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -70,6 +72,7 @@ const compiled = {
   'public.c': values.public && PUBLIC_KERNELS,
   'classics.c': values.classics && CLASSIC_KERNELS,
   'lessons.c': values.lessons && LESSON_KERNELS,
+  'domains.c': values.domains && DOMAIN_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;
