@@ -59,9 +59,10 @@ export function vectorLatency(metrics: readonly MetricSum[]): Measure {
 
 /**
  * Cycles that a vector memory instruction of the kernel would take of an idle GPU, from the lines it asks for and where they came from. A
- * load has its data when its last line is there. What is unknown is taken to come from memory.
+ * load has its data when its last line is there. What is unknown is taken to come from memory. Lines that miss come neither each by chance nor all of
+ * one instruction: half of each. With each by chance, `apart`, loads wait as often as they can.
  */
-export function idleLatency(metrics: readonly MetricSum[]): number {
+export function idleLatency(metrics: readonly MetricSum[], missing: 'apart' | 'mixed' = 'mixed'): number {
   const number = (id: string): number | undefined => {
     const value = metrics.find((sum) => sum.metric.id === id)?.value;
     return value === undefined ? undefined : numberOf(value);
@@ -70,8 +71,10 @@ export function idleLatency(metrics: readonly MetricSum[]): number {
   const lines = Math.max(1, number('vmem.lines') ?? 1);
   const beyondL1 = part(number('l1.hit'));
   const beyondL2 = beyondL1 * part(number('l2.hit'));
-  // Lines that miss come neither each by chance nor all of one instruction: half of each.
-  const any = (share: number): number => (1 - (1 - share) ** lines + share) / 2;
+  const any = (share: number): number => {
+    const apart = 1 - (1 - share) ** lines;
+    return missing === 'apart' ? apart : (apart + share) / 2;
+  };
   const load = FROM_L1 + any(beyondL1) * (FROM_L2 - FROM_L1) + any(beyondL2) * (FROM_MEMORY - FROM_L2);
   // What goes on to L2 and is not answered with data is stored.
   const answered = number('l1.miss');
