@@ -5,6 +5,7 @@ import { analyse, recordSimulated, type SimulatedProgram } from '../src/profile/
 import { CLASSIC_KERNELS } from './limiters/classics.ts';
 import { classesOf, limiterRecording } from './limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from './limiters/compiled.ts';
+import { DOMAIN_KERNELS } from './limiters/domains.ts';
 import { EVERYDAY_KERNELS } from './limiters/everyday.ts';
 import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
 import { LIMITED_KERNELS } from './limiters/kernels.ts';
@@ -67,6 +68,10 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     ['mix_256', 'classics.c', CLASSIC_KERNELS],
     ['series', 'lessons.c', LESSON_KERNELS],
     ['best_of_keys', 'lessons.c', LESSON_KERNELS],
+    ['ell_rows', 'lessons.c', LESSON_KERNELS],
+    ['lud_diagonal', 'classics.c', CLASSIC_KERNELS],
+    ['error_rows', 'domains.c', DOMAIN_KERNELS],
+    ['gumbel', 'domains.c', DOMAIN_KERNELS],
   ] as const)('%s of %s', async (name, source, kernels) => {
     const [kernel] = kernels.filter((k) => k.name === name);
     const [first] = await classesOf(kernel, 'mi300x', compiledObject(source, 'gfx942'));
