@@ -165,15 +165,24 @@ export class TraceEngine implements Engine {
     }
   }
 
-  /** Compiled code as far as it is sure to end in the limit; then one by one. */
+  /** Compiled code as far as it is sure to end in the limit; before and behind it one by one. */
   private runExactly(w: Wave, limit: number, isTurnStart: boolean): boolean {
     const isTraced = this.tracer.wants(w);
     const fast = isTraced ? this.blocks : this.plain;
-    const before = w.executed;
-    if (fast !== undefined && limit > BEYOND && fast.runWave(w, limit - BEYOND, isTurnStart)) return true;
-    const done = w.executed - before;
-    if (done >= limit || !w.isRunning) return false;
-    return (isTraced ? this.steps : this.plainSteps).runWave(w, limit - done, isTurnStart && done === 0);
+    const steps = isTraced ? this.steps : this.plainSteps;
+    const start = w.executed;
+    const isStart = (): boolean => isTurnStart && w.executed === start;
+    if (fast !== undefined && limit > BEYOND) {
+      // A turn that begins inside of a block goes on in it to its end: code of the rest alone would be compiled at each such place.
+      const most = start > 0 ? BLOCK_LIMIT : 0;
+      while (w.executed - start < most && w.isRunning && !fast.isCompiled(w))
+        if (steps.runWave(w, 1, isStart())) return true;
+      const left = limit - BEYOND - (w.executed - start);
+      if (left > 0 && w.isRunning && fast.runWave(w, left, isStart())) return true;
+    }
+    const left = limit - (w.executed - start);
+    if (left <= 0 || !w.isRunning) return false;
+    return steps.runWave(w, left, isStart());
   }
 
   takeCounts(counts: number[]): void {

@@ -159,6 +159,10 @@ class CompiledUnits {
     return this.instrument?.isLeftOut?.(pc) === true;
   }
 
+  has(place: Place): boolean {
+    return this.entries.has(keyOf(place));
+  }
+
   /** The code of a place, compiled when it is new; undefined when no more is compiled. */
   entry(place: Place): Entry | undefined {
     const known = this.entries.get(keyOf(place));
@@ -292,6 +296,11 @@ export class CompiledEngine implements Engine {
     const entry = this.compiled.isLeftOut(pc) ? undefined : this.compiled.entry({ pc, mode: placeMode(w) });
     // V8 compiles at the first call; one without a budget runs nothing.
     if (entry !== undefined && !entry.empty) entry.unit.exports.run(w.pointer, entry.block, 0);
+  }
+
+  /** Whether the place where a wave is has code: it begins a block that has been compiled. */
+  isCompiled(w: Wave): boolean {
+    return this.compiled.has({ pc: w.pc - this.loaded.region.base, mode: placeMode(w) });
   }
 
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
