@@ -219,7 +219,8 @@ test.skipIf(!canCompileHip())(
       'break no_arguments',
       'continue', // no_arguments
       'info breakpoints',
-      'delete 1',
+      'delete 1 3',
+      'info breakpoints',
       'continue', // by_function_of_other, of the other code object
       'print v0',
       'detach',
@@ -227,16 +228,17 @@ test.skipIf(!canCompileHip())(
     const { status, stderr } = await execHip('gfx942', program, [], ['--break', 'by_value', '--commands', commands]);
     expect(status).toBe(0);
     const said = stderr.split(/^\(wavesmith\) .*\n/m).map((text) => text.trim());
-    expect(said[1]).toContain('breakpoint pending at by_function_of_other');
-    expect(said[2]).toContain('breakpoint pending at nowhere_at_all');
+    expect(said[1]).toContain('breakpoint 2 pending at by_function_of_other');
+    expect(said[2]).toContain('breakpoint 3 pending at nowhere_at_all');
     expect(said[3]).toMatch(/^error\[run\/no-such-place\]/);
-    expect(said[5]).toMatch(/breakpoint 2: .*<no_arguments>/);
-    expect(said[6]).toMatch(/^1 {2}0x\w+ <by_value>, .*\n2 {2}0x\w+ <no_arguments>, .*$/m);
-    expect(said[6]).toContain('\n-  by_function_of_other if v0 == 3, pending: ');
-    expect(said[6]).toContain('\n-  nowhere_at_all, once, pending: ');
-    expect(said[8]).toMatch(/breakpoint \d+: .*, lane 3, 0x\w+ <by_function_of_other>/);
-    expect(said[9]).toBe('v0 = 3');
-    expect(stderr).toContain("no kernel that ran has a place 'nowhere_at_all'");
+    expect(said[5]).toMatch(/breakpoint 4: .*<no_arguments>/);
+    expect(said[6]).toMatch(/^1 {2}0x\w+ <by_value>, .*\n4 {2}0x\w+ <no_arguments>, .*$/m);
+    expect(said[6]).toContain('\n2  by_function_of_other if v0 == 3, pending: ');
+    expect(said[6]).toContain('\n3  nowhere_at_all, once, pending: ');
+    expect(said[8]).toMatch(/^4 {2}0x.*\n2 {2}by_function_of_other.*$/);
+    expect(said[9]).toMatch(/breakpoint 2: .*, lane 3, 0x\w+ <by_function_of_other>/);
+    expect(said[10]).toBe('v0 = 3');
+    expect(stderr).not.toContain("no kernel that ran has a place 'nowhere_at_all'");
     expect(stderr).not.toContain("no kernel that ran has a place 'by_function_of_other'");
   },
 );

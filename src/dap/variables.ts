@@ -58,6 +58,9 @@ function registerText(bits: bigint): string {
   return `0x${word.toString(16)}  ${signed}${small}`;
 }
 
+/** Elements in the line of a variable whose parts are shown below it. */
+const PREVIEWED = 8;
+
 export class Variables {
   private readonly led: Debugger;
   private readonly groups = new Handles<Group>();
@@ -138,7 +141,7 @@ export class Variables {
     const reference = hasParts ? this.groups.create({ wave, kind: 'parts', variable: shown, path, depth }) : 0;
     return {
       name: shown.name,
-      value: variableText(shown),
+      value: variableText(shown, '', { left: PREVIEWED }),
       type: type.name,
       evaluateName: path,
       variablesReference: reference,
@@ -264,7 +267,7 @@ export class Variables {
     const found = all.find((one) => one.name === name);
     if (found === undefined) throw new WavesmithError('run/bad-value', `There is no variable '${name}' here.`);
     setVariable(this.led, w, found, text);
-    return variableText(found);
+    return variableText(found, '', { left: PREVIEWED });
   }
 
   /** How a part is written in an expression; undefined when it has no value of its own. */

@@ -50,13 +50,13 @@ export class ProgramDebugging {
   private readonly kept = new WeakMap<SimModule, Kept>();
   /** Addresses of places in a kernel's code, by their text; null where it has none. */
   private readonly resolved = new WeakMap<SimKernel, Map<string, readonly number[] | null>>();
-  private readonly wanted: WantedPlace[];
+  private wanted: WantedPlace[];
   private last: { readonly led: Debugger; readonly module: SimModule } | undefined;
   private sequence = 0;
 
   constructor(options: ProgramDebuggingOptions) {
     this.options = options;
-    this.wanted = options.breakpoints.map((text) => ({ text, isFound: false }));
+    this.wanted = options.breakpoints.map((text, i) => ({ id: i + 1, text, isFound: false }));
   }
 
   /** The places that no code of the program had. */
@@ -99,11 +99,15 @@ export class ProgramDebugging {
       },
       later: isSetAgain ? undefined : (one: LaterBreakpoint) => void this.wanted.push({ ...one, isFound: false }),
       waiting: isSetAgain ? undefined : () => this.wanted.filter(({ isFound }) => !isFound),
+      forget: isSetAgain ? undefined : (id?: number) => this.forget(id),
     };
     const tools = new RunTools(kernel, readCodeObject(codeObject), { debug: { front, breakpoints: [] } });
     const led = tools.debugger as Debugger;
     for (const { isEnabled, ...request } of kept?.requests ?? []) led.breakpoints.add(request).isEnabled = isEnabled;
-    for (const { places, condition, isTemporary } of fresh) led.breakpoints.add({ places, condition, isTemporary });
+    for (const { id, places, condition, isTemporary } of fresh) {
+      led.breakpoints.add({ id, places, condition, isTemporary });
+    }
+    if (!isSetAgain) for (const { id } of this.wanted) led.breakpoints.reserve(id);
     tools.setArguments(argumentsOf(kernel, packet, memory));
     this.kept.set(kernel.module, { requests: kept?.requests ?? [], made });
     this.last = { led, module: kernel.module };
@@ -111,6 +115,14 @@ export class ProgramDebugging {
     onDispatch?.(this.sequence, kernel, packet);
     return led;
   };
+
+  /** Removes one place that no code has had, or all of them. */
+  private forget(id: number | undefined): boolean {
+    const left = this.wanted.filter((one) => one.isFound || (id !== undefined && one.id !== id));
+    const isAny = left.length < this.wanted.length;
+    this.wanted = left;
+    return isAny;
+  }
 
   private async stopped(stop: Stop): Promise<Resume> {
     const next = await this.options.leader.stopped(stop);

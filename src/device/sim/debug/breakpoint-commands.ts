@@ -19,9 +19,9 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
     throw bad(`'${index}' is not a wave of this workgroup (0 to ${d.waves.length - 1}).`);
   }
   const found = where === '' ? [d.pc] : placesOrLater(d, where, match?.[3], isTemporary);
-  if (found === undefined) {
+  if (typeof found === 'number') {
     return show(session, [
-      `breakpoint pending at ${where}: no code that is loaded has it; it is set when a kernel has it`,
+      `breakpoint ${found} pending at ${where}: no code that is loaded has it; it is set when a kernel has it`,
     ]);
   }
   const wave = w === undefined ? undefined : keyOf(w);
@@ -29,13 +29,13 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
   return show(session, [`breakpoint ${made.id} at ${placesText(d, found)}`]);
 }
 
-/** Addresses of a place; undefined when code that a program loads later may have it, where a breakpoint is then set. */
+/** Addresses of a place; the number of a pending breakpoint when code that a program loads later may have it. */
 function placesOrLater(
   d: Debugger,
   text: string,
   condition: string | undefined,
   isTemporary: boolean,
-): readonly number[] | undefined {
+): readonly number[] | number {
   try {
     return places(d, text);
   } catch (error) {
@@ -45,8 +45,9 @@ function placesOrLater(
     if (later === undefined || !isName || !(error instanceof WavesmithError) || error.code !== 'run/no-such-place')
       throw error;
     if (condition !== undefined) parseExpression(condition);
-    later({ text, condition, isTemporary });
-    return undefined;
+    const id = d.breakpoints.reserve();
+    later({ id, text, condition, isTemporary });
+    return id;
   }
 }
 
@@ -107,10 +108,10 @@ export function listBreakpoints(session: CommandSession, all: boolean, only: rea
       `${w.id}  ${WATCHES[w.access]}watch ${w.expression.text}${at}${w.condition === undefined ? '' : ` if ${w.condition.text}`}${w.isEnabled ? '' : ' (disabled)'}, hit ${w.hits} times, now ${operandText(w.last)}${commandLines(w.commands)}`,
     );
   }
-  const waiting = all && only.length === 0 ? (session.debugger.options.front.waiting?.() ?? []) : [];
-  for (const { text, condition, isTemporary } of waiting) {
+  const waiting = all ? (session.debugger.options.front.waiting?.() ?? []).filter(isMeant) : [];
+  for (const { id, text, condition, isTemporary } of waiting) {
     const when = condition === undefined ? '' : ` if ${condition}`;
-    lines.push(`-  ${text}${when}${isTemporary === true ? ', once' : ''}, pending: no code that is loaded has it`);
+    lines.push(`${id}  ${text}${when}${isTemporary === true ? ', once' : ''}, pending: no code that is loaded has it`);
   }
   return show(session, lines.length === 0 ? [all ? 'no breakpoints' : 'no watchpoints'] : lines);
 }
@@ -139,7 +140,11 @@ export function remove(session: CommandSession, { words }: CommandLine): undefin
   const [first, ...others] = words;
   if (first === 'display') return undisplay(session, others);
   const meant = first !== undefined && /^br(?:eak(?:points?)?)?$/.test(first) ? others : words;
-  if (meant.length === 0) d.breakpoints.clear();
+  const { forget } = d.options.front;
+  if (meant.length === 0) {
+    d.breakpoints.clear();
+    forget?.();
+  }
   for (const word of meant.flatMap((one) => (/^\d{1,6}-\d{1,6}$/.test(one) ? ids([one]).map(String) : [one]))) {
     if (
       /^\d{1,6}$/.test(word) &&
@@ -148,6 +153,7 @@ export function remove(session: CommandSession, { words }: CommandLine): undefin
       d.breakpoints.remove(Number(word));
       continue;
     }
+    if (/^\d{1,6}$/.test(word) && forget?.(Number(word)) === true) continue;
     const pc = place(d, word);
     const there = d.breakpoints.breakpoints.filter((b) => b.places.includes(pc));
     if (there.length === 0) throw bad(`There is no breakpoint at ${word}.`);

@@ -121,11 +121,15 @@ export class Breakpoints {
     return breakpoint;
   }
 
-  private numberFor(wanted: number | undefined): number {
-    const isTaken = [...this.breakpoints, ...this.watchpoints].some((b) => b.id === wanted);
-    const id = wanted === undefined || isTaken ? this.nextId : wanted;
+  /** Takes a number for a breakpoint that is set later: the one given, or the next. */
+  reserve(id = this.nextId): number {
     this.nextId = Math.max(this.nextId, id + 1);
     return id;
+  }
+
+  private numberFor(wanted: number | undefined): number {
+    const isTaken = [...this.breakpoints, ...this.watchpoints].some((b) => b.id === wanted);
+    return this.reserve(wanted === undefined || isTaken ? this.nextId : wanted);
   }
 
   /** Changes or removes a condition; one that does not parse is `run/bad-expression`. */

@@ -148,6 +148,41 @@ test('reads stop behind the instruction, and before it on the way back: memory, 
   expect(said[17]).toContain('v2');
 });
 
+test('reads of registers that M0 chooses stop, too', async () => {
+  const code = `
+  s_mov_b32 s12, 7
+  s_mov_b32 m0, 2
+  v_mov_b32_e32 v2, 5
+  s_mov_b32 s6, 2
+  s_movrels_b32 s7, s10
+  s_movreld_b32 s8, s7
+  s_set_gpr_idx_on s6, 1
+  v_mov_b32_e32 v3, v0
+  s_set_gpr_idx_off
+  s_endpgm`;
+  const lines = [
+    'delete',
+    'rwatch s12',
+    'awatch s10',
+    'rwatch v2',
+    'rwatch v0',
+    'continue', // s_movrels reads s12
+    'continue', // s_movreld writes s10
+    'continue', // v_mov reads v2, not v0
+    'reverse-continue',
+    'reverse-continue',
+    'reverse-continue',
+    'quit',
+  ];
+  const said = (await runDebugged(lines, { code })).answers.slice(1);
+  expect(said[5]).toMatch(/^s12 was read: 7/);
+  expect(said[6]).toMatch(/^s10 was written: \d+.* → 7/);
+  expect(said[7]).toMatch(/^v2 was read: 5/);
+  expect(said[8]).toMatch(/^v2 is about to be read: 5/);
+  expect(said[9]).toMatch(/^s10 is about to be written/);
+  expect(said[10]).toMatch(/^s12 is about to be read: 7/);
+});
+
 test('all waves at once, breakpoints of one wave, displays in formats', async () => {
   const said = await answersTo([
     'delete',

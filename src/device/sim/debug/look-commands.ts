@@ -21,7 +21,7 @@ import {
 } from './look.ts';
 import { textAt } from './print-commands.ts';
 import { addressNumber, withoutVariables } from './scope.ts';
-import { variablesOf, variableText } from './source-variables.ts';
+import { operandText, variablesOf } from './source-variables.ts';
 import { addressOf, symbolText } from './type-commands.ts';
 import type { VariableKind } from './typed.ts';
 import { valueType } from './value.ts';
@@ -272,7 +272,9 @@ function addressText(session: CommandSession, text: string): string {
 function variablesText(d: Debugger, kinds: readonly VariableKind[]): string[] {
   if (d.info === undefined) return ['no debug information: compile with -g'];
   const all = variablesOf(selectedWave(d), d.lane, d).filter((v) => kinds.includes(v.kind));
-  return all.length === 0 ? [withoutVariables(d) ?? 'no variables'] : all.map((v) => `${v.name} = ${variableText(v)}`);
+  return all.length === 0
+    ? [withoutVariables(d) ?? 'no variables']
+    : all.map((v) => `${v.name} = ${operandText(v, '', d.remembered.elements)}`);
 }
 
 /** Parameters of the function that is shown; without debug information, arguments of the kernel. */

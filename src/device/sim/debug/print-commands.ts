@@ -46,7 +46,7 @@ export function shownValue(
   const value = operandOf(d, text);
   // Memory that is not there is an error; a variable without a value is shown so.
   if (typeof value === 'object' && value.bytes === undefined && value.home?.kind === 'memory') numberOf(value);
-  return { text: operandText(value, letter), value };
+  return { text: operandText(value, letter, d.remembered.elements), value };
 }
 
 /** `EXPRESSION@N`: so many of its kind, one behind the other in memory. */

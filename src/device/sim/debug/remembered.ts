@@ -1,10 +1,12 @@
-// Values that were printed and variables of a session: `$1`, `$$`, `$i`.
-import type { Operand } from './typed.ts';
+// What a session remembers: values that were printed, its variables (`$1`, `$$`, `$i`), settings of how values are shown.
+import { ELEMENTS, type Operand } from './typed.ts';
 
 /** What values that were printed and variables of the session are called: `$1`, `$$2`, `$`, `$i`. */
 export class Remembered {
   private readonly printed: Operand[] = [];
   readonly variables = new Map<string, Operand>();
+  /** Elements of arrays that a value shows: `set print elements`. */
+  elements = ELEMENTS;
 
   /** Keeps a printed value; the result is its number. */
   keep(value: Operand): number {

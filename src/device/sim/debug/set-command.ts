@@ -1,9 +1,9 @@
-// `set`: writes registers, variables of the source program, memory, the pc and variables of the session.
+// `set`: writes registers, variables of the source program, memory, the pc and variables of the session; how many elements are shown.
 import { WavesmithError } from '../../../base/index.ts';
 import { readRegisters, valueText as registerText } from '../tools/registers.ts';
 import { setVariable, variableAt } from './assign.ts';
 import { registerBits, setRegister } from './change.ts';
-import { bad, type CommandLine, type CommandSession, place, show } from './command.ts';
+import { bad, type CommandLine, type CommandSession, count, MOST_STEPS, place, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { evaluate, operandOf, placeText, selectedWave } from './look.ts';
 import { operandText } from './source-variables.ts';
@@ -17,6 +17,12 @@ const SETTINGS =
 export function set(session: CommandSession, { rest }: CommandLine): undefined {
   const d = session.debugger;
   const text = rest.replace(/^var(iable)?\s+/, '');
+  const [, elements] = /^p(?:r(?:int)?)?\s+ele(?:ments)?\s+(\S+)$/.exec(text) ?? [];
+  if (elements !== undefined) {
+    const isAll = elements === '0' || elements === 'unlimited';
+    d.remembered.elements = isAll ? Number.POSITIVE_INFINITY : count(elements, 1, MOST_STEPS, 'elements');
+    return undefined;
+  }
   if (text === rest && SETTINGS.test(text) && !text.includes('=')) {
     throw bad(`'set ${text.split(/\s+/)[0]}' is a setting of gdb that does not exist here; nothing needs it.`);
   }

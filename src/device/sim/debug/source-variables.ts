@@ -5,6 +5,7 @@ import { AGPR_BASE, LANES, type Wave } from '../state/wave.ts';
 import { formatted } from './format.ts';
 import type { ScopeSource } from './scope-source.ts';
 import {
+  ELEMENTS,
   flatAddress,
   inMemory,
   isMachineType,
@@ -268,22 +269,53 @@ function letterText(variable: ShownVariable): string {
   return ` ${JSON.stringify(text)}…`;
 }
 
-/** A variable as text, as C would write it; `format`: a letter of gdb for its numbers. */
-export function variableText(variable: ShownVariable, format = ''): string {
+/** So many equal elements in a row are shown as one, and count as so many. */
+const REPEATS = 10;
+
+/** Elements that may still be shown. */
+interface Room {
+  left: number;
+}
+
+/** The elements of an array: `1, 2, 0 <repeats 14 times>`, `...` where there are more than are shown. */
+function elementTexts(variable: ShownVariable, format: string, room: Room): string {
+  const parts = partsOf(variable);
+  const texts: string[] = [];
+  let at = 0;
+  while (at < parts.length && room.left > 0) {
+    const part = parts[at] as ShownVariable;
+    const isNested = part.type.kind === 'array';
+    let end = at + 1;
+    while (end < parts.length && isSameValue(part, parts[end] as ShownVariable)) end++;
+    const times = end - at;
+    const isRepeated = times >= REPEATS;
+    if (!isNested) room.left -= isRepeated ? REPEATS : 1;
+    texts.push(variableText(part, format, room) + (isRepeated ? ` <repeats ${times} times>` : ''));
+    at = isRepeated ? end : at + 1;
+  }
+  return `${texts.join(', ')}${at < variable.type.count ? '...' : ''}`;
+}
+
+function isSameValue(a: ShownVariable, b: ShownVariable): boolean {
+  const { bytes } = b;
+  return a.bytes !== undefined && a.bytes.length === bytes?.length && a.bytes.every((byte, i) => byte === bytes[i]);
+}
+
+/**
+ * A variable as text, as C would write it; `format`: a letter of gdb for its numbers; `room`: how many elements of arrays it shows.
+ */
+export function variableText(variable: ShownVariable, format = '', room: Room = { left: ELEMENTS }): string {
   const { type, bytes, why } = variable;
   if (bytes === undefined) return `(${why})`;
   const value = scalarOf(variable);
   const letters = type.kind === 'array' && format === '' ? textOf(variable, bytes) : undefined;
   if (letters !== undefined) return letters;
   if (value === undefined) {
-    const parts = partsOf(variable).slice(0, 8);
-    const texts = parts.map((p) =>
-      type.kind === 'struct' ? `${p.name} = ${variableText(p, format)}` : variableText(p, format),
-    );
-    const all = type.kind === 'struct' ? type.members.length : type.count;
-    return type.kind === 'unknown'
-      ? '(a type that is not known)'
-      : `{${texts.join(', ')}${all > parts.length ? ', …' : ''}}`;
+    if (type.kind === 'unknown') return '(a type that is not known)';
+    if (type.kind === 'array') return `{${elementTexts(variable, format, room)}}`;
+    return `{${partsOf(variable)
+      .map((part) => `${part.name} = ${variableText(part, format, room)}`)
+      .join(', ')}}`;
   }
   if (isMachineType(type) && format === '') return formatted(value, typeof value === 'number' ? 'u' : '');
   if (format !== '') {
@@ -299,8 +331,8 @@ export function variableText(variable: ShownVariable, format = ''): string {
 }
 
 /** What an expression gives, as text: in a letter of gdb, or as its type is shown. */
-export function operandText(operand: Operand | undefined, format = ''): string {
-  return typeof operand === 'object' ? variableText(operand, format) : formatted(operand, format);
+export function operandText(operand: Operand | undefined, format = '', elements = ELEMENTS): string {
+  return typeof operand === 'object' ? variableText(operand, format, { left: elements }) : formatted(operand, format);
 }
 
 /** The same, numbers of the machine in decimal alone. */

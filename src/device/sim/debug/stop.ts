@@ -120,6 +120,8 @@ export type BackTarget =
 
 /** A breakpoint in code that is not loaded yet. */
 export interface LaterBreakpoint {
+  /** The number that it has, and keeps when it is set. */
+  readonly id: number;
   /** A place, as it was typed. */
   readonly text: string;
   readonly condition?: string | undefined;
@@ -140,6 +142,8 @@ export interface DebugFront {
   readonly later?: ((one: LaterBreakpoint) => void) | undefined;
   /** Those that no code has had yet. */
   readonly waiting?: (() => readonly LaterBreakpoint[]) | undefined;
+  /** Removes one of those, or all; whether there was one. */
+  readonly forget?: ((id?: number) => boolean) | undefined;
 }
 
 /** A call that has not returned. */

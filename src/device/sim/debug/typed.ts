@@ -41,6 +41,9 @@ export interface ShownVariable {
 /** What an expression gives: a number of the machine, of any size, or a value with a type. */
 export type Operand = Value | ShownVariable;
 
+/** Elements that a value shows at most, those of all its arrays, as gdb's `print elements`. */
+export const ELEMENTS = 200;
+
 const PLAIN = { isSigned: false, members: [], of: undefined, count: 0, names: new Map<number, string>() };
 
 /** Types that are read as bits: `f32`, `u8`. As numbers they have no type. */

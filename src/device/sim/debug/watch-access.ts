@@ -1,9 +1,12 @@
 // Watchpoints that stop at reads: which bytes of memory, or which registers, an instruction is about to read or write.
 import { WavesmithError } from '../../../base/index.ts';
-import { effectsOf, overlaps, type SlotRange } from '../../../program/index.ts';
-import type { BoundInstruction } from '../interpreter/loaded-code.ts';
+import { type Instruction, type Operand as InstructionOperand, sgpr } from '../../../isa/index.ts';
+import { operandNamed } from '../../../isa/operand.ts';
+import { semanticsOf } from '../../../isa/semantics/index.ts';
+import { effectsOf, overlaps, type SlotRange, slotsOf } from '../../../program/index.ts';
+import { type BoundInstruction, indexedInstruction, isIndexable } from '../interpreter/loaded-code.ts';
 import { scratchAddress } from '../interpreter/spaces.ts';
-import type { Wave } from '../state/wave.ts';
+import { M0, type Wave } from '../state/wave.ts';
 import { type AccessGroup, AccessReader } from '../tools/accessed.ts';
 import { isVectorSlot, slotsFromText } from '../tools/registers.ts';
 import { type Operand, spaceOfFlat } from './typed.ts';
@@ -72,8 +75,8 @@ export class AccessWatcher {
       const { row } = instruction;
       const isOn = w.isActive(place.lane) || ANY_LANE.test(row.operation);
       const slots = place.slots.filter(({ first }) => isOn || !isVectorSlot(first));
-      const { uses, keeps, defs } = effectsOf(instruction);
-      return done(overlaps(uses, slots) || overlaps(keeps, slots), overlaps(defs, slots));
+      const { reads, writes } = registersOf(w, instruction);
+      return done(overlaps(reads, slots), overlaps(writes, slots));
     }
     if ((place.space === 'lds' && !isOwnGroup) || (place.space === 'scratch' && !isOwner)) return undefined;
     const spans = place.space === 'scratch' ? scratchSpans(w, lane, place.address, place.bytes) : [];
@@ -86,6 +89,35 @@ export class AccessWatcher {
     return done(reads, writes);
   }
 }
+
+/** The registers that an instruction reads and writes, those that M0 moves its operands to: under s_set_gpr_idx, of s_movrel. */
+function registersOf(
+  w: Wave,
+  instruction: Instruction,
+): { readonly reads: readonly SlotRange[]; readonly writes: readonly SlotRange[] } {
+  const op = semanticsOf(instruction.row.operation);
+  if (op?.kind === 'structural' && (op.name === 'movrels' || op.name === 'movreld')) {
+    const [from, to] = ['src0', 'sdst'].map((name) => operandNamed(instruction, name));
+    const m0 = slotsFromText('m0');
+    const [reads, writes] = [
+      op.name === 'movrels' ? moved(w, from) : plain(from),
+      op.name === 'movreld' ? moved(w, to) : plain(to),
+    ];
+    return { reads: [m0, ...reads], writes };
+  }
+  const isMoved = w.gprIndexing && isIndexable(instruction, op);
+  const { uses, keeps, defs } = effectsOf(isMoved ? indexedInstruction(w, instruction).moved : instruction);
+  return { reads: [...uses, ...keeps], writes: defs };
+}
+
+function plain(operand: InstructionOperand | undefined): SlotRange[] {
+  const range = operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+  return range === undefined ? [] : [range];
+}
+
+/** The scalar registers that M0 moves an operand to; none outside of the file. */
+const moved = (w: Wave, operand: InstructionOperand | undefined): SlotRange[] =>
+  operand?.kind === 'reg' ? plain(sgpr(operand.index + (w.sgprs[M0] as number), operand.dwords)) : [];
 
 const done = (reads: boolean, writes: boolean): PlaceAccess | undefined =>
   reads || writes ? { reads, writes } : undefined;

@@ -125,19 +125,30 @@ export function loadsIntoLds({ row }: Instruction): boolean {
 
 /** s_set_gpr_idx: M0[7:0] is added to the VGPR numbers that M0[15:12] names (src0, src1, src2, destination). */
 function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: TargetName, mfma: MatrixMode): Step {
+  const { moved, beyond } = indexedInstruction(w, instruction);
+  if (beyond !== undefined) {
+    throw new KernelStop('sim/register-range', `GPR indexing reaches v${beyond}, beyond v255.`);
+  }
+  return bindPlain(moved, op, target, mfma);
+}
+
+/** An instruction under s_set_gpr_idx with the registers that M0 moves its operands to; `beyond`: the first that does not exist. */
+export function indexedInstruction(
+  w: Wave,
+  instruction: Instruction,
+): { readonly moved: Instruction; readonly beyond: number | undefined } {
   const m0 = w.sgprs[M0] as number;
   const offset = m0 & 0xff;
   const flags = (m0 >> 12) & 15;
+  let beyond: number | undefined;
   const operands = instruction.operands.map((operand, i): Operand => {
     const bit = INDEXED_OPERANDS.indexOf(instruction.row.operands[i]?.name ?? '');
     if (operand.kind !== 'reg' || operand.file !== 'v' || bit < 0 || ((flags >> bit) & 1) === 0) return operand;
-    const moved = vgpr(operand.index + offset, operand.dwords);
-    if (moved === undefined) {
-      throw new KernelStop('sim/register-range', `GPR indexing reaches v${operand.index + offset}, beyond v255.`);
-    }
-    return moved;
+    const register = vgpr(operand.index + offset, operand.dwords);
+    if (register === undefined) beyond ??= operand.index + offset;
+    return register ?? operand;
   });
-  return bindPlain({ ...instruction, operands }, op, target, mfma);
+  return { moved: { ...instruction, operands }, beyond };
 }
 
 let count = 0;
