@@ -41,6 +41,7 @@ beforeAll(() => {
   writeRocpd(base, 9, '_ab12');
   // As rocprofv3 writes them: the same number of instances for each dispatch.
   writeDatabase(base, [
+    "UPDATE rocpd_info_pmc_ab12 SET name = 'SQ_BUSY_CYCLES'",
     'INSERT INTO rocpd_pmc_event_ab12 (event_id, pmc_id, value) VALUES (2,1,350), (2,1,350), (3,1,150), (3,1,150)',
     'CREATE TABLE rocpd_info_node_ab12 (id INTEGER PRIMARY KEY, machine_id TEXT, hostname TEXT)',
     "INSERT INTO rocpd_info_node_ab12 VALUES (1, 'm1', 'one')",

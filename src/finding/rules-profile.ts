@@ -72,6 +72,12 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofCompute,
     advice: 'Use schema 1.x or 2.x (ROCm 7.1 or newer).',
   },
+  'profile/unsure-peak': {
+    severity: 'warning',
+    title: 'The HBM peak is that of a whole package for a partition of it, or of one of several measured devices',
+    source: SOURCES.rocprofCompute,
+    advice: 'Give the peak of the GPU that ran the kernels: --hbm-gbps.',
+  },
   'profile/agent-conflict': {
     severity: 'warning',
     title: 'Files describe two different GPUs under one name: they are recordings of different machines',
@@ -99,7 +105,7 @@ export const PROFILE_RULES = {
   },
   'profile/bad-sysinfo': {
     severity: 'warning',
-    title: 'A value of sysinfo.csv is not a number; what needs it is unknown',
+    title: 'A value of sysinfo.csv is not what its column holds, or of another unit; what needs it is unknown',
     source: SOURCES.rocprofCompute,
     advice: 'Copy the workload folder again.',
   },
@@ -108,6 +114,18 @@ export const PROFILE_RULES = {
     title: 'The channels of a counter do not add up to its sum, because they were collected in different runs',
     source: SOURCES.rocprofCompute,
     advice: 'Nothing has to be done. The difference shows how much runs vary.',
+  },
+  'profile/clock-back': {
+    severity: 'warning',
+    title: 'Dispatches of a queue began long before others with lower numbers: the clock went back, or wrapped',
+    source: SOURCES.rocprofv3,
+    advice: 'Profile again, or give the part before and the part after by themselves.',
+  },
+  'profile/counter-instances': {
+    severity: 'note',
+    title: 'A counter has a row for each of its instances (XCC, shader engine, channel); they are added up',
+    source: SOURCES.rocprofv3,
+    advice: 'Nothing has to be done, if the rows of a dispatch are of different instances.',
   },
   'profile/counter-conflict': {
     severity: 'warning',
@@ -165,6 +183,12 @@ export const PROFILE_RULES = {
     title: 'The last row of a table has no line end: the file may be cut',
     source: SOURCES.rocprofv3,
     advice: 'Copy the file again. Nothing has to be done for a table that was made by hand and is whole.',
+  },
+  'profile/other-format': {
+    severity: 'warning',
+    title: 'A file has a format of a profiler that is not read here',
+    source: SOURCES.rocprofv3,
+    advice: 'Record again with an output that is read: rocprofv3 --output-format csv, json or rocpd.',
   },
   'profile/other-gpu': {
     severity: 'warning',

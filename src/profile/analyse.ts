@@ -1,6 +1,7 @@
 // From a recording to the profile document.
 
 import { answerSection } from './analysis/answer.ts';
+import { clockBack } from './analysis/clock-back.ts';
 import { CounterTracks } from './analysis/counter-tracks.ts';
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
@@ -18,6 +19,7 @@ import {
 } from './analysis/roofline.ts';
 import { copyLane, dispatchLanes, largest, pathSection, timedDomains } from './analysis/timeline.ts';
 import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
+import { reportUnsurePeaks } from './analysis/unsure-peaks.ts';
 import { WorkTable } from './analysis/work-table.ts';
 import type { CallEntry } from './calls.ts';
 import {
@@ -54,6 +56,7 @@ const EXECUTED = 1000;
 /** A GPU that a program leaves alone for an hour is more likely one of several runs. */
 const APART_NS = 3600e9;
 const APART = 'work lies hours apart, as that of several runs does';
+const WENT_BACK = 'the clock of the dispatches went back';
 const SERIALISED = 'collecting counters puts gaps between dispatches';
 
 /** Analyses a recording. */
@@ -84,6 +87,7 @@ function analysis(
   reportRepeated(recording);
   reportUnknownAgents(recording);
   const table = new MetricTable(recording, options.arch);
+  reportUnsurePeaks(recording, table.usedAgents(), options.hbmGbps);
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
   const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;
@@ -139,6 +143,15 @@ function whyNoGap(r: Recording, path: CriticalPath | undefined, domain: number):
       `Nothing ran for ${(path.longestGapNs / 3600e9).toFixed(1)} hours at a stretch, and all work takes ${(path.busyNs / 1e9).toPrecision(3)} s: the inputs may be of several runs. Span and idle time say nothing then.`,
     );
     return APART;
+  }
+  const back = r.simulated === undefined ? clockBack(r, domain) : 0;
+  if (back > 0) {
+    r.report(
+      'profile/clock-back',
+      r.sources[0]?.path ?? '',
+      `Dispatches of a queue began up to ${(back / 1e9).toPrecision(3)} s before others with lower numbers. Span and idle time say nothing then; the order on the timeline is that of the times.`,
+    );
+    return WENT_BACK;
   }
   return r.serialised.has(domain) ? SERIALISED : undefined;
 }

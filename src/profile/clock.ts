@@ -117,7 +117,9 @@ function textCell(text: string): Cell {
     const rounded = scientific !== null && (scientific[2]?.length ?? 0) < Number(scientific[3]);
     return { time: Math.floor(value), state: rounded ? Timing.ROUNDED : Timing.KNOWN };
   }
-  return value >= FAR && /^[0-9]+$/.test(text) ? { time: BigInt(text), state: Timing.KNOWN } : whole(value);
+  if (value >= FAR && /^[0-9]+$/.test(text)) return { time: BigInt(text), state: Timing.KNOWN };
+  // A fraction shows that something kept the time in a double, which has no single nanoseconds there.
+  return value > Number.MAX_SAFE_INTEGER ? { time: Math.floor(value), state: Timing.ROUNDED } : whole(value);
 }
 
 /** The combined state of an interval. */

@@ -6,6 +6,7 @@ import { isKnown, known, type Measure, ratio, unknown } from '../measure.ts';
 import { type Recording, type SampleLine, TIMING_REASONS, Timing } from '../recording.ts';
 import { classify } from './bottleneck.ts';
 import type { CriticalPath, SymbolShare } from './critical-path.ts';
+import { launchedWaves } from './launched-waves.ts';
 import type { MetricSum, MetricTable } from './metrics.ts';
 import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
 import { impossibleValues } from './plausible.ts';
@@ -186,7 +187,10 @@ export function kernelEntries(
       ? []
       : impossibleValues({
           sums,
+          counters: new Map(counted),
+          waves: target === undefined ? undefined : launchedWaves(r, rows),
           roofline: kernelRoofline(sums, chipCeilings(agent, { hbmGbps: roofs.hbmGbps })),
+          measured: roofline,
           resident,
           maxWavesPerCu,
         });

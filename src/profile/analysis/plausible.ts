@@ -1,6 +1,7 @@
 // Numbers that no hardware can show: bandwidths and rates above the peaks, more waves than fit, less traffic near the CUs than far from
 // them, shares above one. They come from counters and times of different dispatches, of another architecture, or of a damaged file.
 import { isKnown, type Measure, numberOf } from '../measure.ts';
+import type { LaunchedWaves } from './launched-waves.ts';
 import type { MetricSum } from './metrics.ts';
 import type { KernelRoofline } from './roofline.ts';
 
@@ -22,7 +23,27 @@ const SHARES: readonly string[] = [
   'share.salu',
 ];
 
+/** How far above a peak that a benchmark reached on the machine a kernel may be. */
+const MEASURED_SLACK = 1.25;
+/** Counted waves over launched ones: a few may be those of a restore after preemption. */
+const LEAST_WAVES = 0.9;
+const MOST_WAVES = 1.5;
+
+/** Counters that count a part of what another one counts. Several parts of one whole exclude each other. */
+const PARTS: readonly (readonly [parts: readonly string[], whole: string])[] = [
+  [['TCC_EA_RDREQ_32B'], 'TCC_EA_RDREQ'],
+  [['TCC_EA_WRREQ_64B'], 'TCC_EA_WRREQ'],
+  [['TCC_EA0_RDREQ_32B', 'TCC_BUBBLE'], 'TCC_EA0_RDREQ'],
+  [['TCC_EA0_WRREQ_64B'], 'TCC_EA0_WRREQ'],
+];
+
+type Counters = ReadonlyMap<string, { readonly sum: number; readonly dispatches: number }>;
+
 export interface PlausibleInput {
+  readonly counters: Counters;
+  readonly waves: LaunchedWaves | undefined;
+  /** The kernel below the ceilings that were measured, where they were. */
+  readonly measured: KernelRoofline;
   readonly sums: readonly MetricSum[];
   /** The kernel below the ceilings that nothing exceeds: those of clocks and data sheet, not the measured ones. */
   readonly roofline: KernelRoofline;
@@ -32,9 +53,13 @@ export interface PlausibleInput {
 }
 
 /** One sentence for each number that cannot be. */
-export function impossibleValues({ sums, roofline, resident, maxWavesPerCu }: PlausibleInput): string[] {
-  const found: string[] = [];
-  const percent = (share: number) => `${(100 * share).toFixed(0)}%`;
+export function impossibleValues(input: PlausibleInput): string[] {
+  const { sums, roofline, resident, maxWavesPerCu } = input;
+  const found = [...contradictingCounters(input.counters), ...contradictingWaves(input.waves)];
+  for (const { level, ofPeak, isMeasured } of input.measured.points) {
+    if (level !== 'HBM' || !isMeasured || !isKnown(ofPeak) || ofPeak.value <= MEASURED_SLACK) continue;
+    found.push(`the HBM bandwidth is ${percent(ofPeak.value)} of the peak that was measured (roofline.csv)`);
+  }
   for (const { level, ofPeak } of roofline.points) {
     if (isKnown(ofPeak) && ofPeak.value > SLACK) {
       found.push(
@@ -68,4 +93,27 @@ export function impossibleValues({ sums, roofline, resident, maxWavesPerCu }: Pl
       found.push(`${metric.label} is ${value.value.toFixed(1)}`);
   }
   return found;
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(0)}%`;
+
+function contradictingCounters(counters: Counters): string[] {
+  const of = (name: string) => counters.get(`${name}_sum`) ?? counters.get(name);
+  return PARTS.flatMap(([names, wholeName]) => {
+    const whole = of(wholeName);
+    const parts = names.map(of).filter((part) => part !== undefined);
+    if (whole === undefined || parts.some(({ dispatches }) => dispatches !== whole.dispatches)) return [];
+    const sum = parts.reduce((total, part) => total + part.sum, 0);
+    if (sum <= SLACK * whole.sum) return [];
+    return [`${names.join(' and ')} count ${sum}, which is part of the ${whole.sum} of ${wholeName}`];
+  });
+}
+
+function contradictingWaves(waves: LaunchedWaves | undefined): string[] {
+  if (waves === undefined) return [];
+  const { counted, launched } = waves;
+  if (counted >= LEAST_WAVES * launched && counted <= MOST_WAVES * launched) return [];
+  return [
+    `${counted} waves were counted and ${launched} launched: the counters are of nothing, of a part of the GPU, or of other work`,
+  ];
 }

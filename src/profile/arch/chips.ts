@@ -144,6 +144,17 @@ export function productHbmPeak(name: string | undefined): number | undefined {
   return name === undefined ? undefined : PRODUCT_HBM.find((product) => product.name.test(name))?.gbps;
 }
 
+/** XCCs of whole packages, from AMD's data sheets: the runtime shows a partition of one as a GPU with fewer. */
+const PACKAGE_XCCS: readonly { readonly name: RegExp; readonly xccs: number }[] = [
+  { name: /MI3(?:00X|25X|50|55)/i, xccs: 8 },
+  { name: /MI300A/i, xccs: 6 },
+];
+
+/** How many XCCs a product has by its marketing name; undefined for those that are not partitioned. */
+export function packageXccs(name: string | undefined): number | undefined {
+  return name === undefined ? undefined : PACKAGE_XCCS.find((product) => product.name.test(name))?.xccs;
+}
+
 /** Cycles that the dispatcher of an XCC takes for a wave and for a workgroup, and whether hardware was measured. */
 export interface Dispatcher {
   readonly wave: number;

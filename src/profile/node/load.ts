@@ -105,6 +105,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   const wideRank = (path: string) =>
     [/^timestamps\.csv$/, /^pmc_perf/, /^/].findIndex((name) => name.test(baseName(path))) + (timed.has(path) ? 0 : 3);
   reportUnknown(files, new Set(byFormat.map(({ file }) => file)), recording);
+  reportOtherFormats(files, byFormat, recording);
   leaveOutCopies(byFormat, recording);
   byFormat.sort((a, b) => rank(a.format) - rank(b.format) || wideRank(a.file.path) - wideRank(b.file.path));
   placeRuns(byFormat, recording);
@@ -247,6 +248,28 @@ const TABLE =
 
 /** Tables and folders packed by what is not read here. */
 const PACKED = /(?:\.(?:csv|json|db|att)\.(?:zip|zst|xz|bz2|lz4|7z)|\.(?:zip|7z|tar|tgz|tar\.(?:gz|xz|zst|bz2)))$/i;
+
+/** Outputs of profilers that are not read: Perfetto traces, OTF2, the Chrome trace of rocprof 1. */
+const OTHER_FORMAT = /\.(?:pftrace|proto|otf2)$/i;
+
+function isOtherFormat(file: DiskFile): boolean {
+  if (!/\.json$/i.test(file.path)) return OTHER_FORMAT.test(file.path);
+  const text = file.open((source) => new TextDecoder().decode(source.read(0, 4096)));
+  return /^\s*(?:\[|\{)\s*"traceEvents"\s*:/.test(text);
+}
+
+/** Reports files of formats that are not read, where nothing else of their folder is. */
+function reportOtherFormats(
+  files: readonly DiskFile[],
+  entries: readonly { readonly file: DiskFile; readonly format: FileFormat }[],
+  recording: Recording,
+): void {
+  const read = new Set(entries.filter(({ format }) => format !== 'att-part').map(({ file }) => dirName(file.path)));
+  for (const file of files) {
+    if (file.size === 0 || read.has(dirName(file.path)) || !isOtherFormat(file)) continue;
+    recording.report('profile/other-format', file.path, 'The file has a format that is not read. It is left out.');
+  }
+}
 
 /** Reports tables that have lost their columns: nothing of a run may be missing without a word. */
 function reportUnknown(files: readonly DiskFile[], known: ReadonlySet<DiskFile>, recording: Recording): void {

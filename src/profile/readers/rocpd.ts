@@ -409,7 +409,11 @@ class Reader {
     const names = new Map<number, string>();
     for (const [id, name] of this.rows('info_pmc', 'id, name')) if (text(name) !== '') names.set(num(id), text(name));
     let orphans = 0;
-    for (const [event, pmc, value] of this.rows('pmc_event', 'event_id, pmc_id, value')) {
+    // Streamed samples of a counter are no parts of its value.
+    const isStreamed = this.present.has('pmc_event') && this.columnsOf('pmc_event').has('sample_id');
+    const columns = `event_id, pmc_id, value${isStreamed ? ', sample_id' : ''}`;
+    for (const [event, pmc, value, sample = null] of this.rows('pmc_event', columns)) {
+      if (sample !== null) continue;
       const row = byEvent.find(num(event));
       const name = names.get(num(pmc));
       if (row !== undefined) this.r.serialised.add(this.r.dispatches.domain.get(row));

@@ -27,14 +27,26 @@ function isDescribing(name: string): boolean {
 
 /** Reads sysinfo.csv: the machine the folder was recorded on. */
 export function readSysinfo(source: ByteSource, recording: Recording): void {
+  let first: string | undefined;
   readCsv(
     source,
     (header) => (cells) => {
+      if (first !== undefined) {
+        if (first !== cells.join())
+          recording.report('profile/bad-sysinfo', source.path, 'There are several rows; the first one is used.');
+        return;
+      }
+      first = cells.join();
       applySysinfo((name) => cells[header.at(name)] ?? '', agentKey(source.path), source.path, recording);
     },
     textProblems(source.path, recording),
   );
 }
+
+/** Values beyond which a field has another unit than its own: MHz and GB/s. */
+const CLOCK = [100, 10_000] as const;
+const BANDWIDTH = [100, 100_000] as const;
+const ANY = [0, Number.POSITIVE_INFINITY] as const;
 
 /** Facts of the run by their names in the document, and what the columns of today and of Omniperf 1 call them. */
 const RUN_FACTS: readonly (readonly string[])[] = [
@@ -52,26 +64,30 @@ const RUN_FACTS: readonly (readonly string[])[] = [
 export function applySysinfo(text: (name: string) => string, key: string, file: string, recording: Recording): void {
   const first = (names: readonly string[]) => names.find((name) => text(name) !== '');
   const textOf = (...names: string[]) => text(first(names) ?? names[0]);
-  const positive = (...names: string[]) => {
+  const positive = (...names: string[]) => within(ANY, ...names);
+  const within = ([least, most]: readonly [number, number], ...names: string[]) => {
     const name = first(names);
     if (name === undefined) return undefined;
     const value = number(text(name));
-    if (value !== undefined && value > 0) return value;
+    if (value !== undefined && value > 0 && value >= least && value <= most) return value;
     recording.report('profile/bad-sysinfo', file, `${name} is '${text(name)}'; numbers that need it are unknown.`);
     return undefined;
   };
   const agent = recording.agent(key);
   const arch = textOf('gpu_arch', 'gpu_soc');
-  recording.setArch(agent, /^gfx[0-9a-f]+$/.test(arch) ? arch : undefined, file);
+  const target = /^(?:amdgcn-amd-amdhsa--)?(gfx[0-9a-f]+)(?=:|$)/i.exec(arch)?.[1];
+  if (target === undefined && arch !== '')
+    recording.report('profile/bad-sysinfo', file, `The architecture is '${arch}'; numbers that need it are unknown.`);
+  recording.setArch(agent, target?.toLowerCase(), file);
   agent.name = textOf('gpu_model', 'gpu_name', 'name') || undefined;
   agent.cuCount = positive('cu_per_gpu', 'numCU');
   agent.simdPerCu = positive('simd_per_cu', 'numSIMD');
   agent.xccCount = positive('num_xcd');
   agent.wavesPerCu = positive('max_waves_per_cu', 'maxWavesPerCU');
-  agent.maxClockMhz = positive('max_sclk', 'sclk');
-  agent.memoryClockMhz = positive('max_mclk', 'mclk');
+  agent.maxClockMhz = within(CLOCK, 'max_sclk', 'sclk');
+  agent.memoryClockMhz = within(CLOCK, 'max_mclk', 'mclk');
   agent.hbmChannels = positive('num_memory_channels', 'num_hbm_channels');
-  agent.hbmGbps = positive('hbm_bw', 'hbmBW');
+  agent.hbmGbps = within(BANDWIDTH, 'hbm_bw', 'hbmBW');
   agent.l2Channels = positive('total_l2_chan', 'totalL2Banks', 'L2Banks');
   for (const names of RUN_FACTS) {
     if (textOf(...names) !== '') recording.info.set(names[0], textOf(...names));
@@ -245,6 +261,19 @@ interface Channels {
   readonly count: number;
 }
 
+/** Reports counters with fewer channels than the L2 of the GPU has: what they add up to is of a part of it. */
+function reportChannels(r: Recording, file: string, channels: ReadonlyMap<string, readonly number[]>): void {
+  const most = r.agents.get(agentKey(file))?.l2Channels;
+  for (const [name, columns] of channels) {
+    if (most === undefined || !name.startsWith('TCC_') || columns.length >= most) continue;
+    r.report(
+      'profile/uneven-counters',
+      file,
+      `${name} has ${columns.length} channels here, and the L2 of the GPU has ${most}: what they add up to is of a part of it.`,
+    );
+  }
+}
+
 function channelsOf(values: readonly number[]): Channels {
   return { sum: values.reduce((a, b) => a + b), most: Math.max(...values), count: values.length };
 }
@@ -367,6 +396,7 @@ function wideHandler(h: Header, file: string, r: Recording, numbers: RowNumbers)
       channels.set(channel[1], list);
     } else if (!isDescribing(name)) scalars.push({ index, name: prefix + name });
   });
+  reportChannels(r, file, channels);
   const dispatchRow = dispatchRows(h, file, r);
   const identity = identityOf(h);
   /** The rows of dispatches by what tells them apart, undefined for those that are left out. */

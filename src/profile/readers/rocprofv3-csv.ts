@@ -27,6 +27,9 @@ export type CsvKind =
   | 'compute-sysinfo'
   | 'compute-roofline';
 
+/** The end of a dispatch, copy or call; rocprof 2 calls it otherwise. */
+const END = ['End_Timestamp', 'Stop_Timestamp'] as const;
+
 /** What a CSV file is, judged by its columns only; undefined when it is none of the known kinds. */
 export function csvKind(header: Header): CsvKind | undefined {
   if (header.has('Counter_Name', 'Counter_Value')) {
@@ -36,6 +39,10 @@ export function csvKind(header: Header): CsvKind | undefined {
   if (header.has('Sample_Timestamp', 'Instruction')) return 'pc-sampling';
   if (header.has('Vaddr', 'Instruction', 'Latency')) return 'att-stats';
   if (header.has('Node_Id', 'Agent_Type')) return 'agent-info';
+  // rocprof 2 writes what the GPU did beside API calls.
+  if (header.has('Domain', 'Operation') && header.at(...END) >= 0) {
+    return header.has('Kernel_Name') ? 'kernel-trace' : 'memory-copy';
+  }
   const hasTimes = header.has('Kind', 'Kernel_Name', 'Start_Timestamp', 'End_Timestamp');
   if (hasTimes || header.has('Kernel_Name', 'Workgroup_Size_X')) return 'kernel-trace';
   if (header.at('gpu_arch', 'gpu_soc') >= 0 && header.at('workload_name', 'cu_per_gpu', 'numCU') >= 0) {
@@ -58,11 +65,13 @@ export function csvKind(header: Header): CsvKind | undefined {
 export function readRocprofCsv(source: ByteSource, kind: CsvKind, recording: Recording): void {
   const make = HANDLERS[kind];
   if (make === undefined) return;
+  const listed = kind === 'counter-collection' && listsInstances(source);
   const rows = readCsvRows(
     source,
-    (header) => make(header, source.path, recording),
+    (header) => make(header, source.path, recording, listed),
     textProblems(source.path, recording),
   );
+  if (listed) recording.reportUnevenInstances(source.path, 0);
   if (rows === 0) reportEmpty(recording, source.path);
 }
 
@@ -71,7 +80,8 @@ export function textProblems(file: string, recording: Recording): (message: stri
   return (message) => recording.report('profile/bad-record', file, message);
 }
 
-type MakeHandler = (header: Header, file: string, recording: Recording) => RowHandler;
+/** `listed`: the file has a row for each instance of a counter. */
+type MakeHandler = (header: Header, file: string, recording: Recording, listed: boolean) => RowHandler;
 
 const HANDLERS: Partial<Record<CsvKind, MakeHandler>> = {
   'kernel-trace': kernelTrace,
@@ -155,7 +165,7 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
     start: h.at('Start_Timestamp'),
-    end: h.at('End_Timestamp'),
+    end: h.at(...END),
     agent: h.at('Agent_Id', 'GPU_ID'),
     queue: h.at('Queue_Id'),
     stream: h.at('Stream_Id'),
@@ -180,8 +190,11 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const agents = new CellIds((agent) => r.agentKeys.id(r.machines.agentKey(machine, agent ?? '')));
   const queues = queueIds(r);
   const streams = new CellIds((stream) => (stream === undefined ? -1 : r.streams.id(stream)));
+  // Among the operations of rocprof 2 are copies.
+  const copies = h.at('Operation') < 0 ? undefined : memoryCopy(h, file, r);
   return (row) => {
     if (row.length !== width) return badRow(r, file, 'the number of cells differs from the header');
+    if (copies !== undefined && row.text(at.name) === '') return copies(row);
     const { start, end, state } = r.clock.interval(row.value(at.start), row.value(at.end));
     const process = row.id(processes, at.pid);
     const kernel = row.id(kernels, at.name);
@@ -221,7 +234,7 @@ function queueIds(r: Recording): (agent: number, row: Row, column: number) => nu
 const NOT_TRACED =
   'Dispatches with counters are not in the trace of their process; they are counted, with times of the run with counters.';
 
-function counterCollection(h: Header, file: string, r: Recording): RowHandler {
+function counterCollection(h: Header, file: string, r: Recording, listed: boolean): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
     start: h.at('Start_Timestamp'),
@@ -246,6 +259,13 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
   const domain = r.machineDomain(machine);
   const d = r.dispatches;
   const firstRow = d.length;
+  if (listed) {
+    r.report(
+      'profile/counter-instances',
+      file,
+      'Counters have several rows with different values in a dispatch. They are taken for instances and added up.',
+    );
+  }
   /** The last dispatch whose size was compared: most rows are of the one before. */
   let sized = { row: -1, grid: -1, fits: true };
   const processes = new CellIds((pid) => r.processOrdinal(folder, processKey(file, pid)));
@@ -307,9 +327,35 @@ function counterCollection(h: Header, file: string, r: Recording): RowHandler {
       };
       known = d.add(launch, { start, end, state, domain, dispatchId, correlation: row.count(at.correlation) });
     }
-    // rocprofv3 has added up the instances.
-    if (value !== undefined) r.addCounter(counter, known, value, file, 'sums');
+    // rocprofv3 has added up the instances, but for files that list them. What it derives (small letters) is no count.
+    const isInstance = listed && !/[a-z]/.test(counter.replace(/_sum$/, ''));
+    if (value !== undefined) r.addCounter(counter, known, value, file, isInstance ? 'instances' : 'sums');
   };
+}
+
+/** Bytes at the beginning of a file that tell whether it lists instances. */
+const INSTANCE_SAMPLE = 1 << 16;
+
+/**
+ * Whether a file has a row for each instance of a counter: rows that follow each other are of one counter and dispatch, and their values
+ * differ. Rows that are there twice have the same value.
+ */
+function listsInstances(source: ByteSource): boolean {
+  const bytes = source.read(0, INSTANCE_SAMPLE).slice();
+  const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
+  const head = { path: source.path, size: whole.length, read: (at: number, n: number) => whole.subarray(at, at + n) };
+  let found = false;
+  readCsv(head, (h) => {
+    const at = ['Process_Id', 'Agent_Id', 'Dispatch_Id', 'Counter_Name'].map((name) => h.at(name));
+    const valueAt = h.at('Counter_Value');
+    let [before, value] = ['', ''];
+    return (cells) => {
+      const key = at.map((index) => cells[index] ?? '').join();
+      if (key === before && number(cells[valueAt]) !== number(value)) found = true;
+      [before, value] = [key, cells[valueAt] ?? ''];
+    };
+  });
+  return found;
 }
 
 /** Reads agent_info.csv: the GPUs and CPUs of a machine. */
@@ -392,8 +438,8 @@ function addCallOf(r: Recording, id: number, call: CallTime): void {
 }
 
 function apiTrace(h: Header, file: string, r: Recording): RowHandler {
-  const [domain, name, start, end, pid] = ['Domain', 'Function', 'Start_Timestamp', 'End_Timestamp', 'Process_Id'].map(
-    (n) => h.at(n),
+  const [domain, name, start, end, pid] = [['Domain'], ['Function'], ['Start_Timestamp'], END, ['Process_Id']].map(
+    (n) => h.at(...n),
   );
   const [threadAt, correlationAt] = [h.at('Thread_Id'), h.at('Correlation_Id')];
   const clock = r.machineDomain(r.machines.ofFolder(dirName(file)));
@@ -445,7 +491,9 @@ function stats(h: Header, file: string, r: Recording): CellsHandler {
 }
 
 function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
-  const at = ['Direction', 'Stream_Id', 'Correlation_Id', 'Start_Timestamp', 'End_Timestamp'].map((n) => h.at(n));
+  const at = [['Direction', 'Operation'], ['Stream_Id'], ['Correlation_Id'], ['Start_Timestamp'], END].map((n) =>
+    h.at(...n),
+  );
   const bytes = h.at('Bytes', 'Size', 'Copy_Bytes');
   const pid = h.at('Process_Id', 'Guid');
   const domain = r.machineDomain(r.machines.ofFolder(dirName(file)));
