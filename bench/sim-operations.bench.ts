@@ -155,9 +155,13 @@ const LISTED: readonly Operation[] = [
 const plainName = (name: string): string => name.replace(/_e(?:32|64)$/, '');
 const listed = new Set(LISTED.map(([name]) => name));
 const others = vectorOperations('gfx942').filter(([name]) => !listed.has(plainName(name)));
+/** `-- --only=TEXT`: the rows whose names match, and v_fma_f32, which all are compared with. */
+const only = new RegExp(process.argv.find((a) => a.startsWith('--only='))?.slice(7) ?? '');
+const chosen = ([name]: Operation): boolean => name === 'v_fma_f32' || only.test(name);
+const chosenListed = LISTED.filter(chosen);
 const OPERATIONS: readonly Operation[] = [
-  ...LISTED,
-  ...others.map(([name, line]): Operation => [`* ${plainName(name)}`, line]),
+  ...chosenListed,
+  ...others.map(([name, line]): Operation => [`* ${plainName(name)}`, line]).filter(chosen),
 ];
 
 /** Operations of a lane: packed instructions have two, accesses one a dword. */
@@ -256,8 +260,8 @@ for (const i of order) {
   console.log(`  ${name.padEnd(26)}${ns.toFixed(1).padStart(9)}${ratioOf(i).toFixed(1).padStart(8)}`);
 }
 for (const [from, to, what] of [
-  [0, LISTED.length, 'listed operations'],
-  [LISTED.length, OPERATIONS.length, 'other vector instructions (*)'],
+  [0, chosenListed.length, 'listed operations'],
+  [chosenListed.length, OPERATIONS.length, 'other vector instructions (*)'],
 ] as const) {
   const cliffs = order.filter((i) => i >= from && i < to && ratioOf(i) > 4).length;
   console.log(`${cliffs} of ${to - from} ${what} take more than 4 times as long as v_fma_f32`);
