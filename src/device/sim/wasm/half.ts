@@ -157,32 +157,27 @@ export function roundHalf(fn: WasmFunction, rounding: Rounding = 0): void {
     return;
   }
   const [x, power] = [fn.local('v128'), fn.local('v128')];
+  // One and a half times 2^13 times the power of two below the size: the sum has as many places as f16, whichever sign is added.
   fn.tee(x)
-    .v128(...splat(0x7fffffff))
-    .op('v128.and')
-    .v128(...splat(0x47800000))
-    .op('f32x4.pmin');
-  // 2^13 times the power of two below the size: the sum has as many places as f16.
-  fn.tee(power)
-    .get(power)
+    .get(x)
     .v128(...splat(0x7f800000))
     .op('v128.and')
     .v128(...splat(113 << 23))
     .op('i32x4.max_s')
-    .v128(...splat(13 << 23))
+    .v128(...splat(143 << 23))
+    .op('i32x4.min_s')
+    .v128(...splat((13 << 23) + 0x400000))
     .op('i32x4.add')
     .tee(power)
     .op('f32x4.add')
     .get(power)
-    .op('f32x4.sub')
-    .tee(power);
-  // From 65520 on the size is 65536 now, which is infinite.
-  fn.get(power)
-    .v128(...splat(0x477fffff))
-    .op('i32x4.gt_s')
-    .v128(...splat(0x7f800000))
-    .op('v128.and')
-    .op('v128.or');
+    .op('f32x4.sub');
+  // From 65520 on the size is 65536 now, or more, which is infinite.
+  fn.v128(...splat((112 + 127) << 23))
+    .op('f32x4.mul')
+    .v128(...splat((127 - 112) << 23))
+    .op('f32x4.mul');
+  // Zeros keep their sign.
   fn.get(x)
     .v128(...splat(-0x80000000))
     .op('v128.and')
@@ -230,24 +225,12 @@ export function truncateHalf(fn: WasmFunction): void {
  * even last bit becomes its odd neighbour on the error's side.
  */
 export function makeOdd(fn: WasmFunction, sum: number): void {
-  const error = fn.local('v128');
-  fn.set(error).get(sum);
-  // +1 moves away from zero, -1 towards it: away when error and sum have the same sign.
-  fn.get(error)
-    .get(sum)
-    .op('v128.xor')
-    .i32(31)
-    .op('i32x4.shr_s')
-    .v128(...splat(1))
-    .op('v128.or');
-  fn.get(error).v128(0, 0, 0, 0).op('f32x4.lt').get(error).v128(0, 0, 0, 0).op('f32x4.gt').op('v128.or').op('v128.and');
-  fn.get(sum)
-    .v128(...splat(1))
-    .op('v128.and')
-    .v128(...splat(1))
-    .op('i32x4.sub')
-    .op('v128.and')
-    .op('i32x4.add');
+  const [error, inexact] = [fn.local('v128'), fn.local('v128')];
+  fn.tee(error).op('f32x4.abs').v128(0, 0, 0, 0).op('f32x4.gt').set(inexact);
+  // One less where it was rounded away from zero, and then the last bit.
+  fn.get(sum).get(error).get(sum).op('v128.xor').i32(31).op('i32x4.shr_s').get(inexact).op('v128.and').op('i32x4.add');
+  fn.get(inexact).i32(31).op('i32x4.shr_u').op('v128.or');
+  fn.release('v128', inexact);
   fn.release('v128', error);
 }
 

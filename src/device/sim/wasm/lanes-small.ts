@@ -74,9 +74,9 @@ export function small(
       code.push(a);
       fn.tee(x).get(x).op('f32x4.floor').op('f32x4.sub');
       fn.release('v128', x);
-      roundHalf(fn, code.mode.round64);
-      // 0.99951171875
+      // The largest below 1, 0.99951171875, goes first: rounding keeps the order, and the difference is exact.
       fn.v128(...splat4(0x3f7fe000)).op('f32x4.min');
+      round(fn);
       return;
     }
     case 'div_fixup':

@@ -1,8 +1,9 @@
 // Expressions over a chunk of four lanes as SIMD code on the wasm stack. i32, f32, and f16 and bf16 (as f32 values) fill one v128;
 // booleans are masks of 32-bit lanes; i64 and f64 are made by halves of two lanes. The interpreter's counterpart is interpreter/evaluate.ts.
 import { type Expr, semanticsOf, source, type VectorOperation } from '../../../isa/semantics/index.ts';
+import { type BitWriter, bitForm } from './bit-forms.ts';
 import type { WasmModule } from './emit.ts';
-import type { LaneMode, LaneWriter } from './lane-writer.ts';
+import type { LaneMode } from './lane-writer.ts';
 import { floatOperator } from './lanes-float.ts';
 import { wideOperator } from './lanes-wide.ts';
 import { callMath } from './math.ts';
@@ -49,7 +50,7 @@ function usesOf(op: VectorOperation, results: readonly Expr[]): ReadonlyMap<Expr
   return uses;
 }
 
-export class LaneCode implements LaneWriter {
+export class LaneCode implements BitWriter {
   readonly run: LaneTarget;
   readonly module: WasmModule;
   readonly mode: LaneMode;
@@ -121,6 +122,11 @@ export class LaneCode implements LaneWriter {
     if (e === PERMUTED) {
       for (const n of [0, 1, 2]) this.push(source('i32', n));
       callMath(this, 'permute_bytes');
+      return;
+    }
+    const form = bitForm(e);
+    if (form !== undefined) {
+      form(this, e);
       return;
     }
     switch (e.op) {
@@ -208,7 +214,11 @@ export class LaneCode implements LaneWriter {
     const { fn } = this;
     const [condition, a, b] = e.args as [Expr, Expr, Expr];
     if (!isWide(e.type) && asksForNan(condition) && a.args.length > 0) {
-      this.selectForNan(condition, a, b);
+      this.selectForNan(
+        () => this.push(condition),
+        a,
+        () => this.push(b),
+      );
       return;
     }
     this.push(a, half);
@@ -225,12 +235,12 @@ export class LaneCode implements LaneWriter {
   }
 
   /** What NaNs get is computed where there are some. */
-  private selectForNan(condition: Expr, forNan: Expr, other: Expr): void {
+  selectForNan(pushCondition: () => void, forNan: Expr, pushOther: () => void): void {
     const { fn } = this;
     const [mask, result] = [fn.local('v128'), fn.local('v128')];
-    this.push(other);
+    pushOther();
     fn.set(result);
-    this.push(condition);
+    pushCondition();
     fn.tee(mask).op('v128.any_true').if();
     // What is computed first in here is not known behind.
     const known = this.done;

@@ -194,21 +194,6 @@ function mantissas(fn: WasmFunction): void {
   fn.op('v128.bitselect');
 }
 
-/** The same of f16 as f32 values, which have no denormals. */
-function halfMantissas(fn: WasmFunction, x: number): void {
-  const size = fn.local('v128');
-  fn.get(x);
-  word(fn, ~0x7f800000);
-  fn.op('v128.and');
-  word(fn, 0x3f000000);
-  fn.op('v128.or').get(x).get(x);
-  word(fn, 0x7fffffff);
-  fn.op('v128.and').set(size);
-  pushOrdinary(fn, size);
-  fn.op('v128.bitselect');
-  fn.release('v128', size);
-}
-
 /**
  * The class of a number from its words (high, low; narrow formats: the word twice): 0 signalling NaN, 1 quiet NaN, 2 -infinity,
  * 3 -normal, 4 -denormal, 5 -0, 6 +0 … 9 +infinity.
@@ -259,7 +244,6 @@ export const EXPONENT: Record<string, MathFunction> = {
   'ldexp.f16': { parameters: 2, build: ldexp16 },
   'ldexp.f64': { parameters: 2, inline: true, build: ldexp64 },
   'frexp_mant.f32': { parameters: 1, build: mantissas },
-  'frexp_mant.f16': { parameters: 1, inline: true, build: (fn, _module, [x]) => halfMantissas(fn, x as number) },
   'frexp_mant.f64': { parameters: 1, build: mantissa64 },
   'frexp_exp.f32': { parameters: 1, build: exponents },
   'frexp_exp.f16': { parameters: 1, build: exponents },

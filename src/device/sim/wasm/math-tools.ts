@@ -2,7 +2,7 @@
 
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { makeOdd } from './half.ts';
-import { type Directed, demoteDirected } from './rounding.ts';
+import { type Directed, demoteDirected, pushSigns } from './rounding.ts';
 
 /** A function of the module that code of lanes calls, or has in line: v128 parameters, one v128 result. */
 export interface MathFunction {
@@ -62,24 +62,12 @@ export function upper(fn: WasmFunction, half: number): void {
 
 /** Sets the f64 sum in a local, rounded with the error on the stack, to odd, and pushes it. */
 export function makeOddDouble(fn: WasmFunction, sum: number): void {
-  const error = fn.local('v128');
-  const one: [number, number, number, number] = [1, 0, 1, 0];
-  fn.set(error).get(sum);
-  fn.get(error)
-    .get(sum)
-    .op('v128.xor')
-    .i32(63)
-    .op('i64x2.shr_s')
-    .v128(...one)
-    .op('v128.or');
-  fn.get(error).v128(0, 0, 0, 0).op('f64x2.lt').get(error).v128(0, 0, 0, 0).op('f64x2.gt').op('v128.or').op('v128.and');
-  fn.get(sum)
-    .v128(...one)
-    .op('v128.and')
-    .v128(...one)
-    .op('i64x2.sub')
-    .op('v128.and')
-    .op('i64x2.add');
+  const [error, inexact] = [fn.local('v128'), fn.local('v128')];
+  fn.tee(error).op('f64x2.abs').v128(0, 0, 0, 0).op('f64x2.gt').set(inexact);
+  fn.get(sum).get(error).get(sum).op('v128.xor');
+  pushSigns(fn);
+  fn.get(inexact).op('v128.and').op('i64x2.add').get(inexact).i32(63).op('i64x2.shr_u').op('v128.or');
+  fn.release('v128', inexact);
   fn.release('v128', error);
 }
 

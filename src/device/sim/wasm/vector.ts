@@ -442,7 +442,7 @@ const isNeverDenormal = ({ op }: Expr, readsDenormals: boolean): boolean =>
   NEVER_DENORMAL.has(op) || (op === 'f32.sin_turns' && !readsDenormals);
 
 /** Operators of f16 whose results are not below zero, nor negative zeros. */
-const NEVER_NEGATIVE = new Set(['f16.exp2']);
+const NEVER_NEGATIVE = new Set(['f16.exp2', 'f16.fract']);
 
 /** Operators whose code gives no NaN but the default quiet one. */
 const DEFAULT_NAN = new Set([
