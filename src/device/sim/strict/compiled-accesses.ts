@@ -241,10 +241,9 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
         f.code.br(done);
       });
       oneByOne();
-      known.reload();
     });
   };
-  const looked: Transfer = { ...plain, lanes };
+  const looked: Transfer = { ...plain, lanes, finish: () => quads?.finish(), leave: () => quads?.finish() };
   // An element is in range as a whole: its first piece stands for it.
   const look: Transfer = isAtomic
     ? looked
@@ -253,7 +252,10 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
         move: (f, n, a) => {
           if (n === 0) note(f, a, 0, bytes);
         },
-        finish: (f) => run.finish(f),
+        finish: (f) => {
+          run.finish(f);
+          quads?.finish();
+        },
       };
   if (!isWrite) return look;
   /** Leaves where the part of the log has the current lane's address. */

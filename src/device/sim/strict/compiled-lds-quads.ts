@@ -18,7 +18,7 @@ import {
   LDS_WRITTEN,
   MANY_TAGS,
 } from './lds.ts';
-import { SHADOW_LDS, SHADOW_LDS_TAG } from './registers.ts';
+import { SHADOW_LDS_TAG } from './registers.ts';
 
 /** Loads, stores, and atomics that return nothing. */
 export type LdsAccess = 'load' | 'store' | 'atomic';
@@ -32,7 +32,7 @@ export class LdsQuads {
   private readonly head: number;
   /** Whether loads into LDS may still be to write. */
   private readonly mayFly: number;
-  /** Lowest and highest bytes of the workgroup, four of each, of which the least and the most count. */
+  /** Lowest and highest bytes that have been noted here, four of each, of which the least and the most count. */
   private readonly low: number;
   private readonly high: number;
   /** The wavefront's tags: of a dword, and of four. */
@@ -60,6 +60,7 @@ export class LdsQuads {
     [this.low, this.high, this.tags] = [code.local('v128'), code.local('v128'), code.local('v128')];
     [this.tagged, this.next] = [code.local('v128'), code.local('v128')];
     const { head } = this;
+    fn.v128(-1, -1, -1, -1).set(this.low).v128(0, 0, 0, 0).set(this.high);
     beginLds(fn, shadow, head);
     code.if(() => f.resume());
     pushMayFly(fn, shadow, head).set(this.mayFly);
@@ -71,26 +72,25 @@ export class LdsQuads {
       [kind === 'load' ? LDS_READER_PC : LDS_WRITER_PC, this.places],
     ] as const;
     for (const [which, place] of arrays) fn.get(head).memory('i32.load', which).set(place);
-    if (kind === 'atomic') fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
-    this.reload();
+    if (kind === 'atomic') fn.get(head).i32(1).memory('i32.store', LDS_UPDATED);
   }
 
-  /** Others may have noted bytes since. */
-  reload(): void {
+  /** The bytes that have been noted join those of the workgroup: behind the last lane, and before TypeScript looks. */
+  finish(): void {
     const { fn, head, low, high } = this;
-    fn.get(head).memory('v128.load', LDS_LOW).set(low).get(head).memory('v128.load', LDS_HIGH).set(high);
+    fn.get(head).get(head).memory('v128.load', LDS_LOW).get(low).op('i32x4.min_u').memory('v128.store', LDS_LOW);
+    fn.get(head).get(head).memory('v128.load', LDS_HIGH).get(high).op('i32x4.max_u').memory('v128.store', LDS_HIGH);
   }
 
   /** Notes the dwords at the LDS addresses in a vector, or goes to `slow`: nothing wrong has been noted then. */
   note(all: number, slow: Label): void {
-    const { fn, head, low, high, kind } = this;
+    const { fn, low, high, kind } = this;
     const { code } = this.f;
     fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').get(this.mayFly).op('i32.or');
     code.brIf(slow);
     for (const [n, address] of this.addresses.entries()) fn.get(all).lane('i32x4.extract_lane', n).set(address);
-    fn.get(head).get(low).get(all).op('i32x4.min_u').tee(low).memory('v128.store', LDS_LOW);
-    fn.get(head).get(high).get(all).v128(4, 4, 4, 4).op('i32x4.add').op('i32x4.max_u').tee(high);
-    fn.memory('v128.store', LDS_HIGH);
+    fn.get(low).get(all).op('i32x4.min_u').set(low);
+    fn.get(high).get(all).v128(4, 4, 4, 4).op('i32x4.add').op('i32x4.max_u').set(high);
     if (kind === 'load') this.noteLoad(all, slow);
     else if (kind === 'store') this.noteStore(all, slow);
     else this.noteAtomic(all, slow);

@@ -21,7 +21,10 @@ export function accessFunction(module: WasmModule, mode: Mode, t: Transfer): Was
 /** The same for a transfer that only looks: it leaves 1 when it could look at all lanes, and 0 when one of them made it resume. */
 export function lookFunction(module: WasmModule, mode: Mode, t: Transfer): WasmFunction {
   return module.helper(`look.${mode.key}.${t.key}`, parameterTypes(mode, t), ['i32'], (fn) => {
-    const f = writeAccess(fn, module, mode, t, () => fn.i32(0).return());
+    const f = writeAccess(fn, module, mode, t, () => {
+      t.leave?.();
+      fn.i32(0).return();
+    });
     t.finish?.(f);
     fn.i32(1);
   });

@@ -68,6 +68,8 @@ export interface Transfer {
   commit(f: Frame): void;
   /** All lanes have been gone over; of transfers that only look. */
   readonly finish?: (f: Frame) => void;
+  /** A lane makes the function leave; of transfers that only look. */
+  readonly leave?: () => void;
 }
 
 /** Transposes four vectors (locals) in place: lane j of vector i becomes lane i of vector j. */
