@@ -65,6 +65,9 @@ class LaneWriter {
   private readonly place: number;
   /** As CellLocals has it. */
   private readonly mine: number;
+  /** The table of pages, and its length. */
+  private readonly table: number;
+  private readonly count: number;
   /** The page's bits of written bytes, or 0. */
   private readonly written: number;
   private readonly mask: number;
@@ -93,6 +96,7 @@ class LaneWriter {
     const local = (): number => fn.local('i32');
     [this.actor, this.epoch, this.page, this.place] = [local(), local(), local(), local()];
     [this.written, this.mask, this.bits, this.mine] = [local(), local(), local(), local()];
+    [this.table, this.count] = [local(), local()];
     const { shadow, at, pc, actor, epoch, mine, page, place: cell, mask, written } = this;
     const locals = { shadow, at, pc, actor, epoch, events: local(), mine, page, cell, mask, written };
     const leave = (): void => this.code.brIf(this.slow as Label);
@@ -105,6 +109,8 @@ class LaneWriter {
     if (lane !== undefined && bytes < DWORD) this.noteOneDword();
     fn.get(this.shadow).memory('i32.load', SHADOW_ACTOR).set(this.actor);
     fn.get(this.shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
+    fn.get(this.shadow).memory('i32.load', SHADOW_PAGES).set(this.table);
+    fn.get(this.shadow).memory('i32.load', SHADOW_PAGE_COUNT).set(this.count);
     if (lane === undefined) this.noteOrLook();
     else if (bytes === DWORD) this.noteDwords(lane);
     else this.noteEach();
@@ -131,12 +137,11 @@ class LaneWriter {
    */
   private noteDwords(lane: WasmFunction): void {
     const { fn, code, shadow, lanes, pc, at } = this;
-    const [quick, count] = [fn.local('i32'), fn.local('i32')];
-    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).i32(2).op('i32.shl');
-    fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
+    const quick = fn.local('i32');
+    fn.get(this.count).i32(2).op('i32.shl').get(this.table).op('i32.add').set(quick);
     code.block((done) => {
       code.block((slow) => {
-        this.pushQuick(at, quick, count, slow);
+        this.pushQuick(at, quick, slow);
         fn.i32(~HOLDS).op('i32.and').op('i32.eqz');
         code.brIf(slow);
         fn.i32(BYTES).set(this.mask);
@@ -144,7 +149,7 @@ class LaneWriter {
           code.block((next) => {
             code.block((other) => {
               this.slow = other;
-              this.noteQuickLane(one, quick, count);
+              this.noteQuickLane(one, quick);
               code.br(next);
             });
             fn.get(shadow).get(one).get(pc).call(lane).op('i32.eqz').if().i32(0).return().end();
@@ -157,14 +162,14 @@ class LaneWriter {
   }
 
   /** Leaves the quick table's word of the page at an address (race-pages.ts); goes to `slow` where there is none. */
-  private pushQuick(at: number, quick: number, count: number, slow: Label): WasmFunction {
+  private pushQuick(at: number, quick: number, slow: Label): WasmFunction {
     const { fn, code, page } = this;
-    fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page).get(count).op('i32.ge_u');
+    fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page).get(this.count).op('i32.ge_u');
     code.brIf(slow);
     return fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load');
   }
 
-  private noteQuickLane(at: number, quick: number, count: number): void {
+  private noteQuickLane(at: number, quick: number): void {
     const { fn, code, kind, place, mine, bits } = this;
     const slow = this.slow as Label;
     const isWrite = kind === 'store';
@@ -172,7 +177,7 @@ class LaneWriter {
       .i32(DWORD - 1)
       .op('i32.and');
     code.brIf(slow);
-    this.pushQuick(at, quick, count, slow).tee(bits);
+    this.pushQuick(at, quick, slow).tee(bits);
     fn.i32(HOLDS)
       .op('i32.and')
       .i32(isWrite ? HOLDS_STORES : HOLDS_READS)
@@ -236,7 +241,7 @@ class LaneWriter {
 
   /** Goes to `next` when the element at `at` has been noted, and to `slow` when that needs a look at more than one record. */
   private noteLane(next: Label, slow: Label): void {
-    const { fn, code, shadow, at, bytes, page, written } = this;
+    const { fn, code, at, bytes, page, written } = this;
     if (bytes >= DWORD) {
       fn.get(at)
         .i32(DWORD - 1)
@@ -252,10 +257,9 @@ class LaneWriter {
         .op('i32.gt_u');
       code.brIf(slow);
     }
-    fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page);
-    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
+    fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page).get(this.count).op('i32.ge_u');
     code.brIf(slow);
-    fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add');
+    fn.get(this.table).get(page).i32(2).op('i32.shl').op('i32.add');
     fn.memory('i32.load').tee(page).op('i32.eqz');
     code.brIf(slow);
     fn.get(page)
