@@ -78,9 +78,24 @@ export function writtenAtBlocks(program: Program, subject: ProgramFunction): Map
   });
 }
 
-function write({ some, every }: Written, { effects }: CodeInstruction): void {
+function write({ some, every }: Written, { effects, instruction }: CodeInstruction): void {
   addSlots(some, effects.defs);
   addSlots(every, effects.defs);
+  addSlots(some, chosenByIndex(instruction));
+}
+
+/** The bit of s_set_gpr_idx that moves destinations. */
+const MOVES_DESTINATION = 8;
+const SGPRS = 102;
+const VGPRS = 256;
+
+/** Registers of which an index in M0 chooses those that are written, by an instruction or by those behind it. */
+function chosenByIndex(instruction: Instruction): SlotRange[] {
+  const { operation } = instruction.row;
+  if (/^s_movreld_/.test(operation)) return [{ first: 0, count: SGPRS }];
+  const field = operation === 's_set_gpr_idx_on' ? 'src1' : operation === 's_set_gpr_idx_mode' ? 'simm16' : undefined;
+  const isMoved = field !== undefined && (immediateOf(instruction, field) & MOVES_DESTINATION) !== 0;
+  return isMoved ? [{ first: Slot.VGPR0, count: VGPRS }] : [];
 }
 
 function join(input: Written, { some, every }: Written): boolean {

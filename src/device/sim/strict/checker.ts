@@ -9,7 +9,7 @@ import { type Instruction, type RegisterFile, targetInfo } from '../../../isa/in
 import { MAX_WAIT_STATES } from '../../../program/index.ts';
 import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
 import { polledLoops } from '../dispatch/spin.ts';
-import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
+import { type BoundInstruction, indexedInstruction, type LoadedCode } from '../interpreter/loaded-code.ts';
 import { gpuWindow, WAVE_SCRATCH_BASE } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
@@ -25,7 +25,7 @@ import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
 import { type FlightsOf, LdsShadow, tagsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
-import { BOTH, type StrictPlan, strictPlan } from './plan.ts';
+import { type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver, learns } from './polls.ts';
 import { actorOf } from './race-events.ts';
 import { RegisterChecks } from './register-checks.ts';
@@ -88,6 +88,8 @@ let dispatches = ANY_DISPATCH;
 class CodeFacts {
   /** By pc / 4. */
   readonly plans: (StrictPlan | undefined)[] = [];
+  /** Those under s_set_gpr_idx: by dword of the code and what M0 adds to which operands. */
+  readonly indexedPlans = new Map<number, StrictPlan>();
   readonly paths = new KnownPaths();
   /** An instruction seen so far names an AGPR. */
   namesAccumulators = false;
@@ -270,6 +272,19 @@ export class StrictChecker implements Monitor {
     return plan;
   }
 
+  /** The plan of an instruction with the registers that M0 moves its operands to. */
+  private indexedPlan(w: Wave, pc: number, { instruction }: BoundInstruction): StrictPlan {
+    const { indexedPlans } = (this.running as Running).facts;
+    const m0 = w.sgprs[M0] as number;
+    const key = (pc >>> 2) * 4096 + ((m0 & 0xff) | ((m0 >>> 4) & 0xf00));
+    let plan = indexedPlans.get(key);
+    if (plan === undefined) {
+      plan = strictPlan(indexedInstruction(w, instruction).moved);
+      indexedPlans.set(key, plan);
+    }
+    return plan;
+  }
+
   /** Whether an instruction names a register that the descriptor does not allocate. */
   isBeyondAllocation(plan: StrictPlan): boolean {
     const limits = this.limits();
@@ -346,7 +361,7 @@ export class StrictChecker implements Monitor {
 
   /** What there is to say about an instruction that is about to execute; `at` is its loaded address. */
   look(w: Wave, at: number, bound: BoundInstruction): void {
-    const { base, registers: checks } = this.now;
+    const { base } = this.now;
     const pc = at - base;
     const plan = this.planFor(pc, bound.instruction);
     const isBeyond = this.isBeyond[pc >>> 2] ?? this.isBeyondAllocation(plan);
@@ -356,15 +371,10 @@ export class StrictChecker implements Monitor {
     const shadow = state.waves[w.index] as WaveShadow;
     if (w.vskip || w.gprIndexing) shadow.registers.outstanding[1] = 0;
     if (w.vskip && (plan.isVector || (plan.access !== undefined && !plan.access.isScalar))) return;
-    if (w.gprIndexing && plan.isVector) {
-      checks.checkWaits(w, shadow, pc, plan);
-      this.defineIndexed(w, shadow, plan);
-      return;
-    }
-    this.check(w, state, shadow, pc, plan);
+    this.check(w, state, shadow, pc, w.gprIndexing && plan.isVector ? this.indexedPlan(w, pc, bound) : plan);
   }
 
-  /** One instruction, without GPR indexing and vector skipping. */
+  /** One instruction that vector skipping does not pass over. */
   check(w: Wave, state: GroupState, shadow: WaveShadow, pc: number, plan: StrictPlan): void {
     const { registers: checks, accesses } = this.running as Running;
     const { lds } = state;
@@ -444,17 +454,6 @@ export class StrictChecker implements Monitor {
   /** Whether a deadlock is only waited for, so that the wavefronts are to be looked at further. */
   isPatient(): boolean {
     return this.now.deadlocks.takePatience();
-  }
-
-  /** GPR indexing moves operands by M0: reads are not checked, and what is written is where M0 says. */
-  private defineIndexed(w: Wave, { registers }: WaveShadow, plan: StrictPlan): void {
-    const m0 = w.sgprs[M0] as number;
-    const offset = ((m0 >> 12) & 8) !== 0 ? m0 & 0xff : 0;
-    const low = w.sgprs[EXEC] as number;
-    const high = w.sgprs[EXEC + 1] as number;
-    for (const { register } of plan.writes)
-      if (register + offset < 512) registers.define(register + offset, BOTH, low, high);
-    for (const slot of plan.scalarWrites) registers.setScalar(slot, true);
   }
 
   /** An instruction has executed. */
