@@ -72,42 +72,61 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
       .memory('i32.load', 4 * PAGE_WRITTEN)
       .set(written);
     code.loop((again) => {
-      pushCell(fn, page, at).set(cell);
-      fn.get(at)
-        .i32(QUAD - 1)
-        .op('i32.and')
-        .op('i32.eqz');
-      fn.get(bytes).i32(QUAD).op('i32.ge_u').op('i32.and').if('i32');
-      four.pushIsUniform().else().i32(0).end();
-      code.if(
-        () => {
-          fn.i32(QUAD).set(size);
-          fn.i32(BYTES).set(mask);
-          four.note(kind);
-        },
-        () => {
-          fn.i32(DWORD)
-            .get(at)
-            .i32(DWORD - 1)
-            .op('i32.and')
-            .op('i32.sub')
-            .tee(size);
-          fn.get(bytes).get(size).get(bytes).op('i32.lt_u').select().set(size);
-          fn.i32(1).get(size).op('i32.shl').i32(1).op('i32.sub');
-          fn.get(at)
-            .i32(DWORD - 1)
-            .op('i32.and')
-            .op('i32.shl')
-            .set(mask);
-          one.note(kind);
-        },
-      );
-      fn.get(at).get(size).op('i32.add').set(at);
-      fn.get(bytes).get(size).op('i32.sub').tee(bytes);
+      const part = (): void => {
+        fn.i32(DWORD)
+          .get(at)
+          .i32(DWORD - 1)
+          .op('i32.and')
+          .op('i32.sub')
+          .tee(size);
+        fn.get(bytes).get(size).get(bytes).op('i32.lt_u').select().set(size);
+        fn.i32(1).get(size).op('i32.shl').i32(1).op('i32.sub');
+        fn.get(at)
+          .i32(DWORD - 1)
+          .op('i32.and')
+          .op('i32.shl')
+          .set(mask);
+      };
+      noteNext(code, { ...locals, bytes, size }, [one, four], (writer) => writer.note(kind), part);
       code.brIf(again);
     });
     fn.i32(1);
   });
+}
+
+/**
+ * Notes the dword at `at`, or four from there on that have the same words, by `note`, and goes on behind them: leaves the bytes that are left. `part`
+ * sets `size` and `mask` to what is used of a dword, where that is not all of it.
+ */
+export function noteNext(
+  code: Code,
+  { at, bytes, page, cell, mask, size }: CellLocals & { readonly bytes: number; readonly size: number },
+  [one, four]: readonly [CellWriter, CellWriter],
+  note: (writer: CellWriter) => void,
+  part?: () => void,
+): void {
+  const { fn } = code;
+  pushCell(fn, page, at).set(cell);
+  fn.get(at)
+    .i32(QUAD - 1)
+    .op('i32.and')
+    .op('i32.eqz');
+  fn.get(bytes).i32(QUAD).op('i32.ge_u').op('i32.and').if('i32');
+  four.pushIsUniform().else().i32(0).end();
+  fn.i32(BYTES).set(mask);
+  code.if(
+    () => {
+      fn.i32(QUAD).set(size);
+      note(four);
+    },
+    () => {
+      fn.i32(DWORD).set(size);
+      part?.();
+      note(one);
+    },
+  );
+  fn.get(at).get(size).op('i32.add').set(at);
+  fn.get(bytes).get(size).op('i32.sub').tee(bytes);
 }
 
 /** Leaves where the reader's word of the dword is that the byte at `at` is in. */

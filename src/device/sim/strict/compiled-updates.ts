@@ -2,15 +2,12 @@
 // tell others, in kernels that learn from others (polls.ts), TypeScript notes (GlobalRaces.releaseAll).
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
-import { CellWriter, openFunction, pushCell } from './compiled-details.ts';
+import { CellWriter, noteNext, openFunction } from './compiled-details.ts';
 import { eventFunction } from './compiled-events.ts';
 import { LDS_UPDATED } from './lds.ts';
-import { BYTES, PAGE_DETAILS } from './race-details.ts';
+import { PAGE_DETAILS } from './race-details.ts';
 import { PAGE_WRITTEN } from './race-page.ts';
 import { SHADOW_LDS, SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
-
-const DWORD = 4;
-const QUAD = 16;
 
 /**
  * (shadow, offset in wasm memory, bytes, place in the image) → 1 when atomics of so many bytes each, side by side, are all right and noted, 0
@@ -38,7 +35,6 @@ export function updateFunction(module: WasmModule, element: number): WasmFunctio
     leave();
     one.begin(true, event);
     fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
-    fn.i32(BYTES).set(mask);
     code.loop((again) => {
       fn.get(at).i32(12).op('i32.shr_u').tee(page).get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
       leave();
@@ -55,24 +51,7 @@ export function updateFunction(module: WasmModule, element: number): WasmFunctio
       fn.get(page)
         .memory('i32.load', 4 * PAGE_WRITTEN)
         .set(written);
-      pushCell(fn, page, at).set(cell);
-      fn.get(at)
-        .i32(QUAD - 1)
-        .op('i32.and')
-        .op('i32.eqz');
-      fn.get(bytes).i32(QUAD).op('i32.ge_u').op('i32.and').if('i32');
-      four.pushIsUniform().else().i32(0).end();
-      code.if(
-        () => {
-          fn.i32(QUAD).set(size);
-          four.noteUpdate();
-        },
-        () => {
-          fn.i32(DWORD).set(size);
-          one.noteUpdate();
-        },
-      );
-      fn.get(at).get(size).op('i32.add').set(at).get(bytes).get(size).op('i32.sub').tee(bytes);
+      noteNext(code, { ...locals, bytes, size }, [one, four], (writer) => writer.noteUpdate());
       code.brIf(again);
     });
     fn.i32(1);

@@ -68,7 +68,7 @@ const RECENT = 256;
 export interface EventRoom {
   /** The memory, which may be another object after it has grown. */
   readonly buffer: ArrayBufferLike;
-  /** Where room for a table of so many bytes is; undefined when there is none. */
+  /** Where room for a table of so many bytes is; undefined when there is none, but for the first one. */
   reserve(bytes: number): number | undefined;
   /** A table is no longer used. */
   release(offset: number): void;
@@ -90,7 +90,7 @@ export class RaceEvents {
   constructor(room: EventRoom, headAt: number) {
     this.room = room;
     this.headAt = headAt;
-    this.resize(FIRST_EVENTS);
+    if (!this.resize(FIRST_EVENTS)) throw new Error('there is no room for the first events');
   }
 
   private get head(): Uint32Array {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HEAP } from '../state/layout.ts';
 import { DeviceMemory } from '../state/memory.ts';
 import { DETAILS_SIZE, DETAILS_WORDS, DETAILS_WRITERS, PAGE, PAGE_DETAILS } from './race-details.ts';
 import { EVENT_SHIFT } from './race-events.ts';
@@ -24,5 +25,24 @@ describe('RacePages', () => {
     expect(page.isStored(7)).toBe(true);
     expect(page.isStored(8)).toBe(false);
     pages.release();
+  });
+
+  it('should say that memory is full, and note nothing, where there is no room for events', () => {
+    const pages = (HEAP + 2 ** 22) / 65_536;
+    const wasm = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    const memory = new DeviceMemory({ memory: wasm });
+    const room = memory.alloc((wasm.buffer.byteLength / 4096) * 8 + 4096, 'as large as the table of pages');
+    for (let size = 2 ** 20; size >= 4096; ) {
+      try {
+        memory.alloc(size, 'what else there is');
+      } catch {
+        size /= 2;
+      }
+    }
+    expect(() => new RacePages(memory)).toThrow("for 'strict mode' do not fit");
+    memory.free(room.base);
+    for (const _again of [1, 2]) {
+      expect(() => new RacePages(memory)).toThrow("65536 bytes for 'strict mode' do not fit");
+    }
   });
 });

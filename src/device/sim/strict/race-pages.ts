@@ -48,8 +48,15 @@ export class RacePages {
     this.table = new Uint32Array(bytes.buffer, at, pages);
     this.quick = new Uint32Array(bytes.buffer, at + 4 * pages, pages);
     this.pool = new Uint32Array(bytes.buffer, at + POOL_NEXT, 1 + (POOL_END - POOL_NEXT) / 4);
+    let events: RaceEvents;
+    try {
+      events = this.events(at + EVENTS_HEAD);
+    } catch (error) {
+      this.release();
+      throw error;
+    }
     this.room = {
-      events: this.events(at + EVENTS_HEAD),
+      events,
       reserve: () => this.reserveDetails(),
       at: (offset) => new Uint32Array(memory.wasm.buffer, offset, DETAILS_WORDS),
       setQuick: (place, value) => {
@@ -72,7 +79,9 @@ export class RacePages {
           return memory.wasm.buffer;
         },
         reserve: (size) => {
-          const bytes = memory.tryReserveUncleared(size);
+          // Without a first one nothing can be noted.
+          const isFirst = eventTables.size === 0;
+          const bytes = isFirst ? memory.reserve(size, 'strict mode') : memory.tryReserveUncleared(size);
           if (bytes !== undefined) eventTables.set(bytes.byteOffset, bytes);
           return bytes?.byteOffset;
         },
