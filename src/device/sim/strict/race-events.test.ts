@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { strictFindings } from '../../../../tests/support/strict.ts';
 import { DETAILS_WORDS } from './race-details.ts';
 import { EVENT_BYTES, EVENT_SHIFT, EVENTS_HEAD_BYTES, RaceEvents, type Toucher } from './race-events.ts';
 
@@ -76,5 +77,48 @@ describe('RaceEvents', () => {
     expect(forgotten()).toBe(1);
     expect(records.every((word) => word === 0)).toBe(true);
     expect(storeOf(events, event)).toBe(5000);
+  });
+});
+
+/** Two workgroups store bytes, each store an event; the second one then reads what the first one stored, early and late. */
+const storesAndReads = (stores: number, span: number): string => `v_lshrrev_b32_e32 v4, 2, v1
+s_mul_i32 s10, s2, ${span}
+v_mov_b32_e32 v8, 1
+s_mov_b32 s6, 0
+.Lagain:
+s_lshl_b32 s7, s6, 6
+s_and_b32 s7, s7, ${span - 1}
+v_add_u32_e32 v5, s7, v4
+v_add_u32_e32 v5, s10, v5
+global_store_byte v5, v8, s[4:5]
+s_waitcnt vmcnt(0)
+s_add_u32 s6, s6, 1
+s_cmp_lt_u32 s6, ${stores}
+s_cbranch_scc1 .Lagain
+s_cmp_eq_u32 s2, 0
+s_cbranch_scc1 .Lfirst
+v_mov_b32_e32 v5, 64
+global_load_ubyte v9, v5, s[4:5]
+v_mov_b32_e32 v5, ${64 * ((stores - 1) & (span / 64 - 1)) + 3}
+global_load_ubyte v10, v5, s[4:5]
+s_waitcnt vmcnt(0)
+.Lfirst:`;
+
+describe('more events than a table has', () => {
+  it.each([
+    ['all of them named', 6000, 2 ** 19],
+    ['few of them named', 9000, 4096],
+  ] as const)('%s: the races behind them are found', async (_name, stores, span) => {
+    const options = { grid: [2, 1, 1], bufferBytes: 2 * span } as const;
+    for (const engine of ['compiled', 'interpreter'] as const) {
+      const findings = (await strictFindings(storesAndReads(stores, span), { ...options, engine })) ?? [];
+      expect(findings.map(({ rule, place }) => [rule, place?.instruction])).toEqual([
+        ['races/global', 'global_load_ubyte v9, v5, s[4:5]'],
+        ['races/global', 'global_load_ubyte v10, v5, s[4:5]'],
+      ]);
+      for (const { related } of findings) {
+        expect(related?.map(({ place }) => place.instruction)).toEqual(['global_store_byte v5, v8, s[4:5]']);
+      }
+    }
   });
 });
