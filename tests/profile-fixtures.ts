@@ -28,18 +28,23 @@ const AGENTS =
   '"Node_Id","Logical_Node_Id","Agent_Type","Cu_Count","Simd_Per_Cu","Num_Xcc","Max_Waves_Per_Cu","Max_Engine_Clk_Fcompute","Name","Product_Name"\n' +
   '0,0,"CPU",0,0,0,0,0,"Some CPU","Some CPU"\n2,2,"GPU",304,4,8,32,2100,"gfx942","AMD Instinct MI300X"\n';
 
-/** Counters of a copy of 1 MiB by dispatch 1 to 3: 8192 reads of 128 bytes and 16384 writes of 64. */
+/** Counters of a copy of 1 MiB by 65,536 work-items: 8192 reads of 128 bytes and 16384 writes of 64. */
+export const COPY_COUNTERS: Readonly<Record<string, number>> = {
+  SQ_WAVES: 1024,
+  TCC_BUBBLE_sum: 8192,
+  TCC_EA0_RDREQ_sum: 8192,
+  TCC_EA0_RDREQ_32B_sum: 0,
+  TCC_EA0_WRREQ_sum: 16384,
+  TCC_EA0_WRREQ_64B_sum: 16384,
+};
+
+/** Those of dispatch 1 to 3, and what they executed. */
 export function counterCsv(): string {
   const header =
     '"Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size","Kernel_Id","Kernel_Name","Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"';
   const rows = [header];
   const values: Record<string, number> = {
-    SQ_WAVES: 1024,
-    TCC_BUBBLE_sum: 8192,
-    TCC_EA0_RDREQ_sum: 8192,
-    TCC_EA0_RDREQ_32B_sum: 0,
-    TCC_EA0_WRREQ_sum: 16384,
-    TCC_EA0_WRREQ_64B_sum: 16384,
+    ...COPY_COUNTERS,
     SQ_INSTS_MFMA: 0,
     ...Object.fromEntries(
       ['ADD', 'MUL', 'TRANS', 'FMA'].flatMap((kind) =>

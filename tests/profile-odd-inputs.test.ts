@@ -2,7 +2,7 @@
 // contradict each other or the launch, formats of other tools. Each number is right, or a finding says why it is not.
 import { describe, expect, test } from 'vitest';
 import type { ProfileDocument } from '../src/profile/index.ts';
-import { writeDatabase, writeRocpd } from './profile-fixtures.ts';
+import { COPY_COUNTERS, writeDatabase, writeRocpd } from './profile-fixtures.ts';
 import { codes, profileFolders } from './support/profile-folder.ts';
 
 const { read } = profileFolders();
@@ -29,27 +29,18 @@ const COUNTERS =
   'Dispatch_Id,Agent_Id,Queue_Id,Process_Id,Grid_Size,Kernel_Name,Workgroup_Size,Counter_Name,Counter_Value';
 const counters = (...values: readonly (readonly [string, number])[]) =>
   `${[COUNTERS, ...values.map(([name, value]) => `1,Agent 2,1,500,65536,copy,256,${name},${value}`)].join('\n')}\n`;
-/** 1 MiB read in pieces of 128 bytes and 1 MiB written. */
-const COPY: Readonly<Record<string, number>> = {
-  SQ_WAVES: 1024,
-  TCC_BUBBLE_sum: 8192,
-  TCC_EA0_RDREQ_sum: 8192,
-  TCC_EA0_RDREQ_32B_sum: 0,
-  TCC_EA0_WRREQ_sum: 16384,
-  TCC_EA0_WRREQ_64B_sum: 16384,
-};
 const counted = (values: Readonly<Record<string, number>> = {}) =>
   read({
     'agent_info.csv': agents(1, 304, 8),
     'kernel_trace.csv': oneDispatch,
-    'counter_collection.csv': counters(...Object.entries({ ...COPY, ...values })),
+    'counter_collection.csv': counters(...Object.entries({ ...COPY_COUNTERS, ...values })),
   });
 
 const SYSINFO =
   'workload_name,gpu_model,gpu_arch,cu_per_gpu,simd_per_cu,max_waves_per_cu,max_sclk,max_mclk,total_l2_chan,hbm_bw,num_xcd';
 const MI300X = 'copy,MI300X_A1,gfx942,304,4,32,2100,1300,128,5324.8,8';
 const WIDE = 'Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,Start_Timestamp,End_Timestamp';
-const wide = (columns: Readonly<Record<string, number>> = COPY) =>
+const wide = (columns: Readonly<Record<string, number>> = COPY_COUNTERS) =>
   `${WIDE},${Object.keys(columns).join()}\n0,2,65536,256,copy,${BEGIN},${BEGIN + 5000},${Object.values(columns).join()}\n`;
 const workload = (sysinfo: string, files: Readonly<Record<string, string>> = {}) =>
   read({ 'sysinfo.csv': `${SYSINFO}\n${sysinfo}\n`, 'pmc_perf.csv': wide(), ...files });
@@ -137,7 +128,7 @@ describe('counters', () => {
   test.each([
     [
       'are all zero, as without permission',
-      Object.fromEntries(Object.keys(COPY).map((name) => [name, 0])),
+      Object.fromEntries(Object.keys(COPY_COUNTERS).map((name) => [name, 0])),
       /^Of copy, 0 waves/,
     ],
     ['are of one XCC of eight', { SQ_WAVES: 128 }, /128 waves were counted and 1024 launched/],
@@ -153,7 +144,7 @@ describe('counters', () => {
   });
 
   test('with a row for each XCC are added up, but not what is derived', () => {
-    const rows = Object.entries(COPY).flatMap(([name, value]) =>
+    const rows = Object.entries(COPY_COUNTERS).flatMap(([name, value]) =>
       Array.from({ length: 8 }, (_, xcc) => [name, value / 8 + (value === 0 ? 0 : xcc - 3.5)] as const),
     );
     const document = read({
@@ -178,7 +169,7 @@ describe('counters', () => {
 
   test('of some channels of the L2', () => {
     const channels = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`TCC_HIT[${i}]`, 64]));
-    const document = workload(MI300X, { 'pmc_perf.csv': wide({ ...COPY, ...channels }) });
+    const document = workload(MI300X, { 'pmc_perf.csv': wide({ ...COPY_COUNTERS, ...channels }) });
     expect(messages(document, 'profile/uneven-counters')).toEqual([
       expect.stringContaining('TCC_HIT has 16 channels here, and the L2 of the GPU has 128'),
     ]);
