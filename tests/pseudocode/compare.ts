@@ -96,9 +96,9 @@ const EDGES: Readonly<Record<16 | 32 | 64, readonly bigint[]>> = {
   ],
 };
 
-type Random = ReturnType<typeof randomNumbers>;
+export type Random = ReturnType<typeof randomNumbers>;
 
-function randomBits(random: Random, width: 16 | 32 | 64): bigint {
+export function randomBits(random: Random, width: 16 | 32 | 64): bigint {
   let n = 0n;
   for (let k = 0; k < width; k += 16) n = (n << 16n) | BigInt(Math.floor(random() * 65536));
   return n;
@@ -113,7 +113,7 @@ function moderate(random: Random, width: 16 | 32 | 64): bigint {
   return sign | (exponent << BigInt(fraction)) | (randomBits(random, width) & ((1n << BigInt(fraction)) - 1n));
 }
 
-function operandBits(random: Random, type: OperandType): bigint {
+export function operandBits(random: Random, type: OperandType): bigint {
   const element = /16|f16/.test(type) ? 16 : /64/.test(type) ? 64 : 32;
   const count = /x2$/.test(type) || type === 'i128' ? (type === 'i128' ? 4 : 2) : 1;
   let bits = 0n;
@@ -262,7 +262,11 @@ function load(w: Wave, register: number, lane: number): bigint {
 }
 
 /** Compares what the text wrote: bit for bit but for NaNs of unsaid payload and approximations, which may be one unit off. */
-function compareBits(outcome: Outcome, got: bigint, width: number): Omit<Difference, 'sources'> | undefined {
+export function compareBits(
+  outcome: Pick<Outcome, 'destination' | 'written' | 'soft'>,
+  got: bigint,
+  width: number,
+): Omit<Difference, 'sources'> | undefined {
   let relevant = outcome.written & ((1n << BigInt(width)) - 1n);
   for (const soft of outcome.soft) {
     const field = ((1n << BigInt(soft.width)) - 1n) << BigInt(soft.low);

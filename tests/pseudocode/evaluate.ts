@@ -32,6 +32,22 @@ export interface Machine {
   readonly exec: bigint;
   readonly scc: boolean;
   readonly ieee: boolean;
+  /** What MODE says of roundings and denormals; to nearest and kept where it is absent. */
+  readonly floats?: FloatMode;
+  /** Integers that are stored saturate. */
+  readonly saturates?: boolean;
+}
+
+/** Roundings and denormals of one width, f32 or f16 and f64. */
+export interface FloatRules {
+  readonly rounding: x.RoundingMode;
+  readonly readsDenormals: boolean;
+  readonly writesDenormals: boolean;
+}
+
+export interface FloatMode {
+  readonly single: FloatRules;
+  readonly other: FloatRules;
 }
 
 export interface Outcome {
@@ -92,6 +108,26 @@ function program(text: string): Statement[] {
   return known;
 }
 
+/** Whether an expression is an operand, or bits of one; what adds to its destination reads that. */
+function isSource(node: Node): boolean {
+  if (node.kind === 'slice' || node.kind === 'index') return isSource(node.of);
+  return node.kind === 'name' && /^(S[012]|D0|SIMM16|SIMM32)$/.test(node.name);
+}
+
+const writesDenormals = ({ single, other }: FloatMode): FloatMode => ({
+  single: { ...single, writesDenormals: true },
+  other: { ...other, writesDenormals: true },
+});
+
+/** The nearest integer that a field like `u32` or `i16` can hold. */
+function saturated(v: Value, field: string): Value {
+  const type = /^([ui])(\d+)$/.exec(field);
+  if (type === null) return v;
+  const width = Number(type[2]);
+  const [low, high] = type[1] === 'u' ? [0n, mask(width)] : [-(1n << BigInt(width - 1)), mask(width - 1)];
+  return { ...v, n: v.n < low ? low : v.n > high ? high : v.n };
+}
+
 /** Runs operations of a table of texts, by name: `V_ADD_F32`. */
 export class Evaluator {
   private readonly texts: ReadonlyMap<string, string>;
@@ -112,7 +148,8 @@ class Run {
   private readonly variables = new Map<string, Value>();
   private readonly arrays = new Map<string, Map<number, Value>>();
   private readonly lambdas = new Map<string, Lambda>();
-  private rounding: x.RoundingMode = 'even';
+  /** A rounding that the text asks for. */
+  private rounding: x.RoundingMode | undefined;
   private written = 0n;
   private readonly touched = new Set<string>();
 
@@ -204,7 +241,8 @@ class Run {
     }
   }
 
-  private assign(target: Node, value: Value): void {
+  private assign(target: Node, stored: Value): void {
+    let value = stored;
     if (target.kind === 'join') {
       let low = 0;
       for (const part of [...target.parts].reverse()) {
@@ -220,6 +258,10 @@ class Run {
     }
     const { name, low, width } = this.place(target);
     if (name === 'ROUND_MODE') this.rounding = value.n === 3n ? 'zero' : 'even';
+    if (target.kind === 'member') {
+      if (value.type === 'F' && /^f\d/.test(target.name)) value = this.flushed(value, 'writesDenormals');
+      if (this.machine.saturates === true && isInteger(value) && name !== 'VCC') value = saturated(value, target.name);
+    }
     this.touched.add(name);
     if (width === undefined && name !== 'D0' && name !== 'VCC' && name !== 'EXEC') {
       const declared = this.variables.get(name);
@@ -344,11 +386,26 @@ class Run {
     const soft = v.soft.filter((r) => r.low + r.width <= width);
     if (letter === 'U') return integer(bits, 'U', width);
     if (letter === 'I') return integer(BigInt.asIntN(width, bits), 'I', width);
-    return { width, type: letter, n: bits, soft };
+    const result: Value = { width, type: letter, n: bits, soft };
+    return letter === 'F' && isSource(of) ? this.flushed(result, 'readsDenormals') : result;
+  }
+
+  private rulesOf(width: number): FloatRules | undefined {
+    return width === 32 ? this.machine.floats?.single : this.machine.floats?.other;
+  }
+
+  private roundingOf(width: number): x.RoundingMode {
+    return this.rounding ?? this.rulesOf(width)?.rounding ?? 'even';
+  }
+
+  /** A denormal that is not to be read or written is a zero of its sign. */
+  private flushed(v: Value, which: 'readsDenormals' | 'writesDenormals'): Value {
+    if (this.rulesOf(v.width)?.[which] !== false || !isDenormal(v)) return v;
+    return { ...v, n: v.n & (1n << BigInt(v.width - 1)) };
   }
 
   private float(real: x.Real, width: number): Value {
-    const n = x.encode(real, x.formatOf(width), this.rounding);
+    const n = x.encode(real, x.formatOf(width), this.roundingOf(width));
     return { width, type: 'F', n, soft: real.kind === 'nan' ? [{ low: 0, width, why: 'nan' }] : [] };
   }
 
@@ -464,9 +521,9 @@ class Run {
     const [m, n] = [x.toNumber(p), x.toNumber(q)];
     switch (op) {
       case '+':
-        return this.float(x.add(p, q), width);
+        return this.float(x.add(p, q, this.roundingOf(width)), width);
       case '-':
-        return this.float(x.add(p, x.negate(q)), width);
+        return this.float(x.add(p, x.negate(q), this.roundingOf(width)), width);
       case '*':
         return this.float(x.multiply(p, q), width);
       case '/':
@@ -530,7 +587,7 @@ class Run {
       case 'abs':
         return { ...a, n: a.n & mask(a.width - 1) };
       case 'fma':
-        return this.float(x.add(x.multiply(this.real(a), this.real(b)), this.real(c)), a.width);
+        return this.float(this.fused(a, b, c), a.width);
       case 'ldexp':
         return this.float(x.scale(this.real(a), Number(b.n)), a.width);
       case 'floor':
@@ -559,10 +616,7 @@ class Run {
       case 'rsqrt':
         return this.float(x.fromNumber(1 / Math.sqrt(number())), a.width);
       case 'fma_scaled':
-        return this.float(
-          x.scale(x.add(x.multiply(this.real(a), this.real(b)), this.real(c)), Number((args[3] as Value).n)),
-          a.width,
-        );
+        return this.float(x.scale(this.fused(a, b, c), Number((args[3] as Value).n)), a.width);
       case 'true_exponent': {
         const real = this.real(a);
         if (real.kind !== 'finite' || real.m === 0n) throw new PseudocodeError('no exponent');
@@ -577,6 +631,10 @@ class Run {
         return approximate(Math.log2(number()));
     }
     throw new PseudocodeError(`${name} has no text`);
+  }
+
+  private fused(a: Value, b: Value, c: Value): x.Real {
+    return x.add(x.multiply(this.real(a), this.real(b)), this.real(c), this.roundingOf(a.width));
   }
 
   private apply(lambda: Lambda, args: readonly Value[]): Value {
@@ -639,6 +697,8 @@ class Run {
   private operation(name: string, args: readonly Value[]): Value {
     const outcome = this.evaluator.run(name.toUpperCase(), {
       ...this.machine,
+      // Denormals become zeros in the result of the whole.
+      ...(this.machine.floats === undefined ? {} : { floats: writesDenormals(this.machine.floats) }),
       sources: args.map((v) => bitsOf(v, WIDE)),
       destination: 0n,
     });

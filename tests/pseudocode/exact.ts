@@ -24,7 +24,7 @@ export type Real =
   | { readonly kind: 'infinite'; readonly negative: boolean }
   | { readonly kind: 'nan' };
 
-export type RoundingMode = 'even' | 'zero';
+export type RoundingMode = 'even' | 'up' | 'down' | 'zero';
 
 const finite = (m: bigint, e: number, negativeZero = false): Real => ({ kind: 'finite', m, e, negativeZero });
 const infinite = (negative: boolean): Real => ({ kind: 'infinite', negative });
@@ -62,13 +62,18 @@ export function encode(x: Real, f: Format, mode: RoundingMode): bigint {
     const rest = m & ((1n << shift) - 1n);
     m >>= shift;
     const half = 1n << (shift - 1n);
-    if (mode === 'even' && (rest > half || (rest === half && (m & 1n) === 1n))) m += 1n;
+    const isUp =
+      mode === 'even' ? rest > half || (rest === half && (m & 1n) === 1n) : rest !== 0n && isAway(mode, negative);
+    if (isUp) m += 1n;
   } else m <<= BigInt(x.e - e);
   // A carry out of the fraction is the next exponent; a denormal that grew is the smallest normal number.
   const bits = (BigInt(e - emin) << BigInt(f.fraction)) + m;
-  const result = bits >= infinity ? (mode === 'even' ? infinity : infinity - 1n) : bits;
+  const result = bits >= infinity ? (mode === 'even' || isAway(mode, negative) ? infinity : infinity - 1n) : bits;
   return negative ? result | sign : result;
 }
+
+/** Whether a directed rounding makes a number of that sign larger in size. */
+const isAway = (mode: RoundingMode, negative: boolean): boolean => mode === (negative ? 'down' : 'up');
 
 const isNegative = (x: Real): boolean =>
   x.kind === 'infinite' ? x.negative : x.kind === 'finite' && (x.m < 0n || x.negativeZero);
@@ -78,13 +83,16 @@ export function negate(x: Real): Real {
   return x.kind === 'nan' ? x : finite(-x.m, x.e, x.m === 0n && !x.negativeZero);
 }
 
-export function add(a: Real, b: Real): Real {
+/** The exact sum. Numbers of different signs that cancel are a positive zero but when rounding down. */
+export function add(a: Real, b: Real, mode: RoundingMode = 'even'): Real {
   if (a.kind === 'nan' || b.kind === 'nan') return NAN;
   if (a.kind === 'infinite') return b.kind === 'infinite' && a.negative !== b.negative ? NAN : a;
   if (b.kind === 'infinite') return b;
   const e = Math.min(a.e, b.e);
   const m = (a.m << BigInt(a.e - e)) + (b.m << BigInt(b.e - e));
-  return finite(m, e, m === 0n && a.negativeZero && b.negativeZero);
+  if (m !== 0n) return finite(m, e);
+  const isNegativeZero = mode === 'down' ? isNegative(a) || isNegative(b) : isNegative(a) && isNegative(b);
+  return finite(m, e, isNegativeZero);
 }
 
 export function multiply(a: Real, b: Real): Real {

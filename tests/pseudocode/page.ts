@@ -1,5 +1,5 @@
 // docs/pseudocode.md, made of the list of adjudicated differences.
-import { ADJUDICATED, NOT_COMPARED } from './adjudicated.ts';
+import { ADJUDICATED, MODIFIERS, NOT_COMPARED } from './adjudicated.ts';
 
 const code = (names: readonly string[]): string => names.map((n) => `\`${n.toLowerCase()}\``).join(', ');
 
@@ -31,6 +31,13 @@ ${rows.join('\n')}
 
 The texts of float minimum and maximum in memory (\`ds_min_f32\`, \`global_atomic_min_f64\`, …) compare with \`<\` and so keep a NaN
 in memory. Here a NaN loses, as LLVM's \`atomicrmw fmin\` asks of the same instructions. Memory operations are not part of this test.
+
+## MODE and modifiers
+
+\`tests/pseudocode/modifiers.ts\` runs every encoding of the vector operations with random modifiers (neg, abs, op_sel, SDWA, DPP, omod,
+clamp), roundings, denormals, IEEE and DX10_CLAMP, and with part of the lanes. The texts say little of these. What is done:
+
+${MODIFIERS.map((m) => `- ${m}`).join('\n')}
 
 ## Not compared
 

@@ -11,7 +11,10 @@ vector('v_cvt_f32_f64', ['f64'], 'f32', (a) => e.convert('f32', 'from_f64', a));
 vector('v_cvt_f64_f32', ['f32'], 'f64', (a) => e.convert('f64', 'from_f32', a));
 vector('v_cvt_f32_f16', ['f16'], 'f32', (a) => e.convert('f32', 'from_f16', a));
 vector('v_cvt_f16_f32', ['f32'], 'f16', (a) => e.convert('f16', 'from_f32', a));
-vector('v_cvt_f32_bf16', ['bf16'], 'f32', (a) => e.fromBits('f32', e.shl(e.rawBits(a), i32(16))));
+// Its bits are moved: MODE has no denormals of bfloat16.
+vector('v_cvt_f32_bf16', ['bf16'], 'f32', (a) => e.fromBits('f32', e.shl(e.rawBits(a), i32(16))), {
+  denormals: 'keep',
+});
 const packHalves = (op: string, type: 'f16' | 'bf16') => (a: Expr, b: Expr) =>
   e.pack16(e.bits(e.convert(type, op, a)), e.bits(e.convert(type, op, b)));
 vector('v_cvt_pkrtz_f16_f32', ['f32', 'f32'], 'i32', packHalves('from_f32_rtz', 'f16'));

@@ -69,7 +69,9 @@ function polynomial(coefficients: readonly number[], x: number): number {
 export function exp2(x: number, format: TranscendentalFormat): number {
   if (Number.isNaN(x)) return x;
   const [low, high] = format === 'f16' ? EXP2_LIMITS_F16 : [-126, 128];
-  if (format === 'f32' && x < low) return 0;
+  if (format === 'f32' ? x < low : x === -Infinity) return 0;
+  // Beyond the largest number in every rounding.
+  if (x === Infinity) return x;
   const limited = Math.min(Math.max(x, low), high);
   const whole = rint(limited);
   const r = fround(limited - whole);

@@ -33,6 +33,24 @@ function check(target: TargetName, [text, before, after]: Row): void {
   }
 }
 
+describe('MODE', () => {
+  // Roundings in bits 0 to 3, denormals read and written in 4 to 7 (f32, then f16 and f64), DX10_CLAMP 0x100, IEEE 0x200.
+  test.each<Row>([
+    ['v_med3_f32 v0, v1, v2, v3', { mode: 0x1d0, v1: 5, v2: f32(-1), v3: f32(1) }, { v0: 0 }],
+    ['v_div_fixup_f32 v0, v1, v2, v3', { mode: 0x1d0, v1: 5, v2: f32(-1), v3: f32(1) }, { v0: h('80000000') }],
+    ['v_cubetc_f32 v0, v1, v2, v3', { mode: 0x1d0, v1: f32(2), v2: 7, v3: 0 }, { v0: h('80000000') }],
+    ['v_cvt_pkrtz_f16_f32 v0, v1, v1', { mode: 0x170, v1: h('b8000000') }, { v0: h('80008000') }],
+    // -1 in the lowest place: below 1 by less than a half of the last place.
+    ['v_fract_f64_e32 v[0:1], v[2:3]', { mode: 0x3fc, v2: 0, v3: h('bca00000') }, { v0: -1, v1: h('3fefffff') }],
+    ['v_fract_f64_e32 v[0:1], v[2:3]', { mode: 0x3f8, v2: 0, v3: h('40080000') }, { v0: 0, v1: 0 }],
+    ['v_add_f64 v[0:1], v[2:3], 0 mul:2', { mode: 0x7c, v2: -1, v3: h('7fefffff') }, { v0: -1, v1: h('7fefffff') }],
+    ['v_add_f32_e64 v0, v1, 0 mul:4', { mode: 0x1d0, v1: h('00400000') }, { v0: 0 }],
+    ['v_exp_f16_e32 v0, v1', { mode: 0x3f4, v1: h('fc00') }, { v0: 0 }],
+    ['v_exp_f16_e32 v0, v1', { mode: 0x3fc, v1: h('7c00') }, { v0: h('7c00') }],
+    ['v_div_fmas_f32 v0, v1, v1, v2', { mode: 0x3f2, v1: 0, v2: h('80000000') }, { v0: h('80000000') }],
+  ])('%s', (...row) => check('gfx942', row));
+});
+
 describe('scalar', () => {
   test.each<Row>([
     ['s_add_u32 s0, s1, s2', { s1: -1, s2: 1 }, { s0: 0, scc: 1 }],

@@ -116,7 +116,15 @@ function fract(x: number, family: FloatFamily, env: LaneEnv): number {
   // A tiny negative number would round to 1.0; the result stays below 1.
   const below =
     family.format === 'f16' ? 0.99951171875 : family.format === 'f32' ? 0.9999999403953552 : 0.9999999999999999;
-  return Math.min(family.round(x - Math.floor(x), env), below);
+  // Its zeros are positive in every rounding.
+  const whole = Math.floor(x);
+  const rest = family.format === 'f64' && whole !== x ? addF64(x, -whole, env.round64) : family.round(x - whole, env);
+  return Math.min(rest, below);
+}
+
+/** An f16 as it is written: a denormal as a zero of its sign where MODE keeps no denormal results. */
+function writtenHalf(x: number, env: LaneEnv): number {
+  return !env.denormalOut64 && Math.abs(x) < 2 ** -14 ? x * 0 : x;
 }
 
 function frexpMantissa(x: number): number {
@@ -156,8 +164,11 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
     sub: (a, b, c, env) => family.add(a, -b, c, env, 0),
     mul: family.mul,
     fma: family.fma,
-    fma_scaled: (a, b, c, env, scale) =>
-      format === 'f64' ? fmaScaledF64(a, b, c, scale, env.round64) : family.round(fmaToOdd(a, b, c) * pow2(scale), env),
+    fma_scaled: (a, b, c, env, scale) => {
+      if (format === 'f64') return fmaScaledF64(a, b, c, scale, env.round64);
+      const sum = fmaToOdd(a, b, c);
+      return sum === 0 ? zeroSum(a * b, c, env.round32) : round(sum * pow2(scale), env);
+    },
     neg: (a) => -a,
     abs: (a) => Math.abs(a),
     min: minNum,
@@ -179,7 +190,10 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
     frexp_mant: frexpMantissa,
     frexp_exp: (a) => (a === 0 || !Number.isFinite(a) ? 0 : exponentOf(a) + 1),
     ldexp: (a, b, _c, env) => scaleBy(a, b, family, env),
-    div_scale: (a, b, c) => divScale(a, b, c, format).value,
+    div_scale: (a, b, c) => {
+      const { value } = divScale(a, b, c, format);
+      return format === 'f32' ? Math.fround(value) : value;
+    },
     div_fixup: (a, b, c) => divFixup(a, b, c, format),
     trig_preop: (a, b) => trigPreop(a, b),
     bits: format === 'f32' ? bitsFromF32 : (a) => (format === 'f16' ? bitsFromF16(a) : encodeSmall(BF16, a)),
@@ -188,9 +202,10 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
     from_bf16: (a, _b, _c, env) => round(a, env),
     from_f32: (a, _b, _c, env) => round(a, env),
     from_f64: (a, _b, _c, env) => round(a, env),
-    from_f32_rtz: (a) => (format === 'f16' ? toF16(a, 3) : toBf16(a, 3)),
-    from_f32_rne: (a) => (format === 'f16' ? toF16(a, 0) : toBf16(a, 0)),
-    from_f32_sr: (a, seed) => stochastic(a, seed, format === 'f16' ? F16 : BF16, 23),
+    from_f32_rtz: (a, _b, _c, env) => (format === 'f16' ? writtenHalf(toF16(a, 3), env) : toBf16(a, 3)),
+    from_f32_rne: (a, _b, _c, env) => (format === 'f16' ? writtenHalf(toF16(a, 0), env) : toBf16(a, 0)),
+    from_f32_sr: (a, seed, _c, env) =>
+      format === 'f16' ? writtenHalf(stochastic(a, seed, F16, 23), env) : stochastic(a, seed, BF16, 23),
     from_i32_s: (a, _b, _c, env) => round(a, env),
     from_i32_u: (a, _b, _c, env) => round(a >>> 0, env),
     from_fp8: (a, _b, _c, env) => decodeSmall(fp8Format(env), a),

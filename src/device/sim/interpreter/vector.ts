@@ -12,6 +12,7 @@ import {
   roundToPrecision,
 } from '../../../base/elements/formats.ts';
 import { hasOperand, immediateOf, maskSource, operandNamed } from '../../../isa/operand.ts';
+import { mulF64 } from '../../../isa/semantics/exact.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, maskBit, VCC, type Wave } from '../state/wave.ts';
@@ -148,12 +149,16 @@ function omodActs(env: Wave['env'], type: OperandType): boolean {
   return !env.ieee && !(type === 'f32' || type === 'f32x2' ? env.denormalOut32 : env.denormalOut64);
 }
 
-/** A result times the output modifier, rounded to its type. Denormals become zeros, and every zero a positive one. */
-function scaled(v: number, kind: Expr['type'], w: Wave): number {
+/** A result times the output modifier, rounded to its type. Denormals before and after are zeros, and every zero a positive one. */
+function scaled(value: number, factor: number, kind: Expr['type'], w: Wave): number {
   const { round32, round64 } = w.env;
-  if (kind === 'f64') return Math.abs(v) < 2 ** -1022 ? 0 : v;
-  const rounded = kind === 'f16' ? roundToPrecision(v, 10, -14, 15, round64) : roundToF32(v, round32);
-  return Math.abs(rounded) < (kind === 'f16' ? 2 ** -14 : 2 ** -126) ? 0 : rounded;
+  const smallest = kind === 'f64' ? 2 ** -1022 : kind === 'f16' ? 2 ** -14 : 2 ** -126;
+  if (Math.abs(value) < smallest) return 0;
+  let rounded = value;
+  if (kind === 'f64') rounded = mulF64(value, factor, round64);
+  else if (kind === 'f16') rounded = roundToPrecision(value * factor, 10, -14, 15, round64);
+  else rounded = roundToF32(value * factor, round32);
+  return Math.abs(rounded) < smallest ? 0 : rounded;
 }
 
 /** Turns a float expression into the bits of its type, output modifiers and clamp applied. */
@@ -170,8 +175,7 @@ function compileFloatBits(
   const keep = context.denormals === 'keep';
   const flush = context.denormals === 'flush';
   const adjust = (value: number, w: Wave): number => {
-    let v = value * factor;
-    if (factor !== 1) v = scaled(v, kind, w);
+    let v = factor === 1 ? value : scaled(value, factor, kind, w);
     if (clamp) v = Number.isNaN(v) ? (w.env.dx10Clamp ? 0 : v) : Math.min(1, Math.max(0, v));
     return v;
   };
@@ -212,18 +216,22 @@ function bindScaledResult(instruction: Instruction, op: VectorOperation, context
   const results = resultsOf(op, clamp, omod !== 0);
   const [first, second] = results as [Expr, Expr?];
 
+  const isBits = results === op.resultBits && context.denormals === 'mode';
   if (first.type === 'i64') {
     const evaluate = compileBig(first, context);
     return (w, lane) => {
-      const value = evaluate(w.env);
+      const bits = evaluate(w.env);
+      const value = isBits && !w.env.denormalOut64 && (bits & EXPONENT_F64) === 0n ? bits & SIGN_F64 : bits;
       w.vgprs[base + lane] = Number(BigInt.asIntN(32, value));
       w.vgprs[base + LANES + lane] = Number(BigInt.asIntN(32, value >> 32n));
     };
   }
   if (first.type === 'f64') return bindF64(first, context, base, omod, clamp);
-  const words = results.map((e) =>
-    e.type === 'i32' ? wordOf(compileNumber(e, context)) : compileFloatBits(e, context, type, omod, clamp),
-  );
+  const words = results.map((e) => {
+    if (e.type !== 'i32') return compileFloatBits(e, context, type, omod, clamp);
+    const word = wordOf(compileNumber(e, context));
+    return isBits ? withoutDenormals(word, type) : word;
+  });
   if (type === 'f32x2' || type === 'i32x2' || type === 'i128') {
     const values = new Int32Array(words.length);
     return (w, lane) => {
@@ -250,6 +258,20 @@ export function resultsOf(op: VectorOperation, clamp: boolean, omod: boolean): r
   return clamp && !float && op.clamped !== undefined ? op.clamped : op.result;
 }
 
+const EXPONENT_F64 = 0x7ff0000000000000n;
+const SIGN_F64 = 0x8000000000000000n;
+
+/** The bits of an f32 or f16, a denormal as a zero of its sign where MODE keeps no denormal results. */
+function withoutDenormals(f: (w: Wave) => number, type: OperandType): (w: Wave) => number {
+  const single = type === 'f32' || type === 'f32x2';
+  const [exponent, sign] = single ? [0x7f800000, -0x80000000] : [0x7c00, 0x8000];
+  return (w) => {
+    const bits = f(w);
+    const keeps = single ? w.env.denormalOut32 : w.env.denormalOut64;
+    return !keeps && (bits & exponent) === 0 ? bits & sign : bits;
+  };
+}
+
 function wordOf(f: (env: Wave['env']) => number): (w: Wave) => number {
   return (w) => f(w.env);
 }
@@ -258,7 +280,8 @@ function bindF64(e: Expr, context: Context, base: number, omod: number, clamp: b
   const evaluate = compileNumber(e, context);
   const factor = OMOD[omod] as number;
   return (w, lane) => {
-    let value = factor === 1 ? evaluate(w.env) : scaled(evaluate(w.env) * factor, 'f64', w);
+    let value = evaluate(w.env);
+    if (factor !== 1) value = scaled(value, factor, 'f64', w);
     if (clamp) value = Number.isNaN(value) ? (w.env.dx10Clamp ? 0 : value) : Math.min(1, Math.max(0, value));
     if (!w.env.denormalOut64 && Math.abs(value) < 2 ** -1022) value *= 0;
     w.vgprs[base + lane] = f64LowWord(value);

@@ -45,7 +45,8 @@ export function floatOperator(code: LaneWriter, prefix: string, name: string, e:
   }
   if (TRANSCENDENTAL_NAMES.has(name) && prefix !== 'f64') {
     code.push(e.args[0] as Expr);
-    transcendental(code, name, prefix as 'f32' | 'f16');
+    if (name === 'exp2' && prefix === 'f16' && code.mode.round64 !== 0) exactPowers(code);
+    else transcendental(code, name, prefix as 'f32' | 'f16');
     if (prefix === 'f16' && e !== code.encoded) roundHalf(code.fn, code.mode.round64);
     return;
   }
@@ -171,6 +172,10 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
     });
     return;
   }
+  if (name === 'fract' && code.mode.round64 !== 0) {
+    directedFraction(code, a, half, code.mode.round64);
+    return;
+  }
   if (common(code, 'f64x2', name, e, half)) return;
   switch (name) {
     case 'fma':
@@ -218,6 +223,30 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
     default:
       operate(code, `${name}.f64`, e, half);
   }
+}
+
+/** x - floor(x) in a direction, below 1. Its zeros are positive. */
+function directedFraction(code: LaneWriter, a: Expr, half: number, rounding: Directed): void {
+  const { fn } = code;
+  const x = fn.local('v128');
+  code.push(a, half);
+  fn.tee(x).get(x).op('f64x2.floor').op('f64x2.neg');
+  fn.release('v128', x);
+  callMath(code, `add.f64${ROUNDING_NAMES[rounding]}`);
+  fn.op('f64x2.abs').v128(-1, 0x3fefffff, -1, 0x3fefffff).op('f64x2.min');
+}
+
+/** The powers of f16 where infinities and zeros are not what rounding makes of large and small numbers. */
+function exactPowers(code: LaneWriter): void {
+  const { fn } = code;
+  const x = fn.local('v128');
+  const zero = (): WasmFunction => fn.v128(0, 0, 0, 0);
+  fn.set(x);
+  zero();
+  fn.get(x).op('f32x4.pmax').get(x);
+  transcendental(code, 'exp2', 'f16');
+  fn.get(x).op('f32x4.abs').v128(0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000).op('f32x4.eq').op('v128.bitselect');
+  fn.release('v128', x);
 }
 
 /** Pushes the exponents of four f64 as i32: from the high words where all are normal numbers. */

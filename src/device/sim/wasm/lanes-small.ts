@@ -5,7 +5,7 @@ import { fmaHalf, roundHalf, truncateHalf } from './half.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
 import { callMath } from './math.ts';
-import { signZeroDown } from './rounding.ts';
+import { flushHalfValues, signZeroDown } from './rounding.ts';
 import { NoCode } from './scalar.ts';
 
 const splat4 = (word: number): [number, number, number, number] => [word, word, word, word];
@@ -97,18 +97,22 @@ export function small(
       return;
     case 'from_f32_rne':
       code.push(a);
-      if (format === HALF) roundHalf(fn);
-      else round(fn);
+      if (format === HALF) {
+        roundHalf(fn);
+        if (!code.mode.out64) flushHalfValues(fn);
+      } else round(fn);
       return;
     case 'from_f32_sr':
       code.push(a);
       code.push(b);
       callMath(code, `${name}.${format}`);
+      if (format === HALF && !code.mode.out64) flushHalfValues(fn);
       return;
     case 'from_f32_rtz':
       code.push(a);
-      if (format === HALF) truncateHalf(fn);
-      else throw new NoCode('truncated bf16');
+      if (format !== HALF) throw new NoCode('truncated bf16');
+      truncateHalf(fn);
+      if (!code.mode.out64) flushHalfValues(fn);
       return;
     case 'from_i32_s':
     case 'from_i32_u':

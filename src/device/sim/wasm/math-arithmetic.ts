@@ -38,8 +38,8 @@ function fma(fn: WasmFunction, promote: Promote, finish: Finish): void {
 }
 
 /** (a·b + c) · 2^d, d an i32. */
-function fmaScaled(fn: WasmFunction, promote: Promote, half: number): void {
-  fma(fn, promote, 0);
+function fmaScaled(fn: WasmFunction, promote: Promote, half: number, finish: Finish = 0): void {
+  fma(fn, promote, finish);
   fn.get(3).op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
   fn.v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl').op('f64x2.mul');
 }

@@ -143,6 +143,15 @@ export function flushDenormals(fn: WasmFunction, format: DenormalFormat, sign = 
   fn.release('v128', x);
 }
 
+/** Replaces f32 values on the stack that are denormals of f16 by zeros of their sign. */
+export function flushHalfValues(fn: WasmFunction): void {
+  const x = fn.local('v128');
+  fn.tee(x).get(x).op('f32x4.abs');
+  fn.v128(0x38800000, 0x38800000, 0x38800000, 0x38800000).op('f32x4.lt');
+  fn.v128(0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff).op('v128.and').op('v128.andnot');
+  fn.release('v128', x);
+}
+
 /** Pushes the f32 values of a local with every NaN the default quiet one. */
 export function canonical(fn: WasmFunction, local: number): void {
   fn.get(local).v128(0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000);

@@ -20,7 +20,7 @@ import { pushTruncatedFma } from './math-directed.ts';
 import { ROUNDING_NAMES } from './math-tools.ts';
 import { dppSource } from './memory/index.ts';
 import { bindLaneOperand, type LaneOperand } from './operand-lanes.ts';
-import { canonical, canonicalDouble, flushDenormals } from './rounding.ts';
+import { canonical, canonicalDouble, flushDenormals, flushHalfValues } from './rounding.ts';
 import { Run, type RunPools } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
 import { type LaneTarget, templateFor } from './template.ts';
@@ -160,6 +160,8 @@ class VectorInstruction {
   private readonly targets: readonly number[];
   private readonly code: LaneCode;
   private readonly results: readonly Expr[];
+  /** The results are bits of floats that MODE's denormals apply to. */
+  private readonly isBits: boolean;
   private readonly clamp: boolean;
   private readonly omod: number;
   /** Pushes the lanes that DPP writes. */
@@ -190,6 +192,7 @@ class VectorInstruction {
     const isFloat = op.resultType !== undefined && isFloatType(op.resultType);
     this.omod = isFloat && omodActs ? immediateOf(instruction, 'omod') : 0;
     this.results = resultsOf(op, this.clamp, this.omod !== 0);
+    this.isBits = this.results === op.resultBits && op.denormals === 'mode';
     this.code = new LaneCode(run, module, mode, op, this.results, operands, () => run.pushMask(carry as number));
     this.written = dpp ? this.move(operands[0] as LaneOperand) : undefined;
   }
@@ -316,13 +319,17 @@ class VectorInstruction {
       if (e.type === 'f64') {
         if (omod !== 0) {
           const high = [0, 0x40000000, 0x40100000, 0x3fe00000][omod] as number;
-          fn.v128(0, high, 0, high).op('f64x2.mul');
+          flushDenormals(fn, 'f64', false);
+          fn.v128(0, high, 0, high);
+          if (mode.round64 === 0) fn.op('f64x2.mul');
+          else if (matrixFeatures().fused) callMath(code, `mul.f64${ROUNDING_NAMES[mode.round64]}`);
+          else throw new NoCode('directed product');
           flushDenormals(fn, 'f64', false);
         }
         if (clamp) clampFloat(run, 'f64x2', mode.dx10Clamp);
         if (omod !== 0 || clamp || !hasDefaultNaN(e)) canonicalDouble(code.fn);
         if (!mode.out64) flushDenormals(fn, 'f64');
-      }
+      } else if (this.isBits && !mode.out64) flushDenormals(fn, 'f64');
       fn.set(halves[half]);
     }
   }
@@ -333,6 +340,9 @@ class VectorInstruction {
     const { fn } = run;
     if (e.type === 'i32') {
       code.push(e);
+      if (!this.isBits) return;
+      const single = op.resultType === 'f32' || op.resultType === 'f32x2';
+      if (!(single ? mode.out32 : mode.out64)) flushDenormals(fn, single ? 'f32' : 'f16');
       return;
     }
     const plain = omod === 0 && !clamp;
@@ -352,10 +362,12 @@ class VectorInstruction {
     if (flushes && !isNeverDenormal(e, mode.in32)) flushDenormals(fn, 'f32');
   }
 
-  /** Applies the output modifier to the f32 or f16 values on the stack. Denormals and zeros become positive zeros. */
+  /** Applies the output modifier to the f32 or f16 values on the stack. Denormals before and after, and zeros, become positive zeros. */
   private scale(e: Expr): void {
     const { run, omod, mode } = this;
     const { fn } = run;
+    if (e.type === 'f16') flushHalfValues(fn);
+    else flushDenormals(fn, 'f32');
     fn.v128(...splat4([0, 0x40000000, 0x40800000, 0x3f000000][omod] as number));
     if (e.type === 'f16') {
       fn.op('f32x4.mul');
