@@ -190,6 +190,7 @@ export const MODIFIERS: readonly string[] = [
   'An output modifier scales the rounded result, with its denormals already zeros, and rounds as MODE says. It does nothing with MODE.IEEE or where denormal results are kept. No zero is negative after it.',
   'Clamping makes negative zeros positive ones. A NaN becomes 0 with MODE.DX10_CLAMP; without it, it stays a NaN of any payload.',
   'Integers among the inline constants have 32 bits with the sign in all. Floats are of the format of the operand, f16 with zeros above, and f32 in operands of 16-bit integers. LLVM says so of the hardware (AMDGPUBaseInfo.cpp, `getInlineEncodingV216`).',
+  "With MODE.FP16_OVFL an f16 result that overflows is the largest number; it is infinite where an operand is, or where it divides by zero (LLVM's AMDGPUUsage, compute_pgm_rsrc1).",
   'A lane that DPP does not write has a 0 in a carry or compare mask.',
   'dst_sel of `v_pk_fmac_f16_sdwa` is not followed. Nothing emits it.',
 ];

@@ -17,6 +17,7 @@ const MASK_OUT = 20;
 const MASK_IN = 30;
 const INLINE_FLOATS = [0.5, -0.5, 1, -1, 2, -2, 4, -4];
 const ROUNDINGS: readonly x.RoundingMode[] = ['even', 'up', 'down', 'zero'];
+const FP16_OVFL = 0x800000;
 const NEG = 1;
 const ABS = 2;
 const OP_SEL = 4;
@@ -238,7 +239,7 @@ function mixed(choice: Choice, name: string, modifiers: number, raw: bigint): bi
 
 /** A value of MODE, and what a text is told of it. */
 function randomMode(random: Random): { mode: number; floats: FloatMode } {
-  const mode = Math.floor(random() * 1024);
+  const mode = Math.floor(random() * 1024) | (random() < 0.3 ? FP16_OVFL : 0);
   const rules = (shift: number, denormals: number) => ({
     rounding: ROUNDINGS[(mode >> shift) & 3] as x.RoundingMode,
     readsDenormals: ((mode >> denormals) & 1) !== 0,
@@ -290,6 +291,7 @@ function adjusted(r: Result, type: OperandType, omod: number, clamp: boolean, mo
 /** A result in its register: the part that op_sel or dst_sel names, and what becomes of the rest. */
 function placed(choice: Choice, r: Result, width: number, before: bigint): Result {
   const { row } = choice.instruction;
+  if (r.written === 0n) return r;
   const select = choice.fields.get('dst_sel');
   const modifiers = choice.fields.get('src0_modifiers') ?? 0;
   if (select === undefined || select === 6) {
@@ -406,6 +408,10 @@ export function compareModified(
         result = adjusted(approximated(name, outcome, resultType), resultType, omod, clampsFloat, mode, floats);
       else if (machine.saturates === true && /_CO_/.test(name) && carry === true)
         result = { ...outcome, destination: /ADD/.test(name) ? ones(32) : 0n };
+      if ((mode & FP16_OVFL) !== 0 && HALVES.test(name)) {
+        const added = /_F?MAC_/.test(name) ? [...sources.slice(0, 2), before[lane] as bigint] : sources;
+        result = limited(name, result, types, added);
+      }
       result = placed(choice, result, widthOf(resultType), before[lane] as bigint);
       const difference = compareBits(result, got, width);
       if (difference !== undefined)
@@ -422,6 +428,33 @@ export function compareModified(
 /** What a register that is not written holds; 64-bit destinations are compared whole, wider ones by their 128 bits. */
 const storedBits = (before: bigint, width: number, got: bigint): bigint =>
   (before & ones(width)) | (got & ~ones(width));
+
+/** Results that are f16 and can overflow. */
+const HALVES = /^V_(?!DIV|FREXP|CMP|PACK|CVT_(PK)?NORM|CVT_[IU]\d+_|CVT_F32_|DOT)(PK_)?.*F16(_F32|_[IU]16)?$/;
+
+/** MODE.FP16_OVFL: an infinity that no operand has is the largest number, but where the operation divides by zero. */
+function limited(
+  name: string,
+  r: Result,
+  types: readonly (OperandType | undefined)[],
+  sources: readonly bigint[],
+): Result {
+  let { destination } = r;
+  const isPair = /_PK_|PKRTZ/.test(name);
+  for (const [n, low] of (isPair ? [0n, 16n] : [0n]).entries()) {
+    if (((destination >> low) & ones(15)) !== 0x7c00n) continue;
+    const operands = sources.flatMap((s, k) => {
+      const type = types[k];
+      if (type === undefined || !(isFloat(type) || type === 'mix') || (/CVT_PK/.test(name) && k !== n)) return [];
+      const f = x.formatOf(type === 'mix' ? 32 : widthOf(type));
+      return [x.decode(/x2$/.test(type) ? (s >> low) & ones(16) : s & ones(f.width), f)];
+    });
+    const isZero = (v: x.Real): boolean => v.kind === 'finite' && v.m === 0n;
+    const keeps = operands.some((v) => v.kind === 'infinite' || (isZero(v) && /_(RCP|RSQ|LOG)_/.test(name)));
+    if (!keeps) destination -= 1n << low;
+  }
+  return { ...r, destination };
+}
 
 /** Units of approximations may round as they like. */
 function approximated(name: string, r: Outcome, type: OperandType): Result {

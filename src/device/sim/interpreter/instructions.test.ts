@@ -47,6 +47,13 @@ describe('MODE', () => {
     ['v_add_f32_e64 v0, v1, 0 mul:4', { mode: 0x1d0, v1: h('00400000') }, { v0: 0 }],
     ['v_exp_f16_e32 v0, v1', { mode: 0x3f4, v1: h('fc00') }, { v0: 0 }],
     ['v_exp_f16_e32 v0, v1', { mode: 0x3fc, v1: h('7c00') }, { v0: h('7c00') }],
+    // FP16_OVFL.
+    ['v_add_f16_e32 v0, v1, v1', { mode: 0x8003f0, v1: h('7bff') }, { v0: h('7bff') }],
+    ['v_add_f16_e32 v0, v1, v1', { mode: 0x8003f0, v1: h('fc00') }, { v0: h('fc00') }],
+    ['v_pk_mul_f16 v0, v1, v1', { mode: 0x8003f0, v1: h('7c007bff') }, { v0: h('7c007bff') }],
+    ['v_rcp_f16_e32 v0, v1', { mode: 0x8003f0, v1: h('8000') }, { v0: h('fc00') }],
+    ['v_rcp_f16_e32 v0, v1', { mode: 0x8003f0, v1: 1 }, { v0: h('7bff') }],
+    ['v_cvt_f16_f32_e32 v0, v1', { mode: 0x8003f0, v1: f32(-1e6) }, { v0: h('fbff') }],
     ['v_div_fmas_f32 v0, v1, v1, v2', { mode: 0x3f2, v1: 0, v2: h('80000000') }, { v0: h('80000000') }],
   ])('%s', (...row) => check('gfx942', row));
 });

@@ -122,8 +122,9 @@ function fract(x: number, family: FloatFamily, env: LaneEnv): number {
   return Math.min(rest, below);
 }
 
-/** An f16 as it is written: a denormal as a zero of its sign where MODE keeps no denormal results. */
-function writtenHalf(x: number, env: LaneEnv): number {
+/** An f16 made of a number, as it is written: overflows and denormals as MODE has them. */
+function writtenHalf(x: number, from: number, env: LaneEnv): number {
+  if (env.saturate && Math.abs(x) > 65504 && Number.isFinite(from)) return x > 0 ? 65504 : -65504;
   return !env.denormalOut64 && Math.abs(x) < 2 ** -14 ? x * 0 : x;
 }
 
@@ -202,10 +203,10 @@ function floatOperators(family: FloatFamily): Record<string, NumberOperator> {
     from_bf16: (a, _b, _c, env) => round(a, env),
     from_f32: (a, _b, _c, env) => round(a, env),
     from_f64: (a, _b, _c, env) => round(a, env),
-    from_f32_rtz: (a, _b, _c, env) => (format === 'f16' ? writtenHalf(toF16(a, 3), env) : toBf16(a, 3)),
-    from_f32_rne: (a, _b, _c, env) => (format === 'f16' ? writtenHalf(toF16(a, 0), env) : toBf16(a, 0)),
+    from_f32_rtz: (a, _b, _c, env) => (format === 'f16' ? writtenHalf(toF16(a, 3), a, env) : toBf16(a, 3)),
+    from_f32_rne: (a, _b, _c, env) => (format === 'f16' ? writtenHalf(toF16(a, 0), a, env) : toBf16(a, 0)),
     from_f32_sr: (a, seed, _c, env) =>
-      format === 'f16' ? writtenHalf(stochastic(a, seed, F16, 23), env) : stochastic(a, seed, BF16, 23),
+      format === 'f16' ? writtenHalf(stochastic(a, seed, F16, 23), a, env) : stochastic(a, seed, BF16, 23),
     from_i32_s: (a, _b, _c, env) => round(a, env),
     from_i32_u: (a, _b, _c, env) => round(a >>> 0, env),
     from_fp8: (a, _b, _c, env) => decodeSmall(fp8Format(env), a),

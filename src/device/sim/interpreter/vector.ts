@@ -14,6 +14,7 @@ import {
 import { hasOperand, immediateOf, maskSource, operandNamed } from '../../../isa/operand.ts';
 import { mulF64 } from '../../../isa/semantics/exact.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
+import { floatSources, INFINITE_AT_ZERO } from '../../../isa/semantics/modifiers.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, maskBit, VCC, type Wave } from '../state/wave.ts';
 import { dppSourceLane } from './dpp.ts';
@@ -190,14 +191,30 @@ function compileFloatBits(
     };
   }
   if (kind === 'f16') {
+    const keepsInfinity = compileInfinite(e, context);
     return (w) => {
       const raw = evaluate(w.env);
       const bits = bitsFromF16(plain ? raw : adjust(raw, w));
+      if (w.env.saturate && (bits & 0x7fff) === 0x7c00 && !keepsInfinity(w.env)) return bits - 1;
       return (bits & 0x7c00) === 0 && !w.env.denormalOut64 ? bits & 0x8000 : bits;
     };
   }
   if (kind === 'bf16') return (w) => encodeSmall(BF16, adjust(evaluate(w.env), w));
   throw new Error(`no float result of type ${type}`);
+}
+
+/**
+ * Whether an infinite result is one with MODE.FP16_OVFL, too: an operand is infinite, or it divides by zero. Others are overflows, which
+ * become the largest number.
+ */
+function compileInfinite(e: Expr, context: Context): (env: Wave['env']) => boolean {
+  const operands = floatSources(e, context.types).map((x) => compileNumber(x, context));
+  const ofZero = INFINITE_AT_ZERO.has(e.op);
+  return (env) =>
+    operands.some((f) => {
+      const x = Math.abs(f(env));
+      return x === Infinity || (ofZero && x === 0);
+    });
 }
 
 function bindResult(instruction: Instruction, op: VectorOperation, context: Context): LaneWriter {

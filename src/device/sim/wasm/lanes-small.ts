@@ -48,6 +48,29 @@ function sumDown(code: LaneWriter, a: Expr, b: Expr, isDifference: boolean): voi
   for (const local of [x, y, sum]) fn.release('v128', local);
 }
 
+/** The f32 values on the stack made f16 values by `convert`, overflows and denormals as MODE has them. */
+function writeHalf({ fn, mode }: LaneWriter, convert: () => void): void {
+  const x = fn.local('v128');
+  fn.tee(x);
+  convert();
+  if (mode.saturate) {
+    const made = fn.local('v128');
+    fn.tee(made).get(made);
+    // The largest numbers, ±65504, where the operand is not infinite.
+    fn.v128(...splat4(0x477fe000)).op('f32x4.min');
+    fn.v128(...splat4(0xc77fe000 | 0))
+      .op('f32x4.max')
+      .get(x)
+      .op('f32x4.abs');
+    fn.v128(...splat4(0x7f800000))
+      .op('f32x4.eq')
+      .op('v128.bitselect');
+    fn.release('v128', made);
+  }
+  if (!mode.out64) flushHalfValues(fn);
+  fn.release('v128', x);
+}
+
 export const HALF = 'f16';
 export const BRAIN = 'bf16';
 
@@ -97,16 +120,20 @@ export function small(
       return;
     case 'from_f32_rne':
       code.push(a);
-      if (format === HALF) {
-        roundHalf(fn);
-        if (!code.mode.out64) flushHalfValues(fn);
-      } else round(fn);
+      if (format === HALF) writeHalf(code, () => roundHalf(fn));
+      else round(fn);
       return;
     case 'from_f32_sr':
       code.push(a);
-      code.push(b);
-      callMath(code, `${name}.${format}`);
-      if (format === HALF && !code.mode.out64) flushHalfValues(fn);
+      if (format === HALF)
+        writeHalf(code, () => {
+          code.push(b);
+          callMath(code, `${name}.${format}`);
+        });
+      else {
+        code.push(b);
+        callMath(code, `${name}.${format}`);
+      }
       return;
     case 'from_f32_rtz':
       code.push(a);

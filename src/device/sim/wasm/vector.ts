@@ -2,6 +2,7 @@
 // The interpreter's counterpart is interpreter/vector.ts; both must agree bit for bit.
 import { hasOperand, immediateOf, maskSource, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
+import { floatSources, INFINITE_AT_ZERO } from '../../../isa/semantics/modifiers.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { isFloatType, isVector, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
 import { resultsOf } from '../interpreter/vector.ts';
@@ -353,6 +354,7 @@ class VectorInstruction {
       if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
       if (plain && mode.round64 === 0 && NEVER_NEGATIVE.has(e.op)) encodeSize(fn);
       else encodeHalf(fn, mode.round64);
+      if (mode.saturate) this.limitHalf(e);
       if (!mode.out64) flushDenormals(fn, 'f16');
       return;
     }
@@ -360,6 +362,40 @@ class VectorInstruction {
     if (e.type === 'bf16') throw new NoCode('bf16 result');
     const flushes = op.denormals === 'flush' || (op.denormals === 'mode' && !mode.out32);
     if (flushes && !isNeverDenormal(e, mode.in32)) flushDenormals(fn, 'f32');
+  }
+
+  /** Makes f16 bits on the stack that are infinite by overflow those of the largest number. Counterpart: interpreter/vector.ts. */
+  private limitHalf(e: Expr): void {
+    const { code, run, op } = this;
+    const { fn } = run;
+    const bits = fn.local('v128');
+    fn.tee(bits);
+    fn.get(bits)
+      .v128(...splat4(0x7fff))
+      .op('v128.and')
+      .v128(...splat4(0x7c00))
+      .op('i32x4.eq');
+    const types = op.sources.map((s) => s.type);
+    for (const source of floatSources(e, types)) {
+      const x = fn.local('v128');
+      code.push(source);
+      fn.op('f32x4.abs')
+        .tee(x)
+        .v128(...splat4(0x7f800000))
+        .op('f32x4.eq')
+        .op('v128.andnot');
+      if (INFINITE_AT_ZERO.has(e.op))
+        fn.get(x)
+          .v128(...splat4(0))
+          .op('f32x4.eq')
+          .op('v128.andnot');
+      fn.release('v128', x);
+    }
+    // An infinity's bits follow those of the largest number.
+    fn.v128(...splat4(1))
+      .op('v128.and')
+      .op('i32x4.sub');
+    fn.release('v128', bits);
   }
 
   /** Applies the output modifier to the f32 or f16 values on the stack. Denormals before and after, and zeros, become positive zeros. */
