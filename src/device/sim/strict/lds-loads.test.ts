@@ -48,6 +48,13 @@ const CASES: readonly [name: string, wrong: string, finds: readonly string[], ri
     kernel(LOAD, NEXT, 's_waitcnt vmcnt(1)\ns_barrier\nds_read_b32 v2, v3'),
   ],
   [
+    // What the wavefront's own LDS operations use is theirs: they are in the queue of LDS long before the load's bytes are.
+    'LDS is stored to where the load has not come back, not before it is issued',
+    kernel(LOAD, 'ds_write_b32 v1, v0'),
+    ['waits/lds-before-return vmcnt(0)'],
+    kernel('ds_write_b32 v1, v0\nds_read_b32 v6, v1', LOAD),
+  ],
+  [
     'the load comes back between the barrier and the read',
     kernel(LOAD, 's_barrier\ns_waitcnt vmcnt(0)\nds_read_b32 v2, v3'),
     ['waits/barrier-before-write vmcnt(0)'],
