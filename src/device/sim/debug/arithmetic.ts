@@ -11,9 +11,16 @@ import type { Value } from './value.ts';
 const MAX_BITS = 128n;
 
 export function badExpression(text: string, message: string): WavesmithError {
-  return new WavesmithError('run/bad-expression', `'${text}': ${message}`, {
-    hint: 'Write it as in C: v3 == 7 && lane < 32, s[2:3] + 16, f32(v5) > 1e-3, *u32(x + 4), lds.f32(64).',
-  });
+  return new WavesmithError('run/bad-expression', `'${text}': ${message}`, { hint: HINT });
+}
+
+const HINT = 'Write it as in C: v3 == 7 && lane < 32, s[2:3] + 16, f32(v5) > 1e-3, *u32(x + 4), lds.f32(64).';
+
+/** A name that means nothing where execution is. */
+export class UnknownName extends WavesmithError {
+  constructor(text: string, message: string) {
+    super('run/bad-expression', `'${text}': ${message}`, { hint: HINT });
+  }
 }
 
 export const isTrue = (value: Value): boolean => value !== 0n && value !== 0;

@@ -25,8 +25,10 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
     ]);
   }
   const wave = w === undefined ? undefined : keyOf(w);
+  const there = d.breakpoints.breakpoints.filter((b) => b.places.some((pc) => found.includes(pc))).map((b) => b.id);
   const made = d.breakpoints.add({ places: found, condition: match?.[3], isTemporary, wave });
-  return show(session, [`breakpoint ${made.id} at ${placesText(d, found)}`]);
+  const note = there.length === 0 ? '' : `, where ${there.join(', ')} ${there.length === 1 ? 'is' : 'are'}, too`;
+  return show(session, [`${isTemporary ? 'temporary ' : ''}breakpoint ${made.id} at ${placesText(d, found)}${note}`]);
 }
 
 /** Addresses of a place; the number of a pending breakpoint when code that a program loads later may have it. */
@@ -61,6 +63,10 @@ export function setWatchpoint(
 ): undefined {
   const d = session.debugger;
   const [, text = '', condition] = /^(?:-l(?:ocation)?\s+)?(.*?)(?:\s+if\b\s*(.+))?$/s.exec(rest) ?? [];
+  // No name, and no place in memory.
+  if (access === 'change' && text !== '' && !/[A-Za-z_$*[{]/.test(text.replace(/\b\d[\w.]*/g, ''))) {
+    throw bad(`'${text}' is a constant: it never changes.`, `Watch a place in memory as *u32(${text}).`);
+  }
   const made = d.breakpoints.watch(text, d.selected, d.lane, condition, access);
   return show(session, [
     `${WATCHES[access]}watchpoint ${made.id}: ${made.expression.text} = ${operandText(made.last)}`,
@@ -82,7 +88,10 @@ export function ignore(session: CommandSession, { words: [id = '', times] }: Com
   return show(session, [`breakpoint ${found.id} is passed ${found.ignoring} times`]);
 }
 
-const numberOf = (text: string): number => (text === '0' ? 0 : count(text, 0, 1_000_000, 'a breakpoint'));
+function numberOf(text: string): number {
+  if (text === '') throw bad("A breakpoint's number is missing.", "'info breakpoints' lists them.");
+  return text === '0' ? 0 : count(text, 0, 1_000_000, 'a breakpoint');
+}
 
 /** Several addresses of one place. */
 export function placesText(d: Debugger, all: readonly number[]): string {
@@ -126,6 +135,12 @@ const ids = (words: readonly string[]): number[] =>
 
 export function enable(session: CommandSession, { words }: CommandLine, isEnabled: boolean): undefined {
   const { breakpoints } = session.debugger;
+  if (/^(once|delete|count|display)$/.test(words[0] ?? '')) {
+    throw bad(
+      `'${isEnabled ? 'enable' : 'disable'} ${words[0]}' is not known here.`,
+      "'tbreak PLACE' stops once, 'ignore N COUNT' passes a breakpoint, 'undisplay N' ends a display.",
+    );
+  }
   const some =
     words.length === 0
       ? [...breakpoints.breakpoints, ...breakpoints.watchpoints]
@@ -154,12 +169,22 @@ export function remove(session: CommandSession, { words }: CommandLine): undefin
       continue;
     }
     if (/^\d{1,6}$/.test(word) && forget?.(Number(word)) === true) continue;
-    const pc = place(d, word);
+    const pc = placeOrNumber(d, word);
     const there = d.breakpoints.breakpoints.filter((b) => b.places.includes(pc));
     if (there.length === 0) throw bad(`There is no breakpoint at ${word}.`);
     for (const b of there) d.breakpoints.remove(b.id);
   }
   return undefined;
+}
+
+/** A place; where a number is no line of the source either, that of a breakpoint was meant. */
+function placeOrNumber(d: Debugger, word: string): number {
+  try {
+    return place(d, word);
+  } catch (error) {
+    if (!(error instanceof WavesmithError) || !/^\d{1,6}$/.test(word)) throw error;
+    throw bad(`There is no breakpoint or watchpoint ${word}.`, "'info breakpoints' lists them.");
+  }
 }
 
 /** `undisplay [N…]`: ends showing values at each stop. */

@@ -20,6 +20,8 @@ export interface CommandSession {
   readonly takesLines?: boolean;
   /** The breakpoint whose commands are being typed. */
   collecting?: { readonly breakpoint: Breakpoint | Watchpoint; readonly lines: string[] } | undefined;
+  /** Where `x` without an address goes on, and the letters of its format. */
+  examined?: { readonly place: string; readonly letters: string } | undefined;
   /** The source lines that were listed last since the stop. */
   listed?: { readonly file: string; readonly from: number; readonly to: number } | undefined;
 }

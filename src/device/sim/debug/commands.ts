@@ -36,7 +36,7 @@ import {
   selectLane,
   selectWave,
 } from './look-commands.ts';
-import { displayText, echo, printCommand, printf } from './print-commands.ts';
+import { displayText, echo, printCommand, printf, refuseUnknownNames } from './print-commands.ts';
 import { applyToWaves, beginCommands, REFUSED } from './script-commands.ts';
 import { set } from './set-command.ts';
 import type { BackTarget, Resume } from './stop.ts';
@@ -105,7 +105,13 @@ const COMMANDS: readonly CommandEntry[] = [
     run: () => ({ kind: 'continue' }),
   },
   {
-    names: ['until', 'u', 'advance', 'run-to'],
+    names: ['advance', 'run-to'],
+    usage: 'advance PLACE',
+    summary: 'run until this wave is at a place',
+    run: (s, { words: [where] }) => ({ kind: 'until', pc: place(s.debugger, where), wave: selectedWave(s.debugger) }),
+  },
+  {
+    names: ['until', 'u'],
     usage: 'until [PLACE]',
     summary: 'run until this wave is at a place; alone: like next, but out of a loop',
     run: (s, line) => {
@@ -264,8 +270,9 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     names: ['x'],
-    usage: 'x[/NFU] ADDRESS',
-    summary: 'N elements of memory, or of lds + 16, scratch + 8: F x d u f i, U b h w g',
+    usage: 'x[/NFU] [ADDRESS]',
+    summary:
+      'N elements of memory, or of lds + 16, scratch + 8: F x d u f t o c a s i, U b h w g; alone: those that follow',
     run: examineCommand,
   },
   {
@@ -288,8 +295,8 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     names: ['disassemble', 'dis', 'disas'],
-    usage: 'disassemble [PLACE]',
-    summary: 'instructions around a place',
+    usage: 'disassemble [PLACE|FROM,TO|FROM,+BYTES]',
+    summary: 'instructions around a place, or from one to before another',
     run: disassemble,
   },
   {
@@ -354,6 +361,7 @@ const COMMANDS: readonly CommandEntry[] = [
     run: (s, { rest, format }) => {
       if (rest === '') return show(s, displayText(s));
       parseExpression(rest.replace(/@\s*\w+$/, ''));
+      refuseUnknownNames(s.debugger, rest);
       const id = (s.displays.at(-1)?.id ?? 0) + 1;
       s.displays.push({ id, text: rest, format });
       return show(s, displayText(s).slice(-1));
@@ -392,7 +400,13 @@ function selectFrame(s: CommandSession, wanted: number | undefined): undefined {
   const frames = backtrace(d, selectedWave(d));
   const frame = wanted ?? d.frame;
   if (frame < 0 || frame >= frames.length) {
-    throw bad(`There is no frame ${frame}.`, `'backtrace' lists them: 0 to ${frames.length - 1}.`);
+    const end =
+      wanted === undefined || Math.abs(frame - d.frame) !== 1
+        ? `There is no frame ${frame}.`
+        : frame < 0
+          ? 'This is the innermost frame: it has called nothing.'
+          : 'This is the outermost frame: nothing called it.';
+    throw bad(end, `'backtrace' lists them: 0 to ${frames.length - 1}.`);
   }
   d.frame = frame;
   s.listed = undefined;

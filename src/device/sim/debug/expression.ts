@@ -5,7 +5,7 @@
 //   v3 == 7 && lane < 32      s[2:3] + 16      f32(v5) > 1e-3      *u32(x + 4 * v0)      v3[5]      *(p + i)      q->items[n - 1].x
 import type { ElementType } from '../../../base/index.ts';
 import type { DebugType } from '../../../codeobject/index.ts';
-import { badExpression as bad, binary, isTrue, truth, unary } from './arithmetic.ts';
+import { badExpression as bad, binary, isTrue, truth, UnknownName, unary } from './arithmetic.ts';
 import { convert, isTypeWord, typeOfWords } from './cast.ts';
 import { elementAt, memberOf, pointedTo } from './source-variables.ts';
 import { numberOfToken, type Token, tokensOf } from './tokens.ts';
@@ -450,7 +450,7 @@ class Parser {
       const found = own ?? s.named(text, s.lane) ?? s.remembered(text) ?? s.variable(text, s.lane);
       if (found !== undefined) return found;
       const more = s.whyUnknown === undefined ? '' : ` ${s.whyUnknown}`;
-      throw bad(this.text, `'${text}' is no register, argument or variable here.${more}`);
+      throw new UnknownName(this.text, `'${text}' is no register, argument or variable here.${more}`);
     };
   }
 

@@ -227,7 +227,7 @@ test('the only command that begins so is meant; several are named', async () => 
   expect(said[5]).toBe('0x158c <helper> (no source line)');
   expect(said[6]).toMatch(/^#0 /);
   expect(said[7]).toContain("'x' is not a number of calls");
-  expect(said[8]).toMatch(/^x\[\/NFU\] ADDRESS/);
+  expect(said[8]).toMatch(/^x\[\/NFU\] \[ADDRESS\]/);
 });
 
 test.each([
@@ -262,3 +262,65 @@ test.each(['k', '+0', '0x1500', '+8'])(
     expect(answers[2]).toMatch(/ = 1$/);
   },
 );
+
+test('x alone goes on where the last x ended, in its format', async () => {
+  const said = await answersTo([
+    'x',
+    'set *(int*)arg0 = 7',
+    'set *(int*)(arg0 + 8) = 9',
+    'x/2dw arg0',
+    'x',
+    'x/2',
+    'x/2i again',
+    'x',
+    'x/q arg0',
+    'x/c arg0',
+    'x/t arg0',
+    'x/a arg0',
+  ]);
+  const values = (text: string | undefined): string[] => (text ?? '').trim().split(/\s+/).slice(1);
+  expect(said[0]).toContain('An address is missing.');
+  expect([3, 4, 5].map((n) => values(said[n]))).toEqual([['7', '0'], ['9'], ['0', '0']]);
+  expect(said[6]).toContain('s_sub_u32 s6, s6, 1');
+  expect(said[7]).toContain('s_cmp_lg_u32 s6, 0');
+  expect(said[8]).toContain("'q' is neither a format nor a size.");
+  expect([9, 10, 11].map((n) => values(said[n]))).toEqual([['7'], ['0b111'], ['0x7']]);
+});
+
+test.each([
+  ['info registers pc', /^pc=0x[0-9a-f]+ </],
+  ['advance', /A place is missing/],
+  ['condition', /A breakpoint's number is missing\./],
+  ['ignore', /A breakpoint's number is missing\./],
+  ['delete 99', /There is no breakpoint or watchpoint 99\./],
+  ['enable once 1', /'enable once' is not known here\./],
+  ['watch 5', /'5' is a constant: it never changes\./],
+  ['down', /This is the innermost frame/],
+  ['up', /This is the outermost frame/],
+  ['display nothing', /'nothing' is no register, argument or variable here/],
+  ['disassemble/r', /'disassemble\/r' is not known here/],
+  ['disassemble again,again', /There is no instruction from again to before again\./],
+])('%s', async (line, answer) => {
+  expect((await answersTo([line]))[0]).toMatch(answer);
+});
+
+test('what is shown at each stop has names that mean something; a value may come later', async () => {
+  const said = await answersTo(['display nothing', 'display *u32(4)', 'info display']);
+  expect(said[1]).toContain('has no value here');
+  expect(said[2]).toBe('1  *u32(4)');
+});
+
+test('code from one place to before another; breakpoints say what else is there', async () => {
+  const said = await answersTo(['disassemble again,+8', 'break again', 'tbreak again']);
+  expect(said[0]?.split('\n').map((line) => line.trim().replace(/^0x[0-9a-f]+ +/, ''))).toEqual([
+    'again:',
+    'v_add_u32_e32 v2, v2, v0',
+    's_sub_u32 s6, s6, 1',
+  ]);
+  expect(said[2]).toMatch(/^temporary breakpoint 3 at 0x[0-9a-f]+ <again>, where 2 is, too$/);
+});
+
+test('an empty line after x shows what follows', async () => {
+  const said = await answersTo(['set *(int*)(arg0 + 8) = 9', 'x/2dw arg0', '', '']);
+  expect(said.slice(1, 4).map((text) => text?.trim().split(/\s+/).slice(1).join(' '))).toEqual(['0 0', '9 0', '0 0']);
+});

@@ -1,6 +1,6 @@
 // Commands that show code: source lines where their file can be read, else instructions.
 import { bad, type CommandLine, type CommandSession, MOST, place, show, sourceLine } from './command.ts';
-import { disassembly } from './look.ts';
+import { codeAround, disassembly } from './look.ts';
 
 const LINES = 10;
 
@@ -53,9 +53,20 @@ export function listCommand(session: CommandSession, line: CommandLine): undefin
   return at === undefined ? disassemble(session, line) : around(at.file, at.line);
 }
 
-/** `disassemble [PLACE]`. */
-export function disassemble(session: CommandSession, { rest }: CommandLine): undefined {
+/** `disassemble [PLACE]`, `disassemble FROM,TO`, `disassemble FROM,+BYTES`. */
+export function disassemble(session: CommandSession, { rest, format }: CommandLine): undefined {
   const d = session.debugger;
+  if (format !== '')
+    throw bad(`'disassemble/${format}' is not known here.`, "'wavesmith disasm --listing' shows bytes.");
+  const [, first, last] = /^([^,]+),\s*([^,]+)$/.exec(rest) ?? [];
+  if (first !== undefined && last !== undefined) {
+    const from = place(d, first.trim());
+    const size = /^\+\s*(0x[0-9a-f]{1,6}|\d{1,6})$/i.exec(last)?.[1];
+    const to = size === undefined ? place(d, last.trim()) : from + Number(size);
+    const n = codeAround(d, from, 0, MOST).filter(({ address }) => address < to).length;
+    if (n === 0) throw bad(`There is no instruction from ${first.trim()} to before ${last.trim()}.`);
+    return show(session, disassembly(d, from, 0, n));
+  }
   return show(session, disassembly(d, rest === '' ? d.pc : place(d, rest), 5, 8));
 }
 

@@ -10,6 +10,7 @@ import { bad, type CommandLine, type CommandSession, count, MOST, MOST_STEPS, pl
 import type { Debugger } from './debugger.ts';
 import {
   backtrace,
+  codeAround,
   disassembly,
   dump,
   evaluate,
@@ -31,7 +32,11 @@ export function registers(session: CommandSession, words: readonly string[]): un
   if (words.length > 0) {
     return show(
       session,
-      words.flatMap((word) => readRegisters(w, word, 'all').map(registerText)),
+      words.flatMap((word) =>
+        /^\$?pc$/i.test(word)
+          ? [`pc=${placeText(session.debugger, session.debugger.pc)}`]
+          : readRegisters(w, word.replace(/^\$/, ''), 'all').map(registerText),
+      ),
     );
   }
   const specials = [
@@ -89,27 +94,49 @@ function spaceNamed(
 }
 
 /** `x/NFU EXPRESSION`: N elements; F of x d u f i; U of b h w g. Without a format: `memory`. */
-export function examineCommand(session: CommandSession, { words, rest, format }: CommandLine): undefined {
-  if (format === '') return memory(session, words);
+export function examineCommand(session: CommandSession, { words, rest: asked, format }: CommandLine): undefined {
+  if (format === '' && asked !== '') return memory(session, words);
   const d = session.debugger;
+  const { examined } = session;
   const match = /^(\d{0,5})([a-z]*)$/i.exec(format);
-  if (match === null || rest === '')
-    throw bad('Write x/16xw ADDRESS: a count, a format (x d u f i), a size (b h w g).');
-  const letters = (match[2] ?? '').toLowerCase();
+  const rest = asked === '' ? (examined?.place ?? '') : asked;
+  if (match === null || rest === '') {
+    throw bad(
+      match === null ? `'/${format}' is no format.` : 'An address is missing.',
+      'Write x/16xw ADDRESS: a count, a format (x d u f t o c a s i), a size (b h w g).',
+    );
+  }
+  // Without letters those of the last time.
+  const letters = ((match[2] ?? '') === '' ? (examined?.letters ?? '') : (match[2] as string)).toLowerCase();
+  const unknown = [...letters].find((c) => !'xdufotcazsibhwg'.includes(c));
+  if (unknown !== undefined)
+    throw bad(`'${unknown}' is neither a format nor a size.`, 'Formats: x d u f t o c a s i; sizes: b h w g.');
+  const goOn = (place: string): void => {
+    session.examined = { place, letters };
+  };
   const n = count(match[1] === '' ? undefined : match[1], 1, MOST, 'elements');
   if (letters.includes('s')) {
     const at = addressNumber(BigInt(evaluate(d, rest)));
     return show(session, [`${hex(at).padStart(16)}  ${textAt(d, selectedWave(d), at)}`]);
   }
-  if (letters.includes('i')) return show(session, disassembly(d, place(d, rest.trim()), 0, n));
-  const bits = UNITS[[...letters].find((c) => c in UNITS) ?? 'w'] as number;
+  if (letters.includes('i')) {
+    const from = place(d, rest.trim());
+    const last = codeAround(d, from, 0, n).at(-1);
+    if (last !== undefined) goOn(`*${hex(last.address + last.size)}`);
+    return show(session, disassembly(d, from, 0, n));
+  }
+  const unit = letters.includes('c') ? 'b' : letters.includes('a') ? 'g' : 'w';
+  const bits = UNITS[[...letters].find((c) => c in UNITS) ?? unit] as number;
   const kind = letters.includes('f') ? 'f' : letters.includes('d') ? 'i' : 'u';
   const type = valueType(`${kind}${kind === 'f' ? Math.max(16, bits) : bits}`) ?? elementType('u32');
-  const isHex = !/[duf]/.test(letters);
+  const [shown = 'x'] = /[dufotca]/.exec(letters) ?? [];
   const { space, offset } = spaceNamed(d, rest) ?? { space: 'flat', offset: rest };
   const value = evaluate(d, offset);
   if (typeof value === 'number') throw bad(`'${offset}' is a float, not an address.`);
-  return show(session, examine(d, space, value, n, type, isHex ? 'x' : ''));
+  const lines = examine(d, space, value, n, type, 'duf'.includes(shown) ? '' : shown);
+  const next = value + BigInt((n * type.storageBits) / 8);
+  goOn(space === 'flat' ? hex(Number(next)) : `${space} + ${next}`);
+  return show(session, lines);
 }
 
 export function selectWave(session: CommandSession, [text]: readonly string[]): undefined {

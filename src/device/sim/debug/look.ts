@@ -147,12 +147,21 @@ export function examine(
     for (let i = n; i < Math.min(n + row, count); i++) {
       const bits = bitsOf(bytes.subarray(i * size, (i + 1) * size));
       const value = fromBits(bits, type);
-      values.push(format === 'x' ? `0x${bits.toString(16).padStart(2 * size, '0')}` : formatted(value, 'u'));
+      if (format === 'x') values.push(`0x${bits.toString(16).padStart(2 * size, '0')}`);
+      else if (format === 'a') values.push(addressText(d, bits));
+      else values.push(formatted(value, format === '' ? 'u' : format));
     }
     lines.push(`${hex(at + n * size).padStart(16)}  ${values.join('  ')}`);
   }
   return lines;
 }
+
+/** An address, with the label when it is one of the code. */
+const addressText = (d: Debugger, bits: bigint): string => {
+  const { symbols } = d.options;
+  const isCode = bits >= BigInt(symbols.symbols[0]?.address ?? 0) && bits < BigInt(symbols.end);
+  return isCode && symbols.symbols.length > 0 ? placeText(d, Number(bits)) : `0x${bits.toString(16)}`;
+};
 
 /** The waves of the selected wave's workgroup, or of all that run. */
 export function wavesText(d: Debugger, all: boolean): string[] {

@@ -1,6 +1,7 @@
 // Commands that print values: `print`, `printf`, `echo`, `display`, in formats of gdb.
 import { WavesmithError } from '../../../base/index.ts';
 import type { Wave } from '../state/wave.ts';
+import { UnknownName } from './arithmetic.ts';
 import { partsBehind, variableAt } from './assign.ts';
 import { bad, type CommandLine, type CommandSession, MOST, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
@@ -63,6 +64,16 @@ function elements(d: Debugger, text: string, times: Value, format: string): stri
   }
   const all = partsBehind(first, n).map((one) => (format === '' ? plainText(one) : operandText(one, format)));
   return `{${all.join(', ')}}`;
+}
+
+/** Throws when an expression has a name that means nothing here. That it has no value now is no error. */
+export function refuseUnknownNames(d: Debugger, text: string): void {
+  try {
+    shownValue(d, text, '');
+  } catch (error) {
+    if (error instanceof UnknownName) throw error;
+    if (!(error instanceof WavesmithError)) throw error;
+  }
 }
 
 /** Values that are shown at each stop; `display/i PLACE` shows instructions. */

@@ -72,7 +72,7 @@ export class TerminalFront implements DebugLeader {
         continue;
       }
       // An empty line repeats the last command, as debuggers do.
-      const command = line.trim() === '' ? this.last : line.trim();
+      const command = line.trim() === '' ? repeated(session, this.last) : line.trim();
       if (command === '') continue;
       this.last = command;
       const next = runCommand(session, command);
@@ -88,4 +88,10 @@ export class TerminalFront implements DebugLeader {
     if (source !== undefined) terminal.print(source);
     if (stop.wave !== undefined && session.displays.length > 0) terminal.print(displayText(session).join('\n'));
   }
+}
+
+/** The last command again: `x` and `list` go on behind what they have shown. */
+function repeated(session: CommandSession, last: string): string {
+  if (session.listed !== undefined && /^l(?:ist)?\s+[^-\s]/.test(last)) return 'list';
+  return /^(x\/\w+)\s/.exec(last)?.[1] ?? last;
 }
