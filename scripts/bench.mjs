@@ -8,7 +8,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const given = process.argv.slice(2);
 const firstOption = given.findIndex((a) => a.startsWith('--'));
 const asked = firstOption < 0 ? given : given.slice(0, firstOption);
-const options = firstOption < 0 ? [] : given.slice(firstOption);
+const options = (firstOption < 0 ? [] : given.slice(firstOption)).filter((option) => option !== '--');
 const files = readdirSync(join(root, 'bench'))
   .filter((file) => file.endsWith('.bench.ts'))
   .filter((file) => asked.length === 0 || asked.includes(file.replace('.bench.ts', '')));

@@ -85,7 +85,12 @@ export const CHIPS: Readonly<Record<string, Chip>> = {
     levels: [
       { level: 'LDS', bytes: 128, unit: 'cu', source: SOL },
       { level: 'L1', bytes: 64, unit: 'cu', source: SOL },
-      { level: 'L2', bytes: 64, unit: 'l2-channel', source: SOL },
+      {
+        level: 'L2',
+        bytes: 128,
+        unit: 'l2-channel',
+        source: `AMD CDNA 2 white paper; the 64 of ${SOL} are fewer than the 5,018 GB/s that AMD's roofline measures on a die`,
+      },
     ],
   },
   gfx942: {

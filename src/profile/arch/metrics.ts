@@ -417,7 +417,24 @@ const GFX908: readonly MetricFormula[] = [
   ...EA_BYTES,
 ];
 
-const GFX90A: readonly MetricFormula[] = [...OPERATIONS, ...COMMON, l2Bytes(64), l1Bytes(64), ...EA_BYTES];
+/** L1 asks for 64 bytes, and L2 looks up a line of 128 bytes once for two such requests that come together. */
+const CDNA2_L2_BUSY: MetricFormula = {
+  id: 'l2.busy',
+  label: 'Lines looked up per L2 channel and cycle',
+  unit: 'fraction',
+  formula: 'TCC_REQ',
+  over: 'GRBM_GUI_ACTIVE / $xcc * $l2',
+  source:
+    "AMD CDNA 2 white paper: a channel reads a line or writes 64 bytes a cycle; AMD's vcopy-MI200: 131,072 requests for 64 bytes are 70,312 reads of L2",
+};
+
+const GFX90A: readonly MetricFormula[] = [
+  ...OPERATIONS,
+  ...COMMON.map((formula) => (formula.id === 'l2.busy' ? CDNA2_L2_BUSY : formula)),
+  l2Bytes(64),
+  l1Bytes(64),
+  ...EA_BYTES,
+];
 
 const EA0_WRITES: MetricFormula = {
   id: 'bytes.hbm.write',

@@ -52,7 +52,8 @@ export function modelledCounters(time: LaunchTime): Record<string, number> {
     TCP_TCC_ATOMIC_WITHOUT_RET_REQ: traffic.atomics - traffic.returnedAtomics,
     TCC_HIT: Math.max(0, hits),
     TCC_MISS: misses,
-    TCC_REQ: Math.max(0, hits) + misses,
+    // Hits and misses are counted by sectors.
+    TCC_REQ: traffic.l2Lookups,
     [`${ea}_RDREQ`]: reads,
     [`${ea}_RDREQ_64B`]: reads,
     ...Object.fromEntries(otherReads.map((name) => [name, 0])),

@@ -43,6 +43,8 @@ export interface Traffic {
   vl1dMisses: number;
   l2Hits: number;
   l2Misses: number;
+  /** Lines that channels of L2 look up, for two sectors that are asked for together once. */
+  l2Lookups: number;
   mallReads: number;
   hbmReads: number;
   writes: number;
@@ -93,6 +95,7 @@ export class MemorySystem {
     vl1dMisses: 0,
     l2Hits: 0,
     l2Misses: 0,
+    l2Lookups: 0,
     mallReads: 0,
     hbmReads: 0,
     writes: 0,
@@ -324,6 +327,7 @@ export class MemorySystem {
     const isTogether = line === this.lastRead && time - this.lastReadAt < TOGETHER;
     this.lastRead = line;
     this.lastReadAt = time;
+    if (!isTogether) traffic.l2Lookups++;
     const start = this.channel(sector).take(time, (isTogether ? 0 : c.l2Service) + extra);
     if (!l2.find(line, true)) l2.insert(line);
     if (l2.has(bit)) {
@@ -343,6 +347,7 @@ export class MemorySystem {
   private write(sector: number, time: number): number {
     const { c, l2, traffic } = this;
     const line = sector >>> this.l2Shift;
+    traffic.l2Lookups++;
     const start = this.channel(sector).take(time, c.l2Service);
     if (!l2.find(line, true)) l2.insert(line);
     let owed = 0;
