@@ -1,7 +1,7 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
 // `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
-// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight, `--public` twenty-seven, `--classics` thirty-six, `--lessons` twenty-five and `--domains` twenty-eight more.
+// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight, `--public` twenty-seven, `--classics` thirty-six, `--lessons` twenty-five, `--domains` twenty-eight and `--trades` thirty-six more.
 // `equal` is a class that is worth as much as the limiter; a kernel that nothing limits is `balanced` and is not counted.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
@@ -24,6 +24,7 @@ import { MIXED_KERNELS } from '../tests/limiters/mixed.ts';
 import { PUBLIC_KERNELS } from '../tests/limiters/public.ts';
 import { ROUTINE_KERNELS } from '../tests/limiters/routine.ts';
 import { SUITE_KERNELS } from '../tests/limiters/suites.ts';
+import { TRADE_KERNELS } from '../tests/limiters/trades.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
 import { equalsOf, isBalanced, limiterOf, whatIf } from '../tests/limiters/what-if.ts';
 import { WIDE_KERNELS } from '../tests/limiters/wide.ts';
@@ -48,6 +49,7 @@ const { values } = parseArgs({
     classics: { type: 'boolean', default: false },
     lessons: { type: 'boolean', default: false },
     domains: { type: 'boolean', default: false },
+    trades: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -73,6 +75,7 @@ const compiled = {
   'classics.c': values.classics && CLASSIC_KERNELS,
   'lessons.c': values.lessons && LESSON_KERNELS,
   'domains.c': values.domains && DOMAIN_KERNELS,
+  'trades.c': values.trades && TRADE_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;
