@@ -197,7 +197,7 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
     waves: () => show(session, wavesText(d, true)),
     threads: () => show(session, wavesText(d, true)),
     arguments: () => show(session, argumentsText(d)),
-    locals: () => show(session, variablesText(d, ['parameter', 'local'])),
+    locals: () => show(session, variablesText(d, ['local'])),
     variables: () => show(session, variablesText(d, ['global'])),
     args: () => show(session, parametersText(d)),
     frame: () =>
