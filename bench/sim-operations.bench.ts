@@ -7,6 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { createDevice, type DeviceKernel } from '../src/device/index.ts';
 import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
 import { kernelObject } from '../tests/support/kernel-source.ts';
+import { extendedTable } from './support/operations/extended.ts';
 import { vectorOperations } from './support/vector-operations.ts';
 
 enableRelaxedSimd();
@@ -54,7 +55,7 @@ const LISTED: readonly Operation[] = [
     's_mov_b64 s[10:11], 0x55',
   ],
   ['v_trig_preop_f64, denormal', (d) => `v_trig_preop_f64 v[${d}:${d + 1}], s[10:11], v8`, 's_mov_b64 s[10:11], 0x55'],
-  ['v_log_f16, negative', (d) => `v_log_f16_e64 v${d}, -v6`],
+  ['v_log_f16, negative', (d) => `v_log_f16_e64 v${d}, -|v${d + 1}|`],
   ['v_lshlrev_b64', (d) => `v_lshlrev_b64 v[${d}:${d + 1}], v8, v[${d}:${d + 1}]`],
   ['v_mad_u64_u32', (d) => `v_mad_u64_u32 v[${d}:${d + 1}], s[10:11], v4, v5, v[${d}:${d + 1}]`],
   ['v_mul_lo_u32', (d) => `v_mul_lo_u32 v${d}, v${d}, v4`],
@@ -74,28 +75,28 @@ const LISTED: readonly Operation[] = [
   ['v_max_f32', (d) => `v_max_f32_e32 v${d}, v${d}, v4`],
   ['v_min_f64', (d) => `v_min_f64 v[${d}:${d + 1}], v[${d}:${d + 1}], v[10:11]`],
   ['v_med3_f32', (d) => `v_med3_f32 v${d}, v${d}, v4, v5`],
-  ['v_frexp_mant_f32', (d) => `v_frexp_mant_f32_e32 v${d}, v4`],
-  ['v_cvt_i32_f64', (d) => `v_cvt_i32_f64_e32 v${d}, v[10:11]`],
+  ['v_frexp_mant_f32', (d) => `v_frexp_mant_f32_e32 v${d}, v${d + 1}`],
+  ['v_cvt_i32_f64', (d) => `v_cvt_i32_f64_e32 v${d}, v[${d}:${d + 1}]`],
   ['v_rndne_f32', (d) => `v_rndne_f32_e32 v${d}, v${d}`],
-  ['v_fract_f32', (d) => `v_fract_f32_e32 v${d}, v4`],
+  ['v_fract_f32', (d) => `v_fract_f32_e32 v${d}, v${d + 1}`],
   ['v_max3_f16', (d) => `v_max3_f16 v${d}, v${d}, v6, v7`],
-  ['v_cos_f16', (d) => `v_cos_f16_e32 v${d}, v6`],
-  ['v_rsq_f16', (d) => `v_rsq_f16_e32 v${d}, v6`],
+  ['v_cos_f16', (d) => `v_cos_f16_e32 v${d}, v${d + 1}`],
+  ['v_rsq_f16', (d) => `v_rsq_f16_e64 v${d}, |v${d + 1}|`],
   ['v_max3_f32', (d) => `v_max3_f32 v${d}, v${d}, v4, v5`],
   ['v_fma_mix_f32', (d) => `v_fma_mix_f32 v${d}, v${d}, v6, v7 op_sel_hi:[0,1,1]`],
   ['v_pack_b32_f16', (d) => `v_pack_b32_f16 v${d}, v${d}, v6`],
   ['v_pk_add_f16', (d) => `v_pk_add_f16 v${d}, v${d}, v6`],
   ['v_pk_max_f16', (d) => `v_pk_max_f16 v${d}, v${d}, v6`],
-  ['v_cvt_pk_f32_fp8', (d) => `v_cvt_pk_f32_fp8_e32 v[${d}:${d + 1}], v4`],
+  ['v_cvt_pk_f32_fp8', (d) => `v_cvt_pk_f32_fp8_e32 v[${d}:${d + 1}], v${d + 1}`],
   ['v_cvt_f32_i32', (d) => `v_cvt_f32_i32_e32 v${d}, v${d + 1}`],
   ['v_cvt_u32_f32', (d) => `v_cvt_u32_f32_e32 v${d}, v${d + 1}`],
   ['v_ldexp_f32', (d) => `v_ldexp_f32 v${d}, v${d}, v8`],
   ['v_ldexp_f64', (d) => `v_ldexp_f64 v[${d}:${d + 1}], v[${d}:${d + 1}], v14`],
   ['v_frexp_mant_f64', (d) => `v_frexp_mant_f64_e32 v[${d}:${d + 1}], v[${d}:${d + 1}]`],
   ['v_frexp_exp_i32_f32', (d) => `v_frexp_exp_i32_f32_e32 v${d}, v${d + 1}`],
-  ['v_frexp_exp_i32_f64', (d) => `v_frexp_exp_i32_f64_e32 v${d}, v[10:11]`],
+  ['v_frexp_exp_i32_f64', (d) => `v_frexp_exp_i32_f64_e32 v${d}, v[${d}:${d + 1}]`],
   ['v_cmp_class_f64', (d) => `v_cmp_class_f64_e32 vcc, v[${d}:${d + 1}], v4`],
-  ['v_log_f16', (d) => `v_log_f16_e32 v${d}, v${d + 1}`],
+  ['v_log_f16', (d) => `v_log_f16_e64 v${d}, |v${d + 1}|`],
   ['v_sqrt_f64', (d) => `v_sqrt_f64_e32 v[${d}:${d + 1}], v[${d}:${d + 1}]`],
   ['v_rsq_f64', (d) => `v_rsq_f64_e32 v[${d}:${d + 1}], v[${d}:${d + 1}]`],
   ['v_mul_hi_u32', (d) => `v_mul_hi_u32 v${d}, v${d}, v4`],
@@ -265,4 +266,10 @@ for (const [from, to, what] of [
 ] as const) {
   const cliffs = order.filter((i) => i >= from && i < to && ratioOf(i) > 4).length;
   console.log(`${cliffs} of ${to - from} ${what} take more than 4 times as long as v_fma_f32`);
+}
+if (process.argv.includes('--extended')) await extendedTable(only);
+else {
+  console.log(
+    'These are gfx942, ordinary numbers and vector registers alone; `-- --extended` adds scalar and constant operands, SDWA, DPP, modifiers, special numbers, gfx90a and gfx950.',
+  );
 }
