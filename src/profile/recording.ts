@@ -274,7 +274,7 @@ const SAME_NUMBER =
   'Several dispatches of a process have one number: counters of other files are taken for those of the first.';
 
 /** How many numbers a launch configuration has. */
-const CONFIG_NUMBERS = 11;
+export const CONFIG_NUMBERS = 11;
 
 /** Everything read from the inputs. */
 export class Recording {

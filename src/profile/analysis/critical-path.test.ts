@@ -45,10 +45,13 @@ describe('critical path golden cases', () => {
       node('gemm', 'q', 130, 330),
       node('side', 'q2', 0, 20),
     ]);
-    const gemm = path.symbols.find((s) => s.symbol === 'gemm');
+    const gemm = path.symbols.most(99).find((s) => s.symbol === 'gemm');
     expect(gemm).toMatchObject({ count: 2, totalNs: 300, criticalNs: 300, onPath: 2, gainIfTwiceAsFastNs: 150 });
-    expect(path.symbols.find((s) => s.symbol === 'side')).toMatchObject({ criticalNs: 0, gainIfTwiceAsFastNs: 0 });
-    expect(path.symbols[0].symbol).toBe('gemm');
+    expect(path.symbols.most(99).find((s) => s.symbol === 'side')).toMatchObject({
+      criticalNs: 0,
+      gainIfTwiceAsFastNs: 0,
+    });
+    expect(path.symbols.most(1)[0].symbol).toBe('gemm');
   });
 
   test('dispatches of one queue that overlap order the starts only', () => {
@@ -126,7 +129,7 @@ describe('critical path properties', () => {
         for (const i of path.path) expect(path.slack[i]).toBe(0);
         expect(path.lengthNs).toBeLessThanOrEqual(path.spanNs);
         expect(path.busyNs - path.overlapNs).toBeLessThanOrEqual(path.busyNs);
-        const critical = path.symbols.reduce((sum, s) => sum + s.criticalNs, 0);
+        const critical = path.symbols.most(99).reduce((sum, s) => sum + s.criticalNs, 0);
         expect(critical).toBe(path.lengthNs);
       }),
       { numRuns: 1500 },
@@ -138,7 +141,7 @@ describe('critical path properties', () => {
       fc.property(work, (items) => {
         const nodes = items.map((w) => node(w.symbol, `${w.lane}`, w.start * 2, (w.start + w.length) * 2));
         const path = criticalPath(nodes);
-        const bound = path.symbols.find((s) => s.symbol === 'A')?.gainIfTwiceAsFastNs ?? 0;
+        const bound = path.symbols.most(99).find((s) => s.symbol === 'A')?.gainIfTwiceAsFastNs ?? 0;
         const faster = bruteForce(nodes, (symbol) => (symbol === 'A' ? 0.5 : 1));
         expect(path.lengthNs - faster.length).toBeLessThanOrEqual(bound);
       }),

@@ -22,7 +22,7 @@ export function dependencySection(r: Recording): DependencySection | null {
     nodes: nodes.length,
     pathNodes: path.path.length,
     edges: { queueOrder: path.edges.queueOrder, recorded: path.edges.recorded },
-    symbols: path.symbols.slice(0, 1000).map((s) => ({
+    symbols: path.symbols.most(1000).map((s) => ({
       symbol: s.symbol,
       count: s.count,
       total: s.totalNs,

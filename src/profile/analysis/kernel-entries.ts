@@ -147,8 +147,8 @@ export function kernelEntries(
   const { chosen, allNs, others } = mostOf(r, groups);
   const names = new Set(Array.from(chosen, (group) => r.kernels.get(r.dispatches.kernel.get(groups.of(group)[0]))));
   const onPath = new Map<string, SymbolShare>();
-  for (const share of path?.symbols ?? []) {
-    if (share.kind === 'dispatch' && names.has(share.symbol)) onPath.set(`${share.agent}\0${share.symbol}`, share);
+  for (const share of path?.symbols.dispatches(({ symbol }) => names.has(symbol)) ?? []) {
+    onPath.set(`${share.agent}\0${share.symbol}`, share);
   }
   const configCounts = new Int32Array(r.configs.size);
   const samples = samplesByKernel(r);

@@ -85,7 +85,7 @@ export function pathSection(r: Recording, work: WorkTable, path: CriticalPath | 
     nodes: work.length,
     pathNodes: path.path.length,
     edges: path.edges,
-    symbols: path.symbols.slice(0, 1000),
+    symbols: path.symbols.most(1000),
     density: density(work),
     timeline: timeline(work, path, MAX_TIMELINE),
   };

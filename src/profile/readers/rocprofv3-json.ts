@@ -1,6 +1,6 @@
 // rocprofv3 JSON (`<pid>_results.json`), streamed record by record. Source: rocprofiler-sdk source/lib/output/generateJSON.cpp.
 import { RowsById } from '../columns.ts';
-import { type Launch, type Recording, Timing } from '../recording.ts';
+import { CONFIG_NUMBERS, type Launch, type Recording, Timing } from '../recording.ts';
 import { type ByteSource, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { type Json, streamJson } from './json-stream.ts';
@@ -27,11 +27,6 @@ function maskText(value: Json): string {
 
 function str(value: Json): string {
   return typeof value === 'string' ? value : '';
-}
-
-function isAlike(a: readonly number[], b: readonly number[]): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
 
 function list(value: Json): readonly Json[] {
@@ -79,14 +74,23 @@ function handle(value: Json): number | bigint {
   return typeof inner === 'bigint' ? inner : num(inner);
 }
 
-/** A launch, and what the file says of it. */
-interface KnownLaunch extends Launch {
-  /** Kernel, LDS, scratch, workgroup size, grid size. */
-  readonly parts: readonly number[];
-  readonly agentId: number | bigint;
-  readonly queueId: number | bigint;
-  readonly streamId: number | bigint;
-  readonly isNamed: boolean;
+/** A launch, and whether its kernel is in the file. */
+type NamedLaunch = { -readonly [K in keyof Launch]: Launch[K] } & { isNamed: boolean };
+
+/** An agent's key and id, and the ids of its queues by what the file calls them. */
+interface AgentIds {
+  readonly key: string;
+  readonly id: number;
+  readonly queues: Map<number | bigint, number>;
+}
+
+/** The id of a number, which `make` gives it when it is new. */
+function idOf(ids: Map<number | bigint, number>, of: number | bigint, make: (of: number | bigint) => number): number {
+  const found = ids.get(of);
+  if (found !== undefined) return found;
+  const id = make(of);
+  ids.set(of, id);
+  return id;
 }
 
 /** Whether a file starts like rocprofv3 JSON. */
@@ -125,9 +129,19 @@ class Reader {
   private placedDomain = 0;
   private instructions: readonly Json[] = [];
   private comments: readonly Json[] = [];
-  /** By a number that follows from their parts. */
-  private readonly launches = new Map<number, KnownLaunch[]>();
-  private readonly launchParts: number[] = [];
+  private readonly made: NamedLaunch = {
+    process: 0,
+    kernel: 0,
+    agent: 0,
+    queue: 0,
+    stream: -1,
+    config: 0,
+    isNamed: false,
+  };
+  private readonly configNumbers = new Float64Array(CONFIG_NUMBERS);
+  /** Of the part that is read, by their numbers in the file. */
+  private readonly idsOfAgents = new Map<number | bigint, AgentIds>();
+  private readonly streams = new Map<number | bigint, number>();
   private process = 0;
   private unnamed = 0;
   /** Kernel ids of the part that is read; each part is of a process of its own. */
@@ -154,7 +168,7 @@ class Reader {
     switch (section) {
       case 'metadata':
         // A further process has agents and symbols of its own.
-        this.launches.clear();
+        this.idsOfAgents.clear();
         this.ownSymbols.clear();
         this.ownKinds.clear();
         this.ownSections.clear();
@@ -292,71 +306,55 @@ class Reader {
     });
   }
 
-  /** What dispatches share; most have it from one before, to which only numbers are compared. */
-  private launch(info: Json, stream: number | bigint): KnownLaunch {
+  /**
+   * What dispatches share, from numbers that each have an id already, as a rule. It is the same object for all dispatches: there may be as many
+   * different launches as dispatches.
+   */
+  private launch(info: Json, stream: number | bigint): NamedLaunch {
     const of = membersOf(info);
-    const [size, items] = [membersOf(of.workgroup_size), membersOf(of.grid_size)];
-    const parts = this.launchParts;
-    parts[0] = num(of.kernel_id);
-    parts[1] = num(of.group_segment_size);
-    parts[2] = num(of.private_segment_size);
-    parts[3] = num(size.x);
-    parts[4] = num(size.y);
-    parts[5] = num(size.z);
-    parts[6] = num(items.x);
-    parts[7] = num(items.y);
-    parts[8] = num(items.z);
-    const [agent, queue] = [handle(of.agent_id), handle(of.queue_id)];
-    // Any number of the parts will do that few other launches have.
-    const key = parts[0] + 8191 * (parts[6] + 31 * (parts[7] + 31 * parts[8]));
-    const alike = this.launches.get(key);
-    for (const one of alike ?? []) {
-      const isSame = one.agentId === agent && one.queueId === queue && one.streamId === stream;
-      if (isSame && isAlike(one.parts, parts)) return one;
+    const [size, items, made, n] = [
+      membersOf(of.workgroup_size),
+      membersOf(of.grid_size),
+      this.made,
+      this.configNumbers,
+    ];
+    const symbol = this.symbols.get(num(of.kernel_id));
+    n[0] = whole(size.x);
+    n[1] = whole(size.y);
+    n[2] = whole(size.z);
+    n[3] = whole(items.x);
+    n[4] = whole(items.y);
+    n[5] = whole(items.z);
+    n[6] = whole(of.group_segment_size);
+    n[7] = whole(of.private_segment_size);
+    n[8] = symbol?.vgpr ?? -1;
+    n[9] = symbol?.agpr ?? -1;
+    n[10] = symbol?.sgpr ?? -1;
+    if (n[0] < 0 || n[1] < 0 || n[2] < 0 || n[3] < 0 || n[4] < 0 || n[5] < 0) {
+      this.bad('The size of a grid or workgroup is no whole number from 0 on');
     }
-    const made = this.newLaunch(parts.slice(), agent, queue, stream);
-    if (alike === undefined) this.launches.set(key, [made]);
-    else alike.push(made);
+    const agent = this.agentIds(handle(of.agent_id));
+    made.isNamed = symbol !== undefined;
+    made.process = this.process;
+    made.kernel = symbol?.kernel ?? this.r.kernels.id(`kernel ${num(of.kernel_id)}`);
+    made.agent = agent.id;
+    made.queue = idOf(agent.queues, handle(of.queue_id), (queue) => this.r.queues.id(`${agent.key} queue ${queue}`));
+    made.stream = stream < 0 ? -1 : idOf(this.streams, stream, (text) => this.r.streams.id(String(text)));
+    made.config = this.r.configs.id(n);
     return made;
   }
 
-  private newLaunch(
-    parts: readonly number[],
-    agentId: number | bigint,
-    queueId: number | bigint,
-    streamId: number | bigint,
-  ): KnownLaunch {
-    const [kernelId] = parts;
-    const [lds, scratch, wx, wy, wz, gx, gy, gz] = parts.slice(1).map(whole);
-    if ([wx, wy, wz, gx, gy, gz].includes(-1)) {
-      this.bad('The size of a grid or workgroup is no whole number from 0 on');
-    }
+  /** The ids of an agent and of its queues. */
+  private agentIds(id: number | bigint): AgentIds {
     const { machine } = this;
-    const name = this.agents.get(agentId);
+    const found = this.idsOfAgents.get(id);
+    if (found !== undefined) return found;
+    const name = this.agents.get(id);
     if (name === undefined) this.bad('Dispatches ran on an agent that is not in the file');
-    const agent = this.r.machines.agentKey(machine, name ?? `agent ${agentId}`);
-    const symbol = this.symbols.get(kernelId);
-    return {
-      parts,
-      agentId,
-      queueId,
-      streamId,
-      isNamed: symbol !== undefined,
-      process: this.process,
-      kernel: symbol?.kernel ?? this.r.kernels.id(`kernel ${kernelId}`),
-      agent: this.r.agentKeys.id(agent),
-      queue: this.r.queues.id(`${agent} queue ${queueId}`),
-      stream: streamId < 0 ? -1 : this.r.streams.id(String(streamId)),
-      config: this.r.configId({
-        workgroup: [wx, wy, wz],
-        grid: [gx, gy, gz],
-        lds,
-        scratch,
-        vgpr: symbol?.vgpr ?? -1,
-        agpr: symbol?.agpr ?? -1,
-        sgpr: symbol?.sgpr ?? -1,
-      }),
-    };
+    const key = this.r.machines.agentKey(machine, name ?? `agent ${id}`);
+    const made = { key, id: this.r.agentKeys.id(key), queues: new Map() };
+    this.idsOfAgents.set(id, made);
+    return made;
   }
 
   /** Whether records of a dispatch are to be left out, because their part of the file is a copy of one before. */
