@@ -49,7 +49,7 @@ function randomMask(random: Random): number {
 function isCandidate(row: InstructionRow): boolean {
   const op = semanticsOf(row.operation);
   if (op === undefined || row.asmOnly || row.codeGenOnly) return false;
-  if (op.kind === 'vector' || op.kind === 'scalar') return true;
+  if (op.kind === 'vector' || op.kind === 'scalar' || op.kind === 'scaleConvert') return true;
   return (
     op.kind === 'structural' && /^(readlane|readfirstlane|writelane|swap|permlaneSwap|nop|setreg|getreg)$/.test(op.name)
   );

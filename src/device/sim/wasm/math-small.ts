@@ -1,12 +1,14 @@
-// 8-bit and 4-bit floats as SIMD code: decoding to f32 and encoding with rounding to nearest even; stochastic rounding to them, f16 and bf16.
+// Floats of 8, 6 and 4 bits as SIMD code: decoding to f32 and encoding with rounding to nearest even; stochastic rounding to them, f16 and bf16.
 // Counterparts: base/elements/formats.ts (decodeSmall, encodeSmall), interpreter/operators.ts (stochastic).
 import {
+  BF6,
   BF8_FNUZ,
   BF8_OCP,
   BF16,
   encodeSmall,
   F16,
   FP4,
+  FP6,
   FP8_FNUZ,
   FP8_OCP,
   largestOf,
@@ -110,23 +112,26 @@ function encode(fn: WasmFunction, x: number, format: SmallFormat, saturate: bool
 }
 
 /**
- * f32 and seeds -> the sizes of the values of a format below or above: the seed's high bits are added below the last kept bit. In the range of
- * normal numbers that is a sum of bits. Infinities and NaNs are larger than any number.
+ * f32 and seeds -> the sizes of the values of a format below or above: the seed's high bits are added below the last kept bit, as many as the
+ * fraction of the source (23 bits of f32) has more. In the range of normal numbers that is a sum of bits. Infinities and NaNs are larger than
+ * any number.
  */
 function stochasticSize(
   fn: WasmFunction,
   x: number,
   seeds: number,
   format: SmallFormat,
+  sourceFraction = 23,
 ): readonly [value: number, size: number] {
   const { bias, fraction, specials } = format;
   const dropped = 23 - fraction;
   const [size, seed, value] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
   fn.get(x).op('f32x4.abs').set(size);
   fn.get(seeds)
-    .i32(32 - dropped)
-    .op('i32x4.shr_u')
-    .set(seed);
+    .i32(32 - (sourceFraction - fraction))
+    .op('i32x4.shr_u');
+  if (sourceFraction < 23) fn.i32(23 - sourceFraction).op('i32x4.shl');
+  fn.set(seed);
   fn.get(size).get(seed).op('i32x4.add');
   word(fn, -(2 ** dropped));
   fn.op('v128.and').set(value);
@@ -165,8 +170,15 @@ function stochastic(fn: WasmFunction, x: number, seeds: number, format: SmallFor
 }
 
 /** f32 and seeds -> bytes. */
-function encodeStochastic(fn: WasmFunction, x: number, seeds: number, format: SmallFormat, saturate: boolean): void {
-  const [value, size] = stochasticSize(fn, x, seeds, format);
+function encodeStochastic(
+  fn: WasmFunction,
+  x: number,
+  seeds: number,
+  format: SmallFormat,
+  saturate: boolean,
+  sourceFraction: number,
+): void {
+  const [value, size] = stochasticSize(fn, x, seeds, format, sourceFraction);
   encode(fn, x, format, saturate, value);
   fn.release('v128', value);
   fn.release('v128', size);
@@ -197,6 +209,8 @@ const FORMATS: Record<string, SmallFormat> = {
   'bf8.ocp': BF8_OCP,
   'fp8.fnuz': FP8_FNUZ,
   'bf8.fnuz': BF8_FNUZ,
+  'fp6.ocp': FP6,
+  'bf6.ocp': BF6,
   'fp4.ocp': FP4,
 };
 
@@ -212,10 +226,11 @@ const stochasticTo = (format: SmallFormat): MathFunction => ({
   build: (fn, _module, [x, seeds]) => stochastic(fn, x as number, seeds as number, format),
 });
 
-const bytesTo = (format: SmallFormat, saturate: boolean): MathFunction => ({
+const bytesTo = (format: SmallFormat, saturate: boolean, sourceFraction = 23): MathFunction => ({
   parameters: 2,
   inline: true,
-  build: (fn, _module, [x, seeds]) => encodeStochastic(fn, x as number, seeds as number, format, saturate),
+  build: (fn, _module, [x, seeds]) =>
+    encodeStochastic(fn, x as number, seeds as number, format, saturate, sourceFraction),
 });
 
 /** `from_fp8.ocp`, `to_bf8.fnuz`, `to_bf8.fnuz.saturate`, `stochastic_fp8.ocp` (to bytes) and the like. */
@@ -225,6 +240,8 @@ export const SMALL: Record<string, MathFunction> = Object.fromEntries([
   ...Object.entries(FORMATS).flatMap(([name, format]): [string, MathFunction][] => [
     [`stochastic_${name}`, bytesTo(format, false)],
     [`stochastic_${name}.saturate`, bytesTo(format, true)],
+    [`stochastic_${name}.saturate.f16`, bytesTo(format, true, F16.fraction)],
+    [`stochastic_${name}.saturate.bf16`, bytesTo(format, true, BF16.fraction)],
     [`from_${name}`, ofOne((fn, code) => decode(fn, code, format))],
     [`to_${name}`, ofOne((fn, x) => encode(fn, x, format, false))],
     [`to_${name}.saturate`, ofOne((fn, x) => encode(fn, x, format, true))],

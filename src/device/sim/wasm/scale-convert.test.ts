@@ -1,5 +1,6 @@
 // Block-scaled conversions on both engines: every code of the small formats, numbers of all sizes, all scales.
 import { expect, test } from 'vitest';
+import { engineCase } from '../../../../tests/support/engine-compare.ts';
 import { expectAgreement, LANES } from '../../../../tests/support/lane-engines.ts';
 import { DEFAULT_MODE, parse } from '../../../../tests/support/one-instruction.ts';
 import { randomNumbers } from '../../../base/index.ts';
@@ -60,7 +61,41 @@ test.each(OPERATIONS)('%s', async (operation) => {
   }
 });
 
-test.each(OPERATIONS)('%s has code of its own', (operation) => {
+/** Of 32 elements, of 6 bits, and with seeds. */
+const LONG = [
+  ...['fp6', 'bf6'].flatMap((six) => [
+    `v_cvt_scalef32_2xpk16_${six}_f32 v[40:45], v[4:19], v[20:35], SCALE`,
+    ...WIDE.flatMap((wide) => {
+      const [source, result] = wide === 'f32' ? ['v[64:95]', 'v[96:127]'] : ['v[64:79]', 'v[96:111]'];
+      const plain = wide === 'f32' ? [] : [`v_cvt_scalef32_pk32_${six}_${wide} v[40:45], ${source}, SCALE`];
+      return [
+        ...plain,
+        `v_cvt_scalef32_sr_pk32_${six}_${wide} v[40:45], ${source}, v8, SCALE`,
+        `v_cvt_scalef32_pk32_${wide}_${six} ${result}, v[4:9], SCALE`,
+      ];
+    }),
+  ]),
+  ...WIDE.flatMap((wide) => [
+    `v_cvt_scalef32_sr_pk_fp4_${wide} v2, ${wide === 'f32' ? 'v[4:5]' : 'v4'}, v5, SCALE`,
+    `v_cvt_scalef32_sr_fp8_${wide} v2, v4, v5, SCALE`,
+    `v_cvt_scalef32_sr_bf8_${wide} v2, v4, v5, SCALE`,
+  ]),
+];
+
+test.each(['sr_', 'pk32_', '2xpk16_', 'pk_'])('v_cvt_scalef32_%s… on random registers', (prefix) => {
+  const only = new RegExp(`^v_cvt_scalef32_${prefix}`);
+  let compiled = 0;
+  for (let seed = 400_001; seed <= 400_120; seed++) {
+    const options = { only, length: 2, mode: DEFAULT_MODE, branches: false };
+    const { text, differences, interpreted } = engineCase('gfx950', seed, options);
+    expect({ text, differences }).toEqual({ text, differences: [] });
+    if (interpreted === 0) compiled++;
+  }
+  // The others have operands that no assembler takes.
+  expect(compiled).toBeGreaterThan(15);
+});
+
+test.each([...OPERATIONS, ...LONG])('%s has code of its own', (operation) => {
   const instruction = encode(parse('gfx950', operation.replace('SCALE', 'v6')));
   const image = Uint8Array.from([...instruction, 0, 0, 0x81, 0xbf]);
   const { interpreted } = compile(

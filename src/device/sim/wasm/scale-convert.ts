@@ -1,5 +1,5 @@
-// Block-scaled conversions of gfx950 (v_cvt_scalef32_*) of one and two elements in SIMD: FP8, BF8 and FP4 from and to f32, f16 and bf16.
-// Counterpart: interpreter/scale-convert.ts, which has the others. MODE does not matter to them.
+// Block-scaled conversions of gfx950 (v_cvt_scalef32_*) in SIMD: FP8, BF8, FP6, BF6 and FP4 from and to f32, f16 and bf16.
+// Counterpart: interpreter/scale-convert.ts. MODE does not matter to them.
 import { requireOperand } from '../../../isa/operand.ts';
 import type { ScaleConvertOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand } from '../../../isa/types.ts';
@@ -9,24 +9,21 @@ import type { WasmModule } from './emit.ts';
 import { decodeHalf, decodeHighHalf, encodeHalf } from './half.ts';
 import { roundBrain } from './lanes-small.ts';
 import { callMath } from './math.ts';
-import { word } from './math-tools.ts';
+import { single, word } from './math-tools.ts';
 import type { Run } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
 
 type Format = ScaleConvertOperation['from'];
 
-const BITS: Readonly<Partial<Record<Format, number>>> = { f32: 32, f16: 16, bf16: 16, fp8: 8, bf8: 8, fp4: 4 };
+const BITS: Readonly<Record<Format, number>> = { f32: 32, f16: 16, bf16: 16, fp8: 8, bf8: 8, fp6: 6, bf6: 6, fp4: 4 };
 
-/** Adds a conversion to a run. Throws NoCode, with the run unchanged, for those that only the interpreter has. */
+/** Adds a conversion to a run. Throws NoCode, with the run unchanged, for operands that only the interpreter has. */
 export function addScaleConvert(
   run: Run,
   module: WasmModule,
   instruction: Instruction,
   op: ScaleConvertOperation,
 ): void {
-  if (op.count > 2 || op.stochastic || BITS[op.from] === undefined || BITS[op.to] === undefined) {
-    throw new NoCode(instruction.row.operation);
-  }
   run.add(() => new ScaleConvert(run, module, instruction, op).write());
 }
 
@@ -43,63 +40,80 @@ class ScaleConvert {
     this.module = module;
     this.instruction = instruction;
     this.op = op;
-    this.fromBits = BITS[op.from] as number;
-    this.toBits = BITS[op.to] as number;
+    this.fromBits = BITS[op.from];
+    this.toBits = BITS[op.to];
   }
 
   write(): void {
-    const { run, op, toBits } = this;
+    const { run, op, instruction, toBits } = this;
     const { fn } = run;
-    const scale = this.scale();
-    const codes = Array.from({ length: op.count }, (_, n) => {
-      const value = fn.local('v128');
-      this.pushElement(n);
-      fn.set(value);
-      // The scale is a power of two: products and quotients are exact but beyond the range of f32, which decides nothing.
-      fn.get(value)
-        .get(scale)
-        .op(toBits < this.fromBits ? 'f32x4.div' : 'f32x4.mul');
-      this.encode();
-      fn.set(value);
-      return value;
-    });
-    const first = registerNumber(registerOf(this.instruction, 'vdst'));
-    if (toBits === 32) for (const [n, code] of codes.entries()) this.setResult(first + n, code, op.to === 'f32');
-    else this.setPacked(first, codes);
-    for (const local of [scale, ...codes]) fn.release('v128', local);
-  }
-
-  private setResult(register: number, value: number, payload: boolean): void {
-    this.run.fn.get(value);
-    this.run.setRegister(register, payload);
-  }
-
-  /** Results that share a register; where they are less than a register, op_sel names their place in it and the rest stays. */
-  private setPacked(register: number, codes: readonly number[]): void {
-    const { run, toBits } = this;
-    const { fn } = run;
-    const bits = toBits * codes.length;
-    const opSel = opSelOf(this.instruction);
+    const [value, factor] = [fn.local('v128'), this.factor()];
+    const seed = op.stochastic ? fn.local('v128') : undefined;
+    if (seed !== undefined) {
+      this.pushWord(requireOperand(instruction, 'src1'), 0, false);
+      fn.set(seed);
+    }
+    const bits = toBits * op.count;
+    const opSel = opSelOf(instruction);
     const shift = bits >= 32 ? 0 : bits === 16 ? 16 * (opSel >> 3) : 8 * (opSel >> 2);
-    for (const [n, code] of codes.entries()) {
-      fn.get(code);
-      const at = shift + n * toBits;
-      if (at > 0) fn.i32(at).op('i32x4.shl');
-      if (n > 0) fn.op('v128.or');
+    const words: number[] = [];
+    for (let n = 0; n < op.count; n++) {
+      this.pushElement(n);
+      // The factor is a power of two: products are exact but beyond the range of f32, which decides nothing.
+      fn.get(factor).op('f32x4.mul');
+      this.encode(seed);
+      fn.set(value);
+      this.insert(words, shift + n * toBits, value);
+      if (seed !== undefined && n + 1 < op.count) this.nextSeed(seed);
     }
-    if (bits < 32) {
-      run.pushRegister(register, false);
-      word(fn, (2 ** bits - 1) << shift);
-      fn.op('v128.bitselect');
+    const first = registerNumber(registerOf(instruction, 'vdst'));
+    for (const [n, result] of words.entries()) {
+      fn.get(result);
+      if (bits < 32) {
+        // What is less than a register leaves the rest as it is.
+        run.pushRegister(first, false);
+        word(fn, (2 ** bits - 1) << shift);
+        fn.op('v128.bitselect');
+      }
+      run.setRegister(first + n, op.to === 'f32');
     }
-    run.setRegister(register, false);
+    for (const local of [value, factor, ...words, ...(seed === undefined ? [] : [seed])]) fn.release('v128', local);
   }
 
-  /** A local with the power of two that a scale operand names: the exponent of an f32, all of whose values count. */
-  private scale(): number {
+  /** Puts the code in a local into the result's words, from bit `at` on. */
+  private insert(words: number[], at: number, code: number): void {
+    const { toBits } = this;
     const { fn } = this.run;
+    const place = (n: number, move: () => void): void => {
+      fn.get(code);
+      move();
+      const known = words[n];
+      if (known !== undefined) fn.get(known).op('v128.or');
+      const local = known ?? fn.local('v128');
+      fn.set(local);
+      words[n] = local;
+    };
+    const shift = at & 31;
+    place(at >> 5, () => {
+      if (shift > 0) fn.i32(shift).op('i32x4.shl');
+    });
+    if (shift + toBits > 32) place((at >> 5) + 1, () => void fn.i32(32 - shift).op('i32x4.shr_u'));
+  }
+
+  /** The step of v_prng_b32 between stochastic elements. */
+  private nextSeed(seed: number): void {
+    const { fn } = this.run;
+    fn.get(seed).i32(1).op('i32x4.shl').get(seed).i32(31).op('i32x4.shr_s');
+    word(fn, 197);
+    fn.op('v128.and').op('v128.xor').set(seed);
+  }
+
+  /** A local with the power of two that a scale operand names, or its inverse: the exponent of an f32, all of whose values count. */
+  private factor(): number {
+    const { run, instruction, op } = this;
+    const { fn } = run;
     const [field, scale] = [fn.local('v128'), fn.local('v128')];
-    const operand = requireOperand(this.instruction, this.op.twoSources ? 'src2' : 'src1');
+    const operand = requireOperand(instruction, op.twoSources || op.stochastic ? 'src2' : 'src1');
     this.pushWord(operand, 0, false, 'f32');
     word(fn, 0x7f800000);
     fn.op('v128.and').set(field);
@@ -109,6 +123,10 @@ class ScaleConvert {
     fn.op('i32x4.eq').op('v128.or');
     word(fn, 0x00400000);
     fn.op('v128.and').get(field).op('v128.or').set(scale);
+    if (this.toBits < this.fromBits) {
+      single(fn, 1);
+      fn.get(scale).op('f32x4.div').set(scale);
+    }
     fn.release('v128', field);
     return scale;
   }
@@ -133,13 +151,14 @@ class ScaleConvert {
   private pushElement(n: number): void {
     const { op, fromBits, instruction, module } = this;
     const { fn } = this.run;
-    const operand = requireOperand(instruction, op.twoSources && n === 1 ? 'src1' : 'src0');
-    const at = op.twoSources ? 0 : n * fromBits;
+    const operand = requireOperand(instruction, op.twoSources && n % 2 === 1 ? 'src1' : 'src0');
+    const all = (fromBits * op.count) / (op.twoSources ? 2 : 1);
+    const opSel = opSelOf(instruction);
+    const first = all >= 32 ? 0 : all === 16 ? 16 * (opSel & 1) : 8 * (opSel & 3);
+    const at = first + (op.twoSources ? n >> 1 : n) * fromBits;
+    const shift = at & 31;
     this.pushWord(operand, at >> 5, op.from === 'f32');
     if (op.from === 'f32') return;
-    const all = fromBits * op.count;
-    const opSel = opSelOf(instruction);
-    const shift = at + (all >= 32 ? 0 : all === 16 ? 16 * (opSel & 1) : 8 * (opSel & 3));
     if (op.from === 'f16') {
       if (shift === 0) decodeHalf(fn);
       else decodeHighHalf(fn);
@@ -151,12 +170,18 @@ class ScaleConvert {
       }
     } else {
       if (shift > 0) fn.i32(shift).op('i32x4.shr_u');
+      if (shift + fromBits > 32) {
+        this.pushWord(operand, (at >> 5) + 1, false);
+        fn.i32(32 - shift)
+          .op('i32x4.shl')
+          .op('v128.or');
+      }
       callMath({ fn, module }, `from_${op.from}.ocp`);
     }
   }
 
   /** Turns the f32 on the stack into the code of the result's format, in the low bits. */
-  private encode(): void {
+  private encode(seed: number | undefined): void {
     const { op, module } = this;
     const { fn } = this.run;
     if (op.to === 'f32') return;
@@ -164,6 +189,10 @@ class ScaleConvert {
     else if (op.to === 'bf16') {
       roundBrain(fn);
       fn.i32(16).op('i32x4.shr_u');
-    } else callMath({ fn, module }, `to_${op.to}.ocp.saturate`);
+    } else if (seed === undefined) callMath({ fn, module }, `to_${op.to}.ocp.saturate`);
+    else {
+      fn.get(seed);
+      callMath({ fn, module }, `stochastic_${op.to}.ocp.saturate${op.from === 'f32' ? '' : `.${op.from}`}`);
+    }
   }
 }
