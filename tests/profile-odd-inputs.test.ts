@@ -212,6 +212,63 @@ describe('times', () => {
   });
 });
 
+describe('a dispatch that is too long to be true', () => {
+  const HOURS = 25 * 3600e9;
+  const others = [dispatch(2, BEGIN + 9000, BEGIN + 9500), dispatch(3, BEGIN + 10_000, BEGIN + 11_000)];
+
+  test('runs over later ones of its queue', () => {
+    const document = read({ 'kernel_trace.csv': trace(dispatch(1, BEGIN, BEGIN + HOURS), ...others) });
+    expect(impossible(document)).toEqual([
+      'Of copy, dispatch 1 takes 9.00e+4 s, and 2 later ones of its queue begin and end in that time.',
+    ]);
+  });
+
+  test('is none without later ones in it, or when they are of another queue', () => {
+    const after = dispatch(2, BEGIN + HOURS + 10, BEGIN + HOURS + 20);
+    expect(impossible(read({ 'kernel_trace.csv': trace(dispatch(1, BEGIN, BEGIN + HOURS), after) }))).toEqual([]);
+    const elsewhere = others.map((row) => row.replace('Agent 2,1,', 'Agent 2,2,'));
+    expect(impossible(read({ 'kernel_trace.csv': trace(dispatch(1, BEGIN, BEGIN + HOURS), ...elsewhere) }))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('a product of another architecture', () => {
+  test('in sysinfo.csv', () => {
+    const document = workload('copy,MI300X,gfx90a,104,4,32,1700,1600,32,1638.4,1');
+    expect(messages(document, 'profile/agent-conflict')).toEqual([
+      expect.stringContaining('is called MI300X, which is gfx942, and recorded as gfx90a'),
+    ]);
+    expect(messages(workload('copy,MI210,gfx90a,104,4,32,1700,1600,32,1638.4,1'), 'profile/agent-conflict')).toEqual(
+      [],
+    );
+  });
+
+  test('in agent_info.csv, whose data sheet is no peak then', () => {
+    const described = (arch: string) =>
+      read({ 'agent_info.csv': agents(1, 304, 8).replace('gfx942', arch), 'kernel_trace.csv': oneDispatch });
+    expect(codes(described('gfx90a'))).toEqual(['profile/agent-conflict']);
+    expect(peak(described('gfx90a'), 'HBM')).toHaveProperty('unknown');
+    expect(peak(described('gfx942'), 'HBM')).toEqual({ value: 5300 });
+  });
+});
+
+test('statistics of kernels alone are no API calls', () => {
+  const document = read({
+    '500_kernel_stats.csv':
+      'Name,Calls,TotalDurationNs,AverageNs,Percentage,MinNs,MaxNs,StdDev\n"copy(int*)",7,7000,1000,100,1000,1000,0\n',
+    '500_hip_api_stats.csv':
+      'Name,Calls,TotalDurationNs,AverageNs,Percentage,MinNs,MaxNs,StdDev\nhipMalloc,3,300,100,100,100,100,0\n',
+  });
+  expect(messages(document, 'profile/no-dispatches')).toEqual([
+    'Of kernels nothing was read: API calls and markers 3, copies 0, dispatches 0. The statistics files have sums of work, 7 times in all, and nothing of single dispatches.',
+  ]);
+  expect(document.calls.map(({ domain, calls }) => [domain, calls])).toEqual([
+    ['kernel (stats)', 7],
+    ['hip_api (stats)', 3],
+  ]);
+});
+
 describe('files', () => {
   test('of rocprof 2: kernels and copies beside calls', () => {
     const document = read({

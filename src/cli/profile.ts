@@ -12,6 +12,7 @@ import {
   diffProfiles,
   driveRocprofv3,
   isKnown,
+  isSumOfWork,
   loadProfile,
   type Measure,
   PROFILE_SCHEMA,
@@ -276,13 +277,10 @@ function summary(document: ProfileDocument, folder: string): string {
         `stalled ${show(trace.stallShare, percent)}, idle ${show(trace.idleShare, percent)}`,
     );
   }
-  if (document.calls.length > 0) {
-    const most = document.calls
-      .slice(0, 3)
-      .map((call) => `${clean(call.name)} ${call.calls} times, ${ms(call.totalNs)}`);
-    const all = document.calls.reduce((sum, call) => sum + call.calls, document.omitted.calls);
-    out.push(`\nAPI calls and markers ${all}: ${most.join('; ')}${document.calls.length > 3 ? '; …' : ''}`);
-  }
+  const sums = document.calls.filter(({ domain }) => isSumOfWork(domain));
+  const calls = document.calls.filter(({ domain }) => !isSumOfWork(domain));
+  if (calls.length > 0) out.push(callsLine('API calls and markers', calls, document.omitted.calls));
+  if (sums.length > 0) out.push(callsLine('Sums of statistics files', sums, 0));
   if (document.findings.length > 0) out.push('\nFindings:');
   for (const finding of document.findings.slice(0, 20)) {
     out.push(`  ${finding.code} ${clean(finding.file)}: ${clean(finding.message)}`);
@@ -290,6 +288,13 @@ function summary(document: ProfileDocument, folder: string): string {
   if (document.findings.length > 20) out.push(`  … and ${document.findings.length - 20} more in profile.json`);
   out.push('', resultsLine(folder), '');
   return out.join('\n');
+}
+
+/** How many calls there were, and those of most time; `others` are not in the list. */
+function callsLine(what: string, calls: ProfileDocument['calls'], others: number): string {
+  const most = calls.slice(0, 3).map((call) => `${clean(call.name)} ${call.calls} times, ${ms(call.totalNs)}`);
+  const all = calls.reduce((sum, call) => sum + call.calls, others);
+  return `\n${what} ${all}: ${most.join('; ')}${calls.length > 3 ? '; …' : ''}`;
 }
 
 function runDiff(argv: string[]): number {

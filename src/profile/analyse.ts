@@ -19,7 +19,7 @@ import {
 } from './analysis/roofline.ts';
 import { copyLane, dispatchLanes, largest, pathSection, timedDomains } from './analysis/timeline.ts';
 import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
-import { reportUnsurePeaks } from './analysis/unsure-peaks.ts';
+import { reportUnlikeProducts, reportUnsurePeaks } from './analysis/unsure-peaks.ts';
 import { WorkTable } from './analysis/work-table.ts';
 import type { CallEntry } from './calls.ts';
 import {
@@ -88,6 +88,7 @@ function analysis(
   reportUnknownAgents(recording);
   const table = new MetricTable(recording, options.arch);
   reportUnsurePeaks(recording, table.usedAgents(), options.hbmGbps);
+  reportUnlikeProducts(recording, table.usedAgents());
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
   const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;
@@ -235,11 +236,16 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
 function reportNoDispatches(r: Recording): void {
   const isAboutKernels = r.dispatches.length > 0 || r.traces.length > 0 || r.samples.size > 0 || r.reported.size > 0;
   if (isAboutKernels) return;
-  const calls = r.calls.total;
+  const sums = r.calls.sumsOfWork;
+  const only =
+    sums === 0
+      ? ''
+      : ` The statistics files have sums of work, ${sums} times in all, and nothing of single dispatches.`;
+  const calls = r.calls.total - sums;
   r.report(
     'profile/no-dispatches',
     r.sources[0]?.path ?? '',
-    `Of kernels nothing was read: API calls and markers ${calls}, copies ${r.copies.length}, dispatches 0.`,
+    `Of kernels nothing was read: API calls and markers ${calls}, copies ${r.copies.length}, dispatches 0.${only}`,
   );
 }
 

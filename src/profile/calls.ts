@@ -4,6 +4,12 @@ import { f64, i32, StringTable } from './columns.ts';
 /** Calls of each domain that are kept one by one. */
 const MAX_CALLS = 200_000;
 
+/** The domains of sums that a profiler made of the work of GPUs, or of everything; `kernel_stats.csv` becomes `kernel (stats)`. */
+const SUMS_OF_WORK = /(?:^|_)(?:kernel|memory_copy|memory_allocation|scratch_memory|domain) \(stats\)$/;
+
+/** Whether a domain is of sums that are no calls of an API and no markers. */
+export const isSumOfWork = (domain: string): boolean => SUMS_OF_WORK.test(domain);
+
 /** Calls of one API function or marker, summed. */
 export interface CallEntry {
   readonly domain: string;
@@ -32,6 +38,13 @@ export class CallSums {
   /** Calls of all functions, and their known time. */
   total = 0;
   totalNs = 0;
+
+  /** How much of `total` is of sums that a profiler made of other work than calls and markers. */
+  get sumsOfWork(): number {
+    let sum = 0;
+    for (let id = 0; id < this.names.length; id++) if (isSumOfWork(this.domainOf(id))) sum += this.calls.get(id);
+    return sum;
+  }
 
   /** How many functions and markers there are. */
   get size(): number {

@@ -18,7 +18,7 @@ export { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-fea
 export type { WorkNode } from './analysis/work-table.ts';
 export { CHIPS } from './arch/chips.ts';
 export { counterPasses, METRICS, type MetricFormula } from './arch/metrics.ts';
-export type { CallEntry } from './calls.ts';
+export { type CallEntry, isSumOfWork } from './calls.ts';
 export { type CounterColumn, CounterStore } from './counters.ts';
 export {
   type AgentEntry,

@@ -9,6 +9,7 @@ import type { CriticalPath, SymbolShare } from './critical-path.ts';
 import { launchedWaves } from './launched-waves.ts';
 import type { MetricSum, MetricTable } from './metrics.ts';
 import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
+import { overlongDispatches } from './overlong.ts';
 import { impossibleValues } from './plausible.ts';
 import { ceilings, chipCeilings, kernelRoofline, type RoofSources } from './roofline.ts';
 import { largest } from './timeline.ts';
@@ -152,6 +153,7 @@ export function kernelEntries(
   }
   const configCounts = new Int32Array(r.configs.size);
   const samples = samplesByKernel(r);
+  const overlong = r.simulated === undefined ? overlongDispatches(r) : [];
   for (const group of chosen) {
     const rows = groups.of(group);
     const name = r.kernels.get(r.dispatches.kernel.get(rows[0]));
@@ -185,15 +187,18 @@ export function kernelEntries(
     const maxWavesPerCu = target === undefined ? agent?.wavesPerCu : target.simdsPerCu * target.maxWavesPerSimd;
     const impossible = simulated
       ? []
-      : impossibleValues({
-          sums,
-          counters: new Map(counted),
-          waves: target === undefined ? undefined : launchedWaves(r, rows),
-          roofline: kernelRoofline(sums, chipCeilings(agent, { hbmGbps: roofs.hbmGbps })),
-          measured: roofline,
-          resident,
-          maxWavesPerCu,
-        });
+      : [
+          ...overlong.filter(({ row }) => rows.includes(row)).map(({ what }) => what),
+          ...impossibleValues({
+            sums,
+            counters: new Map(counted),
+            waves: target === undefined ? undefined : launchedWaves(r, rows),
+            roofline: kernelRoofline(sums, chipCeilings(agent, { hbmGbps: roofs.hbmGbps })),
+            measured: roofline,
+            resident,
+            maxWavesPerCu,
+          }),
+        ];
     for (const what of impossible) {
       r.report('profile/impossible-value', r.sources[0]?.path ?? '', `Of ${name}, ${what}.`, name);
     }

@@ -1,6 +1,6 @@
 // The roofline of a chip and the place of kernels on it. Source of the model: Williams, Waterman, Patterson (CACM 2009);
 // peaks measured by rocprof-compute where there are any, else from arch/chips.ts; both the one-operation and the packed FP32 roof are carried.
-import { CHIPS, hbmPeak, productHbmPeak } from '../arch/chips.ts';
+import { CHIPS, hbmPeak, productArch, productHbmPeak } from '../arch/chips.ts';
 import { combine, isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
 import type { Agent, MeasuredRoofline } from '../recording.ts';
 import { commonCover, type MetricSum } from './metrics.ts';
@@ -110,7 +110,10 @@ function hbmRoof(agent: Agent, given: number | undefined): Roof {
   if (agent.hbmGbps !== undefined) {
     return { id: 'HBM', label: 'HBM', peak: known(agent.hbmGbps), source: 'recorded by the profiler (sysinfo.csv)' };
   }
-  const sheet = productHbmPeak(agent.name);
+  const named = productArch(agent.name);
+  // A name of a GPU of another architecture tells nothing of this one.
+  const sheet =
+    named !== undefined && agent.arch !== undefined && named !== agent.arch ? undefined : productHbmPeak(agent.name);
   if (sheet !== undefined)
     return { id: 'HBM', label: 'HBM', peak: known(sheet), source: `AMD data sheet of ${agent.name}` };
   return { id: 'HBM', label: 'HBM', peak: unknown('memory clock and channel count are not recorded'), source: '' };

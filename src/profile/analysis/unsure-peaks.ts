@@ -1,6 +1,6 @@
 // Peaks that are of another extent than the work: those of a whole package, of which an agent is one partition, and those of one of several
 // devices that were measured.
-import { packageXccs } from '../arch/chips.ts';
+import { packageXccs, productArch } from '../arch/chips.ts';
 import type { Agent, Recording } from '../recording.ts';
 
 /** How far the HBM peaks of measured devices may be apart: those of one model differ by less. */
@@ -35,6 +35,20 @@ export function reportUnsurePeaks(r: Recording, used: readonly (Agent | undefine
       'profile/unsure-peak',
       r.sources[0]?.path ?? '',
       `${devices.length} devices were measured, and their HBM peaks go from ${least} to ${most} GB/s. Those of device ${devices[0].device} are used; which device ran the kernels, roofline.csv does not tell.`,
+    );
+  }
+}
+
+/** Reports GPUs whose product has another architecture than the one that is recorded: formulas follow one of the two, peaks the other. */
+export function reportUnlikeProducts(r: Recording, used: readonly (Agent | undefined)[]): void {
+  for (const agent of used) {
+    const named = productArch(agent?.name);
+    if (agent?.arch === undefined || named === undefined || named === agent.arch) continue;
+    const what = `${agent.key} is called ${agent.name}, which is ${named}, and recorded as ${agent.arch}`;
+    r.report(
+      'profile/agent-conflict',
+      r.sources[0]?.path ?? '',
+      `${what}: bytes, FLOPs and peaks of ${agent.arch} are used, and clocks, CUs and recorded bandwidths may be those of another GPU.`,
     );
   }
 }

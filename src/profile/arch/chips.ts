@@ -149,6 +149,19 @@ export function productHbmPeak(name: string | undefined): number | undefined {
   return name === undefined ? undefined : PRODUCT_HBM.find((product) => product.name.test(name))?.gbps;
 }
 
+/** Architectures of products, from AMD's data sheets. */
+const PRODUCT_ARCH: readonly { readonly name: RegExp; readonly arch: string }[] = [
+  { name: /\bMI100(?![0-9])/i, arch: 'gfx908' },
+  { name: /\bMI2(?:00|10|50X?)(?![0-9])/i, arch: 'gfx90a' },
+  { name: /\bMI3(?:00[AX]?|08X|25X)(?![0-9])/i, arch: 'gfx942' },
+  { name: /\bMI35[05]X?(?![0-9])/i, arch: 'gfx950' },
+];
+
+/** The architecture of a product by its marketing name; undefined for names that are not known. */
+export function productArch(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : PRODUCT_ARCH.find((product) => product.name.test(name))?.arch;
+}
+
 /** XCCs of whole packages, from AMD's data sheets: the runtime shows a partition of one as a GPU with fewer. */
 const PACKAGE_XCCS: readonly { readonly name: RegExp; readonly xccs: number }[] = [
   { name: /MI3(?:00X|25X|50|55)/i, xccs: 8 },

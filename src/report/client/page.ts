@@ -111,9 +111,10 @@ export function startPage(parts: Parts): void {
     );
   }
   if (data.calls.length > 0) {
+    const hasSums = data.calls.some(({ domain }) => domain.endsWith(' (stats)'));
     findings.append(
       ui.table(
-        'API calls and markers',
+        hasSums ? 'API calls, markers and sums of statistics files' : 'API calls and markers',
         ['Domain', 'Name', 'Calls', 'Total', 'Longest'],
         data.calls.slice(0, 200).map((c) => [c.domain, c.name, ui.count(c.calls), ui.ns(c.totalNs), ui.ns(c.maxNs)]),
         [2, 3, 4],
