@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { analyse, analyseAll, diffProfiles, loadProfile } from '../src/profile/index.ts';
 import { comparisonPage, profilePage } from '../src/report/index.ts';
-import { writeRocprofCsv } from './profile-fixtures.ts';
+import { kernelTraceCsv, writeRocprofCsv } from './profile-fixtures.ts';
 import { findChromium, Page } from './support/chromium.ts';
 
 const chromium = findChromium();
@@ -119,6 +119,41 @@ describe.skipIf(chromium === undefined)('in headless Chromium', () => {
     expect(violations).toEqual([]);
     expect(page.problems).toEqual([]);
   });
+
+  test.each([1280, 390])(
+    '200 kernels with long names, %i pixels wide: rows stay short, and times are in sight',
+    async (width) => {
+      const folder = join(temporary, `long-${width}`);
+      mkdirSync(folder);
+      const [header, row] = kernelTraceCsv(1).trim().split('\n');
+      const name = (k: number) =>
+        `"void ck::gemm<${k}, ${'ck::tensor_operation::element_wise::PassThrough, '.repeat(8)}float>(float*)"`;
+      const rows = Array.from({ length: 200 }, (_, k) =>
+        row
+          .replace(/"void scale[^"]*"/, name(k))
+          .replace(',77,1,', `,77,${k + 1},`)
+          .replaceAll(',1550000000', `,15500${10_000 + k}`),
+      );
+      writeFileSync(join(folder, 'kernel_trace.csv'), `${[header, ...rows].join('\n')}\n`);
+      const { document, work } = analyseAll(loadProfile([folder]).recording);
+      expect(document.kernels).toHaveLength(200);
+      await page.resize(width, 1200);
+      await page.open(
+        written(`long-${width}`, profilePage(document, work)),
+        "document.documentElement.dataset.ready === 'true'",
+      );
+      const tallest =
+        "Math.max(...[...document.querySelectorAll('#answer tbody tr, #kernels tbody tr')].map((row) => row.getBoundingClientRect().height))";
+      expect(await page.evaluate(tallest)).toBeLessThan(90);
+      expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(5000);
+      const time =
+        "document.querySelector('#answer tbody tr td:nth-child(2)').getBoundingClientRect().right <= innerWidth";
+      expect(await page.evaluate(time)).toBe(true);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      // The whole name is there for those who want it.
+      expect(await page.evaluate("document.querySelector('#kernels tbody a').title.length")).toBeGreaterThan(300);
+    },
+  );
 
   test('the contrast of texts in drawings is held: a pale one is found', async () => {
     await page.open(PLACES.tracks.url(), "document.documentElement.dataset.ready === 'true'");

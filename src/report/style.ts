@@ -60,6 +60,7 @@ th button{border:0;background:none;padding:0;font-weight:600}
 th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .kernels .name{max-width:380px;overflow-wrap:anywhere}.kernels .name:first-child{min-width:220px}
+td .kernel-name{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;overflow:hidden;overflow-wrap:anywhere}td .kernel-name:focus-visible{-webkit-line-clamp:none}
 .listing td{padding:1px 10px;white-space:nowrap}
 .listing .isa{background:linear-gradient(90deg,var(--hot) var(--heat,0%),transparent var(--heat,0%))}
 .listing .title th{background:var(--panel)}
@@ -69,6 +70,6 @@ th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] bu
 .bar .fill{position:absolute;inset:0 auto 0 0;background:var(--work)}.bar .bar-text{position:relative;padding:2px 8px;display:block}
 #tooltip{position:fixed;z-index:10;max-width:520px;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--fg);color:var(--bg);padding:6px 10px;border-radius:6px;font-size:13px;pointer-events:none}
 .skip{position:absolute;left:-9999px}.skip:focus{left:10px;top:10px;background:var(--bg);padding:6px}
-@media(max-width:600px){th,td{padding:4px 6px}header,main{padding:0 12px}.legend{padding-left:0}}
+@media(max-width:600px){td .kernel-name{min-width:130px}th,td{padding:4px 6px}header,main{padding:0 12px}.legend{padding-left:0}}
 @media print{nav,.toolbar{display:none}.tall{max-height:none}}
 `;

@@ -10,6 +10,8 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
       'a',
       {
         href: `#kernel-${id}`,
+        class: 'kernel-name',
+        title: name,
         click: (event) => {
           event.preventDefault();
           open(id);

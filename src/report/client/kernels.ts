@@ -45,6 +45,7 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
           'a',
           {
             href: `#kernel-${k.id}`,
+            class: 'kernel-name',
             title: k.name,
             click: (event) => {
               event.preventDefault();
@@ -156,7 +157,7 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
     ui.el('div', { class: 'toolbar' }, ui.el('label', { for: 'kernel-search' }, 'Search '), search),
     ui.el(
       'div',
-      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Kernels' },
+      { class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Kernels' },
       ui.el('table', { class: 'kernels' }, ui.el('thead', {}, ui.el('tr', {}, ...heads)), body),
     ),
     status,
