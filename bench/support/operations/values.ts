@@ -3,10 +3,11 @@
 /** Kinds of numbers. `mixed`: an eighth of the lanes has one of the special ones. */
 export const KINDS = ['ordinary', 'negative', 'zero', 'denormal', 'infinite', 'no number', 'large', 'mixed'] as const;
 export type Kind = (typeof KINDS)[number];
-type Format = 'f16' | 'f32' | 'f64' | 'bits';
+type Format = 'f16' | 'bf16' | 'f32' | 'f64' | 'bits';
 
 const LAYOUT = {
   f16: { width: 16, fraction: 10, bias: 15 },
+  bf16: { width: 16, fraction: 7, bias: 127 },
   f32: { width: 32, fraction: 23, bias: 127 },
   f64: { width: 64, fraction: 52, bias: 1023 },
 } as const;
@@ -22,7 +23,7 @@ function generator(seed: number): () => number {
 
 /** The format that an operation reads: the last that its name says. */
 export function formatOf(mnemonic: string): Format {
-  return (/.*_(?:pk_)?(f16|f32|f64)(?![0-9])/.exec(mnemonic)?.[1] as Format | undefined) ?? 'bits';
+  return (/.*_(?:pk_)?(f16|bf16|f32|f64)(?![0-9])/.exec(mnemonic)?.[1] as Format | undefined) ?? 'bits';
 }
 
 function number(random: () => number, format: Exclude<Format, 'bits'>, kind: Kind): bigint {

@@ -27,8 +27,8 @@ function assembles(target: TargetName, text: string): boolean {
 
 /** Operations of a lane in a vector instruction. */
 function operationsOf(mnemonic: string): number {
-  const packed = /_pk(\d*)_/.exec(mnemonic)?.[1];
-  if (packed !== undefined) return packed === '' ? 2 : Number(packed);
+  const packed = /_(?:2x)?pk(\d*)_/.exec(mnemonic)?.[1];
+  if (packed !== undefined) return packed === '' ? 2 : mnemonic.includes('_2xpk') ? 2 * Number(packed) : Number(packed);
   return /_pk|pk_/.test(mnemonic) ? 2 : 1;
 }
 

@@ -1,5 +1,5 @@
 // The steps of a division (v_div_scale, v_div_fmas, v_div_fixup) in line for lanes that need nothing of them: operands far from the ends
-// of the range. Otherwise the functions of math-division.ts and math-exponent.ts are called.
+// of the range, or a numerator that is zero. Otherwise the functions of math-division.ts and math-exponent.ts are called.
 import type { Expr } from '../../../isa/semantics/index.ts';
 import type { WasmFunction } from './emit.ts';
 import { matrixFeatures } from './features.ts';
@@ -32,11 +32,16 @@ function pushOutside(fn: WasmFunction, format: DivisionFormat, x: number, low: n
   fn.op('i32x4.ge_u');
 }
 
-/** Pushes |a| with the sign of b / c. */
-function pushSignedQuotient(fn: WasmFunction, format: DivisionFormat, a: number, b: number, c: number): void {
+/** Pushes |a|, or zero for a zero numerator, with the sign of b / c. */
+function pushSignedQuotient(
+  fn: WasmFunction,
+  format: DivisionFormat,
+  [a, b, c]: readonly [number, number, number],
+  isZero: number,
+): void {
   fn.get(a);
   exponentWords(fn, format, 0x7fffffff, -1);
-  fn.op('v128.and').get(b).get(c).op('v128.xor');
+  fn.op('v128.and').get(isZero).op('v128.andnot').get(b).get(c).op('v128.xor');
   exponentWords(fn, format, -0x80000000, 0);
   fn.op('v128.and').op('v128.or');
 }
@@ -56,31 +61,26 @@ export function divisionStep(code: LaneWriter, format: DivisionFormat, name: str
   });
   const [a, b, c, scale] = locals as [number, number, number, number];
   const { ordinary } = format === 'f32' ? F32 : F64;
+  const vector = format === 'f32' ? 'f32x4' : 'f64x2';
+  const isZero = fn.local('v128');
   if (name === 'fma_scaled') fn.get(scale);
   else {
-    pushOutside(fn, format, b, -ordinary, ordinary);
     pushOutside(fn, format, c, -ordinary, ordinary);
+    if (name === 'div_fixup') fn.get(a).get(a).op(`${vector}.ne`).op('v128.or');
+    fn.get(c).v128(0, 0, 0, 0).op(`${vector}.eq`).tee(isZero).op('v128.andnot');
+    pushOutside(fn, format, b, -ordinary, ordinary);
     fn.op('v128.or');
-    if (name === 'div_fixup') {
-      fn.get(a)
-        .get(a)
-        .op(`${format === 'f32' ? 'f32x4' : 'f64x2'}.ne`)
-        .op('v128.or');
-    }
   }
   fn.op('v128.any_true').if('v128');
   for (const local of locals) fn.get(local);
   callMath(code, `${name}.${format}`);
   fn.else();
-  if (name === 'div_scale') fn.get(a);
+  // What is scaled for a zero numerator is no number; a NaN has all of these bits.
+  if (name === 'div_scale') fn.get(a).get(isZero).op('v128.or');
   else if (name === 'div_scale_flag') fn.v128(0, 0, 0, 0);
-  else if (name === 'div_fixup') pushSignedQuotient(fn, format, a, b, c);
-  else
-    fn.get(a)
-      .get(b)
-      .get(c)
-      .op(`${format === 'f32' ? 'f32x4' : 'f64x2'}.relaxed_madd`);
+  else if (name === 'div_fixup') pushSignedQuotient(fn, format, [a, b, c], isZero);
+  else fn.get(a).get(b).get(c).op(`${vector}.relaxed_madd`);
   fn.end();
-  for (const local of locals) fn.release('v128', local);
+  for (const local of [...locals, isZero]) fn.release('v128', local);
   return true;
 }
