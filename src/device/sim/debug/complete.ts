@@ -33,7 +33,12 @@ export function completionsOf(
   const [, first = '', rest = ''] = /^\s*([^\s/]+)(?:\/\S*)?\s+(.*)$/.exec(line) ?? [];
   const isPlace = TAKES_PLACE.test(first);
   const last = (isPlace ? /\S*$/ : /[\w.:]*$/).exec(rest)?.[0] ?? '';
-  if (first === 'info' || first === 'i') return [starting(topics, last), last];
+  if (first === 'info' || first === 'i') {
+    const [topic = '', ...behind] = rest.split(/\s+/);
+    if (behind.length === 0) return [starting(topics, last), last];
+    return [starting(/^(?:line|symbol|scope)$/.test(topic) ? placeNames(d) : valueNames(d), last), last];
+  }
+  if (first === 'set' && /^\s*print\s/.test(rest)) return [starting(['elements'], last), last];
   if (isPlace && !/\bif\b/.test(rest)) return [starting(placeNames(d), last), last];
   if (isPlace || TAKES_VALUE.test(first)) return [starting(valueNames(d), last), last];
   return [[], last];

@@ -400,7 +400,8 @@ test('completion knows commands, topics, places, registers and arguments', async
   await runDebugged([
     (led) => {
       const session = { debugger: led, print: () => undefined, displays: [], stopsAtEnd: false };
-      for (const line of ['rev', 'info w', 'break aga', 'b again if v', 'print ar', 'p/x ex', 'nothing x', 'break ']) {
+      const lines = ['rev', 'info w', 'break aga', 'b again if v', 'print ar', 'p/x ex', 'nothing x', 'break '];
+      for (const line of [...lines, 'info registers ex', 'i line aga', 'set print ']) {
         words.set(line, completions(session, line)[0]);
       }
       return 'detach';
@@ -413,5 +414,8 @@ test('completion knows commands, topics, places, registers and arguments', async
   expect(words.get('print ar')).toContain('arg0');
   expect(words.get('p/x ex')).toEqual(['exec']);
   expect(words.get('nothing x')).toEqual([]);
+  expect(words.get('info registers ex')).toEqual(['exec']);
+  expect(words.get('i line aga')).toEqual(['again']);
+  expect(words.get('set print ')).toEqual(['elements']);
   expect(words.get('break ')).toEqual(expect.arrayContaining(['k', 'helper', 'back']));
 });
