@@ -8,11 +8,13 @@ import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Transfer } from '../wasm/memory/index.ts';
 import type { StrictChecker } from './checker.ts';
+import { GlobalQuads } from './compiled-global-quads.ts';
 import { apart, emitAddressRegister, emitDataRegister } from './compiled-lanes.ts';
 import { ldsAtomicFunction, ldsFunction } from './compiled-lds.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
 import { LdsQuads } from './compiled-lds-quads.ts';
 import { sameFunction } from './compiled-lds-same.ts';
+import { emitLookAndMove } from './compiled-moves.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './compiled-scattered.ts';
@@ -93,6 +95,7 @@ function asStore(operation: AtomicOperation): StoreOperation | undefined {
 /** Notes accesses of global memory. The parameter is the instruction's place in the image. */
 function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Transfer {
   let shadow = 0;
+  let quads: GlobalQuads | undefined;
   const run = new Run((f) => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
@@ -106,18 +109,36 @@ function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Transfer
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     run.begin(f);
     forgetDropped(f.code.fn, shadow);
+    if (bytes === 4) quads = new GlobalQuads(f, shadow, f.extra[0] as number, isWrite);
   });
-  const scattered = (f: Frame, addresses: readonly number[]): void => {
+  const scattered = (f: Frame, push: (lane: number) => void): void => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
     fn.get(shadow);
-    for (const a of addresses) fn.get(a);
+    for (let lane = 0; lane < 4; lane++) push(lane);
     fn.get(pc)
       .call(lanesFunction(f.module, isWrite ? 'store' : 'load', bytes, 4))
       .op('i32.eqz');
     f.code.if(() => f.resume());
   };
-  const look: Transfer = { ...plain, scattered, finish: (f) => run.finish(f) };
+  /** Lanes without a bit have the address of another one: that it is noted twice makes no difference. */
+  const lanes = (f: Frame, addresses: number): void => {
+    const { code } = f;
+    code.block((done) => {
+      code.block((slow) => {
+        if (quads === undefined) return;
+        quads.note(addresses, slow);
+        code.br(done);
+      });
+      scattered(f, (lane) => code.fn.get(addresses).lane('i32x4.extract_lane', lane));
+    });
+  };
+  const look: Transfer = {
+    ...plain,
+    lanes,
+    scattered: (f, addresses) => scattered(f, (lane) => f.code.fn.get(addresses[lane] as number)),
+    finish: (f) => run.finish(f),
+  };
   const counting: Transfer = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };
   // Parts of what a lane brings into LDS may be dropped.
   if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };
@@ -196,7 +217,7 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
     fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
     if (!isAtomic) run.begin(f);
-    if (bytes === 4) {
+    if (bytes === 4 || (bytes === 8 && !isWrite)) {
       const [pc] = f.extra as [number];
       relative = f.code.local('v128');
       quads = new LdsQuads(f, shadow, pc, isAtomic ? 'atomic' : isWrite ? 'store' : 'load');
@@ -238,6 +259,10 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
       f.code.block((slow) => {
         fn.get(addresses).get(base).op('i32x4.splat').op('i32x4.sub').set(relative);
         known.note(relative, slow);
+        for (let word = 1; word < words; word++) {
+          fn.get(relative).v128(4, 4, 4, 4).op('i32x4.add').set(relative);
+          known.note(relative, slow);
+        }
         f.code.br(done);
       });
       oneByOne();
@@ -324,27 +349,39 @@ function looking(
   };
 }
 
+/** What code has been written for an access: none, code that looks at it, or code that also moves its data. */
+export type AccessCode = 'none' | 'looks' | 'moves';
+
 /**
- * Looks at the bytes of a load or store, if there is one. Written inside of a block: leaves it when TypeScript has to look. False when there is no code
- * for its addresses; then nothing has been written.
+ * Looks at the bytes of a load or store, if there is one. Written inside of a block: leaves it when TypeScript has to look.
  */
 export function emitLooks(
   context: FunctionContext,
   shadow: number,
   plan: StrictPlan,
   operation: LoadOperation | StoreOperation | undefined,
-): boolean {
+): AccessCode {
   const { access, instruction } = plan;
   const { fn, module, pc } = context;
   const mark = fn.size;
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRIES).op('i32.ge_u').brIf(0);
-  if (operation === undefined) return true;
+  if (operation === undefined) return 'looks';
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
   if (access?.isScalar) {
-    if (operation.kind === 'load' && emitScalarLook(context, shadow, plan, operation)) return true;
+    if (operation.kind === 'load' && emitScalarLook(context, shadow, plan, operation)) return 'looks';
     fn.truncate(mark);
-    return false;
+    return 'none';
+  }
+  if (operation.kind === 'load' && !access?.toLds) {
+    const lookAt = (bytes: number): Transfer =>
+      isLds ? lookAtLds(bytes, false, false, false) : lookAtGlobal(bytes, false, false);
+    if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, () => fn.i32(pc))) {
+      fn.truncate(mark);
+      return 'none';
+    }
+    if (canDrop(instruction.row.operation)) emitDropped(fn, module, shadow, pc);
+    return 'moves';
   }
   if (isWrite) emitAddressRegister(context, shadow, plan);
   for (let part = 0; part < partsOf(operation); part++) {
@@ -364,7 +401,7 @@ export function emitLooks(
     };
     if (!emitLook(context, module, instruction, operation, part, look, push)) {
       fn.truncate(mark);
-      return false;
+      return 'none';
     }
     fn.op('i32.eqz').brIf(0);
   }
@@ -373,7 +410,7 @@ export function emitLooks(
     fn.op('i32.eqz').brIf(0);
   }
   if (canDrop(instruction.row.operation)) emitDropped(fn, module, shadow, pc);
-  return true;
+  return 'looks';
 }
 
 /** As emitLooks, of a scalar load: of the kernel's arguments, or of memory that the dispatch has not stored to. */

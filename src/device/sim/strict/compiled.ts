@@ -11,7 +11,7 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Instrument } from '../wasm/instrument.ts';
 import type { Block } from '../wasm/walk.ts';
 import type { StrictChecker } from './checker.ts';
-import { emitLogged, emitLooks, lookedAt, movesLanes } from './compiled-accesses.ts';
+import { type AccessCode, emitLogged, emitLooks, lookedAt, movesLanes } from './compiled-accesses.ts';
 import { waitFunction } from './compiled-waits.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';
@@ -119,12 +119,13 @@ export class StrictInstrument implements Instrument {
     return index === 0 || this.planOf(block).has(index);
   }
 
-  emit(context: FunctionContext, block: Block, index: number): void {
+  emit(context: FunctionContext, block: Block, index: number): number | undefined {
     if (index === 0) this.emitTrail(context, block);
     const plan = this.planOf(block).get(index);
-    if (plan === undefined) return;
-    if ('plans' in plan) this.emitSegment(context, block, plan);
-    else this.emitOne(context, plan);
+    if (plan === undefined) return undefined;
+    if (!('plans' in plan)) return this.emitOne(context, plan);
+    this.emitSegment(context, block, plan);
+    return undefined;
   }
 
   /** The local with the address of the wavefront's shadow. */
@@ -168,8 +169,8 @@ export class StrictInstrument implements Instrument {
     fn.release('i32', way);
   }
 
-  /** An instruction that the checker looks at each time, unless it is a wait or an access that compiled code can judge. */
-  private emitOne(context: FunctionContext, plan: StrictPlan): void {
+  /** An instruction that the checker looks at each time, unless it is a wait or an access that compiled code can judge. Returns as `emit`. */
+  private emitOne(context: FunctionContext, plan: StrictPlan): number | undefined {
     const { fn, module, wave, pc } = context;
     this.ones[pc >>> 2] = plan;
     const isBeyond = this.checker.isBeyondAllocation(plan);
@@ -186,7 +187,7 @@ export class StrictInstrument implements Instrument {
       fn.op('i32.eqz').if();
       look();
       fn.end().end();
-      return;
+      return undefined;
     }
     if (plan.role.isBarrier) {
       const shadow = this.shadowLocal(fn);
@@ -197,28 +198,34 @@ export class StrictInstrument implements Instrument {
         .op('i32.add')
         .memory('i32.store', SHADOW_BARRIERS);
       fn.get(shadow).i32(pc).memory('i32.store', SHADOW_LAST_BARRIER);
-      return;
+      return undefined;
     }
-    if (!isBeyond && movesLanes(plan) && this.emitAccess(context, plan, undefined, look)) return;
     const operation = isBeyond ? undefined : lookedAt(plan, this.checker);
-    if (operation === undefined || !this.emitAccess(context, plan, operation, look)) look();
+    const moved = fn.local('i32');
+    const isAccess = operation !== undefined || (!isBeyond && movesLanes(plan));
+    const code = isAccess ? this.emitAccess(context, plan, operation, look, moved) : 'none';
+    if (code === 'moves') return moved;
+    fn.release('i32', moved);
+    if (code === 'none') look();
+    return undefined;
   }
 
   /**
    * An access whose registers are fine and whose bytes are all right is recorded here; else `look` is executed. Without `operation` it
-   * touches no memory.
+   * touches no memory. `moved` is a local that is set where the code moves the data: whether it has.
    */
   private emitAccess(
     context: FunctionContext,
     plan: StrictPlan,
     operation: LoadOperation | StoreOperation | undefined,
     look: () => void,
-  ): boolean {
+    moved: number,
+  ): AccessCode {
     const { fn, module, wave, pc } = context;
     const mark = fn.size;
     const [shadow, known, exec] = [this.shadowLocal(fn), fn.local('i32'), fn.local('i64')];
     const segment = accessSegment(plan);
-    fn.i32(0).set(known);
+    fn.i32(0).set(known).i32(0).set(moved);
     fn.get(wave)
       .memory('i64.load', 4 * EXEC)
       .set(exec);
@@ -232,12 +239,13 @@ export class StrictInstrument implements Instrument {
       if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
       fn.brIf(0);
     }
-    const hasCode = emitLooks(context, shadow, plan, operation);
-    if (hasCode) {
+    const code = emitLooks(context, shadow, plan, operation);
+    if (code !== 'none') {
       this.writeResults(fn, shadow, exec, segment);
       if (this.checker.learns && plan.operation?.kind === 'atomic' && plan.access?.space === 'global')
         fn.get(wave).i32(pc).call(this.index(module, 'strictRelease'));
       emitLogged(context, shadow, plan, operation);
+      if (code === 'moves') fn.i32(1).set(moved);
       fn.br(1).end();
       fn.get(shadow).get(known).memory('i32.store', SHADOW_ACCESS);
       look();
@@ -245,7 +253,7 @@ export class StrictInstrument implements Instrument {
     } else fn.truncate(mark);
     fn.release('i32', known);
     fn.release('i64', exec);
-    return hasCode;
+    return code;
   }
 
   private emitSegment({ fn, module, wave, pc }: FunctionContext, block: Block, segment: Segment): void {

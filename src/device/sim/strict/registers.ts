@@ -91,7 +91,9 @@ export const SHADOW_ADDRESSES = SHADOW_STAMP + 4;
 export const SHADOW_DATA = SHADOW_STAMP + 8;
 export const SHADOW_LANES = SHADOW_STAMP + 16;
 export const LANE_SLOTS = 1024;
-export const SHADOW_BYTES = SHADOW_LANES + 8 * LANE_SLOTS;
+/** The words of two registers: the addresses of an access that overwrites them (compiled-moves.ts). */
+export const SHADOW_KEPT = SHADOW_LANES + 8 * LANE_SLOTS;
+export const SHADOW_BYTES = SHADOW_KEPT + 2 * 256;
 
 /** Every register that is read is defined, and none that is named is in flight. */
 export const ACCESS_REGISTERS = 2;

@@ -124,7 +124,10 @@ export class CompiledCounter {
           whenTaken(item) === 'condition'
         );
       },
-      emit: (context, block, index) => this.emit(context, block, index),
+      emit: (context, block, index) => {
+        this.emit(context, block, index);
+        return undefined;
+      },
       enter: (w) => {
         this.wave = w;
       },

@@ -73,8 +73,9 @@ export class BlockCode {
     this.interpreted = [];
     this.staged.forget();
     for (const [n, item] of block.items.entries()) {
-      this.addInstrument(item, block, n);
-      this.item(item, block, n);
+      const done = this.addInstrument(item, block, n);
+      if (done === undefined) this.item(item, block, n);
+      else this.unless(done, () => this.item(item, block, n));
       // What an instrument adds may change registers, and indexed instructions change any.
       if (this.instrument !== undefined || (block.mode & INDEXES_REGISTERS) !== 0) this.staged.forget();
       else this.staged.after(item.instruction);
@@ -86,10 +87,20 @@ export class BlockCode {
     return this.interpreted;
   }
 
-  private addInstrument(item: Item, block: Block, index: number): void {
-    if (this.instrument?.wants(block, index) !== true) return;
+  /** Code of the instrument; the local that says where it has executed the instruction, if it ever does. */
+  private addInstrument(item: Item, block: Block, index: number): number | undefined {
+    if (this.instrument?.wants(block, index) !== true) return undefined;
     this.flush();
-    this.instrument.emit(this.context(item), block, index);
+    return this.instrument.emit(this.context(item), block, index);
+  }
+
+  private unless(done: number, write: () => void): void {
+    const { fn } = this;
+    fn.get(done).op('i32.eqz').if();
+    write();
+    this.flush();
+    fn.end();
+    fn.release('i32', done);
   }
 
   pushCondition(item: Item, condition: Expr): void {

@@ -10,8 +10,11 @@ export interface Instrument {
   declare(module: WasmModule): void;
   /** Whether code stands before item `index` of a block; `items.length` is before the condition of the branch that ends it. */
   wants(block: Block, index: number): boolean;
-  /** Writes that code. The wave block is up to date, and the code leaves it as it is. */
-  emit(context: FunctionContext, block: Block, index: number): void;
+  /**
+   * Writes that code. The wave block is up to date, and the code leaves it as it is; or it executes the instruction itself, and a local (i32) is
+   * not 0 where it has: returns that.
+   */
+  emit(context: FunctionContext, block: Block, index: number): number | undefined;
   /** Writes code behind the last item of a block that no branch ends, if there is to be any; the rest is as with `emit`. */
   finish?(context: FunctionContext, block: Block): void;
   /** The functions that `declare` imports. */

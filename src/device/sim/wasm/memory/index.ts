@@ -23,6 +23,7 @@ import { type MemoryContext, namedVector, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
 import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
 import { loadRegisters, loadToLds, storeRegisters, type Transfer } from './transfer.ts';
+import { type Looks, watched } from './watched.ts';
 
 export { atomicBytes } from './atomic.ts';
 export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';
@@ -80,20 +81,54 @@ export function memoryImports(
   };
 }
 
-function emitAccess(
-  context: MemoryContext,
-  module: WasmModule,
-  { mode, push }: Addressing,
-  t: Transfer,
-  data: number,
-  extra: readonly number[] = [],
-): boolean {
-  const helper = accessFunction(module, mode, t);
+/** How a load, store or atomic moves its data: `data` is the place of its data register, `extra` has the parameters of the transfer. */
+interface Move {
+  readonly addressing: Addressing;
+  readonly transfer: Transfer;
+  readonly data: number;
+  readonly extra: readonly number[];
+}
+
+/** Pushes the parameters of a move's helper; `push` pushes those that a look adds to those of the transfer. */
+function pushMove(context: MemoryContext, { addressing, data, extra }: Move, push?: () => void): void {
   const { fn, wave, pc } = context;
   fn.get(wave).i32(pc).i32(data);
   for (const value of extra) fn.i32(value);
-  push(context);
-  fn.call(helper);
+  push?.();
+  addressing.push(context);
+}
+
+/**
+ * Moves the data of a load into registers where a look lets it pass: `lookAt` is the look at elements of so many bytes, and `push` pushes its
+ * parameters, once for each element of a pair. Leaves 1 when all lanes have passed and been moved; else some may have been, and the
+ * instruction is still to be executed. False when nothing was emitted.
+ */
+export function emitWatched(
+  context: MemoryContext,
+  module: WasmModule,
+  instruction: Instruction,
+  operation: LoadOperation,
+  lookAt: (bytes: number) => Transfer,
+  push: () => void,
+): boolean {
+  const move = loadMove(instruction, operation);
+  if (move === undefined) return false;
+  const { addressing, transfer } = move;
+  const look = lookAt(transfer.bytes);
+  const looks: Looks = transfer.isPair ? [look, lookAt(transfer.bytes)] : [look];
+  const helper = lookFunction(module, addressing.mode, watched(looks, transfer));
+  pushMove(context, move, () => {
+    for (let n = 0; n < looks.length; n++) push();
+  });
+  context.fn.call(helper);
+  return true;
+}
+
+function emitMove(context: MemoryContext, module: WasmModule, move: Move | undefined): boolean {
+  if (move === undefined) return false;
+  const helper = accessFunction(module, move.addressing.mode, move.transfer);
+  pushMove(context, move);
+  context.fn.call(helper);
   return true;
 }
 
@@ -124,50 +159,52 @@ export function emitLook(
   return true;
 }
 
-function emitPair(
+function pairMove(instruction: Instruction, op: LoadOperation | StoreOperation): Move | undefined {
+  const stride = op.pairStride as number;
+  const first = immediateOf(instruction, 'offset0') * stride;
+  const delta = immediateOf(instruction, 'offset1') * stride - first;
+  const addressing = ldsAddressing(instruction, first);
+  const data = namedVector(instruction, 'vdst', 'data0');
+  if (addressing === undefined || data === undefined) return undefined;
+  if (op.kind === 'load') {
+    if (delta !== op.bytes) return { addressing, transfer: loadPair(op.bytes), data, extra: [delta] };
+    // Neighbours are one load of twice the size.
+    return { addressing, transfer: loadRegisters(2 * op.bytes, false, undefined), data, extra: [] };
+  }
+  const data1 = namedVector(instruction, 'data1');
+  if (data1 === undefined) return undefined;
+  return { addressing, transfer: storePair(op.bytes), data, extra: [delta, data1] };
+}
+
+function loadMove(instruction: Instruction, op: LoadOperation): Move | undefined {
+  if (op.pairStride !== undefined) return pairMove(instruction, op);
+  const addressing = addressingOf(instruction, op.space);
+  if (addressing === undefined) return undefined;
+  if (op.toLds || / lds$/.test(instruction.row.template)) {
+    const offset = immediateOf(instruction, 'offset');
+    return { addressing, transfer: loadToLds(op.bytes, op.signed), data: 0, extra: [offset] };
+  }
+  const data = namedVector(instruction, 'vdst', 'vdata');
+  if (data === undefined) return undefined;
+  return { addressing, transfer: loadRegisters(op.bytes, op.signed, op.half), data, extra: [] };
+}
+
+function storeMove(instruction: Instruction, op: StoreOperation): Move | undefined {
+  if (op.pairStride !== undefined) return pairMove(instruction, op);
+  const addressing = addressingOf(instruction, op.space);
+  const data = namedVector(instruction, 'vdata', 'data0');
+  if (addressing === undefined || data === undefined) return undefined;
+  return { addressing, transfer: storeRegisters(op.bytes, op.half), data, extra: [] };
+}
+
+function emitLoadOrStore(
   context: MemoryContext,
   module: WasmModule,
   instruction: Instruction,
   op: LoadOperation | StoreOperation,
 ): boolean {
-  const stride = op.pairStride as number;
-  const first = immediateOf(instruction, 'offset0') * stride;
-  const second = immediateOf(instruction, 'offset1') * stride;
-  const addressing = ldsAddressing(instruction, first);
-  const data = namedVector(instruction, 'vdst', 'data0');
-  if (addressing === undefined || data === undefined) return false;
-  if (op.kind === 'load') {
-    if (second !== first + op.bytes)
-      return emitAccess(context, module, addressing, loadPair(op.bytes), data, [second - first]);
-    // Neighbours are one load of twice the size.
-    return emitAccess(context, module, addressing, loadRegisters(2 * op.bytes, false, undefined), data);
-  }
-  const data1 = namedVector(instruction, 'data1');
-  if (data1 === undefined) return false;
-  return emitAccess(context, module, addressing, storePair(op.bytes), data, [second - first, data1]);
-}
-
-function emitLoad(context: MemoryContext, module: WasmModule, instruction: Instruction, op: LoadOperation): boolean {
   if (op.space.startsWith('scalar')) return emitScalarMemory(context, module, instruction, op);
-  if (op.pairStride !== undefined) return emitPair(context, module, instruction, op);
-  const addressing = addressingOf(instruction, op.space);
-  if (addressing === undefined) return false;
-  if (op.toLds || / lds$/.test(instruction.row.template)) {
-    const offset = immediateOf(instruction, 'offset');
-    return emitAccess(context, module, addressing, loadToLds(op.bytes, op.signed), 0, [offset]);
-  }
-  const data = namedVector(instruction, 'vdst', 'vdata');
-  if (data === undefined) return false;
-  return emitAccess(context, module, addressing, loadRegisters(op.bytes, op.signed, op.half), data);
-}
-
-function emitStore(context: MemoryContext, module: WasmModule, instruction: Instruction, op: StoreOperation): boolean {
-  if (op.space.startsWith('scalar')) return emitScalarMemory(context, module, instruction, op);
-  if (op.pairStride !== undefined) return emitPair(context, module, instruction, op);
-  const addressing = addressingOf(instruction, op.space);
-  const data = namedVector(instruction, 'vdata', 'data0');
-  if (addressing === undefined || data === undefined) return false;
-  return emitAccess(context, module, addressing, storeRegisters(op.bytes, op.half), data);
+  return emitMove(context, module, op.kind === 'load' ? loadMove(instruction, op) : storeMove(instruction, op));
 }
 
 /** Bit of the cache policy that makes an atomic's scope the system: sc1, or scc of gfx90a, where compilers leave it out. */
@@ -195,7 +232,7 @@ function emitAtomic(
     system: (immediateOf(instruction, 'cpol') & SYSTEM_SCOPE) !== 0,
     second: separate ? 'separate' : op.data === 'newThenCompare' ? 'following' : 'none',
   });
-  return emitAccess(context, module, addressing, t, data, [destination ?? 0, second ?? 0]);
+  return emitMove(context, module, { addressing, transfer: t, data, extra: [destination ?? 0, second ?? 0] });
 }
 
 /** The operation without the prefix of its address space and the mark of returning forms: `add_f32`, `cmpswap_x2`. */
@@ -215,9 +252,8 @@ export function emitMemory(
 ): boolean {
   switch (operation?.kind) {
     case 'load':
-      return emitLoad(context, module, instruction, operation);
     case 'store':
-      return emitStore(context, module, instruction, operation);
+      return emitLoadOrStore(context, module, instruction, operation);
     case 'atomic':
       return emitAtomic(context, module, instruction, operation);
     case 'structural':

@@ -17,10 +17,12 @@ import {
   offsetWaveFunction,
   overQuads,
   progressionFunction,
+  pushSome,
   type QuadLocals,
   quadLocals,
   wideWaveFunction,
   windowQuad,
+  windowSome,
 } from './window.ts';
 
 /** Tests lane 1 minus lane 0 of a register: runs `ascending` when it is the element size, `same` when it is 0. */
@@ -132,6 +134,20 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
         windowQuad(f, t, q, next);
       });
     },
+    ...(t.lanes === undefined
+      ? {}
+      : {
+          some: (next, bits) => {
+            pushSome(f, register, bits, VGPR_BYTES);
+            fn.v128(gpuWindow.high, gpuWindow.high, gpuWindow.high, gpuWindow.high);
+            fn.op('i32x4.eq').op('i32x4.all_true');
+            code.if(() => {
+              pushSome(f, register, bits);
+              fn.get(offset).op('i32.wrap_i64').op('i32x4.splat').op('i32x4.add').set(q.low);
+              windowSome(f, t, q, bits, next);
+            });
+          },
+        }),
     lane: () => {
       word(f, register);
       fn.op('i64.extend_i32_u');
@@ -223,6 +239,17 @@ function bindScalarBase(f: Frame, t: Transfer, register: number, base: number): 
         offsetQuad(f, t, q, low, next);
       });
     },
+    ...(t.lanes === undefined
+      ? {}
+      : {
+          some: (next, bits) => {
+            inWindow();
+            code.if(() => {
+              pushSome(f, register, bits);
+              ifWithin(f, q, low, () => windowSome(f, t, q, bits, next));
+            });
+          },
+        }),
     lane: () => {
       word(f, register);
       fn.op('i64.extend_i32_u').get(base).op('i64.add').set(address);
@@ -258,12 +285,17 @@ export function offsetWave(
 
 /** Four lanes whose offsets from `low` are on the stack. */
 export function offsetQuad(f: Frame, t: Transfer, q: QuadLocals, low: number, next: Label): void {
+  ifWithin(f, q, low, () => windowQuad(f, t, q, next));
+}
+
+/** Sets `q.low` to `low` plus the offsets on the stack, and goes on with `then` where none of the sums wraps. */
+function ifWithin(f: Frame, q: QuadLocals, low: number, then: () => void): void {
   const { code } = f;
   const { fn } = code;
   const base = code.local('v128');
   fn.get(low).op('i32x4.splat').tee(base).op('i32x4.add').tee(q.low);
   fn.get(base).op('i32x4.ge_u').op('i32x4.all_true');
-  code.if(() => windowQuad(f, t, q, next));
+  code.if(then);
 }
 
 /**
@@ -329,11 +361,8 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number): Bound
     if (lanes === undefined) return {};
     return {
       some: (next, bits) => {
-        const row = code.local('i32');
-        fn.get(register).get(f.at).op('i32.add').tee(row).memory('v128.load');
-        fn.get(row).get(bits).op('i32.ctz').i32(2).op('i32.shl').op('i32.add').memory('v128.load32_splat');
-        fn.get(bits).op('i32x4.splat').v128(1, 2, 4, 8).op('v128.and').v128(1, 2, 4, 8).op('i32x4.eq');
-        fn.op('v128.bitselect').get(offset).op('i32x4.splat').op('i32x4.add').set(q.low);
+        pushSome(f, register, bits);
+        fn.get(offset).op('i32x4.splat').op('i32x4.add').set(q.low);
         areInRange();
         code.if(() => {
           fn.get(q.low).get(base).op('i32x4.splat').op('i32x4.add').set(q.low);

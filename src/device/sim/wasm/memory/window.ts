@@ -243,9 +243,35 @@ export function windowQuad(f: Frame, t: Transfer, q: QuadLocals, next: Label): v
   fn.end();
   code.if(() => {
     ifAdmitted(f, t, q.addresses, () => {
-      t.scattered(f, q.addresses);
+      if (t.lanes !== undefined) t.lanes(f, q.low);
+      else t.scattered(f, q.addresses);
       code.br(next);
     });
+  });
+}
+
+/** Leaves a vector of four lanes of a register, the ones whose bits are not set with the word of the first that is. */
+export function pushSome(f: Frame, register: number, bits: number, offset = 0): void {
+  const { fn } = f.code;
+  const row = f.code.local('i32');
+  fn.get(register).get(f.at).op('i32.add').tee(row).memory('v128.load', offset);
+  fn.get(row).get(bits).op('i32.ctz').i32(2).op('i32.shl').op('i32.add').memory('v128.load32_splat', offset);
+  fn.get(bits).op('i32x4.splat').v128(1, 2, 4, 8).op('v128.and').v128(1, 2, 4, 8).op('i32x4.eq');
+  fn.op('v128.bitselect');
+}
+
+/** Some of four lanes, all at window offsets in `low`, those without a bit at one of the others': as windowQuad. */
+export function windowSome(f: Frame, t: Transfer, q: QuadLocals, bits: number, next: Label): void {
+  const { code } = f;
+  const { fn } = code;
+  for (const [lane, a] of q.addresses.entries()) fn.get(q.low).lane('i32x4.extract_lane', lane).set(a);
+  q.addresses.forEach((a, i) => {
+    checkPage(fn, a, t.bytes, t.write);
+    if (i > 0) fn.op('i32.and');
+  });
+  code.if(() => {
+    t.lanes?.(f, q.low, bits);
+    code.br(next);
   });
 }
 

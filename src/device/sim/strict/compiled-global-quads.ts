@@ -1,0 +1,180 @@
+// Compiled code notes four lanes at a time whose dwords of global memory do not follow each other, where the page's details (race-details.ts)
+// say only who reads, or only who writes, and all bytes are written. What is the same for all lanes of an instruction is read once.
+import type { WasmFunction } from '../wasm/emit.ts';
+import type { Label } from '../wasm/memory/code.ts';
+import type { Frame } from '../wasm/memory/index.ts';
+import { TO_WRITER } from './compiled-details.ts';
+import { eventFunction, pushEvents } from './compiled-events.ts';
+import { BYTES, HOLDS, HOLDS_READS, HOLDS_STORES, MANY_GROUPS_SHIFT, MANY_WAVES, MARKS, PAGE } from './race-details.ts';
+import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
+
+const DWORD = 4;
+const PAGE_BYTES = DWORD * PAGE;
+
+/** Notes dwords of four lanes; its locals are of the function being written. */
+export class GlobalQuads {
+  private readonly fn: WasmFunction;
+  private readonly f: Frame;
+  private readonly shadow: number;
+  private readonly pc: number;
+  private readonly isWrite: boolean;
+  /** Entries of the table of pages, and where the quick table behind it is (race-pages.ts). */
+  private readonly count: number;
+  private readonly quick: number;
+  /** The event of the access as it is in a word of a record, in all lanes; 0 as long as there is none. */
+  private readonly mine: number;
+  private readonly events: number;
+  private readonly places: readonly number[];
+  /** The words that a quad has, those that it gets, and what is gathered meanwhile. */
+  private readonly old: number;
+  private readonly next: number;
+  private readonly gathered: number;
+  /** Lanes whose last reader is of the same workgroup, and whose last read is of the same barrier interval. */
+  private readonly group: number;
+  private readonly now: number;
+  private readonly marks: number;
+
+  /** In front of all lanes. */
+  constructor(f: Frame, shadow: number, pc: number, isWrite: boolean) {
+    const { code } = f;
+    const { fn } = code;
+    const local = (): number => code.local('i32');
+    const vector = (): number => code.local('v128');
+    [this.fn, this.f, this.shadow, this.pc, this.isWrite] = [fn, f, shadow, pc, isWrite];
+    [this.count, this.quick, this.events] = [local(), local(), local()];
+    this.places = Array.from({ length: 4 }, local);
+    [this.mine, this.old, this.next, this.gathered] = [vector(), vector(), vector(), vector()];
+    [this.group, this.now, this.marks] = [vector(), vector(), vector()];
+    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(this.count).i32(2).op('i32.shl');
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(this.quick);
+    fn.v128(0, 0, 0, 0).set(this.mine);
+  }
+
+  /** Notes the dwords at the offsets of wasm memory in a vector, or goes to `slow`: nothing has been noted then. */
+  note(all: number, slow: Label): void {
+    const { fn, isWrite, old, next, mine } = this;
+    const { code } = this.f;
+    const side = isWrite ? HOLDS_STORES : HOLDS_READS;
+    fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true');
+    code.brIf(slow);
+    fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').tee(next);
+    fn.get(this.count).op('i32x4.splat').op('i32x4.lt_u').op('i32x4.all_true').op('i32.eqz');
+    code.brIf(slow);
+    fn.get(next).i32(2).op('i32x4.shl').get(this.quick).op('i32x4.splat').op('i32x4.add').set(next);
+    this.extract(next, this.places);
+    this.gather(old, this.places, 0);
+    this.splat(HOLDS);
+    fn.get(old).op('v128.and');
+    this.splat(side);
+    fn.op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+    code.brIf(slow);
+    this.begin(slow);
+    fn.get(all);
+    this.splat(PAGE_BYTES - DWORD);
+    fn.op('v128.and').get(old).op('i32x4.add');
+    this.splat(side);
+    fn.op('i32x4.sub').set(next);
+    this.extract(next, this.places);
+    this.gather(old, this.places, isWrite ? TO_WRITER : 0);
+    // Nobody's, or of this access: it has the bytes of the lane in either case.
+    fn.get(old).v128(0, 0, 0, 0).op('i32x4.eq');
+    fn.get(old).get(mine).op('v128.xor');
+    this.splat(isWrite ? BYTES : MARKS);
+    fn.op('i32x4.le_u').op('v128.or').tee(next).op('i32x4.all_true').op('i32.eqz');
+    if (isWrite) {
+      code.brIf(slow);
+      fn.get(mine);
+    } else {
+      code.if(
+        () => this.joinReaders(),
+        () => fn.get(old).set(next),
+      );
+      fn.get(next).get(mine).op('v128.or');
+    }
+    this.splat(BYTES);
+    fn.op('v128.or').set(next);
+    for (const [n, place] of this.places.entries()) {
+      fn.get(place)
+        .get(next)
+        .memoryLane('v128.store32_lane', n, isWrite ? TO_WRITER : 0);
+    }
+  }
+
+  private splat(word: number): WasmFunction {
+    return this.fn.v128(word, word, word, word);
+  }
+
+  private extract(vector: number, places: readonly number[]): void {
+    for (const [n, place] of places.entries()) this.fn.get(vector).lane('i32x4.extract_lane', n).set(place);
+  }
+
+  /** Sets a vector to the words at so many bytes behind places. */
+  private gather(vector: number, places: readonly number[], offset: number): void {
+    const { fn } = this;
+    for (const [n, place] of places.entries()) {
+      fn.get(place);
+      if (n === 0) fn.memory('v128.load32_zero', offset);
+      else fn.get(vector).memoryLane('v128.load32_lane', n, offset);
+      fn.set(vector);
+    }
+  }
+
+  /** The access has an event from here on. */
+  private begin(slow: Label): void {
+    const { fn, shadow, mine } = this;
+    const { code, module } = this.f;
+    fn.get(mine).op('v128.any_true').op('i32.eqz');
+    code.if(() => {
+      fn.get(shadow).get(this.pc);
+      if (this.isWrite) fn.get(shadow).memory('i32.load', SHADOW_STORES);
+      else fn.i32(0);
+      fn.call(eventFunction(module)).i32(EVENT_SHIFT).op('i32.shl').op('i32x4.splat').tee(mine);
+      fn.op('v128.any_true').op('i32.eqz');
+      code.brIf(slow);
+      pushEvents(fn, shadow).set(this.events);
+    });
+  }
+
+  /** Sets `next` to the words of the dwords, with the marks that RaceDetails.marksOfRead leaves; lanes that are set in `next` keep theirs. */
+  private joinReaders(): void {
+    const { fn, shadow, old, next, gathered, group, now, marks } = this;
+    const actor = (): WasmFunction => fn.get(shadow).memory('v128.load32_splat', SHADOW_ACTOR);
+    /** Leaves the numbers of the workgroups of actors on the stack (race-events.ts). */
+    const groupOf = (): WasmFunction => {
+      this.splat(1);
+      return fn.op('i32x4.sub').i32(4).op('i32x4.shr_u');
+    };
+    fn.get(old)
+      .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
+      .op('i32x4.shr_u');
+    this.splat(-EVENT_BYTES);
+    fn.op('v128.and').get(this.events).op('i32x4.splat').op('i32x4.add').set(gathered);
+    const events = this.places.map(() => this.f.code.local('i32'));
+    this.extract(gathered, events);
+    this.gather(gathered, events, 4 * EVENT_EPOCH);
+    fn.get(gathered).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(now);
+    this.gather(gathered, events, 4 * EVENT_ACTOR);
+    fn.get(gathered);
+    groupOf();
+    actor();
+    groupOf().op('i32x4.eq').set(group);
+    fn.get(old);
+    this.splat(MARKS);
+    fn.op('v128.and').set(marks);
+    // Of another wavefront, or another interval.
+    fn.get(marks);
+    this.splat(~MANY_WAVES);
+    fn.op('v128.and').get(now);
+    this.splat(MANY_WAVES);
+    fn.op('v128.and');
+    fn.get(marks);
+    this.splat(BYTES);
+    fn.op('v128.and').i32(MANY_GROUPS_SHIFT).op('i32x4.shl').get(group).op('v128.bitselect').op('v128.or');
+    fn.set(group);
+    // The wavefront's own of this interval keeps its marks.
+    fn.get(marks).get(group).get(gathered);
+    actor().op('i32x4.eq').get(now).op('v128.and').op('v128.bitselect').set(marks);
+    fn.get(old).get(marks).get(next).op('v128.bitselect').set(next);
+  }
+}

@@ -1,0 +1,108 @@
+// Loads that overwrite their addresses: where the look stops at some lane, TypeScript looks, and the load is executed again, the lanes before
+// get what they had got. Some lanes read what nothing has written.
+import { expect, test } from 'vitest';
+import fc from '../../../../tests/support/fast-check.ts';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import { PROLOGUE } from '../../../../tests/support/strict.ts';
+import { createDevice } from '../../../device/index.ts';
+
+/** Loads of v5, or of what begins or ends there, from addresses in v5 (v[4:5] with 64 bits), and the last register that is written. */
+const LOADS = [
+  { text: 'ds_read_b32 v5, v5', last: 5 },
+  { text: 'ds_read_b64 v[4:5], v5', last: 5 },
+  { text: 'ds_read_b128 v[4:7], v5', last: 7 },
+  { text: 'ds_read_u16 v5, v5', last: 5 },
+  { text: 'ds_read2_b32 v[4:5], v5 offset1:3', last: 5 },
+  { text: 'ds_read2_b32 v[4:5], v5 offset1:1', last: 5 },
+  { text: 'ds_read2_b64 v[4:7], v5 offset1:3', last: 7 },
+  { text: 'global_load_dword v5, v5, s[4:5]', last: 5 },
+  { text: 'global_load_dwordx2 v[4:5], v5, s[4:5]', last: 5 },
+  { text: 'global_load_dwordx4 v[4:7], v5, s[4:5]', last: 7 },
+  { text: 'global_load_ubyte v5, v5, s[4:5]', last: 5 },
+] as const;
+
+const INPUT_BYTES = 1024;
+
+/** What a kernel stores behind the input, of which the first bytes are written, and the rules that are found. */
+async function outputOf(code: string, written: number, isStrict: boolean): Promise<[Uint8Array, string[]]> {
+  const object = kernelObject({
+    target: 'gfx942',
+    code: `${PROLOGUE}\ns_add_u32 s6, s4, ${INPUT_BYTES}\ns_addc_u32 s7, s5, 0\n${code}`,
+    descriptor: { next_free_vgpr: 40, accum_offset: 32, next_free_sgpr: 32 },
+  });
+  const device = await createDevice('sim', { target: 'gfx942' });
+  try {
+    const buffer = device.alloc(2 * INPUT_BYTES, 'x');
+    device.write(
+      buffer,
+      Uint8Array.from({ length: written }, (_, i) => i % 251),
+    );
+    const { findings } = await device.dispatch({
+      kernel: device.load(object.bytes).kernel('k'),
+      grid: [1, 1, 1],
+      block: [64, 1, 1],
+      args: [buffer],
+      dynamicLds: 2 * INPUT_BYTES,
+      engine: 'compiled',
+      ...(isStrict ? { strict: {} } : {}),
+    });
+    return [device.read(buffer).slice(INPUT_BYTES), (findings ?? []).map(({ rule }) => rule)];
+  } finally {
+    device.close();
+  }
+}
+
+/** How the lanes' elements lie: one after the other, apart, or anywhere. */
+const FACTORS = [1, 2, 5, 33] as const;
+
+test('a load that is executed again reads the same addresses', async () => {
+  let stopped = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        load: fc.constantFrom(...LOADS),
+        factor: fc.constantFrom(...FACTORS),
+        exec: fc.tuple(fc.constantFrom(-1, 0x7ffffffe, 0x0f0ff0f1), fc.constantFrom(-1, 0x3fffffff)),
+        // Elements from here on have not been written.
+        written: fc.nat(63),
+      }),
+      async ({ load, factor, exec, written }) => {
+        const code = `v_mbcnt_lo_u32_b32 v4, -1, 0
+v_mbcnt_hi_u32_b32 v4, -1, v4
+v_lshlrev_b32_e32 v6, 4, v4
+v_mul_u32_u24_e32 v8, 0x10203, v4
+v_mov_b32_e32 v9, v8
+v_add_u32_e32 v10, 7, v8
+v_add_u32_e32 v11, 9, v8
+v_cmp_gt_u32_e32 vcc, ${written}, v4
+s_and_b64 exec, exec, vcc
+s_nop 4
+ds_write_b128 v6, v[8:11]
+s_mov_b64 exec, -1
+s_waitcnt lgkmcnt(0)
+v_mov_b32_e32 v7, 0
+v_mov_b32_e32 v12, v4
+v_mul_u32_u24_e32 v5, ${factor}, v4
+v_and_b32_e32 v5, 63, v5
+v_lshlrev_b32_e32 v5, 4, v5
+s_mov_b32 exec_lo, ${exec[0]}
+s_mov_b32 exec_hi, ${exec[1]}
+s_nop 4
+${load.text}
+s_mov_b64 exec, -1
+s_waitcnt vmcnt(0) lgkmcnt(0)
+v_lshlrev_b32_e32 v12, 4, v12
+v_mov_b32_e32 v13, 0
+${load.last === 7 ? 'global_store_dwordx4 v12, v[4:7], s[6:7]' : 'global_store_dwordx2 v12, v[4:5], s[6:7]'}`;
+        const [[strict, rules], [plain]] = [
+          await outputOf(code, 16 * written, true),
+          await outputOf(code, 16 * written, false),
+        ];
+        expect(strict).toEqual(plain);
+        stopped += rules.length;
+      },
+    ),
+    { numRuns: 60 },
+  );
+  expect(stopped).toBeGreaterThan(0);
+});

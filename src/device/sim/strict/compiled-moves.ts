@@ -1,0 +1,69 @@
+// Compiled code moves the data of a load in the same go over the lanes in which it looks at them: their addresses are found once. Where
+// TypeScript has to look, some lanes have been moved, and the instruction is executed again: its addresses must be what they were.
+import { operandNamed } from '../../../isa/operand.ts';
+import type { LoadOperation } from '../../../isa/semantics/index.ts';
+import type { Instruction } from '../../../isa/types.ts';
+import { VGPR_BYTES } from '../state/layout.ts';
+import type { FunctionContext } from '../wasm/context.ts';
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { emitWatched, namedVector, type Transfer } from '../wasm/memory/index.ts';
+import { SHADOW_KEPT } from './registers.ts';
+
+/**
+ * Has a look look at a load into registers, and moves its data: `lookAt` and `push` are as emitWatched takes them. Written inside of a block:
+ * leaves it when TypeScript has to look. False when there is no code for its addresses; then nothing has been written.
+ */
+export function emitLookAndMove(
+  context: FunctionContext,
+  shadow: number,
+  instruction: Instruction,
+  operation: LoadOperation,
+  lookAt: (bytes: number) => Transfer,
+  push: () => void,
+): boolean {
+  const { fn, module, wave } = context;
+  const mark = fn.size;
+  const kept = overwrittenAddresses(instruction, operation);
+  const pushPlaces = (isBack: boolean): WasmFunction => {
+    const place = kept?.place ?? 0;
+    if (isBack) fn.get(wave).i32(place).op('i32.add').get(shadow).i32(SHADOW_KEPT).op('i32.add');
+    else fn.get(shadow).i32(SHADOW_KEPT).op('i32.add').get(wave).i32(place).op('i32.add');
+    return fn.call(copyFunction(module, kept?.registers ?? 0));
+  };
+  if (kept !== undefined) pushPlaces(false);
+  if (!emitWatched(context, module, instruction, operation, lookAt, push)) {
+    fn.truncate(mark);
+    return false;
+  }
+  fn.op('i32.eqz');
+  if (kept === undefined) {
+    fn.brIf(0);
+    return true;
+  }
+  fn.if();
+  pushPlaces(true);
+  fn.br(1).end();
+  return true;
+}
+
+/** The registers with a load's addresses where it writes one of them: the place of the first in the wave block, and how many there are. */
+function overwrittenAddresses(
+  instruction: Instruction,
+  { bytes, pairStride }: LoadOperation,
+): { readonly place: number; readonly registers: number } | undefined {
+  const operand = operandNamed(instruction, 'vaddr') ?? operandNamed(instruction, 'addr');
+  const [place, data] = [namedVector(instruction, 'vaddr', 'addr'), namedVector(instruction, 'vdst', 'vdata')];
+  if (operand?.kind !== 'reg' || place === undefined || data === undefined) return undefined;
+  const written = Math.max(1, bytes / 4) * (pairStride === undefined ? 1 : 2);
+  const isApart = data + written * VGPR_BYTES <= place || place + operand.dwords * VGPR_BYTES <= data;
+  return isApart ? undefined : { place, registers: operand.dwords };
+}
+
+/** (to, from): copies so many registers. */
+function copyFunction(module: WasmModule, registers: number): WasmFunction {
+  return module.helper(`strict.keep.${registers}`, ['i32', 'i32'], [], (fn) => {
+    for (let at = 0; at < registers * VGPR_BYTES; at += 16) {
+      fn.get(0).get(1).memory('v128.load', at).memory('v128.store', at);
+    }
+  });
+}

@@ -1,0 +1,142 @@
+// A load that looks at lanes and moves them in one go over the lanes, so that addresses are found once. Where a look does not let a lane pass,
+// lanes before have been moved, and a look may go on with those behind it: of loads that makes no difference, they can be moved again.
+// Stores are looked at before any of them is made: what memory holds says whether they change anything.
+import type { Frame, Transfer } from './transfer.ts';
+import { moveLane, overQuads } from './window.ts';
+
+/** The looks of a load: one, or one for each element of a pair, in order. */
+export type Looks = readonly [Transfer] | readonly [Transfer, Transfer];
+
+/** The transfer that looks and loads. Its extra parameters are those of the move, then those of the looks. */
+export function watched(looks: Looks, move: Transfer): Transfer {
+  const addresses = [0, 0, 0, 0];
+  let [other, others] = [0, 0];
+  /** The frame as the move, or a look, sees it. */
+  const moves = (f: Frame): Frame => ({ ...f, extra: f.extra.slice(0, move.parameters) });
+  const looking = (f: Frame, n: number): Frame => {
+    const from = move.parameters + looks.slice(0, n).reduce((sum, { parameters }) => sum + parameters, 0);
+    return { ...f, extra: f.extra.slice(from, from + (looks[n] as Transfer).parameters) };
+  };
+  /** Has each look work on an address (local), that of the second element moved on. */
+  const eachAt = (f: Frame, a: number, work: (look: Transfer, f: Frame, a: number) => void): void => {
+    for (const [n, look] of looks.entries()) {
+      if (n > 0)
+        f.code.fn
+          .get(a)
+          .get(f.extra[0] as number)
+          .op('i32.add')
+          .set(other);
+      work(look, looking(f, n), n === 0 ? a : other);
+    }
+  };
+  const lookAtLanes = (f: Frame, lanes: number, bits?: number): void => {
+    for (const [n, look] of looks.entries()) {
+      if (n > 0)
+        f.code.fn
+          .get(lanes)
+          .get(f.extra[0] as number)
+          .op('i32x4.splat')
+          .op('i32x4.add')
+          .set(others);
+      look.lanes?.(looking(f, n), n === 0 ? lanes : others, bits);
+    }
+  };
+  const extract = ({ code: { fn } }: Frame, lanes: number): void => {
+    for (const [lane, a] of addresses.entries()) fn.get(lanes).lane('i32x4.extract_lane', lane).set(a);
+  };
+  /** Moves the lanes whose bits are set. */
+  const moveSome = (f: Frame, lanes: number, bits: number): void => {
+    const { code, at, laneWord } = f;
+    const { fn } = code;
+    extract(f, lanes);
+    for (const [lane, a] of addresses.entries()) {
+      fn.get(bits)
+        .i32(1 << lane)
+        .op('i32.and');
+      code.if(() => moveLane(moves(f), move, a, 4));
+      if (lane === 3) break;
+      for (const local of [at, laneWord]) fn.get(local).i32(4).op('i32.add').set(local);
+    }
+  };
+  const { broadcast } = move;
+  return {
+    key: `${looks.map(({ key }) => key).join('.')}.${move.key}`,
+    bytes: move.bytes,
+    write: move.write,
+    parameters: looks.reduce((sum, { parameters }) => sum + parameters, move.parameters),
+    piece: move.piece,
+    pieces: move.pieces,
+    ...(move.isPair ? { isPair: true } : {}),
+    prologue: (f) => {
+      for (let lane = 0; lane < 4; lane++) addresses[lane] = f.code.local('i32');
+      [other, others] = [f.code.local('i32'), f.code.local('v128')];
+      for (const [n, look] of looks.entries()) look.prologue(looking(f, n));
+      move.prologue(moves(f));
+    },
+    contiguous: (f, a) => {
+      eachAt(f, a, (look, frame, at) => look.contiguous(frame, at));
+      move.contiguous(moves(f), a);
+    },
+    scattered: (f, all) => {
+      for (const [n, look] of looks.entries()) {
+        if (n > 0) throw new Error('a pair has addresses in a vector');
+        look.scattered(looking(f, n), all);
+      }
+      move.scattered(moves(f), all);
+    },
+    ...(looks.every(({ lanes }) => lanes !== undefined)
+      ? {
+          lanes: (f: Frame, lanes: number, bits?: number) => {
+            lookAtLanes(f, lanes, bits);
+            if (bits !== undefined) {
+              moveSome(f, lanes, bits);
+              return;
+            }
+            extract(f, lanes);
+            move.scattered(moves(f), addresses);
+          },
+        }
+      : {}),
+    ...(broadcast !== undefined && looks.every((look) => look.broadcast !== undefined)
+      ? {
+          broadcast: (f: Frame, a: number) => {
+            eachAt(f, a, (look, frame, at) => look.broadcast?.(frame, at));
+            broadcast(moves(f), a);
+          },
+        }
+      : {}),
+    wave: (f, a, bytes) => {
+      eachAt(f, a, (look, frame, at) => look.wave?.(frame, at, bytes));
+      if (bytes === move.bytes) overQuads(moves(f), a, 0, () => broadcast?.(moves(f), a));
+      else overQuads(moves(f), a, 4 * move.bytes, () => move.contiguous(moves(f), a));
+    },
+    move: (f, n, a, offset) => {
+      const [first, second] = looks;
+      if (second === undefined || n < first.pieces) first.move(looking(f, 0), n, a, offset);
+      else {
+        const piece = n - first.pieces;
+        f.code.fn
+          .get(a)
+          .get(f.extra[0] as number)
+          .op('i32.add')
+          .set(other);
+        second.move(looking(f, 1), piece, other, piece * second.piece);
+      }
+      move.move(moves(f), n, a, offset);
+    },
+    skip: (f, n) => {
+      for (const [i, look] of looks.entries()) look.skip(looking(f, i), n);
+      move.skip(moves(f), n);
+    },
+    commit: (f) => {
+      for (const [i, look] of looks.entries()) look.commit(looking(f, i));
+      move.commit(moves(f));
+    },
+    finish: (f) => {
+      for (const [i, look] of looks.entries()) look.finish?.(looking(f, i));
+    },
+    leave: () => {
+      for (const look of looks) look.leave?.();
+    },
+  };
+}
