@@ -155,6 +155,13 @@ describe.skipIf(chromium === undefined)('in headless Chromium', () => {
     },
   );
 
+  test('the legend of the roofline names the levels that are drawn, and no others', async () => {
+    await page.open(PLACES.tracks.url(), "document.documentElement.dataset.ready === 'true'");
+    // The number of L2 channels is not in these files, so L2 has no roof.
+    const named = "[...document.querySelectorAll('#roofline .legend li')].map((item) => item.textContent)";
+    expect(await page.evaluate(named)).toEqual(['HBM', 'L1', 'LDS']);
+  });
+
   test('the contrast of texts in drawings is held: a pale one is found', async () => {
     await page.open(PLACES.tracks.url(), "document.documentElement.dataset.ready === 'true'");
     await page.evaluate("document.querySelector('#timeline').scrollIntoView()");

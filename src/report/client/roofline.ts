@@ -245,6 +245,8 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
     holder.append(root);
     const legend = ui.el('ul', { class: 'legend' });
     levels.forEach((level, i) => {
+      // A colour that nothing is drawn in looks like a roof that was forgotten.
+      if (root.querySelector(`.level-${i}`) === null) return;
       legend.append(ui.el('li', {}, ui.el('span', { class: `swatch level-${i}`, 'aria-hidden': 'true' }), level));
     });
     if (edge.length > 0) legend.append(ui.el('li', {}, '◀ at the left edge: no FLOPs, or unknown ones'));
