@@ -100,6 +100,8 @@ describe('an assembly kernel', () => {
       (await client.evaluateRequest({ expression, context, frameId: here?.id as number })).body.result;
     expect(await evaluated('v0[5] + 1')).toBe('42 (0x2a)');
     expect(await evaluated('lane 5', 'repl')).toBe('lane 5');
+    expect(await evaluated('x/2i $pc', 'repl')).toMatch(/v_mov_b32_e32 v2, 0\n.*v_add_u32_e32 v3, 1, v0$/);
+    expect(await evaluated('x', 'repl')).toMatch(/s_mov_b32 s6, 0$/);
     expect(await evaluated('v0')).toBe('41 (0x29)');
     await expect(evaluated('nothing')).rejects.toThrow(/no register, argument or variable/);
     const ended = client.waitForEvent('terminated');

@@ -77,6 +77,8 @@ export class WavesmithDebugSession extends DebugSession {
   private frames: { readonly wave: Wave; readonly depth: number }[] = [];
   private breakpoints: EditorBreakpoints | undefined;
   private readonly displays: CommandSession['displays'] = [];
+  /** Where `x` alone goes on. */
+  private examined: CommandSession['examined'];
   private held: Stop | undefined;
 
   constructor(launcher: Launcher) {
@@ -307,6 +309,7 @@ export class WavesmithDebugSession extends DebugSession {
       print: (text) => printed.push(text),
       displays: this.displays,
       stopsAtEnd: this.leader?.stopsAtEnd === true,
+      examined: this.examined,
     };
     return { session, printed };
   }
@@ -315,6 +318,7 @@ export class WavesmithDebugSession extends DebugSession {
   private command(led: Debugger, line: string): string {
     const { session, printed } = this.commandSession(led);
     const next = runCommand(session, line);
+    this.examined = session.examined;
     if (next !== undefined) this.go(next);
     return printed.join('\n');
   }
