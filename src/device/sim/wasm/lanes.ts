@@ -2,6 +2,7 @@
 // booleans are masks of 32-bit lanes; i64 and f64 are made by halves of two lanes. The interpreter's counterpart is interpreter/evaluate.ts.
 import { type Expr, semanticsOf, source, type VectorOperation } from '../../../isa/semantics/index.ts';
 import { type BitWriter, bitForm } from './bit-forms.ts';
+import { byteSum } from './byte-sums.ts';
 import type { WasmModule } from './emit.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { floatOperator } from './lanes-float.ts';
@@ -124,6 +125,7 @@ export class LaneCode implements BitWriter {
       callMath(this, 'permute_bytes');
       return;
     }
+    if (byteSum(this, e)) return;
     const form = bitForm(e);
     if (form !== undefined) {
       form(this, e);
