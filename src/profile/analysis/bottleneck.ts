@@ -31,6 +31,8 @@ const BEHIND = 0.95;
 
 /** From this share of the time on what an estimate says is worth to be named. */
 const NOTABLE = 0.15;
+/** The same after a class that is not sure: the next bound is within reach of what the estimates are off by. */
+const WITHIN_REACH = 0.1;
 /** An estimate that is larger by this is larger: the root of the mean square error of a difference of two (0.11 each, 164 kernels of the timing model). */
 const CLEARLY = 0.15;
 /** A unit and waiting whose estimates differ by less are as near as what each of the two is off by. */
@@ -136,7 +138,10 @@ function orderByWorth(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
     return;
   }
   const worth: Readonly<Partial<Record<BottleneckClass, number>>> = found.of;
-  if (first !== undefined && (worth[first.class] === undefined || isByRoof(first))) return;
+  if (first !== undefined && (worth[first.class] === undefined || isByRoof(first))) {
+    if (first.class === 'instruction-fetch') doubtFetch(classes, first, found, input);
+    return;
+  }
   const names = inOrder(found, input, first?.class);
   const best = names[0] as EstimatedClass;
   if (first === undefined && (worth[best] ?? 0) < NOTABLE) return;
@@ -153,12 +158,37 @@ function orderByWorth(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
   }
   for (const [name, one] of classes)
     if (name !== best) classes.set(name, { ...one, confidence: Math.min(one.confidence, BEHIND * least) });
+  const notable = least > UNSURE ? NOTABLE : WITHIN_REACH;
   for (const name of names) {
     const given = classes.get(name);
-    if (given === undefined && name !== best && of(name) < NOTABLE) continue;
+    if (given === undefined && name !== best && of(name) < notable) continue;
     const confidence = name === best ? least : Math.min(given?.confidence ?? 0.5, least);
-    classes.set(name, { ...(given ?? estimated(name, found, input)), confidence });
+    classes.set(name, { ...(given ?? estimated(name, found, input, notable)), confidence });
     least = BEHIND * confidence;
+  }
+}
+
+/**
+ * Misses of the instruction cache do not tell how long waves wait for code. Where a trace does, and what is left of the waits is not clearly more than the
+ * best estimate, the class stays first but is not sure, and what has estimates comes after it.
+ */
+function doubtFetch(
+  classes: Map<BottleneckClass, Bottleneck>,
+  first: Bottleneck,
+  found: Estimates,
+  input: ClassifierInput,
+): void {
+  const saved = numberOf(worthOfWaits(input, 'instruction-fetch'));
+  const names = inOrder(found, input, undefined);
+  if (saved === undefined || saved >= (found.of[names[0] as EstimatedClass] ?? 0) + CLEARLY) return;
+  let least = Math.min(first.confidence, UNSURE);
+  for (const [name, one] of classes)
+    classes.set(name, { ...one, confidence: Math.min(one.confidence, name === first.class ? least : BEHIND * least) });
+  for (const name of names) {
+    const given = classes.get(name);
+    if (given === undefined && (found.of[name] ?? 0) < WITHIN_REACH) continue;
+    least = BEHIND * Math.min(given?.confidence ?? 0.5, least);
+    classes.set(name, { ...(given ?? estimated(name, found, input, WITHIN_REACH)), confidence: least });
   }
 }
 
@@ -261,15 +291,15 @@ function isSmall({ groupsPerCu, wavesPerGroup }: ClassifierInput): boolean {
   return (numberOf(groupsPerCu) ?? 1) <= 0.5 && (numberOf(wavesPerGroup) ?? 1) > 1;
 }
 
-/** A class that only its estimate speaks for. */
-function estimated(name: EstimatedClass, { of }: Estimates, input: ClassifierInput): Bottleneck {
+/** A class that only its estimate speaks for, and from where on it does. */
+function estimated(name: EstimatedClass, { of }: Estimates, input: ClassifierInput, notable: number): Bottleneck {
   const value = of[name] ?? 0;
   const others = (Object.keys(of) as EstimatedClass[]).filter((other) => other !== name);
   return {
     class: name,
     confidence: 0.5,
     evidence: [
-      { metric: SAVED[name], value, threshold: NOTABLE, comparison: 'at least', formula: FORMULA, source: MODEL },
+      { metric: SAVED[name], value, threshold: notable, comparison: 'at least', formula: FORMULA, source: MODEL },
     ],
     refutedBy: others.map((other) => ({
       metric: SAVED[other],

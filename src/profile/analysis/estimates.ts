@@ -16,6 +16,8 @@ export type EstimatedClass = WaitingClass | UnitClass;
 
 /** Cycles by which the first loads of a wave from pages that nobody asked for take longer (MI300X: the first of two take 1,720, from memory 790). */
 const TRANSLATED = 930;
+/** Later rounds of waves come to new pages, too, but not each of them: of 0 to 1, what errs least for latency and bandwidth together (411 runs of the timing model). */
+const ROUNDS_POWER = 0.75;
 /**
  * Part of the time in queues that goes where there are none, and part in which waves wait for nothing else. Of 0.4 to 1 each, with those below, the
  * ones that name most classes right for 311 runs of the timing model.
@@ -112,7 +114,8 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
 
   const loads = Math.max(1, vectors.value);
   const wait = memoryWait(input, waits.value, (latency.value * loads) / Math.max(1, number('cycles.per-wave')));
-  const translated = TRANSLATED / roundsOf(input) / Math.sqrt(loads);
+  const batches = batchesOf(loads, waits.value * number('cycles.per-wave'), latency.value);
+  const translated = TRANSLATED / roundsOf(input) ** ROUNDS_POWER / batches;
   const idle = idleLatency(metrics) + translated;
 
   const read = number('bytes.hbm.read');
@@ -195,6 +198,11 @@ function memoryWait(input: ClassifierInput, waits: number, vector: number): numb
   }
   const isScalar = (numberOf(perWave(input, 'insts.smem')) ?? 0) >= SCALAR_LOADS;
   return Math.min(1, waits, isScalar ? 1 : vector);
+}
+
+/** How often a wave waits for loads, at least once: all loads that it asks for before one wait stand behind the same translation. */
+function batchesOf(loads: number, waited: number, latency: number): number {
+  return latency > 0 ? Math.min(loads, Math.max(1, waited / latency)) : loads;
 }
 
 /** How often the wave slots in use are filled by a launch, at least once. */
