@@ -16,6 +16,7 @@ import { MIXED_KERNELS } from './limiters/mixed.ts';
 import { PUBLIC_KERNELS } from './limiters/public.ts';
 import { ROUTINE_KERNELS } from './limiters/routine.ts';
 import { SUITE_KERNELS } from './limiters/suites.ts';
+import { TRADE_KERNELS } from './limiters/trades.ts';
 import { UNSEEN_KERNELS } from './limiters/unseen.ts';
 import { WIDE_KERNELS } from './limiters/wide.ts';
 
@@ -133,6 +134,17 @@ describe.skipIf(COMPILED === undefined)('a class that cannot be known is not sur
       const isWrong = first !== undefined && first.class !== kernel.limiter;
       expect(isWrong ? first.confidence : 0, `${first?.class} without ${group}`).toBeLessThan(0.75);
     }
+  });
+});
+
+describe.skipIf(COMPILED === undefined)('misses of code', () => {
+  test('six_by_six fetches its code once a wave: that is not sure, and what is worth more comes next', async () => {
+    const [kernel] = TRADE_KERNELS.filter(({ name }) => name === 'six_by_six');
+    const [first, next] = await classesOf(kernel, 'mi300x', compiledObject('trades.c', 'gfx942'));
+    expect(first?.class).toBe('instruction-fetch');
+    expect(first?.confidence).toBeLessThan(0.75);
+    expect(next?.refutedBy.length).toBeGreaterThan(0);
+    expect(next?.evidence[0]?.value).toBeGreaterThanOrEqual(0.1);
   });
 });
 
