@@ -9,10 +9,10 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Transfer } from '../wasm/memory/index.ts';
 import type { StrictChecker } from './checker.ts';
 import { GlobalQuads } from './compiled-global-quads.ts';
-import { apart, emitAddressRegister, emitDataRegister } from './compiled-lanes.ts';
+import { apart, dataPlace, emitAddressRegister } from './compiled-lanes.ts';
 import { ldsAtomicFunction, ldsFunction } from './compiled-lds.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
-import { LdsQuads } from './compiled-lds-quads.ts';
+import { type LdsAccess, LdsQuads } from './compiled-lds-quads.ts';
 import { sameFunction } from './compiled-lds-same.ts';
 import { emitLookAndMove } from './compiled-moves.ts';
 import { pageFunction } from './compiled-pages.ts';
@@ -167,8 +167,16 @@ function lookAtUpdate(bytes: number): Transfer {
   });
 }
 
-/** Notes accesses of LDS. Parameters: the instruction's place in the image, for stores the part of the log for their addresses. */
-function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: boolean): Transfer {
+/** Whether LDS is looked at and moved in one go. Runs of stores are looked at as they come then, which takes longer where elements are wide. */
+const movesLds = (bytes: number, kind: LdsAccess): boolean => kind === 'load' || (kind === 'store' && bytes === 4);
+
+/**
+ * Notes accesses of LDS. Parameters: the instruction's place in the image; for stores the part of the log for their addresses, and the place of
+ * the data register in the wave block (0 where that is not known).
+ */
+function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Transfer {
+  const [isWrite, isAtomic] = [kind !== 'load', kind === 'atomic'];
+  const isMoved = movesLds(bytes, kind);
   let [shadow, base, address, relative] = [0, 0, 0, 0];
   let quads: LdsQuads | undefined;
   const words = Math.max(1, bytes / 4);
@@ -181,7 +189,8 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
       pushBytes().get(pc).call(ldsFunction(f.module, isWrite)).op('i32.eqz');
       f.code.if(() => {
         if (isWrite) {
-          fn.get(shadow).get(run.lane).i32(0);
+          const [, , data] = f.extra as [number, number, number];
+          fn.get(shadow).get(f.wave).get(data).op('i32.add').i32(0).get(data).select().get(run.lane).i32(0);
           pushBytes().i32(bytes).op('i32.div_u').i32(words).get(run.start).get(base).get(pc);
           fn.call(sameFunction(f.module, { bytes, isHigh })).op('i32.eqz');
           f.code.if(() => f.resume());
@@ -210,6 +219,7 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
   const note = (f: Frame, a: number, offset: number, count: number, lane = 0): void => {
     if (isAtomic) noteAtomic(f, a, offset, count);
     else run.add(f, a, offset, count, lane);
+    if (isWrite && isMoved) run.close(f);
   };
   const prologue = (f: Frame): void => {
     const { fn } = f.code;
@@ -220,7 +230,7 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
     if (bytes === 4 || (bytes === 8 && !isWrite)) {
       const [pc] = f.extra as [number];
       relative = f.code.local('v128');
-      quads = new LdsQuads(f, shadow, pc, isAtomic ? 'atomic' : isWrite ? 'store' : 'load');
+      quads = new LdsQuads(f, shadow, pc, kind);
     }
     if (!isWrite) return;
     const [, part] = f.extra as [number, number];
@@ -230,8 +240,8 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
       .memory('i64.store');
     fn.get(part).i32(0).memory('i32.store', PART_RUN);
   };
-  const key = `lds.${bytes}${isAtomic ? '.atomic' : isWrite ? '.store' : ''}${isHigh ? '.high' : ''}`;
-  const plain = looking(bytes, isWrite, key, isWrite ? 2 : 1, note, prologue);
+  const key = `lds.${bytes}${kind === 'load' ? '' : `.${kind}`}${isHigh ? '.high' : ''}`;
+  const plain = looking(bytes, isWrite, key, isWrite ? 3 : 1, note, prologue);
   /** The lanes at addresses in a vector. */
   const lanes = (f: Frame, addresses: number, bits?: number): void => {
     const { fn } = f.code;
@@ -306,7 +316,16 @@ function lookAtLds(bytes: number, isWrite: boolean, isAtomic: boolean, isHigh: b
         .v128(0, bytes, 2 * bytes, 3 * bytes)
         .op('i32x4.add');
       f.code.fn.memory('v128.store', PART_ADDRESSES);
-      note(f, a, 0, 4 * bytes);
+      const known = isMoved ? quads : undefined;
+      f.code.block((done) => {
+        f.code.block((slow) => {
+          if (known === undefined) return;
+          f.code.fn.get(a).get(base).op('i32.sub').set(address);
+          known.noteRow(address, slow);
+          f.code.br(done);
+        });
+        note(f, a, 0, 4 * bytes);
+      });
     },
     lanes: (f, addresses, bits) => {
       pushKept(f).get(addresses).get(base).op('i32x4.splat').op('i32x4.sub').memory('v128.store', PART_ADDRESSES);
@@ -373,33 +392,35 @@ export function emitLooks(
     fn.truncate(mark);
     return 'none';
   }
-  if (operation.kind === 'load' && !access?.toLds) {
+  const isAtomic = plan.operation?.kind === 'atomic';
+  const kind = isAtomic ? 'atomic' : operation.kind;
+  const isHigh = operation.kind === 'store' && operation.half === 'high';
+  const push = (part: number): void => {
+    fn.i32(pc);
+    if (!isLds || !isWrite) return;
+    pushEntry(fn, shadow)
+      .i32(LOG_PART + part * LOG_PART_BYTES)
+      .op('i32.add');
+    fn.i32(dataPlace(plan, part));
+  };
+  if (isWrite) emitAddressRegister(context, shadow, plan);
+  if (isLds ? movesLds(operation.bytes, kind) : kind === 'load' && !access?.toLds) {
     const lookAt = (bytes: number): Transfer =>
-      isLds ? lookAtLds(bytes, false, false, false) : lookAtGlobal(bytes, false, false);
-    if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, () => fn.i32(pc))) {
+      isLds ? lookAtLds(bytes, kind, isHigh) : lookAtGlobal(bytes, false, false);
+    if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, push)) {
       fn.truncate(mark);
       return 'none';
     }
     if (canDrop(instruction.row.operation)) emitDropped(fn, module, shadow, pc);
     return 'moves';
   }
-  if (isWrite) emitAddressRegister(context, shadow, plan);
   for (let part = 0; part < partsOf(operation); part++) {
-    const isAtomic = plan.operation?.kind === 'atomic';
     const look = isLds
-      ? lookAtLds(operation.bytes, isWrite, isAtomic, operation.kind === 'store' && operation.half === 'high')
+      ? lookAtLds(operation.bytes, kind, isHigh)
       : isAtomic
         ? lookAtUpdate(operation.bytes)
         : lookAtGlobal(operation.bytes, isWrite, access?.toLds === true);
-    if (isLds && isWrite && !isAtomic) emitDataRegister(context, shadow, plan, part);
-    const push = (): void => {
-      fn.i32(pc);
-      if (!isLds || !isWrite) return;
-      pushEntry(fn, shadow)
-        .i32(LOG_PART + part * LOG_PART_BYTES)
-        .op('i32.add');
-    };
-    if (!emitLook(context, module, instruction, operation, part, look, push)) {
+    if (!emitLook(context, module, instruction, operation, part, look, () => push(part))) {
       fn.truncate(mark);
       return 'none';
     }

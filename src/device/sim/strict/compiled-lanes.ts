@@ -6,7 +6,7 @@ import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { type Frame, namedVector, type Transfer } from '../wasm/memory/index.ts';
 import type { StrictPlan } from './plan.ts';
-import { LANE_SLOTS, SHADOW_ADDRESSES, SHADOW_DATA, SHADOW_LANES, SHADOW_STAMP } from './registers.ts';
+import { LANE_SLOTS, SHADOW_ADDRESSES, SHADOW_LANES, SHADOW_STAMP } from './registers.ts';
 
 /** Nobody has asked yet whether the addresses ascend. */
 const UNKNOWN = -1;
@@ -54,18 +54,11 @@ export function emitAddressRegister({ fn, wave }: FunctionContext, shadow: numbe
   fn.memory('i32.store', SHADOW_ADDRESSES);
 }
 
-/** Notes for `sameFunction` which register has the data of a part of a store to LDS, 0 where that is not known. */
-export function emitDataRegister(
-  { fn, wave }: FunctionContext,
-  shadow: number,
-  { instruction }: StrictPlan,
-  part: number,
-): void {
+/** The place in the wave block of the register with the data of a part of a store to LDS, 0 where that is not known. */
+export function dataPlace({ instruction, operation }: StrictPlan, part: number): number {
+  if (operation?.kind !== 'store') return 0;
   const register = part === 0 ? namedVector(instruction, 'data0', 'data') : namedVector(instruction, 'data1');
-  fn.get(shadow);
-  if (register === undefined) fn.i32(0);
-  else fn.get(wave).i32(register).op('i32.add');
-  fn.memory('i32.store', SHADOW_DATA);
+  return register ?? 0;
 }
 
 /**

@@ -47,6 +47,8 @@ export class LdsQuads {
   private readonly tagged: number;
   private readonly next: number;
   private readonly bits: number;
+  /** The addresses of dwords that follow each other. */
+  private readonly row: number;
 
   /** In front of all lanes; the interpreter does the instruction when operations are in flight. */
   constructor(f: Frame, shadow: number, pc: number, kind: LdsAccess) {
@@ -58,7 +60,7 @@ export class LdsQuads {
     [this.writers, this.readers, this.places, this.written] = [local(), local(), local(), local()];
     this.addresses = Array.from({ length: 4 }, local);
     [this.low, this.high, this.tags] = [code.local('v128'), code.local('v128'), code.local('v128')];
-    [this.tagged, this.next] = [code.local('v128'), code.local('v128')];
+    [this.tagged, this.next, this.row] = [code.local('v128'), code.local('v128'), code.local('v128')];
     const { head } = this;
     fn.v128(-1, -1, -1, -1).set(this.low).v128(0, 0, 0, 0).set(this.high);
     beginLds(fn, shadow, head);
@@ -88,12 +90,47 @@ export class LdsQuads {
     const { code } = this.f;
     fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').get(this.mayFly).op('i32.or');
     code.brIf(slow);
-    for (const [n, address] of this.addresses.entries()) fn.get(all).lane('i32x4.extract_lane', n).set(address);
+    this.setAddresses(all);
     fn.get(low).get(all).op('i32x4.min_u').set(low);
     fn.get(high).get(all).v128(4, 4, 4, 4).op('i32x4.add').op('i32x4.max_u').set(high);
     if (kind === 'load') this.noteLoad(all, slow);
     else if (kind === 'store') this.noteStore(all, slow);
     else this.noteAtomic(all, slow);
+  }
+
+  /** Notes stores of the four dwords from the LDS address in a local on, or goes to `slow`: nothing has been noted then. */
+  noteRow(at: number, slow: Label): void {
+    const { fn, low, high, tagged, writers, places, row } = this;
+    const { code } = this.f;
+    const array = (which: number): WasmFunction => fn.get(which).get(at).op('i32.add');
+    fn.get(at).i32(3).op('i32.and').get(this.mayFly).op('i32.or');
+    code.brIf(slow);
+    for (const which of [writers, this.readers]) {
+      array(which).memory('v128.load').set(tagged);
+      this.leaveForeign(slow);
+    }
+    fn.get(at).op('i32x4.splat').v128(0, 4, 8, 12).op('i32x4.add').set(row);
+    fn.get(low).get(row).op('i32x4.min_u').set(low);
+    fn.get(high).get(row).v128(4, 4, 4, 4).op('i32x4.add').op('i32x4.max_u').set(high);
+    array(writers).get(this.tags).memory('v128.store');
+    array(places).get(this.pc).op('i32x4.splat').memory('v128.store');
+    this.pushIsBeyondFull(row);
+    code.if(() => {
+      this.setAddresses(row);
+      this.setWritten();
+    });
+  }
+
+  private setAddresses(all: number): void {
+    for (const [n, address] of this.addresses.entries()) this.fn.get(all).lane('i32x4.extract_lane', n).set(address);
+  }
+
+  private setWritten(): void {
+    const { fn, bits } = this;
+    for (const address of this.addresses) {
+      this.pushBitsPlace(address).tee(bits).get(bits).memory('i32.load8_u');
+      fn.i32(15).get(address).i32(4).op('i32.and').op('i32.shl').op('i32.or').memory('i32.store8');
+    }
   }
 
   /** Sets `tagged` to the words of an array. */
@@ -180,7 +217,6 @@ export class LdsQuads {
   }
 
   private noteStore(all: number, slow: Label): void {
-    const { fn, bits } = this;
     this.gather(this.writers);
     this.leaveForeign(slow);
     this.gather(this.readers);
@@ -188,12 +224,7 @@ export class LdsQuads {
     this.putLocal(this.writers, this.tag);
     this.putLocal(this.places, this.pc);
     this.pushIsBeyondFull(all);
-    this.f.code.if(() => {
-      for (const address of this.addresses) {
-        this.pushBitsPlace(address).tee(bits).get(bits).memory('i32.load8_u');
-        fn.i32(15).get(address).i32(4).op('i32.and').op('i32.shl').op('i32.or').memory('i32.store8');
-      }
-    });
+    this.f.code.if(() => this.setWritten());
   }
 
   private noteAtomic(all: number, slow: Label): void {

@@ -4,7 +4,6 @@ import { LANES } from '../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
 import { ldsSameFunction } from './compiled-lds.ts';
-import { SHADOW_DATA } from './registers.ts';
 
 const VGPR_BYTES = 4 * LANES;
 
@@ -15,19 +14,19 @@ export interface Stored {
 }
 
 /**
- * (shadow, 4 × the first lane, its first piece, lanes, their pieces, place of the first byte, of the LDS, place in the image) → 1 when lanes
+ * (shadow, address of the data register or 0, 4 × the first lane, its first piece, lanes, their pieces, place of the first byte, of the LDS, place in the image) → 1 when lanes
  * that follow each other store what LDS holds, and that is noted; 0 when TypeScript has to look.
  */
 export function sameFunction(module: WasmModule, { bytes, isHigh }: Stored): WasmFunction {
   const size = Math.min(4, bytes);
   const name = `strict.lds.same.${bytes}${isHigh ? '.high' : ''}`;
-  const parameters = Array.from({ length: 8 }, () => 'i32' as const);
+  const parameters = Array.from({ length: 9 }, () => 'i32' as const);
   return module.helper(name, parameters, ['i32'], (fn) => {
     const code = new Code(fn);
-    const [shadow, lane, piece, lanes, pieces, at, base, pc] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
-    const [data, left] = [fn.local('i32'), fn.local('i32')];
+    const [shadow, data, lane, piece, lanes, pieces, at, base, pc] = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
+    const left = fn.local('i32');
     const step = (local: number, by: number): WasmFunction => fn.get(local).i32(by).op('i32.add').set(local);
-    fn.get(shadow).memory('i32.load', SHADOW_DATA).tee(data).op('i32.eqz').if().i32(0).return().end();
+    fn.get(data).op('i32.eqz').if().i32(0).return().end();
     fn.get(data).get(lane).op('i32.add').get(piece).i32(VGPR_BYTES).op('i32.mul').op('i32.add').set(lane);
     code.loop((nextLane) => {
       fn.get(lane).set(data).get(pieces).set(left);

@@ -1,7 +1,8 @@
-// Compiled code moves the data of a load in the same go over the lanes in which it looks at them: their addresses are found once. Where
-// TypeScript has to look, some lanes have been moved, and the instruction is executed again: its addresses must be what they were.
+// Compiled code moves the data of an access in the same go over the lanes in which it looks at them: their addresses are found once. Where
+// TypeScript has to look, some lanes have been moved, and the instruction is executed again: its addresses must be what they were, and for
+// stores nothing may have been moved that has not passed a look, because what memory holds says whether a store changes anything.
 import { operandNamed } from '../../../isa/operand.ts';
-import type { LoadOperation } from '../../../isa/semantics/index.ts';
+import type { LoadOperation, StoreOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { VGPR_BYTES } from '../state/layout.ts';
 import type { FunctionContext } from '../wasm/context.ts';
@@ -10,20 +11,20 @@ import { emitWatched, namedVector, type Transfer } from '../wasm/memory/index.ts
 import { SHADOW_KEPT } from './registers.ts';
 
 /**
- * Has a look look at a load into registers, and moves its data: `lookAt` and `push` are as emitWatched takes them. Written inside of a block:
+ * Has a look look at a load or store of registers, and moves its data: `lookAt` and `push` are as emitWatched takes them. Written inside of a block:
  * leaves it when TypeScript has to look. False when there is no code for its addresses; then nothing has been written.
  */
 export function emitLookAndMove(
   context: FunctionContext,
   shadow: number,
   instruction: Instruction,
-  operation: LoadOperation,
+  operation: LoadOperation | StoreOperation,
   lookAt: (bytes: number) => Transfer,
-  push: () => void,
+  push: (part: number) => void,
 ): boolean {
   const { fn, module, wave } = context;
   const mark = fn.size;
-  const kept = overwrittenAddresses(instruction, operation);
+  const kept = operation.kind === 'load' ? overwrittenAddresses(instruction, operation) : undefined;
   const pushPlaces = (isBack: boolean): WasmFunction => {
     const place = kept?.place ?? 0;
     if (isBack) fn.get(wave).i32(place).op('i32.add').get(shadow).i32(SHADOW_KEPT).op('i32.add');

@@ -55,6 +55,12 @@ export class Run {
     fn.get(this.next).i32(bytes).op('i32.add').set(this.end);
   }
 
+  /** Looks at the run, when there is one, and is in none then. */
+  close(f: Frame): void {
+    this.finish(f);
+    f.code.fn.i32(0).set(this.end);
+  }
+
   /** Looks at the run, when there is one. */
   finish(f: Frame): void {
     f.code.fn.get(this.end);

@@ -87,8 +87,6 @@ export const LOG_ENTRIES = 128;
 /** i32: a number for the store that is looked at, the register with its addresses (0: none); then the table of compiled-lanes.ts. */
 export const SHADOW_STAMP = SHADOW_LOG + LOG_ENTRIES * LOG_ENTRY_BYTES;
 export const SHADOW_ADDRESSES = SHADOW_STAMP + 4;
-/** i32: the register with the data of the store that is looked at; 0: there is none. */
-export const SHADOW_DATA = SHADOW_STAMP + 8;
 export const SHADOW_LANES = SHADOW_STAMP + 16;
 export const LANE_SLOTS = 1024;
 /** The words of two registers: the addresses of an access that overwrites them (compiled-moves.ts). */

@@ -99,26 +99,26 @@ function pushMove(context: MemoryContext, { addressing, data, extra }: Move, pus
 }
 
 /**
- * Moves the data of a load into registers where a look lets it pass: `lookAt` is the look at elements of so many bytes, and `push` pushes its
- * parameters, once for each element of a pair. Leaves 1 when all lanes have passed and been moved; else some may have been, and the
+ * Moves the data of a load or store of registers where a look lets it pass: `lookAt` is the look at elements of so many bytes, and `push` pushes its
+ * parameters, for one element of a pair after the other. Leaves 1 when all lanes have passed and been moved; else some may have been, and the
  * instruction is still to be executed. False when nothing was emitted.
  */
 export function emitWatched(
   context: MemoryContext,
   module: WasmModule,
   instruction: Instruction,
-  operation: LoadOperation,
+  operation: LoadOperation | StoreOperation,
   lookAt: (bytes: number) => Transfer,
-  push: () => void,
+  push: (part: number) => void,
 ): boolean {
-  const move = loadMove(instruction, operation);
+  const move = operation.kind === 'load' ? loadMove(instruction, operation) : storeMove(instruction, operation);
   if (move === undefined) return false;
   const { addressing, transfer } = move;
   const look = lookAt(transfer.bytes);
   const looks: Looks = transfer.isPair ? [look, lookAt(transfer.bytes)] : [look];
   const helper = lookFunction(module, addressing.mode, watched(looks, transfer));
   pushMove(context, move, () => {
-    for (let n = 0; n < looks.length; n++) push();
+    for (let n = 0; n < looks.length; n++) push(n);
   });
   context.fn.call(helper);
   return true;

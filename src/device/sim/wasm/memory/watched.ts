@@ -1,13 +1,12 @@
-// A load that looks at lanes and moves them in one go over the lanes, so that addresses are found once. Where a look does not let a lane pass,
-// lanes before have been moved, and a look may go on with those behind it: of loads that makes no difference, they can be moved again.
-// Stores are looked at before any of them is made: what memory holds says whether they change anything.
+// A load or store that looks at lanes and moves them in one go over the lanes, so that addresses are found once. A look comes before the move of
+// the same lanes. Where it does not let one pass, lanes before have been moved; they can be moved again.
 import type { Frame, Transfer } from './transfer.ts';
 import { moveLane, overQuads } from './window.ts';
 
-/** The looks of a load: one, or one for each element of a pair, in order. */
+/** The looks of a move: one, or one for each element of a pair, in order. */
 export type Looks = readonly [Transfer] | readonly [Transfer, Transfer];
 
-/** The transfer that looks and loads. Its extra parameters are those of the move, then those of the looks. */
+/** The transfer that looks and moves. Its extra parameters are those of the move, then those of the looks. */
 export function watched(looks: Looks, move: Transfer): Transfer {
   const addresses = [0, 0, 0, 0];
   let [other, others] = [0, 0];
