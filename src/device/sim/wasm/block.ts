@@ -22,7 +22,7 @@ import { emitCrossLane, emitMemory } from './memory/index.ts';
 import { Run, RunPools } from './run.ts';
 import { emitScalar, NoCode, pushCondition } from './scalar.ts';
 import { addScaleConvert } from './scale-convert.ts';
-import { addIndexedVector, addVector, closesRun, endsRun } from './vector.ts';
+import { addIndexedVector, addVector, addWideMove, closesRun, endsRun, isWideMove } from './vector.ts';
 import { type Block, INDEXES_REGISTERS, type Item, SKIPS_VECTORS } from './walk.ts';
 
 /** Operations after which vector instructions do something else. */
@@ -195,6 +195,14 @@ export class BlockCode {
   }
 
   private addVector(instruction: Instruction, operation: VectorOperation, mode: number): void {
+    if (isWideMove(instruction)) {
+      const begin = (): Run => {
+        this.flush();
+        return this.openRun();
+      };
+      addWideMove(begin, this.module, instruction);
+      return;
+    }
     if (this.run !== undefined && endsRun(this.run, instruction, operation)) this.flush();
     addVector(this.openRun(), this.module, instruction, operation, laneMode(mode, targetInfo(this.target).ocpFloat8));
     if (closesRun(instruction, operation)) this.flush();

@@ -125,6 +125,24 @@ s_setpc_b64 s[30:31]`);
   expect(interpreted).toEqual([]);
 });
 
+it('should move two registers across lanes without the interpreter', () => {
+  const { interpreted } = runBoth(`v_mbcnt_lo_u32_b32 v4, -1, 0
+v_mbcnt_hi_u32_b32 v4, -1, v4
+v_mul_u32_u24_e32 v5, 5, v4
+v_mul_u32_u24_e32 v6, 7, v4
+v_mul_u32_u24_e32 v7, 11, v4
+s_nop 4
+v_mov_b64_dpp v[8:9], v[4:5] row_newbcast:3 row_mask:0xf bank_mask:0xf
+s_mov_b32 exec_lo, 0x0ff0f731
+s_nop 4
+v_mov_b64_dpp v[4:5], v[4:5] row_newbcast:2 row_mask:0x7 bank_mask:0xd
+v_mov_b64_dpp v[6:7], v[4:5] row_newbcast:1 row_mask:0xf bank_mask:0xf bound_ctrl:0
+v_mov_b64_dpp v[6:7], v[6:7] row_newbcast:9 row_mask:0xf bank_mask:0xf
+v_mov_b64_dpp v[10:11], v[8:9] row_newbcast:15 row_mask:0xf bank_mask:0xf
+v_mov_b64_dpp v[10:11], v[6:7] row_newbcast:5 row_mask:0x1 bank_mask:0xf`);
+  expect(interpreted).toEqual([]);
+});
+
 it('should index registers and skip vector instructions without the interpreter', () => {
   const { w, interpreted } = runBoth(`s_mov_b32 s20, 3
 s_movk_i32 s21, 0x77

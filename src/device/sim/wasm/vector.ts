@@ -100,6 +100,46 @@ export function addVector(
   run.addFrom(vectorTemplate(module, instruction, op, mode), instruction);
 }
 
+/** Moves a register across lanes, as DPP of an instruction says, into the temporary area before a run's loop; what pushes the lanes that it writes. */
+function moveAcross(run: Run, module: WasmModule, instruction: Instruction, register: number): () => void {
+  const { fn, wave } = run;
+  const control = immediateOf(instruction, 'dpp_ctrl');
+  const rows = immediateOf(instruction, 'row_mask');
+  const banks = immediateOf(instruction, 'bank_mask');
+  const helper = dppSource(module, control, rows, banks, immediateOf(instruction, 'bound_ctrl') !== 0);
+  const bits = run.lasting('i64');
+  run.before(() => {
+    fn.get(wave).get(wave).i32(registerAt(register)).op('i32.add');
+    fn.get(wave).i32(WAVE_TEMPORARY).op('i32.add').call(helper).set(bits);
+  });
+  run.usesTemporary = true;
+  const input = run.maskInput(bits);
+  return () => run.pushMaskInput(input);
+}
+
+/** Whether an instruction moves two registers across lanes: each of them in a run of its own, because a run moves one. */
+export function isWideMove(instruction: Instruction): boolean {
+  return hasDpp(instruction) && instruction.row.operation === 'v_mov_b64';
+}
+
+/** Adds the two halves of a wide move; `begin` begins a run. Pairs of registers begin at even ones: no half overwrites the other one's source. */
+export function addWideMove(begin: () => Run, module: WasmModule, instruction: Instruction): void {
+  const [to, from] = [requireOperand(instruction, 'vdst'), requireOperand(instruction, 'src0')];
+  if (!isVector(to) || !isVector(from)) throw new NoCode('source of DPP');
+  const [target, source] = [registerNumber(to), registerNumber(from)];
+  for (const half of [0, 1]) {
+    const run = begin();
+    run.add(() => {
+      const written = moveAcross(run, module, instruction, source + half);
+      run.pushTemporary();
+      run.pushRegister(target + half, false);
+      written();
+      run.fn.op('v128.bitselect');
+      run.setRegister(target + half, false);
+    });
+  }
+}
+
 function vectorTemplate(
   module: WasmModule,
   instruction: Instruction,
@@ -198,26 +238,10 @@ class VectorInstruction {
     this.written = dpp ? this.move(operands[0] as LaneOperand) : undefined;
   }
 
-  /** Moves source 0 across lanes into the temporary area before the loop. */
   private move({ operand }: LaneOperand): () => void {
     const { mover: run, instruction } = this;
     if (run === undefined || !isVector(operand) || run.usesTemporary) throw new NoCode('source of DPP');
-    const { fn, wave } = run;
-    const control = immediateOf(instruction, 'dpp_ctrl');
-    const rows = immediateOf(instruction, 'row_mask');
-    const banks = immediateOf(instruction, 'bank_mask');
-    const helper = dppSource(this.module, control, rows, banks, immediateOf(instruction, 'bound_ctrl') !== 0);
-    const bits = run.lasting('i64');
-    run.before(() => {
-      fn.get(wave);
-      fn.get(wave)
-        .i32(registerAt(registerNumber(operand)))
-        .op('i32.add');
-      fn.get(wave).i32(WAVE_TEMPORARY).op('i32.add').call(helper).set(bits);
-    });
-    run.usesTemporary = true;
-    const input = run.maskInput(bits);
-    return () => run.pushMaskInput(input);
+    return moveAcross(run, this.module, instruction, registerNumber(operand));
   }
 
   write(): void {
