@@ -80,9 +80,10 @@ export const PROFILE_RULES = {
   },
   'profile/agent-conflict': {
     severity: 'warning',
-    title: 'Files describe two different GPUs under one name: they are recordings of different machines',
+    title:
+      'Files describe two different GPUs under one name, or a product with the architecture of another one: they are recordings of different machines',
     source: SOURCES.rocprofv3,
-    advice: 'Give the files of one run only.',
+    advice: 'Give the files of one run only, as the profiler wrote them.',
   },
   'profile/bad-record': {
     severity: 'warning',

@@ -223,14 +223,16 @@ describe('roofline', () => {
       0,
     );
     // As rocprof-compute names them, where the clock of the memory is not recorded.
-    for (const [name, peak] of [
-      ['MI350', 8000],
-      ['MI355X', 8000],
-      ['MI300A_A1', 5300],
-      ['MI100', 1228.8],
+    for (const [name, arch, peak] of [
+      ['MI350', 'gfx950', 8000],
+      ['MI355X', 'gfx950', 8000],
+      ['MI300A_A1', 'gfx942', 5300],
+      ['MI100', 'gfx908', 1228.8],
     ] as const) {
-      expect(value(ceilings({ ...mi350, name }).bandwidths[0].peak)).toBe(peak);
+      expect(value(ceilings({ ...mi350, name, arch }).bandwidths[0].peak)).toBe(peak);
     }
+    // The name of a GPU of another architecture tells nothing.
+    expect(isKnown(ceilings({ ...mi350, name: 'MI300X' }).bandwidths[0].peak)).toBe(false);
   });
 
   test('without clocks nothing is made up', () => {
