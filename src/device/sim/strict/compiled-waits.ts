@@ -30,8 +30,11 @@ import {
 const PENDING_BYTES = SHADOW_TOTAL - SHADOW_PENDING;
 if (PENDING_BYTES % 16 !== 0) throw new Error('the pending slots are laid out otherwise');
 
-/** Entries whose operations have left the log, from which on those of the others are moved up. */
-const MOST_LEFT = 8;
+/**
+ * Entries whose operations have left the log, from which on those of the others are moved up. Strict dispatches of a histogram, with atomics of
+ * LDS and partial waits for loads: 0.89 ms with 8, 0.88 with 16, 0.86 with 32.
+ */
+const MOST_LEFT = 32;
 
 /** (shadow, vmcnt, lgkmcnt) → 1 when a wait has been passed, 0 when TypeScript has to pass it. */
 export function waitFunction(module: WasmModule): WasmFunction {
