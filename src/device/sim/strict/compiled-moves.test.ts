@@ -1,5 +1,5 @@
-// Loads that overwrite their addresses: where the look stops at some lane, TypeScript looks, and the load is executed again, the lanes before
-// get what they had got. Some lanes read what nothing has written.
+// Accesses that are looked at and moved in one go leave what they leave without strict mode. Where the look stops at some lane, TypeScript
+// looks and the instruction is executed again: loads may have overwritten their addresses, and lanes of stores may have one address.
 import { expect, test } from 'vitest';
 import fc from '../../../../tests/support/fast-check.ts';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
@@ -97,6 +97,65 @@ ${load.last === 7 ? 'global_store_dwordx4 v12, v[4:7], s[6:7]' : 'global_store_d
         const [[strict, rules], [plain]] = [
           await outputOf(code, 16 * written, true),
           await outputOf(code, 16 * written, false),
+        ];
+        expect(strict).toEqual(plain);
+        stopped += rules.length;
+      },
+    ),
+    { numRuns: 60 },
+  );
+  expect(stopped).toBeGreaterThan(0);
+});
+
+const STORES = [
+  'ds_write_b32 v5, v8',
+  'ds_write2_b32 v5, v8, v9 offset1:1',
+  'ds_write2_b32 v5, v8, v9 offset1:7',
+  'ds_write2st64_b32 v5, v8, v9 offset1:2',
+] as const;
+
+test('stores to LDS leave what they leave without strict mode', async () => {
+  let stopped = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        stores: fc.array(fc.constantFrom(...STORES), { minLength: 1, maxLength: 3 }),
+        factor: fc.constantFrom(0, 1, 1, 2, 33, 63),
+        // Elements are moved on, or their places exchanged.
+        more: fc.nat(40),
+        flip: fc.constantFrom(0, 0, 1, 31, 32),
+        exec: fc.tuple(fc.constantFrom(-1, 0x7ffffffe, 0x0f0ff0f1), fc.constantFrom(-1, 0, 0x3fffffff)),
+      }),
+      async ({ stores, factor, more, flip, exec }) => {
+        const code = `v_mbcnt_lo_u32_b32 v4, -1, 0
+v_mbcnt_hi_u32_b32 v4, -1, v4
+v_lshlrev_b32_e32 v6, 4, v4
+v_mov_b32_e32 v8, v4
+v_mov_b32_e32 v9, v4
+v_mov_b32_e32 v10, v4
+v_mov_b32_e32 v11, v4
+ds_write_b128 v6, v[8:11]
+ds_write_b128 v6, v[8:11] offset:1024
+s_waitcnt lgkmcnt(0)
+v_mul_u32_u24_e32 v8, 0x10203, v4
+v_add_u32_e32 v9, 7, v8
+v_mul_u32_u24_e32 v5, ${factor}, v4
+v_add_u32_e32 v5, ${more}, v5
+v_xor_b32_e32 v5, ${flip}, v5
+v_and_b32_e32 v5, 0x7f, v5
+v_lshlrev_b32_e32 v5, 2, v5
+s_mov_b32 exec_lo, ${exec[0]}
+s_mov_b32 exec_hi, ${exec[1]}
+s_nop 4
+${stores.join('\n')}
+s_mov_b64 exec, -1
+s_waitcnt lgkmcnt(0)
+ds_read_b128 v[8:11], v6
+s_waitcnt lgkmcnt(0)
+global_store_dwordx4 v6, v[8:11], s[6:7]`;
+        const [[strict, rules], [plain]] = [
+          await outputOf(code, INPUT_BYTES, true),
+          await outputOf(code, INPUT_BYTES, false),
         ];
         expect(strict).toEqual(plain);
         stopped += rules.length;
