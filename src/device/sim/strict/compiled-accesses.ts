@@ -11,6 +11,7 @@ import type { StrictChecker } from './checker.ts';
 import { GlobalQuads } from './compiled-global-quads.ts';
 import { apart, dataPlace, emitAddressRegister } from './compiled-lanes.ts';
 import { ldsAtomicFunction, ldsFunction } from './compiled-lds.ts';
+import { ldsLanesFunction } from './compiled-lds-lanes.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
 import { type LdsAccess, LdsQuads } from './compiled-lds-quads.ts';
 import { sameFunction } from './compiled-lds-same.ts';
@@ -215,10 +216,9 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Transfer {
     fn.i32(count).get(pc).call(ldsAtomicFunction(f.module)).op('i32.eqz');
     f.code.if(() => f.resume());
   };
-  /** `lane`: how many lanes behind the current one the bytes are used. */
-  const note = (f: Frame, a: number, offset: number, count: number, lane = 0): void => {
+  const note = (f: Frame, a: number, offset: number, count: number): void => {
     if (isAtomic) noteAtomic(f, a, offset, count);
-    else run.add(f, a, offset, count, lane);
+    else run.add(f, a, offset, count);
     if (isWrite && isMoved) run.close(f);
   };
   const prologue = (f: Frame): void => {
@@ -246,19 +246,23 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Transfer {
   const lanes = (f: Frame, addresses: number, bits?: number): void => {
     const { fn } = f.code;
     const oneByOne = (): void => {
-      for (let lane = 0; lane < 4; lane++) {
-        const one = (): void => {
-          fn.get(addresses).lane('i32x4.extract_lane', lane).set(address);
-          note(f, address, 0, bytes, lane);
-        };
-        if (bits === undefined) one();
-        else {
-          fn.get(bits)
-            .i32(1 << lane)
-            .op('i32.and');
-          f.code.if(one);
-        }
-      }
+      const [pc, , data] = f.extra as readonly number[];
+      fn.get(shadow).get(base).get(addresses);
+      if (bits === undefined) fn.i32(15);
+      else fn.get(bits);
+      fn.get(f.at);
+      if (isWrite && !isAtomic)
+        fn.get(f.wave)
+          .get(data as number)
+          .op('i32.add')
+          .i32(0)
+          .get(data as number)
+          .select();
+      else fn.i32(0);
+      fn.get(pc as number)
+        .call(ldsLanesFunction(f.module, { bytes, kind, isHigh }))
+        .op('i32.eqz');
+      f.code.if(() => f.resume());
     };
     const known = quads;
     if (known === undefined) {

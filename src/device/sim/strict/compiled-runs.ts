@@ -30,8 +30,8 @@ export class Run {
     code.fn.i32(0).set(this.end);
   }
 
-  /** The bytes from `a + offset` on are used, by the lane that is `lane` behind the current one and those behind it. */
-  add(f: Frame, a: number, offset: number, bytes: number, lane = 0): void {
+  /** The bytes from `a + offset` on are used, by the current lane and those behind it. */
+  add(f: Frame, a: number, offset: number, bytes: number): void {
     const { fn } = f.code;
     const { laneBytes } = this;
     fn.get(a);
@@ -41,16 +41,13 @@ export class Run {
       // (end - start) / bytes of a lane lanes behind the first one: as bytes of elements against words of lanes.
       fn.get(this.end).get(this.start).op('i32.sub').i32(4).op('i32.mul');
       fn.get(f.at).get(this.lane).op('i32.sub');
-      if (lane !== 0) fn.i32(4 * lane).op('i32.add');
       fn.i32(laneBytes).op('i32.mul').op('i32.ne').op('i32.or');
     }
     f.code.if(() => {
       this.finish(f);
       fn.get(this.next).set(this.start);
       if (laneBytes === undefined) return;
-      fn.get(f.at);
-      if (lane !== 0) fn.i32(4 * lane).op('i32.add');
-      fn.set(this.lane);
+      fn.get(f.at).set(this.lane);
     });
     fn.get(this.next).i32(bytes).op('i32.add').set(this.end);
   }
