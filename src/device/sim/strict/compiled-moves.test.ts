@@ -6,8 +6,25 @@ import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { PROLOGUE } from '../../../../tests/support/strict.ts';
 import { createDevice } from '../../../device/index.ts';
 
-/** Loads of v5, or of what begins or ends there, from addresses in v5 (v[4:5] with 64 bits), and the last register that is written. */
-const LOADS = [
+interface Load {
+  readonly text: string;
+  /** The last register that is written. */
+  readonly last: 5 | 7;
+  /** Makes of the offset in v5 what the load takes. */
+  readonly before?: string;
+}
+
+/** v[4:5]: the address of the input plus the offset. */
+const WIDE = `v_add_co_u32_e32 v4, vcc, s4, v5
+v_mov_b32_e32 v7, s5
+v_addc_co_u32_e32 v5, vcc, 0, v7, vcc`;
+/** s[8:11]: the input as a buffer, of which the last bytes are out of range. */
+const BUFFER = 's_mov_b32 s8, s4\ns_mov_b32 s9, s5\ns_movk_i32 s10, 0x258\ns_mov_b32 s11, 0x27000';
+/** The same in elements of 16 bytes, and their numbers in v5. */
+const ELEMENTS = `${BUFFER}\ns_or_b32 s9, s9, 0x100000\ns_movk_i32 s10, 38\nv_lshrrev_b32_e32 v5, 4, v5`;
+
+/** Loads of v5, or of what begins or ends there, from addresses in v5 or v[4:5]. */
+const LOADS: readonly Load[] = [
   { text: 'ds_read_b32 v5, v5', last: 5 },
   { text: 'ds_read_b64 v[4:5], v5', last: 5 },
   { text: 'ds_read_b128 v[4:7], v5', last: 7 },
@@ -19,18 +36,38 @@ const LOADS = [
   { text: 'global_load_dwordx2 v[4:5], v5, s[4:5]', last: 5 },
   { text: 'global_load_dwordx4 v[4:7], v5, s[4:5]', last: 7 },
   { text: 'global_load_ubyte v5, v5, s[4:5]', last: 5 },
-] as const;
+  { text: 'global_load_short_d16_hi v5, v5, s[4:5]', last: 5 },
+  { text: 'global_load_dword v4, v[4:5], off', last: 5, before: WIDE },
+  { text: 'global_load_dword v5, v[4:5], off', last: 5, before: WIDE },
+  { text: 'global_load_dwordx2 v[4:5], v[4:5], off', last: 5, before: WIDE },
+  { text: 'global_load_dwordx3 v[4:6], v[4:5], off', last: 5, before: WIDE },
+  { text: 'flat_load_dword v5, v[4:5]', last: 5, before: WIDE },
+  { text: 'buffer_load_dword v5, v5, s[8:11], 0 offen', last: 5, before: BUFFER },
+  { text: 'buffer_load_dwordx2 v[4:5], v5, s[8:11], 0 offen', last: 5, before: BUFFER },
+  { text: 'buffer_load_dwordx4 v[4:7], v5, s[8:11], 0 offen', last: 7, before: BUFFER },
+  { text: 'buffer_load_ushort v5, v5, s[8:11], 0 offen', last: 5, before: BUFFER },
+  { text: 'buffer_load_dword v5, v5, s[8:11], 0 idxen', last: 5, before: ELEMENTS },
+  { text: 'buffer_load_dwordx2 v[4:5], v[4:5], s[8:11], 0 idxen offen', last: 5, before: BUFFER },
+];
+
+const TARGETS = ['gfx90a', 'gfx942', 'gfx950'] as const;
+type Target = (typeof TARGETS)[number];
 
 const INPUT_BYTES = 1024;
 
 /** What a kernel stores behind the input, of which the first bytes are written, and the rules that are found. */
-async function outputOf(code: string, written: number, isStrict: boolean): Promise<[Uint8Array, string[]]> {
+async function outputOf(
+  target: Target,
+  code: string,
+  written: number,
+  isStrict: boolean,
+): Promise<[Uint8Array, string[]]> {
   const object = kernelObject({
-    target: 'gfx942',
+    target,
     code: `${PROLOGUE}\ns_add_u32 s6, s4, ${INPUT_BYTES}\ns_addc_u32 s7, s5, 0\n${code}`,
     descriptor: { next_free_vgpr: 40, accum_offset: 32, next_free_sgpr: 32 },
   });
-  const device = await createDevice('sim', { target: 'gfx942' });
+  const device = await createDevice('sim', { target });
   try {
     const buffer = device.alloc(2 * INPUT_BYTES, 'x');
     device.write(
@@ -60,13 +97,14 @@ test('a load that is executed again reads the same addresses', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
+        target: fc.constantFrom(...TARGETS),
         load: fc.constantFrom(...LOADS),
         factor: fc.constantFrom(...FACTORS),
         exec: fc.tuple(fc.constantFrom(-1, 0x7ffffffe, 0x0f0ff0f1), fc.constantFrom(-1, 0x3fffffff)),
         // Elements from here on have not been written.
         written: fc.nat(63),
       }),
-      async ({ load, factor, exec, written }) => {
+      async ({ target, load, factor, exec, written }) => {
         const code = `v_mbcnt_lo_u32_b32 v4, -1, 0
 v_mbcnt_hi_u32_b32 v4, -1, v4
 v_lshlrev_b32_e32 v6, 4, v4
@@ -85,6 +123,7 @@ v_mov_b32_e32 v12, v4
 v_mul_u32_u24_e32 v5, ${factor}, v4
 v_and_b32_e32 v5, 63, v5
 v_lshlrev_b32_e32 v5, 4, v5
+${load.before ?? ''}
 s_mov_b32 exec_lo, ${exec[0]}
 s_mov_b32 exec_hi, ${exec[1]}
 s_nop 4
@@ -95,14 +134,14 @@ v_lshlrev_b32_e32 v12, 4, v12
 v_mov_b32_e32 v13, 0
 ${load.last === 7 ? 'global_store_dwordx4 v12, v[4:7], s[6:7]' : 'global_store_dwordx2 v12, v[4:5], s[6:7]'}`;
         const [[strict, rules], [plain]] = [
-          await outputOf(code, 16 * written, true),
-          await outputOf(code, 16 * written, false),
+          await outputOf(target, code, 16 * written, true),
+          await outputOf(target, code, 16 * written, false),
         ];
         expect(strict).toEqual(plain);
         stopped += rules.length;
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 150 },
   );
   expect(stopped).toBeGreaterThan(0);
 });
@@ -119,6 +158,7 @@ test('stores to LDS leave what they leave without strict mode', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
+        target: fc.constantFrom(...TARGETS),
         stores: fc.array(fc.constantFrom(...STORES), { minLength: 1, maxLength: 3 }),
         factor: fc.constantFrom(0, 1, 1, 2, 33, 63),
         // Elements are moved on, or their places exchanged.
@@ -126,7 +166,7 @@ test('stores to LDS leave what they leave without strict mode', async () => {
         flip: fc.constantFrom(0, 0, 1, 31, 32),
         exec: fc.tuple(fc.constantFrom(-1, 0x7ffffffe, 0x0f0ff0f1), fc.constantFrom(-1, 0, 0x3fffffff)),
       }),
-      async ({ stores, factor, more, flip, exec }) => {
+      async ({ target, stores, factor, more, flip, exec }) => {
         const code = `v_mbcnt_lo_u32_b32 v4, -1, 0
 v_mbcnt_hi_u32_b32 v4, -1, v4
 v_lshlrev_b32_e32 v6, 4, v4
@@ -154,8 +194,8 @@ ds_read_b128 v[8:11], v6
 s_waitcnt lgkmcnt(0)
 global_store_dwordx4 v6, v[8:11], s[6:7]`;
         const [[strict, rules], [plain]] = [
-          await outputOf(code, INPUT_BYTES, true),
-          await outputOf(code, INPUT_BYTES, false),
+          await outputOf(target, code, INPUT_BYTES, true),
+          await outputOf(target, code, INPUT_BYTES, false),
         ];
         expect(strict).toEqual(plain);
         stopped += rules.length;
