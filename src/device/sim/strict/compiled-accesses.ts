@@ -6,7 +6,7 @@ import { LANES, WAVE_LDS_BASE, WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Transfer } from '../wasm/memory/index.ts';
+import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Look, type Transfer } from '../wasm/memory/index.ts';
 import type { StrictChecker } from './checker.ts';
 import { GlobalQuads } from './compiled-global-quads.ts';
 import { apart, dataPlace, emitAddressRegister } from './compiled-lanes.ts';
@@ -94,7 +94,7 @@ function asStore(operation: AtomicOperation): StoreOperation | undefined {
 }
 
 /** Notes accesses of global memory. The parameter is the instruction's place in the image. */
-function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Transfer {
+function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Look {
   let shadow = 0;
   let quads: GlobalQuads | undefined;
   const run = new Run((f) => {
@@ -112,35 +112,27 @@ function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Transfer
     forgetDropped(f.code.fn, shadow);
     if (bytes === 4) quads = new GlobalQuads(f, shadow, f.extra[0] as number, isWrite);
   });
-  const scattered = (f: Frame, push: (lane: number) => void): void => {
-    const [pc] = f.extra as [number];
-    const { fn } = f.code;
-    fn.get(shadow);
-    for (let lane = 0; lane < 4; lane++) push(lane);
-    fn.get(pc)
-      .call(lanesFunction(f.module, isWrite ? 'store' : 'load', bytes, 4))
-      .op('i32.eqz');
-    f.code.if(() => f.resume());
-  };
   /** Lanes without a bit have the address of another one: that it is noted twice makes no difference. */
   const lanes = (f: Frame, addresses: number): void => {
+    const [pc] = f.extra as [number];
     const { code } = f;
+    const { fn } = code;
     code.block((done) => {
       code.block((slow) => {
         if (quads === undefined) return;
         quads.note(addresses, slow);
         code.br(done);
       });
-      scattered(f, (lane) => code.fn.get(addresses).lane('i32x4.extract_lane', lane));
+      fn.get(shadow);
+      for (let lane = 0; lane < 4; lane++) fn.get(addresses).lane('i32x4.extract_lane', lane);
+      fn.get(pc)
+        .call(lanesFunction(f.module, isWrite ? 'store' : 'load', bytes, 4))
+        .op('i32.eqz');
+      code.if(() => f.resume());
     });
   };
-  const look: Transfer = {
-    ...plain,
-    lanes,
-    scattered: (f, addresses) => scattered(f, (lane) => f.code.fn.get(addresses[lane] as number)),
-    finish: (f) => run.finish(f),
-  };
-  const counting: Transfer = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };
+  const look: Look = { ...plain, lanes, finish: (f) => run.finish(f) };
+  const counting: Look = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };
   // Parts of what a lane brings into LDS may be dropped.
   if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };
   return isWrite ? apart(counting) : counting;
@@ -168,6 +160,12 @@ function lookAtUpdate(bytes: number): Transfer {
   });
 }
 
+/** Leaves the address of a store's data register, which the third parameter places, 0 where that is not known. */
+function pushData({ code: { fn }, wave, extra }: Frame): WasmFunction {
+  const [, , data] = extra as [number, number, number];
+  return fn.get(wave).get(data).op('i32.add').i32(0).get(data).select();
+}
+
 /** Whether LDS is looked at and moved in one go. Runs of stores are looked at as they come then, which takes longer where elements are wide. */
 const movesLds = (bytes: number, kind: LdsAccess): boolean => kind === 'load' || (kind === 'store' && bytes === 4);
 
@@ -175,7 +173,7 @@ const movesLds = (bytes: number, kind: LdsAccess): boolean => kind === 'load' ||
  * Notes accesses of LDS. Parameters: the instruction's place in the image; for stores the part of the log for their addresses, and the place of
  * the data register in the wave block (0 where that is not known).
  */
-function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Transfer {
+function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Look {
   const [isWrite, isAtomic] = [kind !== 'load', kind === 'atomic'];
   const isMoved = movesLds(bytes, kind);
   let [shadow, base, address, relative] = [0, 0, 0, 0];
@@ -190,8 +188,8 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Transfer {
       pushBytes().get(pc).call(ldsFunction(f.module, isWrite)).op('i32.eqz');
       f.code.if(() => {
         if (isWrite) {
-          const [, , data] = f.extra as [number, number, number];
-          fn.get(shadow).get(f.wave).get(data).op('i32.add').i32(0).get(data).select().get(run.lane).i32(0);
+          fn.get(shadow);
+          pushData(f).get(run.lane).i32(0);
           pushBytes().i32(bytes).op('i32.div_u').i32(words).get(run.start).get(base).get(pc);
           fn.call(sameFunction(f.module, { bytes, isHigh })).op('i32.eqz');
           f.code.if(() => f.resume());
@@ -246,22 +244,14 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Transfer {
   const lanes = (f: Frame, addresses: number, bits?: number): void => {
     const { fn } = f.code;
     const oneByOne = (): void => {
-      const [pc, , data] = f.extra as readonly number[];
+      const [pc] = f.extra as [number];
       fn.get(shadow).get(base).get(addresses);
       if (bits === undefined) fn.i32(15);
       else fn.get(bits);
       fn.get(f.at);
-      if (isWrite && !isAtomic)
-        fn.get(f.wave)
-          .get(data as number)
-          .op('i32.add')
-          .i32(0)
-          .get(data as number)
-          .select();
+      if (kind === 'store') pushData(f);
       else fn.i32(0);
-      fn.get(pc as number)
-        .call(ldsLanesFunction(f.module, { bytes, kind, isHigh }))
-        .op('i32.eqz');
+      fn.get(pc).call(ldsLanesFunction(f.module, { bytes, kind, isHigh })).op('i32.eqz');
       f.code.if(() => f.resume());
     };
     const known = quads;
@@ -282,9 +272,9 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Transfer {
       oneByOne();
     });
   };
-  const looked: Transfer = { ...plain, lanes, finish: () => quads?.finish(), leave: () => quads?.finish() };
+  const looked: Look = { ...plain, lanes, finish: () => quads?.finish(), leave: () => quads?.finish() };
   // An element is in range as a whole: its first piece stands for it.
-  const look: Transfer = isAtomic
+  const look: Look = isAtomic
     ? looked
     : {
         ...looked,
@@ -302,7 +292,7 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Transfer {
     const [, part] = f.extra as [number, number];
     return f.code.fn.get(part).get(f.at).op('i32.add');
   };
-  const noting: Transfer = {
+  const noting: Look = {
     ...look,
     wave: (f, a, count) => {
       const [, part] = f.extra as [number, number];
@@ -376,7 +366,8 @@ function looking(
 export type AccessCode = 'none' | 'looks' | 'moves';
 
 /**
- * Looks at the bytes of a load or store, if there is one. Written inside of a block: leaves it when TypeScript has to look.
+ * Looks at the bytes of a load or store, if there is one. Written inside of a block: leaves it when TypeScript has to look. With `none` nothing
+ * has been written.
  */
 export function emitLooks(
   context: FunctionContext,
@@ -409,7 +400,7 @@ export function emitLooks(
   };
   if (isWrite) emitAddressRegister(context, shadow, plan);
   if (isLds ? movesLds(operation.bytes, kind) : kind === 'load' && !access?.toLds) {
-    const lookAt = (bytes: number): Transfer =>
+    const lookAt = (bytes: number): Look =>
       isLds ? lookAtLds(bytes, kind, isHigh) : lookAtGlobal(bytes, false, false);
     if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, push)) {
       fn.truncate(mark);

@@ -4,7 +4,7 @@
 import { LANES, WAVE_SHADOW } from '../state/layout.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { type Frame, namedVector, type Transfer } from '../wasm/memory/index.ts';
+import { type Frame, type Look, namedVector } from '../wasm/memory/index.ts';
 import type { StrictPlan } from './plan.ts';
 import { LANE_SLOTS, SHADOW_ADDRESSES, SHADOW_LANES, SHADOW_STAMP } from './registers.ts';
 
@@ -65,7 +65,7 @@ export function dataPlace({ instruction, operation }: StrictPlan, part: number):
  * A transfer that looks at a store, and asks TypeScript when two of its lanes have one address. Addresses that follow each other from the
  * first lane to the last are none of its business; of others it asks first whether they ascend: then no two are the same.
  */
-export function apart(look: Transfer): Transfer {
+export function apart(look: Look): Look {
   let [shadow, ascends] = [0, 0];
   /** `push` leaves the addresses of so many lanes, one at a time. `bits`: the lanes that have them, where not all have. */
   const leave = (f: Frame, lanes: number, push: (lane: number) => void, bits?: number): void => {
@@ -92,17 +92,12 @@ export function apart(look: Transfer): Transfer {
       f.code.if(() => f.resume());
     });
   };
-  const { lanes } = look;
   return {
     ...look,
-    ...(lanes === undefined
-      ? {}
-      : {
-          lanes: (f: Frame, addresses: number, bits?: number) => {
-            leave(f, 4, (lane) => f.code.fn.get(addresses).lane('i32x4.extract_lane', lane), bits);
-            lanes(f, addresses, bits);
-          },
-        }),
+    lanes: (f, addresses, bits) => {
+      leave(f, 4, (lane) => f.code.fn.get(addresses).lane('i32x4.extract_lane', lane), bits);
+      look.lanes(f, addresses, bits);
+    },
     prologue: (f) => {
       look.prologue?.(f);
       [shadow, ascends] = [f.code.local('i32'), f.code.local('i32')];

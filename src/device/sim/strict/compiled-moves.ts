@@ -7,7 +7,7 @@ import type { Instruction } from '../../../isa/types.ts';
 import { VGPR_BYTES } from '../state/layout.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { emitWatched, namedVector, type Transfer } from '../wasm/memory/index.ts';
+import { emitWatched, type Look, namedVector } from '../wasm/memory/index.ts';
 import { SHADOW_KEPT } from './registers.ts';
 
 /**
@@ -19,7 +19,7 @@ export function emitLookAndMove(
   shadow: number,
   instruction: Instruction,
   operation: LoadOperation | StoreOperation,
-  lookAt: (bytes: number) => Transfer,
+  lookAt: (bytes: number) => Look,
   push: (part: number) => void,
 ): boolean {
   const { fn, module, wave } = context;

@@ -23,7 +23,7 @@ import { type MemoryContext, namedVector, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
 import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
 import { loadRegisters, loadToLds, storeRegisters, type Transfer } from './transfer.ts';
-import { type Looks, watched } from './watched.ts';
+import { type Look, type Looks, watched } from './watched.ts';
 
 export { atomicBytes } from './atomic.ts';
 export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';
@@ -31,6 +31,7 @@ export type { MemoryContext } from './operand.ts';
 export { namedVector } from './operand.ts';
 export { emitScalarPlace } from './scalar.ts';
 export type { Frame, Transfer } from './transfer.ts';
+export type { Look } from './watched.ts';
 
 /** Declares the imports that memory helpers call; to be done before the module's first function. */
 export function declareMemoryImports(module: WasmModule): void {
@@ -108,7 +109,7 @@ export function emitWatched(
   module: WasmModule,
   instruction: Instruction,
   operation: LoadOperation | StoreOperation,
-  lookAt: (bytes: number) => Transfer,
+  lookAt: (bytes: number) => Look,
   push: (part: number) => void,
 ): boolean {
   const move = operation.kind === 'load' ? loadMove(instruction, operation) : storeMove(instruction, operation);

@@ -3,8 +3,10 @@
 import type { Frame, Transfer } from './transfer.ts';
 import { moveLane, overQuads } from './window.ts';
 
+/** A transfer that only looks, at lanes whose addresses are in a vector. */
+export type Look = Transfer & Required<Pick<Transfer, 'lanes'>>;
 /** The looks of a move: one, or one for each element of a pair, in order. */
-export type Looks = readonly [Transfer] | readonly [Transfer, Transfer];
+export type Looks = readonly [Look] | readonly [Look, Look];
 
 /** The transfer that looks and moves. Its extra parameters are those of the move, then those of the looks. */
 export function watched(looks: Looks, move: Transfer): Transfer {
@@ -14,10 +16,10 @@ export function watched(looks: Looks, move: Transfer): Transfer {
   const moves = (f: Frame): Frame => ({ ...f, extra: f.extra.slice(0, move.parameters) });
   const looking = (f: Frame, n: number): Frame => {
     const from = move.parameters + looks.slice(0, n).reduce((sum, { parameters }) => sum + parameters, 0);
-    return { ...f, extra: f.extra.slice(from, from + (looks[n] as Transfer).parameters) };
+    return { ...f, extra: f.extra.slice(from, from + (looks[n] as Look).parameters) };
   };
   /** Has each look work on an address (local), that of the second element moved on. */
-  const eachAt = (f: Frame, a: number, work: (look: Transfer, f: Frame, a: number) => void): void => {
+  const eachAt = (f: Frame, a: number, work: (look: Look, f: Frame, a: number) => void): void => {
     for (const [n, look] of looks.entries()) {
       if (n > 0)
         f.code.fn
@@ -37,7 +39,7 @@ export function watched(looks: Looks, move: Transfer): Transfer {
           .op('i32x4.splat')
           .op('i32x4.add')
           .set(others);
-      look.lanes?.(looking(f, n), n === 0 ? lanes : others, bits);
+      look.lanes(looking(f, n), n === 0 ? lanes : others, bits);
     }
   };
   const extract = ({ code: { fn } }: Frame, lanes: number): void => {
@@ -76,26 +78,20 @@ export function watched(looks: Looks, move: Transfer): Transfer {
       eachAt(f, a, (look, frame, at) => look.contiguous(frame, at));
       move.contiguous(moves(f), a);
     },
+    // Parts of dwords in swizzled memory, where there are no pairs.
     scattered: (f, all) => {
-      for (const [n, look] of looks.entries()) {
-        if (n > 0) throw new Error('a pair has addresses in a vector');
-        look.scattered(looking(f, n), all);
-      }
+      looks[0].scattered(looking(f, 0), all);
       move.scattered(moves(f), all);
     },
-    ...(looks.every(({ lanes }) => lanes !== undefined)
-      ? {
-          lanes: (f: Frame, lanes: number, bits?: number) => {
-            lookAtLanes(f, lanes, bits);
-            if (bits !== undefined) {
-              moveSome(f, lanes, bits);
-              return;
-            }
-            extract(f, lanes);
-            move.scattered(moves(f), addresses);
-          },
-        }
-      : {}),
+    lanes: (f, lanes, bits) => {
+      lookAtLanes(f, lanes, bits);
+      if (bits !== undefined) {
+        moveSome(f, lanes, bits);
+        return;
+      }
+      extract(f, lanes);
+      move.scattered(moves(f), addresses);
+    },
     ...(broadcast !== undefined && looks.every((look) => look.broadcast !== undefined)
       ? {
           broadcast: (f: Frame, a: number) => {
