@@ -6,8 +6,9 @@ import { decoderFor, tableFor } from '../../src/isa/index.ts';
 import { OPERAND_TYPES, type OperandType, type Operation, semanticsOf } from '../../src/isa/semantics/index.ts';
 import type { Instruction, InstructionRow, TargetName } from '../../src/isa/types.ts';
 import { makeWave } from '../support/one-instruction.ts';
-import type { Evaluator, Machine, Outcome } from './evaluate.ts';
+import type { Evaluator } from './evaluate.ts';
 import { decode, formatOf } from './exact.ts';
+import type { Machine, Outcome } from './machine.ts';
 import type { Soft } from './values.ts';
 
 /** First registers of the operands; each has room for eight words. */

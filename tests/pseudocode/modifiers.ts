@@ -7,8 +7,9 @@ import { OPERAND_TYPES, type OperandType, semanticsOf, type VectorOperation } fr
 import type { Instruction, InstructionRow, TargetName } from '../../src/isa/types.ts';
 import { makeWave } from '../support/one-instruction.ts';
 import { compareBits, operandBits, type Random, randomBits } from './compare.ts';
-import type { Evaluator, FloatMode, FloatRules, Machine, Outcome } from './evaluate.ts';
+import type { Evaluator } from './evaluate.ts';
 import * as x from './exact.ts';
+import type { FloatMode, FloatRules, Machine, Outcome } from './machine.ts';
 import type { Soft } from './values.ts';
 
 /** First registers of the operands, and the pairs that masks are in when they are not in VCC. */
