@@ -61,6 +61,51 @@ describe('Omniperf 1', () => {
   });
 });
 
+describe('rates over the cycles of compute units', () => {
+  const columns = COLUMNS_1.replace('SQ_WAVES,', 'SQ_WAVES,GRBM_GUI_ACTIVE,SQ_ACTIVE_INST_VALU,');
+  // A GPU of 104 CUs is active for 10,000 cycles, and its VALUs for three quarters of them.
+  const row = row1(14_234_006_575_542).replace(',1024,', ',1024,10000,780000,');
+  const busy = (sysinfo: string) =>
+    read({ 'sysinfo.csv': sysinfo, 'pmc_perf.csv': `${columns}\n${row}\n` }).kernels[0].metrics['issue.valu'].value;
+
+  test('Omniperf 1 recorded no number of XCCs: up to CDNA2 a GPU has one', () => {
+    expect(busy(SYSINFO_1)).toEqual({ value: 0.75 });
+    expect(busy(SYSINFO_1.replace('gfx90a', 'gfx908'))).toEqual({ value: 0.75 });
+  });
+
+  test('from MI300 on it is a matter of the product and its partition', () => {
+    expect(busy(SYSINFO_1.replace('gfx90a', 'gfx942'))).toMatchObject({ unknown: expect.stringContaining('$xcc') });
+  });
+});
+
+describe('Omniperf 2 with rocprof 1', () => {
+  const names =
+    'Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR';
+  const one = (name: string, i: number) => `${i},"${name}",2,65536,256,0,0,8,0,16`;
+  const folder = (inPmc: string, inTimes: string) =>
+    read({
+      'pmc_perf.csv': `${names},wave_size,obj,SQ_WAVES,wave_size_1,obj_1,SQ_INSTS_VALU,Start_Timestamp,End_Timestamp\n${[
+        0, 1,
+      ]
+        .map((i) => `${one(inPmc, i)},64,0x7f5b,1024,64,0x7f64,9000,${1000 + 9000 * i},${5000 + 9000 * i}`)
+        .join('\n')}\n`,
+      'timestamps.csv': `${names},wave_size,sig,obj,DispatchNs,Start_Timestamp,End_Timestamp,CompleteNs\n${[0, 1]
+        .map((i) => `${one(inTimes, i)},64,0x0,0x7f78,${900 + 9000 * i},${1000 + 9000 * i},${5000 + 9000 * i},9999`)
+        .join('\n')}\n`,
+    });
+
+  test.each([
+    ['copy(double*, int) ', 'copy(double*, int) [clone .kd]'],
+    ['copy(double*, int) [clone .kd]', 'copy(double*, int) '],
+    ['copy(double*, int)', 'copy(double*, int) (.kd)'],
+  ])('%j and %j are one kernel', (inPmc, inTimes) => {
+    const document = folder(inPmc, inTimes);
+    expect(codes(document)).toEqual([]);
+    expect(document.kernels).toMatchObject([{ name: 'copy(double*, int)', calls: 2, totalNs: { value: 8000 } }]);
+    expect(document.kernels[0].counters.SQ_INSTS_VALU).toEqual({ sum: 18_000, dispatches: 2 });
+  });
+});
+
 test('results.csv of rocprof 1, alone', () => {
   const document = read({
     'results.csv': `${COLUMNS_1}\n${row1(9_000_000_000_000_000)}\n${row1(9_000_000_000_020_001, 10_000, 1)}\n`,

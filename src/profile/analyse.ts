@@ -6,7 +6,7 @@ import { CounterTracks } from './analysis/counter-tracks.ts';
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
 import { kernelEntries, plainRecord } from './analysis/kernel-entries.ts';
-import { MetricTable, reportUnknownAgents } from './analysis/metrics.ts';
+import { MetricTable, reportUnknownAgents, withChipFacts } from './analysis/metrics.ts';
 import { type PackedWork, packWork } from './analysis/packed-work.ts';
 import { reportRepeated } from './analysis/repeated.ts';
 import {
@@ -86,6 +86,7 @@ function analysis(
   reportNoDispatches(recording);
   reportRepeated(recording);
   reportUnknownAgents(recording);
+  for (const agent of recording.agents.values()) withChipFacts(agent);
   const table = new MetricTable(recording, options.arch);
   reportUnsurePeaks(recording, table.usedAgents(), options.hbmGbps);
   reportUnlikeProducts(recording, table.usedAgents());

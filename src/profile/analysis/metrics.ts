@@ -1,5 +1,6 @@
 // Evaluates the metric formulas over dispatch rows and sums them per kernel. A metric of a kernel is the sum over the
 // dispatches for which every counter it needs was collected; when there are none it is unknown, with the counters missing.
+import { CHIPS } from '../arch/chips.ts';
 import { compile, parseExpression } from '../arch/expression.ts';
 import { type MetricFormula, metricsOf } from '../arch/metrics.ts';
 import type { CounterStore } from '../counters.ts';
@@ -58,7 +59,16 @@ export function resolveAgent(recording: Recording, key: string, archElse?: strin
       `${agent.key} is ${agent.arch} as it was recorded, not ${archElse}: the architecture that was given is not used for it.`,
     );
   }
-  return { ...(agent ?? recording.agent(key)), arch: agent?.arch ?? archElse };
+  return withChipFacts({ ...(agent ?? recording.agent(key)), arch: agent?.arch ?? archElse });
+}
+
+/**
+ * Fills in what the architecture alone tells of an agent: profilers recorded the number of XCCs from MI300 on (`num_xcd`, `Num_Xcc`), and a GPU
+ * before it has one.
+ */
+export function withChipFacts(agent: Agent): Agent {
+  agent.xccCount ??= CHIPS[agent.arch ?? '']?.xccs;
+  return agent;
 }
 
 /** Reports dispatches that ran on what the input describes as no GPU, or not at all, where it describes GPUs. */

@@ -30,6 +30,8 @@ export interface Chip {
   readonly name: string;
   readonly rates: readonly Rate[];
   readonly levels: readonly LevelRate[];
+  /** XCCs that every GPU of the architecture has, where they are not a matter of the product and its partition. */
+  readonly xccs?: number;
 }
 
 const CDNA1 = 'AMD CDNA white paper, table of peak rates (MI100, 120 CUs at 1502 MHz)';
@@ -64,6 +66,7 @@ export const CHIPS: Readonly<Record<string, Chip>> = {
   gfx908: {
     arch: 'gfx908',
     name: 'CDNA1 (MI100)',
+    xccs: 1,
     rates: [
       { id: 'fp32-valu', label: 'VALU FP32', perCuClock: 128, source: CDNA1 },
       { id: 'fp64-valu', label: 'VALU FP64', perCuClock: 64, source: CDNA1 },
@@ -81,6 +84,7 @@ export const CHIPS: Readonly<Record<string, Chip>> = {
   gfx90a: {
     arch: 'gfx90a',
     name: 'CDNA2 (MI200)',
+    xccs: 1,
     rates: rates(1024, 256, 256, 1024, []),
     levels: [
       { level: 'LDS', bytes: 128, unit: 'cu', source: SOL },

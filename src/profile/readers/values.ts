@@ -47,9 +47,12 @@ export function whole(value: unknown): number {
   return Number.isSafeInteger(found) && (found as number) >= 0 ? (found as number) : -1;
 }
 
-/** A kernel's symbol or name without the descriptor suffixes that some tools keep. */
+/**
+ * A kernel's symbol or name without the descriptor suffixes that some tools keep. Omniperf 2 cuts `[clone .kd]` off in `pmc_perf.csv`, not the space
+ * before it, and leaves both in `timestamps.csv`.
+ */
 export function kernelSymbol(text: string): string {
-  return text.replace(/(?: \[clone \.kd\]| \(\.kd\)|\.kd)$/, '');
+  return text.trim().replace(/\s*(?:\[clone \.kd\]|\(\.kd\)|\.kd)$/, '');
 }
 
 /** The kernel's name as it is shown: in C++, without suffixes. */
