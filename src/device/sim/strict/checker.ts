@@ -29,9 +29,10 @@ import { type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver, learns } from './polls.ts';
 import { actorOf } from './race-events.ts';
 import { RegisterChecks } from './register-checks.ts';
-import { ACCESS_REGISTERS, initialScalars, KNOWN_WAYS } from './registers.ts';
+import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
 import type { Segment } from './segments.ts';
+import { type TrailBlocks, WAYS_BYTES } from './trails.ts';
 import { type Executed, KnownPaths, PathHazards } from './wait-states.ts';
 import type { IssuedOperation } from './waits.ts';
 import { WaveShadow } from './wave-shadow.ts';
@@ -62,9 +63,7 @@ interface Running {
   readonly deadlocks: DeadlockFinder;
   readonly hazards: PathHazards;
   readonly facts: CodeFacts;
-  /** A number for the dispatch: what compiled code knows of paths is for one, as long as there is something to report. */
-  readonly number: number;
-  /** The ways to blocks that compiled code knows (registers.ts). */
+  /** The ways to blocks that have been looked at (trails.ts). */
   readonly ways: Uint8Array;
   readonly drops: DropTable;
   /** SGPRs that a wavefront starts with (registers.ts). */
@@ -79,10 +78,6 @@ interface Running {
 
 /** Stands for the grid's barrier (`ds_gws_barrier`) among the addresses through which workgroups are put in order. */
 const GRID_BARRIER = -1;
-
-/** Stands in a wavefront's trail for all dispatches of code in which no hazard has been found. */
-const ANY_DISPATCH = 1;
-let dispatches = ANY_DISPATCH;
 
 /** What strict mode knows of loaded code, whichever dispatch executes it. */
 class CodeFacts {
@@ -163,7 +158,6 @@ export class StrictChecker implements Monitor {
     const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups, this.othersOf(info));
     const facts = CodeFacts.of(loaded);
     const hazards = new PathHazards(reporter, target, facts.paths);
-    const number = facts.paths.hasHazards ? ++dispatches : ANY_DISPATCH;
     const { base } = loaded.region;
     this.running = {
       info,
@@ -175,8 +169,7 @@ export class StrictChecker implements Monitor {
       deadlocks,
       hazards,
       facts,
-      number,
-      ways: memory.reserve(4 * KNOWN_WAYS, 'strict mode'),
+      ways: memory.reserve(WAYS_BYTES, 'strict mode'),
       drops,
       scalars,
       kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
@@ -226,7 +219,7 @@ export class StrictChecker implements Monitor {
       shadow.registers.identify([actor, 0, table.byteOffset, table.length, lds.storage.byteOffset, tag]);
       shadow.registers.setArguments(...this.now.kernargPlace);
       shadow.registers.setDropTable(this.now.drops.storage.byteOffset);
-      shadow.registers.beginTrail(this.now.number, this.now.ways.byteOffset);
+      shadow.registers.beginTrail(this.now.ways.byteOffset);
       return shadow;
     });
     this.started++;
@@ -341,22 +334,17 @@ export class StrictChecker implements Monitor {
     this.now.hazards.follow(w, interpreted, interpreted.length - 1);
   }
 
-  /** Compiled code begins a block on a way that it does not know; `blocks` has the instructions of each. */
-  traceBlock(w: Wave, blocks: readonly (readonly Executed[])[]): void {
-    const shadow = this.stateOf(w.workgroup).waves[w.index] as WaveShadow;
-    if (!this.now.hazards.isNewWay(shadow.registers.way)) return;
-    const numbers = shadow.registers.lastBlocks();
-    const last = blocks[numbers.pop() as number] as readonly Executed[];
-    const before: Executed[] = [];
-    while (before.length < MAX_WAIT_STATES && numbers.length > 0) {
-      before.unshift(...(blocks[numbers.pop() as number] as readonly Executed[]));
-    }
-    this.now.hazards.follow(w, [...before, ...last], before.length);
+  /** Compiled code begins the block at a place in the image on a way that it does not know. */
+  traceBlock(w: Wave, blocks: TrailBlocks, pc: number): void {
+    const { registers } = this.stateOf(w.workgroup).waves[w.index] as WaveShadow;
+    const { before, block } = blocks.pathTo(registers.trail, pc);
+    registers.setClean(this.now.hazards.follow(w, [...before, ...block], before.length));
   }
 
-  /** Whether wait states of a run of instructions depend on what is executed before it. */
-  dependsOnPath(run: readonly Executed[]): boolean {
-    return this.now.hazards.dependsOnPath(run);
+  /** Whether there can be something to say about wait states of a block, for which the way to it must be known. */
+  asksOfPath(block: readonly Executed[]): boolean {
+    const { hazards } = this.now;
+    return hazards.dependsOnPath(block) || hazards.isMissing(block);
   }
 
   /** What there is to say about an instruction that is about to execute; `at` is its loaded address. */

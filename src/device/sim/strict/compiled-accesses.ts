@@ -6,7 +6,15 @@ import { LANES, WAVE_LDS_BASE, WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { atomicBytes, emitLook, emitScalarPlace, type Frame, type Look, type Transfer } from '../wasm/memory/index.ts';
+import {
+  atomicBytes,
+  emitLook,
+  emitScalarMove,
+  emitScalarPlace,
+  type Frame,
+  type Look,
+  type Transfer,
+} from '../wasm/memory/index.ts';
 import type { StrictChecker } from './checker.ts';
 import { GlobalQuads } from './compiled-global-quads.ts';
 import { apart, dataPlace, emitAddressRegister } from './compiled-lanes.ts';
@@ -383,7 +391,7 @@ export function emitLooks(
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
   if (access?.isScalar) {
-    if (operation.kind === 'load' && emitScalarLook(context, shadow, plan, operation)) return 'looks';
+    if (operation.kind === 'load' && emitScalarAccess(context, shadow, plan, operation)) return 'moves';
     fn.truncate(mark);
     return 'none';
   }
@@ -429,8 +437,8 @@ export function emitLooks(
   return 'looks';
 }
 
-/** As emitLooks, of a scalar load: of the kernel's arguments, or of memory that the dispatch has not stored to. */
-function emitScalarLook(
+/** As emitLooks, of a scalar load: of the kernel's arguments, or of memory that the dispatch has not stored to. False when nothing was emitted. */
+function emitScalarAccess(
   context: FunctionContext,
   shadow: number,
   { instruction }: StrictPlan,
@@ -438,8 +446,11 @@ function emitScalarLook(
 ): boolean {
   const { fn, module, pc } = context;
   if (!emitScalarPlace(context, module, instruction, operation)) return false;
-  fn.get(shadow).i32(pc).call(scalarFunction(module, operation.bytes));
+  const place = fn.local('i32');
+  fn.tee(place).get(shadow).i32(pc).call(scalarFunction(module, operation.bytes));
   fn.op('i32.eqz').brIf(0);
+  emitScalarMove(context, instruction, operation, place);
+  fn.release('i32', place);
   return true;
 }
 
@@ -477,22 +488,22 @@ export function emitLogged(
   { access, role, effects }: StrictPlan,
   operation: LoadOperation | StoreOperation | undefined,
 ): void {
-  const put = (value: number, at: number): void => {
-    pushEntry(fn, shadow).i32(value).memory('i32.store', at);
-  };
   const isStore = operation?.kind === 'store';
   const isNumbered = isStore && access?.kind === 'store';
   const [range] = effects.defs;
-  put(pc, LOG_PC);
-  put(access?.space === 'lds' && isStore ? partsOf(operation) : 0, LOG_PARTS);
   const other = role.kind === 'scalar' ? LOGGED_SCALAR : LOGGED_LDS;
   const more = isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0;
-  put(role.kind === 'vm' ? LOGGED_VM | more : other, LOG_KIND);
-  put(range === undefined ? 0 : range.first | (range.count << 16), LOG_SLOT);
+  const parts = access?.space === 'lds' && isStore ? partsOf(operation) : 0;
+  const slots = range === undefined ? 0 : range.first | (range.count << 16);
+  const logged = fn.local('i32');
+  fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow);
+  fn.op('i32.add').v128(pc, parts, role.kind === 'vm' ? LOGGED_VM | more : other, slots);
+  fn.memory('v128.store', SHADOW_LOG);
+  fn.get(shadow).get(logged).i32(1).op('i32.add').memory('i32.store', SHADOW_LOGGED);
+  fn.release('i32', logged);
   const increment = (at: number): void => {
     fn.get(shadow).get(shadow).memory('i32.load', at).i32(1).op('i32.add').memory('i32.store', at);
   };
-  increment(SHADOW_LOGGED);
   increment(SHADOW_TOTAL);
   if (role.kind === 'vm') {
     increment(SHADOW_LOGGED_VM);
@@ -512,3 +523,4 @@ export function emitLogged(
 }
 
 if (LOG_PART_BYTES !== PART_ADDRESSES + 4 * LANES) throw new Error('the log is laid out otherwise');
+if (`${[LOG_PC, LOG_PARTS, LOG_KIND, LOG_SLOT]}` !== '0,4,8,12') throw new Error('the log is laid out otherwise');

@@ -111,8 +111,10 @@ class LaneWriter {
     fn.get(this.shadow).memory('i32.load', SHADOW_EPOCH).set(this.epoch);
     fn.get(this.shadow).memory('i32.load', SHADOW_PAGES).set(this.table);
     fn.get(this.shadow).memory('i32.load', SHADOW_PAGE_COUNT).set(this.count);
-    if (lane === undefined) this.noteOrLook();
-    else if (bytes === DWORD) this.noteDwords(lane);
+    if (lane === undefined) {
+      if (bytes === DWORD) this.noteOneQuickly();
+      this.noteOrLook();
+    } else if (bytes === DWORD) this.noteDwords(lane);
     else this.noteEach();
     fn.i32(1);
   }
@@ -158,6 +160,19 @@ class LaneWriter {
         code.br(done);
       });
       this.noteEach();
+    });
+  }
+
+  /** Notes the one dword, and returns, where noteDwords does so quickly. */
+  private noteOneQuickly(): void {
+    const { fn, code, at } = this;
+    const quick = fn.local('i32');
+    fn.get(this.count).i32(2).op('i32.shl').get(this.table).op('i32.add').set(quick);
+    fn.i32(BYTES).set(this.mask);
+    code.block((slow) => {
+      this.slow = slow;
+      this.noteQuickLane(at, quick);
+      fn.i32(1).return();
     });
   }
 

@@ -2,14 +2,13 @@
 // reads is defined and nothing it touches is in flight. Only when they say no, and for memory, waits and barriers, the checker runs.
 
 import type { LoadOperation, StoreOperation } from '../../../isa/semantics/index.ts';
-import { MAX_WAIT_STATES, waitStates } from '../../../program/index.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Instrument } from '../wasm/instrument.ts';
-import type { Block } from '../wasm/walk.ts';
+import { type Block, itemsOf } from '../wasm/walk.ts';
 import type { StrictChecker } from './checker.ts';
 import { type AccessCode, emitLogged, emitLooks, lookedAt, movesLanes } from './compiled-accesses.ts';
 import { waitFunction } from './compiled-waits.ts';
@@ -17,7 +16,6 @@ import type { GroupState } from './fast-accesses.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';
 import {
   ACCESS_REGISTERS,
-  KNOWN_WAYS,
   SHADOW_ACCESS,
   SHADOW_BARRIERS,
   SHADOW_COMPLETE,
@@ -26,15 +24,9 @@ import {
   SHADOW_SCALARS,
   SHADOW_STORES,
   SHADOW_TOTAL,
-  SHADOW_TRAIL,
-  TRAIL_BLOCKS,
-  TRAIL_COUNT,
-  TRAIL_DISPATCH,
-  TRAIL_KNOWN,
-  TRAIL_RING,
 } from './registers.ts';
 import { accessSegment, type BlockPlan, planBlock, type Segment } from './segments.ts';
-import type { Executed } from './wait-states.ts';
+import { emitTrail, TrailBlocks } from './trails.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
 export class StrictInstrument implements Instrument {
@@ -43,8 +35,8 @@ export class StrictInstrument implements Instrument {
   checker: StrictChecker;
   private readonly plans = new WeakMap<Block, BlockPlan>();
   private readonly segments = new Map<number, Segment>();
-  /** The instructions of blocks, by the numbers that compiled code writes into a wavefront's trail. */
-  private readonly blocks: (readonly Executed[])[] = [];
+  /** By the numbers that compiled code writes into a wavefront's trail. */
+  readonly blocks = new TrailBlocks();
   /** Instructions that are checked alone, by pc / 4. */
   private readonly ones: StrictPlan[] = [];
   /** By function, the local that has the address of the wavefront's shadow: each block sets it. */
@@ -72,7 +64,7 @@ export class StrictInstrument implements Instrument {
         this.checker.look(this.wave as Wave, at, loaded.at(at));
       },
       strictRelease: (_wave, pc) => this.checker.release(this.wave as Wave, pc, this.ones[pc >>> 2] as StrictPlan),
-      strictPath: () => this.checker.traceBlock(this.wave as Wave, this.blocks),
+      strictPath: (_wave, pc) => this.checker.traceBlock(this.wave as Wave, this.blocks, pc),
       strictSegment: (_wave, pc) => this.checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
     };
   }
@@ -136,37 +128,14 @@ export class StrictInstrument implements Instrument {
   }
 
   /** Notes the block in the wavefront's trail, and asks about wait states when the way to it is not known. */
-  private emitTrail({ fn, module, wave, pc }: FunctionContext, { items, ending }: Block): void {
-    const executed = ending.kind === 'branch' ? [...items, ending.item] : items;
-    const number = this.blocks.push(executed) - 1;
-    const mark = Math.imul(number + 1, 0x85ebca6b);
-    const [shadow, way] = [this.shadowLocal(fn), fn.local('i32')];
-    fn.get(wave).memory('i32.load', WAVE_SHADOW).tee(shadow);
-    fn.get(shadow).memory('i32.load', TRAIL_COUNT).tee(way);
-    fn.i32(TRAIL_BLOCKS - 1)
-      .op('i32.and')
-      .i32(2)
-      .op('i32.shl')
-      .op('i32.add')
-      .i32(number)
-      .memory('i32.store', TRAIL_RING);
-    fn.get(shadow).get(way).i32(1).op('i32.add').memory('i32.store', TRAIL_COUNT);
-    // What is behind this block: the way to it, moved up by as much as its wait states are of the most that count; then itself.
-    const states = executed.reduce((sum, { instruction }) => sum + waitStates(instruction), 0);
-    const shift = Math.max(32 / TRAIL_BLOCKS, Math.ceil((32 * states) / MAX_WAIT_STATES));
-    fn.get(shadow).memory('i32.load', SHADOW_TRAIL).set(way);
-    fn.get(shadow);
-    if (shift < 32) fn.get(way).i32(shift).op('i32.shl').i32(mark).op('i32.xor');
-    else fn.i32(mark);
-    fn.memory('i32.store', SHADOW_TRAIL);
-    const known = module.global('i32');
-    fn.get(shadow).memory('i32.load', TRAIL_DISPATCH).i32(mark).op('i32.xor');
-    if (this.checker.dependsOnPath(executed)) fn.get(way).op('i32.xor');
-    fn.tee(way);
-    fn.globalGet(known).op('i32.ne').if();
-    fn.get(way).globalSet(known).get(shadow).get(way).call(isKnownWay(module)).op('i32.eqz').if();
-    fn.get(wave).i32(pc).call(this.index(module, 'strictPath')).end().end();
-    fn.release('i32', way);
+  private emitTrail(context: FunctionContext, block: Block): void {
+    const { fn, module, wave } = context;
+    const executed = itemsOf(block);
+    const shadow = this.shadowLocal(fn);
+    fn.get(wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    if (executed.length === 0) return;
+    const asks = this.checker.asksOfPath(executed);
+    emitTrail(context, shadow, this.blocks.add(executed), asks, this.index(module, 'strictPath'));
   }
 
   /** An instruction that the checker looks at each time, unless it is a wait or an access that compiled code can judge. Returns as `emit`. */
@@ -364,20 +333,4 @@ function dependsOnLanes({ needs, results, readsFirstLane, needsAllLanes }: Segme
     needs.some(({ lanes, orExec }) => lanes === undefined || orExec) ||
     results.some(({ lanes }) => lanes === undefined)
   );
-}
-
-/** (shadow, number of a way) → whether it is in the table of known ways; it is from now on. */
-function isKnownWay(module: WasmModule): WasmFunction {
-  return module.helper('strict.way', ['i32', 'i32'], ['i32'], (fn) => {
-    const [shadow, way, place] = [0, 1, fn.local('i32')];
-    fn.get(way)
-      .i32(0x9e3779b1)
-      .op('i32.mul')
-      .i32(32 - Math.log2(KNOWN_WAYS))
-      .op('i32.shr_u')
-      .i32(2)
-      .op('i32.shl');
-    fn.get(shadow).memory('i32.load', TRAIL_KNOWN).op('i32.add').tee(place).memory('i32.load').get(way).op('i32.eq');
-    fn.get(place).get(way).memory('i32.store');
-  });
 }

@@ -38,7 +38,7 @@ function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): St
   }
   const key = `${launch.mfma} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${JSON.stringify(descriptorRegisters(launch.descriptor))}`;
   let instrument = all.get(key);
-  if (instrument === undefined) {
+  if (instrument === undefined || instrument.blocks.areMany) {
     instrument = new StrictInstrument(checker, loaded);
     all.set(key, instrument);
   }

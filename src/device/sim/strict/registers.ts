@@ -20,20 +20,13 @@ export const SHADOW_COMPLETE = SHADOW_TOTAL + 12;
 /** i32: loads from memory into LDS that the wavefront has issued, and those of them that are known to be complete. */
 export const SHADOW_FLIGHTS = SHADOW_TOTAL + 16;
 export const SHADOW_FLIGHTS_DONE = SHADOW_TOTAL + 20;
-/**
- * i32: a number for the way to the block that comes next, one for the dispatch, how many blocks have been executed, the last TRAIL_BLOCKS of
- * them (wait-states.ts), and where the table of the ways that are known is.
- */
-export const SHADOW_TRAIL = SHADOW_TOTAL + 24;
-export const TRAIL_DISPATCH = SHADOW_TRAIL + 4;
-export const TRAIL_COUNT = SHADOW_TRAIL + 8;
-export const TRAIL_RING = SHADOW_TRAIL + 12;
-export const TRAIL_BLOCKS = 8;
+/** i32: where the table of the ways that have been looked at in the dispatch is (trails.ts), and 1 when nothing is missing on the last one. */
+export const SHADOW_WAYS = SHADOW_TOTAL + 24;
+export const SHADOW_IS_CLEAN = SHADOW_TOTAL + 28;
+/** v128: the last blocks that the wavefront has executed, as trails.ts has them. */
+export const SHADOW_TRAIL = SHADOW_TOTAL + 32;
 /** i32: who the wavefront is (race-page.ts), the barriers that its workgroup has passed, the table of pages (race-pages.ts) and its length. */
-export const TRAIL_KNOWN = TRAIL_RING + 4 * TRAIL_BLOCKS;
-/** Words of the table of known ways, by the upper bits of their numbers. */
-export const KNOWN_WAYS = 4096;
-export const SHADOW_ACTOR = TRAIL_KNOWN + 4;
+export const SHADOW_ACTOR = SHADOW_TRAIL + 16;
 export const SHADOW_EPOCH = SHADOW_ACTOR + 4;
 export const SHADOW_PAGES = SHADOW_ACTOR + 8;
 export const SHADOW_PAGE_COUNT = SHADOW_ACTOR + 12;
@@ -120,8 +113,9 @@ export class RegisterShadow {
    * LDS issued, those complete.
    */
   readonly outstanding: Int32Array;
-  /** From SHADOW_TRAIL on. */
-  readonly trail: Int32Array;
+  /** SHADOW_TRAIL, and the two words from SHADOW_WAYS on. */
+  readonly trail: Uint16Array;
+  private readonly ways: Int32Array;
   /** From SHADOW_ACTOR up to the log; then the log. */
   private readonly machine: Uint32Array;
   private readonly log: Uint32Array;
@@ -133,7 +127,8 @@ export class RegisterShadow {
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, SCALAR_WORDS);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
     this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 6);
-    this.trail = new Int32Array(buffer, offset + SHADOW_TRAIL, 4 + TRAIL_BLOCKS);
+    this.trail = new Uint16Array(buffer, offset + SHADOW_TRAIL, 8);
+    this.ways = new Int32Array(buffer, offset + SHADOW_WAYS, 2);
     this.machine = new Uint32Array(buffer, offset + SHADOW_ACTOR, (SHADOW_LOG - SHADOW_ACTOR) / 4);
     this.log = new Uint32Array(buffer, offset + SHADOW_LOG, (LOG_ENTRIES * LOG_ENTRY_BYTES) / 4);
   }
@@ -290,28 +285,19 @@ export class RegisterShadow {
     });
   }
 
-  /** A number for the way that a wavefront has come: that of the blocks of `lastBlocks`. The same that compiled code goes by. */
-  get way(): number {
-    return this.trail[0] as number;
+  /** A wavefront begins; `ways` is the place of the dispatch's table of ways. */
+  beginTrail(ways: number): void {
+    this.ways[0] = ways;
   }
 
-  /** The blocks that a wavefront has executed, the latest last; none since it left compiled code. */
-  lastBlocks(): number[] {
-    const count = this.trail[2] as number;
-    const length = Math.min(count, TRAIL_BLOCKS);
-    return Array.from({ length }, (_, n) => this.trail[3 + ((count - length + n) & (TRAIL_BLOCKS - 1))] as number);
-  }
-
-  /** A wavefront of a dispatch with this number begins; `known` is the place of the table of ways. */
-  beginTrail(dispatch: number, known: number): void {
-    this.trail[1] = Math.imul(dispatch, 0x9e3779b1);
-    this.trail[3 + TRAIL_BLOCKS] = known;
+  /** Tells compiled code whether nothing is missing on the way that has been looked at. */
+  setClean(isClean: boolean): void {
+    this.ways[1] = isClean ? 1 : 0;
   }
 
   /** The wavefront begins, or what it executes next is not known to follow. */
   forgetBlocks(): void {
-    this.trail[0] = 0;
-    this.trail[2] = 0;
+    this.trail.fill(0);
   }
 
   isScalarDefined(slot: number): boolean {

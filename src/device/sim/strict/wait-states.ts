@@ -27,10 +27,6 @@ export class KnownPaths {
   readonly steps = new Map<Instruction, Step>();
   /** Ways to an instruction on which nothing is missing (`wayTo`). */
   readonly clean = new Set<number>();
-  /** A way has been found on which something is missing. */
-  hasHazards = false;
-  /** Ways to a block that have been looked at, by numbers of the caller. */
-  readonly ways = new Set<number>();
 }
 
 /** Which instructions must know what has been executed before them. */
@@ -49,21 +45,66 @@ class PathNeeds extends HazardRules<never> {
   protected override report(): void {}
 }
 
-/** Ways that are remembered. */
-const MOST_WAYS = 1_000_000;
+/** A path as it has been executed. */
+abstract class PathRules extends HazardRules<number> {
+  protected path: readonly Executed[] = [];
+  protected index = 0;
+
+  protected abstract stepOf(instruction: Instruction): Step;
+
+  /** Whether an instruction of the path takes longer than any of the waits. */
+  protected abstract isLong(index: number): boolean;
+
+  protected override nearest(limit: number, matches: (step: Step) => boolean): Nearest<number> | undefined {
+    let between = 0;
+    for (let i = this.index - 1; i >= 0 && between < limit; i--) {
+      const { pc, instruction } = this.path[i] as Executed;
+      if (this.isLong(i)) return undefined;
+      const step = this.stepOf(instruction);
+      if (matches(step)) return { at: pc, step, between };
+      between += step.states;
+    }
+    return undefined;
+  }
+}
+
+/** Whether something is missing within a block. */
+class BlockHazards extends PathRules {
+  private isMissing = false;
+  protected override readonly stepOf: (instruction: Instruction) => Step;
+
+  constructor(target: TargetName, stepOf: (instruction: Instruction) => Step) {
+    super(target);
+    this.stepOf = stepOf;
+  }
+
+  of(block: readonly Executed[]): boolean {
+    this.isMissing = false;
+    this.path = block;
+    for (this.index = 0; this.index < block.length; this.index++) {
+      this.examine(this.stepOf((block[this.index] as Executed).instruction));
+    }
+    return this.isMissing;
+  }
+  /** Calls and returns end their blocks. */
+  protected override isLong(): boolean {
+    return false;
+  }
+  protected override report({ isShipped }: Hazard<number>): void {
+    this.isMissing ||= !isShipped;
+  }
+}
 
 const isCall = ({ row }: Instruction): boolean => row.operation === 's_swappc_b64' || row.operation === 's_call_b64';
 /** Bytes of an instruction that calls: a return address is behind it. */
 const CALL_BYTES = 4;
 
-export class PathHazards extends HazardRules<number> {
+export class PathHazards extends PathRules {
   private readonly reporter: Reporter;
   private readonly target: TargetName;
   private readonly paths: KnownPaths;
   /** Ways to an instruction that have been reported in this dispatch. */
   private readonly reported = new Set<number>();
-  private path: readonly Executed[] = [];
-  private index = 0;
   /** Nothing is missing before the instruction that is examined. */
   private isClean = true;
   private wave: Wave | undefined;
@@ -75,7 +116,7 @@ export class PathHazards extends HazardRules<number> {
     this.paths = paths;
   }
 
-  private stepOf(instruction: Instruction): Step {
+  protected override stepOf(instruction: Instruction): Step {
     let step = this.paths.steps.get(instruction);
     if (step === undefined) {
       step = makeStep(instruction, effectsOf(instruction), targetInfo(this.target).matrixWaits);
@@ -96,28 +137,28 @@ export class PathHazards extends HazardRules<number> {
     return false;
   }
 
-  /** Whether it is the first time that a block is entered by a way with this number. */
-  isNewWay(way: number): boolean {
-    const { ways } = this.paths;
-    if (ways.has(way)) return false;
-    if (ways.size >= MOST_WAYS) ways.clear();
-    ways.add(way);
-    return true;
+  /** Whether wait states are missing within a run of instructions. */
+  isMissing(run: readonly Executed[]): boolean {
+    return new BlockHazards(this.target, (instruction) => this.stepOf(instruction)).of(run);
   }
 
-  /** Looks at the instructions of a path from `first` on; those before only lead to them. */
-  follow(w: Wave, path: readonly Executed[], first: number): void {
+  /** Looks at the instructions of a path from `first` on; those before only lead to them. Returns whether nothing is missing. */
+  follow(w: Wave, path: readonly Executed[], first: number): boolean {
     this.wave = w;
     this.path = path;
+    let isAllClean = true;
     for (let index = first; index < path.length; index++) {
       const way = this.wayTo(index);
-      if (this.paths.clean.has(way) || this.reported.has(way)) continue;
-      this.index = index;
-      this.isClean = true;
-      this.examine(this.stepOf((path[index] as Executed).instruction));
-      if (this.isClean) this.paths.clean.add(way);
-      else this.reported.add(way);
+      if (this.paths.clean.has(way)) continue;
+      if (!this.reported.has(way)) {
+        this.index = index;
+        this.isClean = true;
+        this.examine(this.stepOf((path[index] as Executed).instruction));
+        (this.isClean ? this.paths.clean : this.reported).add(way);
+      }
+      isAllClean &&= this.paths.clean.has(way);
     }
+    return isAllClean;
   }
 
   /** A number for an instruction and the addresses of as many before it as wait states can count. */
@@ -129,20 +170,8 @@ export class PathHazards extends HazardRules<number> {
     return (hash >>> 0) * 2 ** 20 + (((this.path[index] as Executed).pc >>> 2) & 0xfffff);
   }
 
-  protected override nearest(limit: number, matches: (step: Step) => boolean): Nearest<number> | undefined {
-    let between = 0;
-    for (let i = this.index - 1; i >= 0 && between < limit; i--) {
-      const { pc, instruction } = this.path[i] as Executed;
-      if (this.isLong(i)) return undefined;
-      const step = this.stepOf(instruction);
-      if (matches(step)) return { at: pc, step, between };
-      between += step.states;
-    }
-    return undefined;
-  }
-
   /** Calls and returns take longer than any of the waits. A return is a jump to where a call would have come back. */
-  private isLong(index: number): boolean {
+  protected override isLong(index: number): boolean {
     const { instruction } = this.path[index] as Executed;
     if (isCall(instruction)) return true;
     if (instruction.row.operation !== 's_setpc_b64') return false;
@@ -155,7 +184,6 @@ export class PathHazards extends HazardRules<number> {
   protected override report({ rule, wait, isShipped, registers, producer }: Hazard<number>): void {
     if (isShipped) return;
     this.isClean = false;
-    this.paths.hasHazards = true;
     const { pc, instruction } = this.path[this.index] as Executed;
     const { at, step, between } = producer;
     this.reporter.report('hazards/wait-states', this.wave, pc, () => {

@@ -386,7 +386,7 @@ export class WasmModule {
   private readonly exports: { name: string; index: number }[] = [];
   private readonly globals: (
     | { readonly type: 'i32' | 'i64'; readonly value: number }
-    | { readonly type: 'v128'; readonly words: readonly number[] }
+    | { readonly type: 'v128'; readonly words: readonly number[]; readonly isMutable: boolean }
   )[] = [];
   private readonly constants = new Map<string | number, number>();
   private elements: readonly number[] = [];
@@ -451,6 +451,11 @@ export class WasmModule {
     return this.globals.length - 1;
   }
 
+  /** A mutable global of 128 bits that are 0; its index. */
+  vectorGlobal(): number {
+    return this.globals.push({ type: 'v128', words: [0, 0, 0, 0], isMutable: true }) - 1;
+  }
+
   /** The immutable global with a v128 constant; its index. */
   private constant(words: readonly number[]): number {
     const [w0, w1, w2, w3] = words as [number, number, number, number];
@@ -459,7 +464,7 @@ export class WasmModule {
     const key = isSplat ? w0 | 0 : words.map((w) => w | 0).join();
     let index = this.constants.get(key);
     if (index === undefined) {
-      index = this.globals.push({ type: 'v128', words }) - 1;
+      index = this.globals.push({ type: 'v128', words, isMutable: false }) - 1;
       this.constants.set(key, index);
     }
     return index;
@@ -515,7 +520,7 @@ export class WasmModule {
       for (const g of this.globals) {
         s.byte(TYPE_CODE[g.type]);
         if (g.type === 'v128') {
-          s.raw(Uint8Array.of(0, 0xfd, 12));
+          s.raw(Uint8Array.of(g.isMutable ? 1 : 0, 0xfd, 12));
           for (const word of g.words) s.word(word);
         } else {
           s.raw(Uint8Array.of(1, g.type === 'i32' ? 0x41 : 0x42));

@@ -29,7 +29,7 @@ export { atomicBytes } from './atomic.ts';
 export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';
 export type { MemoryContext } from './operand.ts';
 export { namedVector } from './operand.ts';
-export { emitScalarPlace } from './scalar.ts';
+export { emitScalarMove, emitScalarPlace } from './scalar.ts';
 export type { Frame, Transfer } from './transfer.ts';
 export type { Look } from './watched.ts';
 

@@ -84,6 +84,26 @@ export function emitScalarPlace(
   return true;
 }
 
+/** Moves the words of a scalar load from where `place`, a local, has them in wasm memory. */
+export function emitScalarMove(
+  { fn, wave }: MemoryContext,
+  instruction: Instruction,
+  { bytes }: LoadOperation,
+  place: number,
+): void {
+  const { encoding } = registerOf(instruction, 'sdst');
+  const data = fn.local('i32');
+  fn.get(wave)
+    .i32(4 * encoding)
+    .op('i32.add')
+    .set(data);
+  copyWords(fn, data, place, loadedWords(bytes / 4, encoding));
+  fn.release('i32', data);
+}
+
+/** Of so many words, those that have registers from one on. */
+const loadedWords = (words: number, data: number): number => (data === NULL ? 0 : Math.min(words, SCALARS - data));
+
 /** Sets `address` to that of `bytes` bytes at an offset of a buffer; when it does not hold them, `leave` sees a 1 on the stack. */
 function bufferAddress(
   code: Code,
@@ -149,7 +169,7 @@ export function emitScalarMemory(
   const data = registerOf(instruction, store ? 'sdata' : 'sdst').encoding;
   const base = registerOf(instruction, 'sbase').encoding;
   const words = op.bytes / 4;
-  const moved = store ? words : data === NULL ? 0 : Math.min(words, SCALARS - data);
+  const moved = store ? words : loadedWords(words, data);
   const soffset = operandNamed(instruction, 'soffset');
   // The descriptor's four words, or the two of the base, must be in the register file.
   if (soffset !== undefined && !isPlainScalar(soffset)) return false;
