@@ -141,7 +141,7 @@ describe('unusual cells', () => {
       read(path)
         .findings.map((f) => f.message)
         .join(),
-    ).toContain("is 'N/A' in some rows");
+    ).toContain("'N/A' of");
   });
 });
 

@@ -341,6 +341,15 @@ export class Recording {
     this.findings.push(made);
   }
 
+  /** Records something wrong that a file has in many places: the message gives the first as an example, the others are counted. */
+  reportAlike(rule: ProfileRuleId, file: string, message: string): void {
+    const key = `${rule}\0${file}`;
+    const first = this.examples.get(key) ?? message;
+    this.examples.set(key, first);
+    this.report(rule, file, first);
+  }
+  private readonly examples = new Map<string, string>();
+
   /** The agent with this key, created empty when new. */
   agent(key: string): Agent {
     let agent = this.agents.get(key);

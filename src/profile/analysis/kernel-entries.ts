@@ -2,7 +2,7 @@
 import { isTargetName, targetInfo } from '../../isa/index.ts';
 import type { KernelEntry, OmittedSection } from '../document.ts';
 import type { LaunchEntry } from '../launch.ts';
-import { isKnown, known, type Measure, ratio, unknown } from '../measure.ts';
+import { isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
 import { type Recording, type SampleLine, TIMING_REASONS, Timing } from '../recording.ts';
 import { classify } from './bottleneck.ts';
 import type { CriticalPath, SymbolShare } from './critical-path.ts';
@@ -11,6 +11,7 @@ import type { MetricSum, MetricTable } from './metrics.ts';
 import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
 import { overlongDispatches } from './overlong.ts';
 import { impossibleValues } from './plausible.ts';
+import { contradictingRows } from './plausible-rows.ts';
 import { ceilings, chipCeilings, kernelRoofline, type RoofSources } from './roofline.ts';
 import { largest } from './timeline.ts';
 import type { TraceFeatures } from './trace-features.ts';
@@ -163,23 +164,24 @@ export function kernelEntries(
     const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
     const simulated = r.simulated !== undefined;
     const roofline = kernelRoofline(sums, ceilings(agent, roofs), simulated);
+    /** Which dispatches have a counter, as a hash of them. */
+    const sets = new Set<number>();
     const counted = counterColumns.flatMap((column) => {
       let sum = 0;
       let n = 0;
+      let set = 0;
       for (const row of rows) {
         const value = row < column.sum.length ? column.sum[row] : Number.NaN;
         if (Number.isNaN(value)) continue;
         sum += value;
         n++;
+        set = Math.imul(set ^ row, 0x01000193);
       }
+      if (n > 0) sets.add(set);
       return n === 0 ? [] : [[column.name, { sum, dispatches: n }] as const];
     });
-    reportUneven(
-      r,
-      name,
-      rows.length,
-      [...sums, ...counted.map(([, sum]) => sum)].map(({ dispatches }) => dispatches),
-    );
+    const covers = [...sums, ...counted.map(([, sum]) => sum)].map(({ dispatches }) => dispatches);
+    reportUneven(r, name, rows.length, covers, sets.size);
     const launched = launches(r, rows, configCounts);
     const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
     const occupancy = kernelOccupancy(launched[0], agent?.arch);
@@ -193,6 +195,8 @@ export function kernelEntries(
             sums,
             counters: new Map(counted),
             waves: target === undefined ? undefined : launchedWaves(r, rows),
+            rows: contradictingRows(r, rows, agent),
+            meanNs: numberOf(times.meanNs),
             roofline: kernelRoofline(sums, chipCeilings(agent, { hbmGbps: roofs.hbmGbps })),
             measured: roofline,
             resident,
@@ -349,14 +353,18 @@ function residentWaves(sums: readonly MetricSum[]): Measure {
   return values.find(isKnown) ?? values[0] ?? unknown('there is no formula without an architecture');
 }
 
-/** Says when counters were collected over different dispatches of a kernel: their sums do not belong together. */
-function reportUneven(r: Recording, name: string, calls: number, dispatches: readonly number[]): void {
+/**
+ * Says when counters were collected over different dispatches of a kernel: their sums do not belong together. `dispatches` are how many of
+ * them the counters cover, `sets` how many different sets of them.
+ */
+function reportUneven(r: Recording, name: string, calls: number, dispatches: readonly number[], sets: number): void {
   const covers = [...new Set(dispatches.filter((n) => n > 0))].sort((a, b) => a - b);
-  if (covers.length < 2) return;
+  if (covers.length < 2 && sets < 2) return;
+  const cover = covers.length < 2 ? `different ${covers[0]}` : `${covers[0]} to ${covers.at(-1)}`;
   r.report(
     'profile/uneven-counters',
     r.sources[0]?.path ?? '',
-    `Counters of ${name} cover ${covers[0]} to ${covers.at(-1)} of its ${calls} dispatches; ratios use only the dispatches that have all their terms.`,
+    `Counters of ${name} cover ${cover} of its ${calls} dispatches; ratios use only the dispatches that have all their terms.`,
   );
 }
 

@@ -30,7 +30,7 @@ export function launchedWaves(r: Recording, rows: Int32Array): LaunchedWaves | u
 }
 
 /** Waves of a launch; 0 where its sizes are not recorded. Sizes of more than one dimension are -1 where only their product is. */
-function wavesOf([wx, wy, wz, gx, gy, gz]: ArrayLike<number> & Iterable<number>): number {
+export function wavesOf([wx, wy, wz, gx, gy, gz]: ArrayLike<number> & Iterable<number>): number {
   if (!(wx > 0 && gx > 0)) return 0;
   const of = (n: number): number => Math.max(1, n);
   const groups = Math.ceil(gx / wx) * Math.ceil(of(gy) / of(wy)) * Math.ceil(of(gz) / of(wz));

@@ -29,12 +29,24 @@ const MEASURED_SLACK = 1.25;
 const LEAST_WAVES = 0.9;
 const MOST_WAVES = 1.5;
 
+/** No GPU ends a dispatch in less: the packet processor alone takes longer. */
+const SHORTEST_NS = 50;
+
 /** Counters that count a part of what another one counts. Several parts of one whole exclude each other. */
-const PARTS: readonly (readonly [parts: readonly string[], whole: string])[] = [
+export const PARTS: readonly (readonly [parts: readonly string[], whole: string])[] = [
   [['TCC_EA_RDREQ_32B'], 'TCC_EA_RDREQ'],
   [['TCC_EA_WRREQ_64B'], 'TCC_EA_WRREQ'],
   [['TCC_EA0_RDREQ_32B', 'TCC_BUBBLE'], 'TCC_EA0_RDREQ'],
   [['TCC_EA0_WRREQ_64B'], 'TCC_EA0_WRREQ'],
+  [
+    [
+      ...['ADD', 'MUL', 'FMA', 'TRANS'].flatMap((kind) =>
+        ['F16', 'F32', 'F64'].map((type) => `SQ_INSTS_VALU_${kind}_${type}`),
+      ),
+      ...['SQ_INSTS_VALU_INT32', 'SQ_INSTS_VALU_INT64', 'SQ_INSTS_VALU_CVT'],
+    ],
+    'SQ_INSTS_VALU',
+  ],
 ];
 
 type Counters = ReadonlyMap<string, { readonly sum: number; readonly dispatches: number }>;
@@ -42,6 +54,10 @@ type Counters = ReadonlyMap<string, { readonly sum: number; readonly dispatches:
 export interface PlausibleInput {
   readonly counters: Counters;
   readonly waves: LaunchedWaves | undefined;
+  /** What single dispatches contradict, as `contradictingRows` says it. */
+  readonly rows: readonly string[];
+  /** Mean duration of the dispatches, where it is known. */
+  readonly meanNs: number | undefined;
   /** The kernel below the ceilings that were measured, where they were. */
   readonly measured: KernelRoofline;
   readonly sums: readonly MetricSum[];
@@ -56,6 +72,12 @@ export interface PlausibleInput {
 export function impossibleValues(input: PlausibleInput): string[] {
   const { sums, roofline, resident, maxWavesPerCu } = input;
   const found = [...contradictingCounters(input.counters), ...contradictingWaves(input.waves)];
+  // What all of them contradict together was said.
+  if (found.length === 0) found.push(...input.rows);
+  if (input.meanNs !== undefined && input.meanNs < SHORTEST_NS) {
+    const mean = Number(input.meanNs.toPrecision(3));
+    found.push(`a dispatch takes ${mean} ns on average, which no GPU can do: the times may be of another unit`);
+  }
   for (const { level, ofPeak, isMeasured } of input.measured.points) {
     if (level !== 'HBM' || !isMeasured || !isKnown(ofPeak) || ofPeak.value <= MEASURED_SLACK) continue;
     found.push(`the HBM bandwidth is ${percent(ofPeak.value)} of the peak that was measured (roofline.csv)`);
@@ -105,7 +127,8 @@ function contradictingCounters(counters: Counters): string[] {
     if (whole === undefined || parts.some(({ dispatches }) => dispatches !== whole.dispatches)) return [];
     const sum = parts.reduce((total, part) => total + part.sum, 0);
     if (sum <= SLACK * whole.sum) return [];
-    return [`${names.join(' and ')} count ${sum}, which is part of the ${whole.sum} of ${wholeName}`];
+    const what = names.length > 2 ? 'counters of kinds of it' : names.join(' and ');
+    return [`${what} count ${sum}, which is part of the ${whole.sum} of ${wholeName}`];
   });
 }
 

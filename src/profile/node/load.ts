@@ -104,7 +104,9 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   );
   const wideRank = (path: string) =>
     [/^timestamps\.csv$/, /^pmc_perf/, /^/].findIndex((name) => name.test(baseName(path))) + (timed.has(path) ? 0 : 3);
-  reportUnknown(files, new Set(byFormat.map(({ file }) => file)), recording);
+  const isRead = ({ file, format }: (typeof byFormat)[number]) =>
+    format !== 'att-part' || !OTHER_OUTPUT.test(baseName(file.path));
+  reportUnknown(files, new Set(byFormat.filter(isRead).map(({ file }) => file)), recording);
   reportOtherFormats(files, byFormat, recording);
   leaveOutCopies(byFormat, recording);
   byFormat.sort((a, b) => rank(a.format) - rank(b.format) || wideRank(a.file.path) - wideRank(b.file.path));
@@ -246,6 +248,15 @@ function hasTimes(file: DiskFile): boolean {
 const TABLE =
   /(?:^|_)(?:kernel_trace|counter_collection|memory_copy_trace|memory_allocation_trace|[a-z]+_api_trace|agent_info|pmc_perf.*|timestamps|sysinfo|roofline|SQC?_[A-Z_]+)\.csv$/;
 
+/** Names that rocprofv3 gives to its JSON files and databases. */
+const OTHER_OUTPUT = /(?:^|_)results\.(?:json|db)$/;
+
+/** Whether a file is what Git keeps in the place of a large one. */
+function isPointer(file: DiskFile): boolean {
+  if (file.size > 1024) return false;
+  return file.open((source) => new TextDecoder().decode(source.read(0, 64))).startsWith('version https://git-lfs');
+}
+
 /** Tables and folders packed by what is not read here. */
 const PACKED = /(?:\.(?:csv|json|db|att)\.(?:zip|zst|xz|bz2|lz4|7z)|\.(?:zip|7z|tar|tgz|tar\.(?:gz|xz|zst|bz2)))$/i;
 
@@ -278,6 +289,19 @@ function reportUnknown(files: readonly DiskFile[], known: ReadonlySet<DiskFile>,
     if (PACKED.test(file.path)) {
       const how = 'Of packed files only gzip (.csv.gz) is read: unpack it.';
       recording.report('profile/damaged-file', file.path, `The file is left out. ${how}`);
+      continue;
+    }
+    if (isPointer(file)) {
+      const how = 'Get the file that it stands for: git lfs pull.';
+      recording.report('profile/damaged-file', file.path, `The file is a pointer of Git LFS. It is left out. ${how}`);
+      continue;
+    }
+    if (OTHER_OUTPUT.test(baseName(file.path)) && !isOtherFormat(file)) {
+      recording.report(
+        'profile/damaged-file',
+        file.path,
+        'The file has the name of an output of rocprofv3, but not its content. It is left out.',
+      );
       continue;
     }
     if (!TABLE.test(baseName(file.path))) continue;

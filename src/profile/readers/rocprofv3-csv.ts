@@ -126,20 +126,33 @@ export function reportEmpty(recording: Recording, file: string): void {
 export function counterCell(r: Recording, file: string, name: string, text: string | undefined): number | undefined {
   const value = amount(text, name);
   if (value === undefined && !isEmptyCell(text)) {
-    r.report(
+    const example = `as '${(text as string).slice(0, 40)}' of ${name}`;
+    r.reportAlike(
       'profile/unreadable-counter',
       file,
-      `Counter ${name} is '${(text as string).slice(0, 40)}' in some rows, which is no number of a counter; those dispatches have no value of it.`,
+      `Some cells of counters, ${example}, are no numbers of a counter; those dispatches have no value of them.`,
     );
   }
   if (value !== undefined && isRounded(text as string)) {
-    r.report(
+    r.reportAlike(
       'profile/rounded-counter',
       file,
-      `Counter ${name} is '${text}' in some rows, which has too few digits for a count: it was rounded.`,
+      `Some counters, as ${name} with '${text}', have too few digits for a count: they were rounded.`,
     );
   }
   return value;
+}
+
+/** The same of a table with a row for each counter: rocprofv3 writes no row without a value. */
+function listedCell(r: Recording, file: string, name: string, text: string | undefined): number | undefined {
+  if (isEmptyCell(text)) {
+    r.reportAlike(
+      'profile/unreadable-counter',
+      file,
+      `Some rows, as one of ${name}, have no value of their counter; those dispatches have no value of it.`,
+    );
+  }
+  return counterCell(r, file, name, text);
 }
 
 /** Whether a count was written with an exponent and too few digits to be exact to one part in ten million. */
@@ -274,7 +287,7 @@ function counterCollection(h: Header, file: string, r: Recording, listed: boolea
   const agents = new CellIds((agent) => agentNames.id(r.machines.agentKey(machine, agent ?? '')));
   const queues = queueIds(r);
   const counterNames = new StringTable();
-  const counters = new CellIds((counter) => counterNames.id(counter as string));
+  const counters = new CellIds((counter) => counterNames.id((counter as string).trim()));
   if (at.name < 0) {
     r.report(
       'profile/unnamed-kernel',
@@ -287,8 +300,9 @@ function counterCollection(h: Header, file: string, r: Recording, listed: boolea
     const dispatchId = row.count(at.dispatch);
     if (dispatchId < 0) return badRow(r, file, 'the dispatch id is not a number');
     const counter = counterNames.get(row.id(counters, at.counter));
+    if (counter === '') return badRow(r, file, 'the counter has no name');
     const digits = row.digits(at.value);
-    const value = digits >= 0 ? digits : counterCell(r, file, counter, row.text(at.value));
+    const value = digits >= 0 ? digits : listedCell(r, file, counter, row.text(at.value));
     r.indexAll();
     const kernel = row.id(kernels, at.name);
     const process = row.id(processes, at.pid);
@@ -360,7 +374,7 @@ function listsInstances(source: ByteSource): boolean {
 
 /** Reads agent_info.csv: the GPUs and CPUs of a machine. */
 export function readAgentInfo(source: ByteSource, recording: Recording): void {
-  const agents: AgentFacts[] = [];
+  const agents = new Map<string, AgentFacts>();
   const ofKind = { gpus: 0, others: 0 };
   readCsv(
     source,
@@ -378,10 +392,8 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
           const which = `Agent ${node} is a GPU whose architecture the file does not tell`;
           recording.report('profile/bad-record', source.path, `${which}: its name is '${(arch ?? '').slice(0, 40)}'.`);
         }
-        const place = isGpu ? ofKind.gpus++ : ofKind.others++;
-        agents.push({
+        const facts = {
           key: `Agent ${node}`,
-          aliases: [`${isGpu ? 'GPU' : 'CPU'} ${place}`, `Agent ${cells[h.at('Node_Id')] ?? node}`],
           isGpu,
           name: cells[h.at('Product_Name')] || arch || undefined,
           arch: isGpu ? target : undefined,
@@ -390,12 +402,23 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
           xccCount: get(cells, 'Num_Xcc'),
           wavesPerCu: get(cells, 'Max_Waves_Per_Cu'),
           maxClockMhz: get(cells, 'Max_Engine_Clk_Fcompute'),
-        });
+        };
+        const before = agents.get(facts.key);
+        if (before !== undefined) return reportOtherAgent(recording, source.path, before, facts);
+        const place = isGpu ? ofKind.gpus++ : ofKind.others++;
+        const aliases = [`${isGpu ? 'GPU' : 'CPU'} ${place}`, `Agent ${cells[h.at('Node_Id')] ?? node}`];
+        agents.set(facts.key, { ...facts, aliases });
       };
     },
     textProblems(source.path, recording),
   );
-  recording.addAgents(dirName(source.path), source.path, agents);
+  recording.addAgents(dirName(source.path), source.path, [...agents.values()]);
+}
+
+/** Reports an agent of which one file says two things. */
+function reportOtherAgent(r: Recording, file: string, { aliases: _, ...before }: AgentFacts, now: AgentFacts): void {
+  if (JSON.stringify(before) === JSON.stringify(now)) return;
+  r.report('profile/agent-conflict', file, `${now.key} is described twice, not alike; the first counts.`);
 }
 
 /** When a call was: as its interval has it, on the clock of `clock`; and who made it. */

@@ -465,6 +465,8 @@ class Reader {
         thread: whole(thread_id),
         correlation: whole(membersOf(correlation_id).internal),
       });
+    } else if (membersOf(value).dispatch_info !== undefined) {
+      this.bad(`Records of the kind ${kind.slice(0, 40)}, which is not known, are of dispatches`);
     }
   }
 
