@@ -291,6 +291,7 @@ function reportUnknown(files: readonly DiskFile[], known: ReadonlySet<DiskFile>,
       recording.report('profile/damaged-file', file.path, `The file is left out. ${how}`);
       continue;
     }
+    if (recording.findings.some(({ place }) => place.file === file.path)) continue;
     if (isPointer(file)) {
       const how = 'Get the file that it stands for: git lfs pull.';
       recording.report('profile/damaged-file', file.path, `The file is a pointer of Git LFS. It is left out. ${how}`);
@@ -305,7 +306,6 @@ function reportUnknown(files: readonly DiskFile[], known: ReadonlySet<DiskFile>,
       continue;
     }
     if (!TABLE.test(baseName(file.path))) continue;
-    if (recording.findings.some(({ place }) => place.file === file.path)) continue;
     recording.report(
       'profile/damaged-file',
       file.path,
