@@ -149,7 +149,39 @@ describe('rows of a workload folder', () => {
     // Files that count from 1 have as many rows.
     expect(matched([1, 2, 3])).toEqual([10, 100, 1000]);
     expect(missing(folder([1, 2, 3]))).toEqual([]);
-    expect(codes(folder([2, 1, 0]))).toContain('profile/bad-row');
+  });
+
+  test.each([[[2, 1, 0]], [[0, 2, 1]], [[1, 0, 2]]])(
+    'of dispatches that ended in another order, %j, are matched by their numbers, too',
+    (numbers) => {
+      expect(matched(numbers)).toEqual([1, 10, 100]);
+      expect(codes(folder(numbers))).toEqual(codes(folder([0, 1, 2])));
+      const times = read({ 'timestamps.csv': rows(numbers, 'X'), 'pmc_perf.csv': rows([0, 1, 2], 'SQ_WAVES') });
+      expect(times.dispatches.total).toBe(3);
+      expect(times.kernels[0]).toMatchObject({ calls: 3, totalNs: { value: 1500 }, critical: { onPath: 3 } });
+    },
+  );
+
+  test('of a hundred dispatches keep their numbers where two late ones come before', () => {
+    const many = Array.from({ length: 100 }, (_, i) => i);
+    const late = [...many.slice(0, 70), 72, 73, 70, 71, ...many.slice(74)];
+    const path = mkdtempSync(join(temporary, 'm'));
+    const file = (numbers: readonly number[], counter: string) =>
+      `Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Kernel_Name,Start_Timestamp,End_Timestamp,${counter}\n${numbers
+        .map((n) => `${n},0,64,64,0,k${n},${1000 * n + 1},${1000 * n + 9},${n}\n`)
+        .join('')}`;
+    writeFileSync(join(path, 'pmc_perf.csv'), file(many, 'SQ_WAVES'));
+    writeFileSync(join(path, 'SQ_LEVEL_WAVES.csv'), file(late, 'SQ_BUSY_CYCLES'));
+    const { recording } = loadProfile([path]);
+    expect([...(recording.counters.column('SQ_LEVEL_WAVES:SQ_BUSY_CYCLES')?.sum.subarray(0, 100) ?? [])]).toEqual(many);
+    expect(recording.findings).toEqual([]);
+  });
+
+  test('of a number that another row has are left out, and it is said', () => {
+    expect(matched([0, 1, 1])).toEqual([1, 10, Number.NaN]);
+    const second = rows([0, 1, 1], 'SQ_BUSY_CYCLES').replace(/,6000,6500,10$/, ',7000,7500,10');
+    const document = read({ 'pmc_perf.csv': rows([0, 1, 2], 'SQ_WAVES'), 'SQ_LEVEL_WAVES.csv': second });
+    expect(codes(document)).toContain('profile/bad-row');
   });
 
   test('of GPUs with numbers of their own are counted', () => {

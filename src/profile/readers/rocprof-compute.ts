@@ -5,6 +5,7 @@ import type { MeasuredRoofline, Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, readCsv } from './csv.ts';
 import { badRow, counterCell, reportEmpty, reportTiming, textProblems } from './rocprofv3-csv.ts';
+import { RowNumbers } from './row-numbers.ts';
 import { amount, count, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
@@ -306,75 +307,17 @@ export function readWide(source: ByteSource, recording: Recording): void {
   const rows = readCsv(
     source,
     (header) => {
-      numbers = new RowNumbers(header);
-      return wideHandler(header, source.path, recording, numbers);
+      const of = new RowNumbers(
+        header,
+        wideHandler(header, source.path, recording, (cells) => of.next(cells)),
+      );
+      numbers = of;
+      return (cells) => of.row(cells);
     },
     textProblems(source.path, recording),
   );
+  numbers?.end(recording, source.path, agentKey(source.path));
   if (rows === 0) reportEmpty(recording, source.path);
-  numbers?.report(recording, source.path, recording.wideFiles);
-}
-
-/**
- * Which dispatch of its run a row of a wide file tells, counted from 0: by its number, where the numbers of rows grow, counted from the first of
- * the file; files of one run begin with 0 or 1. Where GPUs or processes have numbers of their own, rows are counted.
- */
-class RowNumbers {
-  private readonly at: number;
-  private readonly owner: readonly number[];
-  private first = 0;
-  private last = -1;
-  private rows = 0;
-  /** GPU and process of the last row. */
-  private before = '';
-  private areCounted: boolean;
-  private readonly name: string;
-
-  constructor(h: Header) {
-    this.at = h.at('Dispatch_ID', 'Index');
-    this.owner = [h.at('GPU_ID'), h.at('PID')];
-    this.areCounted = this.at < 0;
-    this.name = h.names[this.at] ?? '';
-  }
-
-  /** Undefined for a row whose number does not grow. */
-  next(cells: readonly string[]): number | undefined {
-    const id = count(cells[this.at]);
-    const owner = this.owner.map((at) => cells[at] ?? '').join();
-    if (!this.areCounted && (id < 0 || id <= this.last)) {
-      if (id < 0 || owner === this.before) return undefined;
-      this.areCounted = true;
-    }
-    this.before = owner;
-    if (this.rows === 0) this.first = id;
-    this.last = id;
-    const row = this.rows++;
-    return this.areCounted ? row : id - this.first;
-  }
-
-  /** Says what the numbers of a file that has been read show: dispatches without a row, and numbers that other files do not have. */
-  report(r: Recording, file: string, others: Map<string, { readonly first: number; readonly rows: number }>): void {
-    const { areCounted, first, last, rows, name } = this;
-    if (areCounted || rows === 0) return;
-    const missing = last - first + 1 - rows;
-    if (missing > 0) {
-      r.report(
-        'profile/missing-rows',
-        file,
-        `${name} goes from ${first} to ${last}, and ${missing} of these have no row here.`,
-      );
-    }
-    const folder = agentKey(file);
-    const before = others.get(folder);
-    if (before === undefined) others.set(folder, { first, rows });
-    else if (before.first !== first && before.rows !== rows) {
-      r.report(
-        'profile/missing-rows',
-        file,
-        `It has ${rows} rows from ${name} ${first} on, and another file of its folder ${before.rows} from ${before.first} on: which of them are of one dispatch is not certain.`,
-      );
-    }
-  }
 }
 
 /** What tells the dispatch of a row apart from others of its file: id, process, kernel and time, or, in files without times, all cells. */
@@ -384,7 +327,13 @@ function identityOf(h: Header): (cells: string[]) => string | undefined {
   return (cells) => (at[0] < 0 ? undefined : (at[4] < 0 ? cells : at.map((index) => cells[index] ?? '')).join('\0'));
 }
 
-function wideHandler(h: Header, file: string, r: Recording, numbers: RowNumbers): CellsHandler {
+/** `positionOf` tells which dispatch of its run a row is of; undefined for one that is not known. */
+function wideHandler(
+  h: Header,
+  file: string,
+  r: Recording,
+  positionOf: (cells: readonly string[]) => number | undefined,
+): CellsHandler {
   const prefix = passPrefix(file);
   const scalars: { index: number; name: string }[] = [];
   const channels = new Map<string, number[]>();
@@ -426,8 +375,8 @@ function wideHandler(h: Header, file: string, r: Recording, numbers: RowNumbers)
       if (before !== undefined && !add(cells, before)) r.reportTwice(file, 'Dispatches');
       return;
     }
-    const position = numbers.next(cells);
-    if (position === undefined) return badRow(r, file, 'its dispatch number is not larger than the one before');
+    const position = positionOf(cells);
+    if (position === undefined) return badRow(r, file, 'another row has their dispatch number, or they have none');
     const row = dispatchRow(cells, position);
     if (key !== undefined) seen.set(key, row);
     if (row !== undefined) add(cells, row);
