@@ -51,6 +51,35 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
     expect(stderr).toContain("no kernel that ran has a place 'nowhere'");
   });
 
+  test('what a function returned, functions and their types, variables of an outer one by its name', async () => {
+    const lines = [
+      'finish',
+      'print $1 * 2',
+      'print twice',
+      'ptype second',
+      'whatis weight',
+      'delete',
+      'break twice if first::i == 71',
+      'continue',
+      'print first::i',
+      'print first::neighbour - value',
+      'print second::n',
+    ];
+    const options = ['--break', 'twice', '--commands', script('returned', [...lines, 'quit'])];
+    const { stderr } = await execHip('gfx942', await program, [], options);
+    const said = stderr.split(/^\(wavesmith\) .*\n/m).map((text) => text.trim());
+    expect(said[1]).toMatch(/^run till exit from #0 .* in twice<float> at /);
+    expect(said[1]).toMatch(/^step: .*debugged\.cpp:\d+\nvalue returned is \$1 = 5$/m);
+    expect(said[2]).toBe('$1 * 2 = 10');
+    expect(said[3]).toMatch(/^twice = \{float \(float\)\} 0x[0-9a-f]+ <_Z5twiceIfET_S0_>$/);
+    expect(said[4]).toBe('type = void (float *, int)');
+    expect(said[5]).toContain("'weight' is no register, argument or variable here");
+    expect(said[8]).toMatch(/^breakpoint 2: .*, lane 7, /);
+    expect(said[9]).toBe('first::i = 71');
+    expect(said[10]).toBe('first::neighbour - value = 0');
+    expect(said[11]).toContain("'second::n' is no register, argument or variable here");
+  });
+
   test("values as gdb shows them: arrays, structs behind pointers, formats, sizes, frames' variables", async () => {
     const lines = [
       'up',

@@ -309,6 +309,7 @@ export class WavesmithDebugSession extends DebugSession {
       print: (text) => printed.push(text),
       displays: this.displays,
       stopsAtEnd: this.leader?.stopsAtEnd === true,
+      hasGoneOn: true,
       examined: this.examined,
     };
     return { session, printed };

@@ -384,11 +384,25 @@ class Reader {
       if (entry.tag === TAG.lexicalBlock) return;
       const isInlined = entry.tag === TAG.inlinedSubroutine;
       const call = isInlined ? this.callOf(entry) : undefined;
-      frames.unshift({ name: this.nameOf(entry), key: entry.at, isInlined, call, begins: this.beginOf(entry) });
+      frames.unshift({
+        name: this.nameOf(entry),
+        key: entry.at,
+        isInlined,
+        call,
+        begins: this.beginOf(entry),
+        returns: () => this.typeOf(entry),
+        signature: () => this.signatureOf(entry),
+      });
     });
     if (this.framesByAddress.size >= MAX_FRAMES) this.framesByAddress.clear();
     this.framesByAddress.set(address, frames);
     return frames;
+  }
+
+  private signatureOf(entry: Entry): string {
+    const parameters = entry.children.filter((child) => child.tag === TAG.formalParameter);
+    const names = parameters.map((child) => this.typeOf(child)?.name ?? UNKNOWN.name);
+    return `${this.typeOf(entry)?.name ?? 'void'} (${names.length === 0 ? 'void' : names.join(', ')})`;
   }
 
   private callOf(entry: Entry): DebugCall | undefined {
@@ -491,9 +505,14 @@ class Reader {
     return holder === undefined ? '' : `${holder}::`;
   }
 
-  private variable(entry: Entry, name: string, isGlobal: boolean, frameBase: Uint8Array | undefined): DebugVariable {
+  /** The type of a variable, or what a function returns; undefined where none is given. */
+  private typeOf(entry: Entry): DebugType | undefined {
     const typeAt = this.inherited(entry, AT.type)?.value;
-    const type = typeof typeAt === 'number' ? this.type(this.byOffset.get(typeAt), 0) : UNKNOWN;
+    return typeof typeAt === 'number' ? this.type(this.byOffset.get(typeAt), 0) : undefined;
+  }
+
+  private variable(entry: Entry, name: string, isGlobal: boolean, frameBase: Uint8Array | undefined): DebugVariable {
+    const type = this.typeOf(entry) ?? UNKNOWN;
     const context: LocationContext = {
       frameBase: frameBase === undefined ? undefined : quiet(() => registerOf(frameBase)),
       address: (index) => this.indexedAddress(index, entry.unit),

@@ -47,6 +47,10 @@ export interface DebugFrame {
   readonly call: DebugCall | undefined;
   /** The address at which execution enters it. */
   readonly begins: number | undefined;
+  /** What it returns; undefined for `void`. */
+  returns(): DebugType | undefined;
+  /** Its type as C writes it: `int (float, int *)`. */
+  signature(): string;
 }
 
 /** What the debug information says of an address. */

@@ -212,7 +212,7 @@ export class Breakpoints {
     return this.byPc.has(pc);
   }
 
-  /** Before an instruction; undefined to go on. `counts`: this is the first time that execution comes here. */
+  /** Before an instruction; undefined to go on. `counts`: execution comes here, and is not only looked through. */
   arrive(w: Wave, pc: number, counts: boolean, log: (text: string) => void): Arrival | undefined {
     const here = this.byPc.get(pc);
     if (here === undefined) return undefined;
@@ -270,9 +270,9 @@ export class Breakpoints {
     });
   }
 
-  /** The first watched value that differs from when this was last asked. */
-  changed(waves: readonly Wave[]): { watchpoint: Watchpoint; before: Operand | undefined; after: Operand } | undefined {
-    let found: { watchpoint: Watchpoint; before: Operand | undefined; after: Operand } | undefined;
+  /** The watched values that differ from when this was last asked. */
+  changed(waves: readonly Wave[]): { readonly watchpoint: Watchpoint; readonly change: Change }[] {
+    const found: { readonly watchpoint: Watchpoint; readonly change: Change }[] = [];
     for (const watchpoint of this.watchpoints) {
       if (!watchpoint.isEnabled || watchpoint.access !== 'change') continue;
       const after = this.valueOf(watchpoint, waves);
@@ -280,7 +280,7 @@ export class Breakpoints {
       const before = watchpoint.last;
       watchpoint.last = after;
       if (watchpoint.condition !== undefined && !this.isConditionMet(watchpoint, waves)) continue;
-      found ??= { watchpoint, before, after };
+      found.push({ watchpoint, change: { text: watchpoint.expression.text, before, after } });
     }
     return found;
   }
@@ -290,8 +290,9 @@ export class Breakpoints {
     return this.watchpoints.some((one) => one.isEnabled && one.place !== undefined);
   }
 
-  /** The first watchpoint whose place the next instruction of a wave reads, or also writes. */
-  accessed(w: Wave, pc: number, bound: BoundInstruction, waves: readonly Wave[]): NotedAccess | undefined {
+  /** The watchpoints whose places the next instruction of a wave reads, or also writes. */
+  accessed(w: Wave, pc: number, bound: BoundInstruction, waves: readonly Wave[]): NotedAccess[] {
+    const noted: NotedAccess[] = [];
     for (const watchpoint of this.watchpoints) {
       const { place, wave, lane, access, isEnabled } = watchpoint;
       if (!isEnabled || place === undefined) continue;
@@ -300,9 +301,9 @@ export class Breakpoints {
       const found = this.watcher.accessOf(place, isOwner, isOwnGroup, lane, w, pc, bound);
       if (found === undefined || (access === 'read' && !found.reads)) continue;
       if (watchpoint.condition !== undefined && !this.isConditionMet(watchpoint, waves)) continue;
-      return { watchpoint, access: found, before: this.valueOf(watchpoint, waves) };
+      noted.push({ watchpoint, access: found, before: this.valueOf(watchpoint, waves) });
     }
-    return undefined;
+    return noted;
   }
 
   /** What an access watchpoint says, behind the access or before it. */
@@ -325,6 +326,11 @@ export class Breakpoints {
   private valueOf({ expression, wave, lane, frame }: Watchpoint, waves: readonly Wave[]): Operand | undefined {
     const w = wave === undefined ? undefined : waves.find((one) => isWave(one, wave));
     return valueInFrame(expression, w, lane, this.source, frame);
+  }
+
+  /** Counts anew. */
+  forgetHits(): void {
+    for (const one of [...this.breakpoints, ...this.watchpoints]) one.hits = 0;
   }
 
   /** Forgets what was seen: after going back nothing has changed yet. */

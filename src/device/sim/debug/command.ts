@@ -22,6 +22,8 @@ export interface CommandSession {
   collecting?: { readonly breakpoint: Breakpoint | Watchpoint; readonly lines: string[] } | undefined;
   /** Where `x` without an address goes on, and the letters of its format. */
   examined?: { readonly place: string; readonly letters: string } | undefined;
+  /** Whether execution has gone on since the session began. */
+  hasGoneOn?: boolean;
   /** The source lines that were listed last since the stop. */
   listed?: { readonly file: string; readonly from: number; readonly to: number } | undefined;
 }

@@ -22,6 +22,7 @@ import {
   sourceLine,
 } from './command.ts';
 import { completionsOf } from './complete.ts';
+import type { Debugger } from './debugger.ts';
 import { parseExpression } from './expression.ts';
 import { disassemble, listCommand } from './list-commands.ts';
 import { backtrace, evaluate, selectedWave, wavesText } from './look.ts';
@@ -53,11 +54,26 @@ function step(
   return { kind: 'step', count: count(words[0], 1, MOST_STEPS, 'steps'), unit: byLine ? 'line' : 'instruction', over };
 }
 
+function requireHistory(d: Debugger): void {
+  if (d.hasHistory) return;
+  throw new WavesmithError('run/no-history', `There is no past to go back to: ${d.whyNoHistory}.`);
+}
+
+/** `continue N` ignores the breakpoint of this stop N - 1 times. */
+function goOn({ debugger: { breakpoints, lastHit }, print }: CommandSession, { words: [n] }: CommandLine): Resume {
+  const passes = count(n, 1, MOST_STEPS, 'passes') - 1;
+  const here = breakpoints.breakpoints.find((b) => b.id === lastHit[0]);
+  if (n !== undefined && here === undefined) throw bad('This is no stop at a breakpoint, so there is none to pass.');
+  if (here !== undefined && passes > 0) {
+    here.ignoring = passes;
+    print(`breakpoint ${here.id} is passed ${passes} times`);
+  }
+  return { kind: 'continue' };
+}
+
 function back(session: CommandSession, to: BackTarget, words: readonly string[] = []): Resume {
   const d = session.debugger;
-  if (!d.hasHistory) {
-    throw new WavesmithError('run/no-history', `There is no past to go back to: ${d.whyNoHistory}.`);
-  }
+  requireHistory(d);
   const byLine = d.selected !== undefined && d.lineAt(d.pc) !== undefined;
   const target = to === 'line' && !byLine ? 'instruction' : to === 'line over' && !byLine ? 'instruction over' : to;
   return { kind: 'back', to: target, count: count(words[0], 1, MOST_STEPS, 'steps') };
@@ -94,15 +110,36 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: 'run until the function that is shown returns',
     run: (s) => {
       const d = s.debugger;
-      if (d.frame + 1 >= d.framesOf(selectedWave(d)).length) throw bad('This is the kernel itself: nothing called it.');
+      const frames = backtrace(d, selectedWave(d));
+      if (d.frame + 1 >= frames.length) throw bad('This is the kernel itself: nothing called it.');
+      show(s, [`run till exit from ${frames[d.frame]?.text}`]);
       return { kind: 'finish' };
     },
   },
   {
-    names: ['continue', 'c', 'run'],
-    usage: 'continue',
-    summary: 'run to the next breakpoint',
-    run: () => ({ kind: 'continue' }),
+    names: ['continue', 'c'],
+    usage: 'continue [N]',
+    summary: 'run to the next breakpoint; N: pass this one N - 1 times',
+    run: goOn,
+  },
+  {
+    names: ['run'],
+    usage: 'run',
+    summary: 'run to the first breakpoint; later: from the start of the dispatch again, without what was changed',
+    run: (s) => {
+      if (s.hasGoneOn !== true) return { kind: 'continue' };
+      requireHistory(s.debugger);
+      return { kind: 'restart' };
+    },
+  },
+  {
+    names: ['start', 'starti'],
+    usage: 'start',
+    summary: 'go to the first instruction of the dispatch',
+    run: (s) => {
+      requireHistory(s.debugger);
+      return { kind: 'time', time: 0 };
+    },
   },
   {
     names: ['advance', 'run-to'],

@@ -4,18 +4,20 @@
 //
 // All waves run in one thread in a fixed order, so they stop together. Time is the number of instructions that all waves of the dispatch
 // have executed. Going back restores the checkpoint before and runs on to the wanted moment, the same way as the first time.
-import { type DescriptorRegisters, descriptorRegisters } from '../../../codeobject/index.ts';
+import { type DebugType, type DescriptorRegisters, descriptorRegisters } from '../../../codeobject/index.ts';
 import type { DeviceFault } from '../../fault.ts';
 import { type DispatchInfo, type Monitor, Rewind, type Rewindable } from '../dispatch/monitor.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
+import { sourceName } from '../tools/symbols.ts';
 import { type Arrival, Breakpoints, isWave, keyOf, type NotedAccess } from './breakpoints.ts';
 import { beginningAt, type Frame, framesAt, lineText } from './frames.ts';
 import { type Checkpoint, History } from './history.ts';
 import { behindPrologue } from './places.ts';
 import { Remembered } from './remembered.ts';
+import { returnedValue } from './returned.ts';
 import { activeLanes, loadFrom } from './scope.ts';
 import type { ScopeSource, SelectedFrame } from './scope-source.ts';
 import { type Goal, Search, type SearchView } from './search.ts';
@@ -47,7 +49,9 @@ interface OwnState {
 }
 
 /** Why it stops, without where. */
-interface Why extends Omit<Stop, 'wave' | 'pc' | 'time'> {
+interface Why extends Omit<Stop, 'wave' | 'pc' | 'time' | 'returned'> {
+  /** The type of what a function has just returned. */
+  readonly returns?: DebugType | undefined;
   /** Inlined functions that begin there and are hidden: execution stands at their call. */
   readonly hidden?: number | undefined;
 }
@@ -60,8 +64,9 @@ interface Running {
   readonly time: number;
   readonly executed: number;
   readonly start: StepStart;
-  /** Of `finish`: the function that is to be left. */
+  /** Of `finish`: the function that is to be left, and what it returns. */
   readonly left: Left;
+  readonly returns?: DebugType | undefined;
 }
 
 /** A monitor that stops. */
@@ -97,12 +102,12 @@ export class Debugger implements Monitor, ScopeSource {
   private groups = new Map<Workgroup, readonly Wave[]>();
   private history: History<OwnState> | undefined;
   /** An access to a watched place by the instruction that is executed, and by the one before. */
-  private noted: NotedAccess | undefined;
-  private accessed: NotedAccess | undefined;
+  private noted: readonly NotedAccess[] = [];
+  private accessed: readonly NotedAccess[] = [];
   private search: Search | undefined;
   private goal: Goal | undefined;
-  /** The latest moment that was reached: what comes up to it has been counted and logged. */
-  private latest = -1;
+  /** What is watched has no value before the first instruction. */
+  private beginsAnew = false;
 
   constructor(options: DebuggerOptions) {
     this.options = options;
@@ -133,6 +138,9 @@ export class Debugger implements Monitor, ScopeSource {
   interrupt(): void {
     this.interrupted = true;
   }
+
+  /** Breakpoints and watchpoints of this stop. */
+  lastHit: readonly number[] = [];
 
   /** An interrupt waits for the next instruction. */
   get isInterrupted(): boolean {
@@ -197,6 +205,18 @@ export class Debugger implements Monitor, ScopeSource {
     );
   }
 
+  frameNamed(w: Wave, name: string): SelectedFrame | undefined {
+    return this.asSelected(
+      w,
+      this.framesOf(w).find((f) => f.name === name || f.name?.replace(/<.*>$/, '') === name),
+    );
+  }
+
+  codeNamed(name: string): number | undefined {
+    const { symbols } = this.options.symbols;
+    return (symbols.find((s) => s.name === name) ?? symbols.find((s) => sourceName(s.name) === name))?.address;
+  }
+
   private asSelected(w: Wave, frame: Frame | undefined): SelectedFrame | undefined {
     if (frame === undefined) return undefined;
     const depth = (this.facts.get(w)?.calls?.depth ?? 0) - frame.level;
@@ -235,10 +255,7 @@ export class Debugger implements Monitor, ScopeSource {
   /** Makes a change of registers or memory; it is made again whenever execution comes here again. */
   change(apply: () => void): void {
     if (this.history === undefined) apply();
-    else {
-      this.history.change(this.time, apply);
-      this.latest = this.time;
-    }
+    else this.history.change(this.time, apply);
     this.breakpoints.refresh(this.allWaves);
   }
 
@@ -296,7 +313,7 @@ export class Debugger implements Monitor, ScopeSource {
 
   /** Keeps what the instruction that is executed now does with places that are watched. */
   private noteAccess(w: Wave, loadedPc: number, bound: BoundInstruction): void {
-    this.noted = undefined;
+    this.noted = [];
     if (!this.breakpoints.watchesAccesses || this.search !== undefined || this.goal !== undefined) return;
     if (this.isOver || this.running.resume.kind === 'detach' || w.pc !== loadedPc) return;
     this.noted = this.breakpoints.accessed(w, loadedPc, bound, this.allWaves);
@@ -317,6 +334,10 @@ export class Debugger implements Monitor, ScopeSource {
       facts = { calls: facts.calls.outer };
       this.facts.set(w, facts);
     }
+    if (this.beginsAnew) {
+      this.beginsAnew = false;
+      this.breakpoints.refresh(this.allWaves);
+    }
     if (this.search !== undefined) {
       if (this.time < this.search.limit) this.search.look(w, pc, this.time, bound);
       else this.endSearch();
@@ -324,21 +345,20 @@ export class Debugger implements Monitor, ScopeSource {
     }
     if (this.goal !== undefined) {
       if (this.time < this.goal.time) return;
-      const { reason, change, hit, byLine } = this.goal;
+      const { reason, changes, hit, byLine } = this.goal;
       this.goal = undefined;
       const hidden = byLine === true ? beginningAt(this.info, pc) : 0;
-      return this.stop(w, pc, { reason, change, hit, hidden });
+      return this.stop(w, pc, { reason, changes, hit, hidden });
     }
     if (this.running.resume.kind === 'detach' && !this.interrupted) return;
     const why = this.whyStop(w, pc, facts);
-    if (this.time > this.latest) this.latest = this.time;
     if (why !== undefined) return this.stop(w, pc, why);
   }
 
   after(w: Wave, loadedPc: number, bound: BoundInstruction): void {
     this.time++;
     if (this.isOver) return;
-    if (this.noted !== undefined) this.accessed = this.noted;
+    this.accessed = this.noted;
     const facts = this.facts.get(w);
     if (facts === undefined) return;
     const pc = loadedPc - this.options.code.base;
@@ -386,35 +406,43 @@ export class Debugger implements Monitor, ScopeSource {
     const { running } = this;
     const isResumed = this.time === running.time && w === this.held;
     const watched = this.breakpoints.watchpoints.length > 0 ? this.watched() : undefined;
-    if (watched !== undefined) return watched;
-    if (!isResumed && this.breakpoints.isAt(pc)) {
-      const arrival = this.breakpoints.arrive(w, pc, this.time > this.latest, this.options.front.logged);
-      if (arrival !== undefined) return this.atBreakpoint(w, arrival);
-    }
-    return this.endsRun(w, pc, facts);
+    const arrival =
+      !isResumed && this.breakpoints.isAt(pc)
+        ? this.breakpoints.arrive(w, pc, true, this.options.front.logged)
+        : undefined;
+    if (arrival === undefined) return watched ?? this.endsRun(w, pc, facts);
+    const reached = this.atBreakpoint(w, arrival);
+    if (watched === undefined) return reached;
+    // The instruction before changed what is watched, and this one has a breakpoint: one stop for both.
+    const hit = [...(watched.hit ?? []), ...arrival.hit];
+    return { ...watched, hit, note: arrival.note, commands: [...(watched.commands ?? []), ...arrival.commands] };
   }
 
   private atBreakpoint(w: Wave, { hit, lane, note, commands }: Arrival): Why {
-    this.select(w);
+    // The lane that was looked at stays selected while its wave does.
+    if (this.selected !== w) this.select(w);
     if (lane !== undefined) this.lane = lane;
     return { reason: 'breakpoint', hit, note, commands };
   }
 
   private watched(): Why | undefined {
     const { accessed } = this;
-    this.accessed = undefined;
-    const found = this.breakpoints.changed(this.allWaves);
-    if (found === undefined && accessed !== undefined) {
-      const { watchpoint } = accessed;
-      if (this.time > this.latest) watchpoint.hits++;
-      const change = this.breakpoints.accessChange(accessed, this.allWaves, false);
-      return { reason: 'watchpoint', change, hit: [watchpoint.id], commands: watchpoint.commands };
-    }
-    if (found === undefined) return undefined;
-    const { watchpoint, before, after } = found;
-    if (this.time > this.latest) watchpoint.hits++;
-    const change = { text: watchpoint.expression.text, before, after };
-    return { reason: 'watchpoint', change, hit: [watchpoint.id], commands: watchpoint.commands };
+    this.accessed = [];
+    const found = [
+      ...this.breakpoints.changed(this.allWaves),
+      ...accessed.map((one) => ({
+        watchpoint: one.watchpoint,
+        change: this.breakpoints.accessChange(one, this.allWaves, false),
+      })),
+    ];
+    if (found.length === 0) return undefined;
+    for (const { watchpoint } of found) watchpoint.hits++;
+    return {
+      reason: 'watchpoint',
+      changes: found.map(({ change }) => change),
+      hit: found.map(({ watchpoint }) => watchpoint.id),
+      commands: found.flatMap(({ watchpoint }) => watchpoint.commands ?? []),
+    };
   }
 
   /** Whether a step, `until` or `finish` ends before this instruction. */
@@ -427,7 +455,8 @@ export class Debugger implements Monitor, ScopeSource {
     if (resume.kind === 'until') return resume.pc === pc && w.executed > executed ? { reason: 'reached' } : undefined;
     const now = facts.calls?.depth ?? 0;
     if (resume.kind === 'finish') {
-      return isLeft(this.options, left, pc, now) ? { reason: 'step', hidden: beginningAt(this.info, pc) } : undefined;
+      if (!isLeft(this.options, left, pc, now)) return undefined;
+      return { reason: 'step', hidden: beginningAt(this.info, pc), returns: this.running.returns };
     }
     if (resume.kind !== 'step' || w.executed === executed) return undefined;
     if (resume.over && now > start.depth) return undefined;
@@ -469,7 +498,15 @@ export class Debugger implements Monitor, ScopeSource {
       executed: w?.executed ?? 0,
       start: { pc: inner?.pc ?? 0, depth, key: inner?.key, line: lineText(inner?.line) },
       left: { depth: depth - (chosen?.level ?? 0), key: chosen?.isInlined === true ? chosen.key : undefined },
+      returns: resume.kind === 'finish' && chosen?.isInlined === false ? this.returnTypeOf(chosen) : undefined,
     };
+  }
+
+  private returnTypeOf({ pc, key }: Frame): DebugType | undefined {
+    return this.info
+      ?.frames(pc)
+      .find((f) => f.key === key)
+      ?.returns();
   }
 
   private async stop(w: Wave | undefined, pc: number, why: Why): Promise<void> {
@@ -478,11 +515,14 @@ export class Debugger implements Monitor, ScopeSource {
     else if (!w.isActive(this.lane)) this.lane = activeLanes(w)[0] ?? 0;
     this.held = w;
     this.heldPc = pc;
-    const { hidden = 0, ...shown } = why;
+    const { hidden = 0, returns, ...shown } = why;
     this.hidden = hidden;
+    this.lastHit = why.hit ?? [];
     this.frame = 0;
     this.isStopped = true;
-    let next = await this.options.front.stopped({ wave: w, pc, time: this.time, ...shown });
+    const value = w && returnedValue(returns, w, this.lane, this.loadAs(w));
+    const returned = value && { value, number: this.remembered.keep(value) };
+    let next = await this.options.front.stopped({ wave: w, pc, time: this.time, ...shown, returned });
     // A step into a function that was inlined here executes nothing.
     while (next.kind === 'step' && next.unit === 'line' && !next.over && this.hidden > 0 && this.selected === w) {
       this.hidden--;
@@ -491,12 +531,25 @@ export class Debugger implements Monitor, ScopeSource {
       else next = await this.options.front.stopped({ wave: w, pc, time: this.time, reason: 'step' });
     }
     if (next.kind === 'quit') throw new DebuggerQuit('The debugger was left.');
+    if (next.kind === 'restart') this.restart();
     if (next.kind === 'time' && next.time > this.time) this.goal = { time: next.time, reason: 'reached' };
     else if (next.kind === 'back' || next.kind === 'time') this.goBack(next);
     if (next.kind === 'detach') this.isOver = !this.options.front.stopsAtEnd;
     this.running = this.runningFrom(next, this.selected);
     this.isStopped = false;
     this.breakpoints.refresh(this.allWaves);
+  }
+
+  /** Ends with a Rewind: the dispatch begins again, and nothing was changed. */
+  private restart(): never {
+    const { history } = this;
+    if (history?.start === undefined) throw new Error('there is no history');
+    history.forgetChanges();
+    this.breakpoints.forgetHits();
+    this.running = start({ kind: 'continue' });
+    this.isStopped = false;
+    this.beginsAnew = true;
+    throw this.rewindTo(history.at(history.start) as Checkpoint<OwnState>, undefined);
   }
 
   /** Ends with a Rewind. */
@@ -556,8 +609,8 @@ export class Debugger implements Monitor, ScopeSource {
       this.previous = new Map(checkpoint.own.before);
       this.groups = new Map(checkpoint.own.groups);
       this.held = undefined;
-      this.noted = undefined;
-      this.accessed = undefined;
+      this.noted = [];
+      this.accessed = [];
       this.goal = goal;
     });
   }

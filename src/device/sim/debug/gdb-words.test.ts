@@ -231,7 +231,7 @@ test('the only command that begins so is meant; several are named', async () => 
 });
 
 test.each([
-  'start',
+  'file x',
   'record',
   'source x',
   'layout asm',
@@ -318,6 +318,43 @@ test('code from one place to before another; breakpoints say what else is there'
     's_sub_u32 s6, s6, 1',
   ]);
   expect(said[2]).toMatch(/^temporary breakpoint 3 at 0x[0-9a-f]+ <again>, where 2 is, too$/);
+});
+
+test('what x has shown last has a name, and so has the code', async () => {
+  const said = await answersTo([
+    'set *(int*)(arg0 + 4) = 9',
+    'x/2dw arg0',
+    'p $__ + 1',
+    'p $_ == (u32(arg0) * 0 + arg0 + 4)',
+    'p *$_',
+    'set *(char*)(arg0 + 8) = 65',
+    'x/s arg0 + 8',
+    'x/2s',
+    'p $__',
+    'x/2i helper',
+    'p $_ - helper',
+    'p helper',
+    'p &helper',
+    'p/x helper + 4',
+    'p $pc',
+    'info symbol helper',
+    'info address helper',
+    'info display',
+  ]);
+  expect(said[2]).toBe('$__ + 1 = 10 (0xa)');
+  expect(said[3]).toMatch(/ = 1$/);
+  expect(said[4]).toBe('*$_ = 9');
+  expect(said[6]).toMatch(/ {2}"A"$/);
+  expect(said[7]).toMatch(/^ *0x\w+ {2}""\n *0x\w+ {2}""$/);
+  expect(said[8]).toContain("'$__'");
+  expect(said[10]).toBe('$_ - helper = 4');
+  expect(said[11]).toMatch(/^helper = 0x[0-9a-f]+ <helper>$/);
+  expect(said[12]).toBe(said[11]?.replace('helper', '&helper'));
+  expect(said[13]).toMatch(/^helper \+ 4 = 0x[0-9a-f]+$/);
+  expect(said[14]).toBe('$pc = 0x1500 <k>');
+  expect(said[15]).toMatch(/^0x[0-9a-f]+ <helper>$/);
+  expect(said[16]).toMatch(/^0x[0-9a-f]+ <helper>$/);
+  expect(said[17]).toBe('no expression is displayed');
 });
 
 test('an empty line after x shows what follows', async () => {

@@ -141,6 +141,15 @@ export class History<T> {
     }
   }
 
+  /** Forgets all changes, and the checkpoints of what came of them. */
+  forgetChanges(): void {
+    const first = this.edits[0]?.time ?? Number.POSITIVE_INFINITY;
+    const later = this.checkpoints.findIndex((c) => c.time > first);
+    if (later >= 0) this.checkpoints.splice(later);
+    this.edits = [];
+    this.made = 0;
+  }
+
   /** Makes and remembers a change. What came after this moment has not happened any more. */
   change(time: number, apply: () => void): void {
     apply();

@@ -1,6 +1,7 @@
 // Commands that show code: source lines where their file can be read, else instructions.
 import { bad, type CommandLine, type CommandSession, MOST, place, show, sourceLine } from './command.ts';
 import { codeAround, disassembly } from './look.ts';
+import { codeAt } from './type-commands.ts';
 
 const LINES = 10;
 
@@ -67,7 +68,8 @@ export function disassemble(session: CommandSession, { rest, format }: CommandLi
     if (n === 0) throw bad(`There is no instruction from ${first.trim()} to before ${last.trim()}.`);
     return show(session, disassembly(d, from, 0, n));
   }
-  return show(session, disassembly(d, rest === '' ? d.pc : place(d, rest), 5, 8));
+  if (rest === '') return show(session, disassembly(d, d.pc, 5, 8));
+  return show(session, disassembly(d, codeAt(d, rest)?.address ?? place(d, rest), 5, 8));
 }
 
 /** The source line where execution is, as gdb shows it at a stop; undefined where the file cannot be read. */

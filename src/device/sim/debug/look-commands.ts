@@ -4,7 +4,6 @@ import { Slot } from '../../../program/index.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { hex, hexWord } from '../tools/lanes.ts';
 import { readRegisters, valueText as registerText, scalarValue } from '../tools/registers.ts';
-import { sourceName } from '../tools/symbols.ts';
 import { listBreakpoints } from './breakpoint-commands.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
@@ -21,10 +20,10 @@ import {
   waveText,
 } from './look.ts';
 import { textAt } from './print-commands.ts';
-import { addressNumber, withoutVariables } from './scope.ts';
+import { addressNumber, scopeOf, withoutVariables } from './scope.ts';
 import { operandText, variablesOf } from './source-variables.ts';
-import { addressOf, symbolText } from './type-commands.ts';
-import type { VariableKind } from './typed.ts';
+import { addressOf, codeAt, codeText, symbolText } from './type-commands.ts';
+import { flatAddress, inMemory, machineType, type Operand, pointerTo, typedValue, type VariableKind } from './typed.ts';
 import { valueType } from './value.ts';
 
 export function registers(session: CommandSession, words: readonly string[]): undefined {
@@ -93,6 +92,12 @@ function spaceNamed(
   return { space: name.toLowerCase() as 'lds' | 'scratch', offset: offset === '' ? '0' : offset };
 }
 
+function addressIn(d: Debugger, text: string): bigint {
+  const value = evaluate(d, text);
+  if (typeof value === 'number') throw bad(`'${text}' is a float, not an address.`);
+  return value;
+}
+
 /** `x/NFU EXPRESSION`: N elements; F of x d u f i; U of b h w g. Without a format: `memory`. */
 export function examineCommand(session: CommandSession, { words, rest: asked, format }: CommandLine): undefined {
   if (format === '' && asked !== '') return memory(session, words);
@@ -114,15 +119,33 @@ export function examineCommand(session: CommandSession, { words, rest: asked, fo
   const goOn = (place: string): void => {
     session.examined = { place, letters };
   };
+  /** `$_` is the address that was shown last, `$__` what stands there. */
+  const remember = (address: Operand, value: Operand | undefined): void => {
+    d.remembered.variables.set('_', address);
+    if (value === undefined) d.remembered.variables.delete('__');
+    else d.remembered.variables.set('__', value);
+  };
+  const { space, offset } = spaceNamed(d, rest) ?? { space: 'flat', offset: rest };
   const n = count(match[1] === '' ? undefined : match[1], 1, MOST, 'elements');
   if (letters.includes('s')) {
-    const at = addressNumber(BigInt(evaluate(d, rest)));
-    return show(session, [`${hex(at).padStart(16)}  ${textAt(d, selectedWave(d), at)}`]);
+    let at = addressIn(d, offset);
+    const lines: string[] = [];
+    for (let i = 0; i < n; i++) {
+      const { text, size } = textAt(d, space, at);
+      lines.push(`${hex(addressNumber(at)).padStart(16)}  ${text}`);
+      remember(at, undefined);
+      at += BigInt(size);
+    }
+    goOn(space === 'flat' ? hex(Number(at)) : `${space} + ${at}`);
+    return show(session, lines);
   }
   if (letters.includes('i')) {
-    const from = place(d, rest.trim());
+    const from = codeAt(d, rest)?.address ?? place(d, rest.trim());
     const last = codeAround(d, from, 0, n).at(-1);
-    if (last !== undefined) goOn(`*${hex(last.address + last.size)}`);
+    if (last !== undefined) {
+      goOn(`*${hex(last.address + last.size)}`);
+      remember(BigInt(last.address), undefined);
+    }
     return show(session, disassembly(d, from, 0, n));
   }
   const unit = letters.includes('c') ? 'b' : letters.includes('a') ? 'g' : 'w';
@@ -130,11 +153,13 @@ export function examineCommand(session: CommandSession, { words, rest: asked, fo
   const kind = letters.includes('f') ? 'f' : letters.includes('d') ? 'i' : 'u';
   const type = valueType(`${kind}${kind === 'f' ? Math.max(16, bits) : bits}`) ?? elementType('u32');
   const [shown = 'x'] = /[dufotca]/.exec(letters) ?? [];
-  const { space, offset } = spaceNamed(d, rest) ?? { space: 'flat', offset: rest };
-  const value = evaluate(d, offset);
-  if (typeof value === 'number') throw bad(`'${offset}' is a float, not an address.`);
+  const value = addressIn(d, offset);
   const lines = examine(d, space, value, n, type, 'duf'.includes(shown) ? '' : shown);
-  const next = value + BigInt((n * type.storageBits) / 8);
+  const size = BigInt(type.storageBits / 8);
+  const next = value + BigInt(n) * size;
+  const { load, lane } = scopeOf(d.selected, d.lane, d);
+  const last = inMemory({ kind: 'local', wave: d.selected, lane, load }, '', machineType(type), space, next - size);
+  remember(typedValue(pointerTo(last.type), BigInt(flatAddress(last) ?? 0), load), last);
   goOn(space === 'flat' ? hex(Number(next)) : `${space} + ${next}`);
   return show(session, lines);
 }
@@ -207,7 +232,7 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
           .slice(d.frame, d.frame + 2)
           .map(({ text }, i) => (i === 0 ? text : `called by ${text}`)),
       ),
-    symbol: () => show(session, [symbolText(session, place(d, rest.join(' ') || undefined))]),
+    symbol: () => show(session, [symbolText(session, addressNamed(d, rest.join(' ')) ?? place(d, rest.join(' ')))]),
     source: () => show(session, d.options.lines?.files() ?? ['no debug information: compile with -g']),
     functions: () =>
       show(
@@ -224,7 +249,9 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
     display: () =>
       show(
         session,
-        session.displays.map(({ id, text, format }) => `${id}  ${format === '' ? '' : `/${format} `}${text}`),
+        session.displays.length === 0
+          ? ['no expression is displayed']
+          : session.displays.map(({ id, text, format }) => `${id}  ${format === '' ? '' : `/${format} `}${text}`),
       ),
     history: () =>
       show(session, [
@@ -291,8 +318,15 @@ function scopeText({ debugger: d }: CommandSession, text: string | undefined): s
 /** Where a function or a variable is. */
 function addressText(session: CommandSession, text: string): string {
   const d = session.debugger;
-  const isFunction = d.options.symbols.symbols.some((s) => s.name === text || sourceName(s.name) === text);
-  return isFunction ? placeText(d, place(d, text)) : addressOf(session, text);
+  const code = codeAt(d, text);
+  return code === undefined ? addressOf(session, text) : codeText(d, code);
+}
+
+/** The address that a function's name or an expression with `$` is; undefined for other places. */
+function addressNamed(d: Debugger, text: string): number | undefined {
+  const code = codeAt(d, text);
+  if (code !== undefined) return code.address;
+  return /^(?:\$|0x|\*)/.test(text) ? Number(addressIn(d, text)) : undefined;
 }
 
 /** Variables of the source program: those of the function that is shown, or of the whole program. */

@@ -30,10 +30,9 @@ export const waveText = (w: Wave): string => `${w.workgroup.id.join(',')}/${w.in
 
 /** One line: why execution stopped, and where. */
 export function stopText(d: Debugger, stop: Stop): string {
-  const { reason, wave, pc, change, hit, fault, note } = stop;
+  const { reason, wave, pc, changes = [], hit, fault, note, returned } = stop;
   const lines: string[] = [];
-  if (change !== undefined) {
-    const { text, before, after, access } = change;
+  for (const { text, before, after, access } of changes) {
     const verb = access ?? (reason === 'written' ? 'is about to be written' : 'changed');
     const isSame = access !== undefined && isSameOperand(before, after);
     lines.push(`${text} ${verb}: ${isSame ? '' : `${operandText(before)} → `}${operandText(after)}`);
@@ -50,6 +49,7 @@ export function stopText(d: Debugger, stop: Stop): string {
       `${reason}${number}: workgroup ${wave.workgroup.id.join(',')} wave ${wave.index}${lane}, ${placeText(d, pc)}${source === undefined ? '' : ` at ${source}`}`,
     );
   }
+  if (returned !== undefined) lines.push(`value returned is $${returned.number} = ${operandText(returned.value)}`);
   return lines.join('\n');
 }
 

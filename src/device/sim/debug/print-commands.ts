@@ -1,17 +1,16 @@
 // Commands that print values: `print`, `printf`, `echo`, `display`, in formats of gdb.
 import { WavesmithError } from '../../../base/index.ts';
-import type { Wave } from '../state/wave.ts';
 import { UnknownName } from './arithmetic.ts';
 import { partsBehind, variableAt } from './assign.ts';
 import { bad, type CommandLine, type CommandSession, MOST, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { formatted } from './format.ts';
 import { disassembly, evaluate, operandOf } from './look.ts';
-import { loadBytes } from './scope.ts';
+import { scopeOf } from './scope.ts';
 import { hasAssignment, set } from './set-command.ts';
 import { operandText, plainText } from './source-variables.ts';
-import { addressOf } from './type-commands.ts';
-import { numberOf, type Operand } from './typed.ts';
+import { addressOf, codeAt, codeText } from './type-commands.ts';
+import { numberOf, type Operand, type SpaceName } from './typed.ts';
 import type { Value } from './value.ts';
 
 const FORMATS = 'x d u t f o c a z s';
@@ -21,7 +20,7 @@ export function printCommand(session: CommandSession, { rest, format }: CommandL
   const d = session.debugger;
   if (rest === '') throw bad('An expression is missing.', 'For example: print v3 + 1, print/f v3, print *f32(x + 4).');
   if (hasAssignment(rest)) return set(session, { words: [], rest, format: '' });
-  if (/^&\s*[A-Za-z_][\w.[\]>-]*$/.test(rest)) {
+  if (/^&\s*[A-Za-z_][\w.[\]>-]*$/.test(rest) && codeAt(d, rest) === undefined) {
     return show(session, [`${rest} = ${addressOf(session, rest.slice(1).trim())}`]);
   }
   const { text, value } = shownValue(d, rest, format);
@@ -44,6 +43,8 @@ export function shownValue(
     const [, first = '', times = ''] = several;
     return { text: elements(d, first, evaluate(d, times), letter), value: undefined };
   }
+  const code = letter === '' || letter === 'a' ? codeAt(d, text) : undefined;
+  if (code !== undefined) return { text: codeText(d, code), value: BigInt(code.address) };
   const value = operandOf(d, text);
   // Memory that is not there is an error; a variable without a value is shown so.
   if (typeof value === 'object' && value.bytes === undefined && value.home?.kind === 'memory') numberOf(value);
@@ -175,13 +176,19 @@ function listed(text: string): string[] {
   return out;
 }
 
-/** `x/s ADDRESS`: text up to its end. */
-export function textAt(d: Debugger, w: Wave, address: number): string {
+/** `x/s ADDRESS`: text up to its end, and the bytes that it takes. */
+export function textAt(
+  d: Debugger,
+  space: SpaceName,
+  address: bigint,
+): { readonly text: string; readonly size: number } {
+  const { load } = scopeOf(d.selected, d.lane, d);
   let text = '';
-  for (let at = address; text.length < 200; at++) {
-    const [byte = 0] = loadBytes(w, 'global', at, 1, d.lane);
-    if (byte === 0) return `"${text}"`;
+  let size = 0;
+  while (size < 200) {
+    const [byte = 0] = load(space, address + BigInt(size++), 1, d.lane);
+    if (byte === 0) return { text: `"${text}"`, size };
     text += byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`;
   }
-  return `"${text}"…`;
+  return { text: `"${text}"…`, size };
 }

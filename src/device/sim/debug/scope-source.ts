@@ -29,6 +29,10 @@ export interface ScopeSource {
   selectedFrame?(w: Wave): SelectedFrame | undefined;
   /** The function of a key among those in so many calls; undefined when the wave is not in it. */
   frameOfKey?(w: Wave, key: number, depth: number): SelectedFrame | undefined;
+  /** The innermost call of a function of a name in the source that has not returned; undefined when the wave is in none. */
+  frameNamed?(w: Wave, name: string): SelectedFrame | undefined;
+  /** The address, in the file, of a function or label. */
+  codeNamed?(name: string): number | undefined;
   /** Variables of the source program, when there is debug information. */
   readonly info: DebugInfo | undefined;
   /** Address at which the file's address 0 is loaded. */

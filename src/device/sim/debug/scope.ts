@@ -141,7 +141,9 @@ class WaveScope implements Scope {
     if (argument?.address !== undefined) return BigInt(argument.address);
     if (argument !== undefined) return argument.bytes === undefined ? undefined : bitsOf(argument.bytes);
     const enumerator = source.info?.enumerator(name);
-    return enumerator && typedValue(enumerator.type, BigInt(enumerator.value), this.load);
+    if (enumerator !== undefined) return typedValue(enumerator.type, BigInt(enumerator.value), this.load);
+    const code = source.codeNamed?.(name);
+    return code === undefined ? undefined : BigInt(code);
   }
 
   typeNamed(name: string): DebugType | undefined {
@@ -166,10 +168,20 @@ export function withoutVariables({ info }: ScopeSource): string | undefined {
 
 /** A variable, or a member of the object whose function it is. */
 function variableOrMember(w: Wave, lane: number, source: ScopeSource, name: string): ShownVariable | undefined {
-  const found = findVariable(w, lane, source, name);
+  const found = findVariable(w, lane, source, name) ?? variableOfFunction(w, lane, source, name);
   if (found !== undefined || name === 'this') return found;
   const own = findVariable(w, lane, source, 'this');
   return own === undefined ? undefined : memberOf(own, name);
+}
+
+/** `FUNCTION::NAME`: a variable of a function that has not returned. */
+function variableOfFunction(w: Wave, lane: number, source: ScopeSource, text: string): ShownVariable | undefined {
+  const [, called, name] = /^(.+)::(\w+)$/.exec(text) ?? [];
+  const frame = called === undefined ? undefined : source.frameNamed?.(w, called);
+  if (frame === undefined || name === undefined) return undefined;
+  const there = Object.create(source, { selectedFrame: { value: () => frame } }) as ScopeSource;
+  const found = findVariable(w, lane, there, name);
+  return found && { ...found, name: text };
 }
 
 /** Reads memory as a wave sees it; without a wave, global memory. */

@@ -71,7 +71,7 @@ export function applyToWaves(session: CommandSession, { rest }: CommandLine, run
 /** What gdb has and this debugger has not, and what to do instead. */
 const ELSEWHERE: readonly (readonly [names: readonly string[], why: string, instead: string])[] = [
   [
-    ['start', 'starti', 'file', 'exec-file', 'attach', 'core-file', 'target', 'symbol-file', 'load'],
+    ['file', 'exec-file', 'attach', 'core-file', 'target', 'symbol-file', 'load'],
     'The kernel was chosen when the debugger was started.',
     "Leave with 'quit' and start again with other arguments; 'time 0' goes back to the start.",
   ],

@@ -15,7 +15,7 @@ import { frameOfExpression, valueInFrame, type WatchedFrame } from './watched-fr
 export interface Goal {
   readonly time: number;
   readonly reason: StopReason;
-  readonly change?: Change | undefined;
+  readonly changes?: readonly Change[] | undefined;
   readonly hit?: readonly number[] | undefined;
   /** Inlined functions that begin there are hidden. */
   readonly byLine?: boolean | undefined;
@@ -81,10 +81,10 @@ export class Search {
       const { breakpoints } = this.view;
       const access = breakpoints.watchesAccesses
         ? breakpoints.accessed(w, pc + this.view.source.codeBase, bound, this.view.waves())
-        : undefined;
-      if (access !== undefined) {
-        const change = breakpoints.accessChange(access, this.view.waves(), true);
-        this.keep({ time, reason: 'watchpoint', change, hit: [access.watchpoint.id] });
+        : [];
+      if (access.length > 0) {
+        const changes = access.map((one) => breakpoints.accessChange(one, this.view.waves(), true));
+        this.keep({ time, reason: 'watchpoint', changes, hit: access.map((one) => one.watchpoint.id) });
       }
       const arrival = breakpoints.arrive(w, pc, false, () => {});
       if (arrival !== undefined) this.keep({ time, reason: 'breakpoint', hit: arrival.hit });
@@ -111,10 +111,9 @@ export class Search {
     if (this.back.to === 'breakpoint') {
       if (view.breakpoints.watchpoints.length === 0) return;
       const found = view.breakpoints.changed(view.waves());
-      if (found === undefined || time === this.from) return;
-      const { watchpoint, before, after } = found;
-      const change = { text: watchpoint.expression.text, before, after };
-      this.keep({ time: time - 1, reason: 'watchpoint', change, hit: [watchpoint.id] });
+      if (found.length === 0 || time === this.from) return;
+      const changes = found.map(({ change }) => change);
+      this.keep({ time: time - 1, reason: 'watchpoint', changes, hit: found.map((one) => one.watchpoint.id) });
       return;
     }
     if (written === undefined) return;
@@ -125,8 +124,8 @@ export class Search {
     const { last } = this;
     this.last = value;
     if (last === undefined || isSameOperand(last, value)) return;
-    const change = { text: written.text, before: last, after: value };
-    this.keep({ time: time - 1, reason: 'written', change });
+    const changes = [{ text: written.text, before: last, after: value }];
+    this.keep({ time: time - 1, reason: 'written', changes });
   }
 
   private keep(goal: Goal): void {

@@ -72,12 +72,14 @@ export interface Stop {
   /** Instructions that all waves have executed so far. */
   readonly time: number;
   readonly fault?: DeviceFault | undefined;
-  /** Of watchpoints, and of "who wrote this". */
-  readonly change?: Change | undefined;
+  /** Of watchpoints, and of "who wrote this": one instruction may change several values. */
+  readonly changes?: readonly Change[] | undefined;
   /** Numbers of the breakpoints or watchpoints that were hit. */
   readonly hit?: readonly number[] | undefined;
   /** Command lines of those breakpoints, for a terminal. */
   readonly commands?: readonly string[] | undefined;
+  /** Of a function that has returned: its value, and the number under which it is remembered. */
+  readonly returned?: { readonly value: Operand; readonly number: number } | undefined;
   /** What went wrong with a condition. */
   readonly note?: string | undefined;
 }
@@ -101,7 +103,9 @@ export type Resume =
   | { readonly kind: 'quit' }
   | { readonly kind: 'back'; readonly to: BackTarget; readonly count: number }
   /** To a moment, by the number of executed instructions. */
-  | { readonly kind: 'time'; readonly time: number };
+  | { readonly kind: 'time'; readonly time: number }
+  /** From the dispatch's start on, as if nothing had been changed. */
+  | { readonly kind: 'restart' };
 
 /** Where going back ends. */
 export type BackTarget =

@@ -33,10 +33,18 @@ export class TerminalFront implements DebugLeader {
   /** Joins front and debugger, before each dispatch; what is displayed stays. */
   lead(led: Debugger): void {
     const print = (text: string): void => this.terminal.print(text);
-    const { displays = [], stopsAtEnd = false } = this.session ?? {};
+    const { displays = [], stopsAtEnd = false, hasGoneOn = false } = this.session ?? {};
     if (this.session !== undefined) led.remembered = this.session.debugger.remembered;
     const sources = (file: string): readonly string[] | undefined => this.terminal.readSource?.(file);
-    const session: CommandSession = { debugger: led, print, displays, stopsAtEnd, sources, takesLines: true };
+    const session: CommandSession = {
+      debugger: led,
+      print,
+      displays,
+      stopsAtEnd,
+      hasGoneOn,
+      sources,
+      takesLines: true,
+    };
     this.session = session;
     this.terminal.complete = (line) => completions(session, line);
   }
@@ -48,13 +56,21 @@ export class TerminalFront implements DebugLeader {
   logged = (text: string): void => this.terminal.print(text);
 
   async stopped(stop: Stop): Promise<Resume> {
-    const { session, terminal } = this;
+    const { session } = this;
     if (session === undefined) throw new Error('nobody is led');
+    const next = await this.ask(session, stop);
+    session.hasGoneOn = true;
+    return next;
+  }
+
+  private async ask(session: CommandSession, stop: Stop): Promise<Resume> {
+    const { terminal } = this;
     const { debugger: led } = session;
     session.listed = undefined;
-    const own = [...(stop.commands ?? [])];
-    if (own[0] === 'silent') own.shift();
-    else this.showStop(session, stop);
+    const commands = stop.commands ?? [];
+    if (commands[0] !== 'silent') this.showStop(session, stop);
+    // Several breakpoints may have been hit, each with its own.
+    const own = commands.filter((line) => line !== 'silent');
     for (let line = own.shift(); line !== undefined; line = own.shift()) {
       const next = runCommand(session, line);
       // As in gdb, what stands behind a command that goes on is not run.

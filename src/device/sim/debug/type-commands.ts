@@ -2,9 +2,30 @@
 import type { DebugMember, DebugType } from '../../../codeobject/index.ts';
 import { variableAt } from './assign.ts';
 import { bad, type CommandLine, type CommandSession, show } from './command.ts';
+import type { Debugger } from './debugger.ts';
 import { typeOfText } from './expression.ts';
-import { placeText } from './look.ts';
+import { operandOf, placeText } from './look.ts';
 import { scopeOf } from './scope.ts';
+import { VOID } from './typed.ts';
+
+/** The function or label that a text names, `&` or `*` before it too, or `$pc`; undefined for all else. */
+export function codeAt(
+  d: Debugger,
+  text: string,
+): { readonly address: number; readonly signature: string | undefined } | undefined {
+  const name = text.trim().replace(/^[&*]\s*/, '');
+  if (/^\$?pc$/.test(name)) return d.selected === undefined ? undefined : { address: d.pc, signature: undefined };
+  const address = /^[A-Za-z_][\w:]*$/.test(name) ? d.codeNamed(name) : undefined;
+  // A variable or an argument of the name is meant before it.
+  if (address === undefined || operandOf(d, name) !== BigInt(address)) return undefined;
+  const own = d.info?.frames(address).find((f) => !f.isInlined);
+  return { address, signature: own?.begins === address ? own.signature() : undefined };
+}
+
+/** `0x7b2c <_Z4facti>`, with the type where it is known. */
+export function codeText(d: Debugger, { address, signature }: NonNullable<ReturnType<typeof codeAt>>): string {
+  return `${signature === undefined ? '' : `{${signature}} `}${placeText(d, address)}`;
+}
 
 /** The type of an expression, or the one that a text names. */
 function typeAt({ debugger: d }: CommandSession, text: string): DebugType {
@@ -12,6 +33,8 @@ function typeAt({ debugger: d }: CommandSession, text: string): DebugType {
   const named = typeOfText(text, scopeOf(d.selected, d.lane, d));
   const type = named ?? variableAt(d, text)?.type;
   if (type !== undefined) return type;
+  const code = codeAt(d, text);
+  if (code?.signature !== undefined) return { ...VOID, name: code.signature };
   throw bad(`'${text}' is a number of the machine: it has no type of the source program.`);
 }
 
