@@ -276,6 +276,29 @@ describe('rocprof-compute folders with a row for each counter', () => {
     expect(metric(document, 'l2.imbalance')).toEqual({ value: 2.5 });
   });
 
+  test('counters of a pass with an accumulator are those of the run, in its own file as in the joined one', () => {
+    const passes = {
+      'results_pmc_perf_0.csv': { SQ_WAVES: 16_384, SQ_INSTS_VMEM: 32_768 },
+      'results_pmc_perf_SQ_LEVEL_WAVES_ACCUM.csv': { SQ_LEVEL_WAVES_ACCUM: 6_000_000, GRBM_GUI_ACTIVE: 50_000 },
+      'results_pmc_perf_SQ_INST_LEVEL_VMEM_ACCUM.csv': {
+        SQ_INST_LEVEL_VMEM_ACCUM: 65_536_000,
+        SQ_ACTIVE_INST_VALU: 1_500_000,
+      },
+    };
+    const files = Object.entries(passes).map(([name, counters]) => [name, rows(2, 0, counters)] as const);
+    const apart = Object.fromEntries(
+      files.map(([name, lines]) => [`run/${name}`, `${[HEADER, ...lines].join('\n')}\n`]),
+    );
+    const joined = folder(files.flatMap(([, lines]) => lines));
+    for (const input of [{ ...apart, 'run/sysinfo.csv': MI100 }, joined, { ...apart, ...joined }]) {
+      const document = read(input);
+      expect(document.findings).toEqual([]);
+      expect(metric(document, 'waves.resident')).toEqual({ value: 1 });
+      expect(metric(document, 'vmem.latency')).toEqual({ value: 2000 });
+      expect(metric(document, 'issue.valu')).toEqual({ value: 0.25 });
+    }
+  });
+
   test('two GPUs have kernels of their own; rows twice count once', () => {
     const both = read(folder([...rows(2, 0, sums), ...rows(3, 2, sums)]));
     expect(both.kernels.map((k) => [/GPU 3$/.test(k.agent), k.calls])).toEqual([

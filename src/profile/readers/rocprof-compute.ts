@@ -158,12 +158,17 @@ function agentKey(file: string): string {
   return `rocprof-compute ${dirName(file).replace(/(?:^|\/)(?:pmc|pass)_[0-9]+$/, '') || '.'}`;
 }
 
-/** `SQ_LEVEL_WAVES.csv` holds accumulators that belong to its own pass only. */
+/**
+ * `SQ_LEVEL_WAVES.csv` holds an accumulator that has the same name in every such pass, and what it is divided by. rocprof-compute 3 derives
+ * `SQ_LEVEL_WAVES_ACCUM` and fills the pass, `results_pmc_perf_SQ_LEVEL_WAVES_ACCUM.csv`, with counters that no other one has.
+ */
 function passPrefix(file: string): string {
   const name = baseName(file)
     .replace(/^results_|\.csv$/g, '')
-    .replace(/^pmc_perf_(?=SQ)|_ACCUM$/g, '');
-  return /^(SQ_LEVEL|SQ_INST_LEVEL|SQ_IFETCH_LEVEL|SQC_DCACHE_INFLIGHT_LEVEL|SQC_ICACHE_INFLIGHT_LEVEL)/.test(name)
+    .replace(/^pmc_perf_(?=SQ)/, '');
+  return /^(SQ_LEVEL|SQ_INST_LEVEL|SQ_IFETCH_LEVEL|SQC_DCACHE_INFLIGHT_LEVEL|SQC_ICACHE_INFLIGHT_LEVEL)(?!.*_ACCUM$)/.test(
+    name,
+  )
     ? `${name}:`
     : '';
 }
