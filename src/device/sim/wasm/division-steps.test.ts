@@ -42,3 +42,49 @@ test.each(['', FLUSH])('should agree on the steps of divisions%s', async (mode) 
   }
   await expectAgreement(`${mode}v_div_fixup_f16 v2, v4, v5, v6`, narrow);
 });
+
+/** Numbers of the whole range with the fractions whose quotients are nearest to a power of two. */
+function wholeRange(fractionBits: number, top: number): () => bigint {
+  const one = 1n << BigInt(fractionBits);
+  const fraction = (): bigint => {
+    const digits = BigInt(Math.floor(random() * 2 ** 26)) * BigInt(Math.floor(random() * 2 ** 26));
+    return [0n, one - 1n, 1n, one >> 1n][Math.floor(random() * 8)] ?? digits & (one - 1n);
+  };
+  const field = (): number => {
+    const near = Math.floor(random() * 4);
+    const choice = random();
+    if (choice < 0.2) return near === 0 ? top : 0;
+    if (choice < 0.4) return top - near;
+    if (choice < 0.5) return near;
+    return Math.floor(random() * (top + 1));
+  };
+  return () => (BigInt(Math.floor(random() * 2) * (top + 1) + field()) << BigInt(fractionBits)) | fraction();
+}
+
+/** Such numbers, of which three belong to a lane. Denominators are chosen so that half of the quotients are near an end of the range. */
+function farNumbers(fractionBits: number, top: number): bigint[] {
+  const number = wholeRange(fractionBits, top);
+  const shift = BigInt(fractionBits);
+  return Array.from({ length: LANES }, () => {
+    const [quotient, numerator] = [number(), number()];
+    let denominator = number();
+    const field = Number(numerator >> shift) % (top + 1);
+    const wanted = field + (top - 1) / 2 - 2 + Math.floor(random() * 5);
+    if (wanted < top && random() < 0.5) denominator = (BigInt(wanted) << shift) | (denominator & ((1n << shift) - 1n));
+    return [quotient, denominator, numerator];
+  }).flat();
+}
+
+test('should agree on divisions of numbers from the whole range', async () => {
+  const wide = { words: 6, input: new Uint8Array(BigUint64Array.from(farNumbers(52, 2047)).buffer) };
+  const narrow = { words: 3, input: new Uint8Array(Uint32Array.from(farNumbers(23, 255), Number).buffer) };
+  for (const operands of F64) {
+    await expectAgreement(`v_div_scale_f64 v[2:3], s[10:11], ${operands}`, wide);
+    await expectAgreement(`v_div_scale_f64 v[2:3], s[10:11], ${operands}${FLAG.replace('R', '3')}`, wide);
+    await expectAgreement(`v_div_fixup_f64 v[2:3], ${operands}`, wide);
+  }
+  for (const operands of F32) {
+    await expectAgreement(`v_div_scale_f32 v2, s[10:11], ${operands}${FLAG.replace('R', '3')}`, narrow);
+    await expectAgreement(`v_div_fixup_f32 v2, ${operands}`, narrow);
+  }
+});

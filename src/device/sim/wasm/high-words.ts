@@ -2,7 +2,7 @@
 // sends its chunk to the operator's function.
 import { source, type VectorOperation } from '../../../isa/semantics/index.ts';
 import type { LaneMode, LaneWriter } from './lane-writer.ts';
-import { F64 } from './math-division.ts';
+import { DOUBLE_UNDERFLOW } from './math-division.ts';
 import { word } from './math-tools.ts';
 
 /** The exponent field of a high word, and its lowest bit. */
@@ -11,48 +11,71 @@ const ONE = 0x00100000;
 /** High word of 2^n. */
 const powerWord = (n: number): number => (1023 + n) << 20;
 
-/** Pushes a mask with the lanes whose word on the stack, without its sign, is not in [from, to). */
+/** Pushes a mask with the lanes whose word on the stack is not in [from, to). */
 function pushOutside({ fn }: LaneWriter, from: number, to: number): void {
-  word(fn, 0x7fffffff);
-  fn.op('v128.and');
   word(fn, from);
   fn.op('i32x4.sub');
   word(fn, to - from);
   fn.op('i32x4.ge_u');
 }
 
-/** The high words of the result, from those of the operands: locals. Pushes a mask that is not empty when a lane needs more. */
-type Form = (code: LaneWriter, result: number, operands: readonly number[]) => void;
+/** Words of an operand in locals. */
+interface Words {
+  readonly low: number;
+  readonly high: number;
+}
 
-/** |a| with the sign of b / c. */
+/**
+ * Sets the result's high words, and the low ones where they are not those of the first operand, which they have before. Pushes a mask that
+ * is not empty when a lane needs more.
+ */
+type Form = (code: LaneWriter, result: Words, operands: readonly Words[]) => void;
+
+/** |a|, or zero for a zero numerator, with the sign of b / c. */
 const divFixup: Form = (code, result, operands) => {
   const { fn } = code;
-  const [a, b, c] = operands as [number, number, number];
-  for (const [n, operand] of [b, c].entries()) {
-    fn.get(operand);
-    pushOutside(code, powerWord(-F64.ordinary), powerWord(F64.ordinary));
-    if (n > 0) fn.op('v128.or');
-  }
-  // Infinities and NaNs.
-  fn.get(a);
-  pushOutside(code, 0, EXPONENT);
-  fn.op('v128.or').get(a);
-  word(fn, 0x7fffffff);
-  fn.op('v128.and').get(b).get(c).op('v128.xor');
+  const [a, b, c] = operands as [Words, Words, Words];
+  const [isZero, sizeB, sizeC] = [1, 2, 3].map(() => fn.local('v128')) as [number, number, number];
+  const size = ({ high }: Words): void => {
+    fn.get(high);
+    word(fn, 0x7fffffff);
+    fn.op('v128.and');
+  };
+  size(c);
+  fn.tee(sizeC).get(c.low).op('v128.or').v128(0, 0, 0, 0).op('i32x4.eq').set(isZero);
+  // The numerator's exponent is no end of the range, nor so far below that the quotient is zero; a fraction may make this wrong by one.
+  fn.get(sizeC);
+  pushOutside(code, ONE, EXPONENT);
+  size(b);
+  fn.tee(sizeB);
+  word(fn, (DOUBLE_UNDERFLOW + 1) * ONE);
+  fn.op('i32x4.add').get(sizeC).op('i32x4.gt_s').op('v128.or').get(isZero).op('v128.andnot');
+  fn.get(sizeB);
+  pushOutside(code, ONE, EXPONENT);
+  fn.op('v128.or');
+  size(a);
+  word(fn, EXPONENT - 1);
+  fn.op('i32x4.gt_s').op('v128.or');
+  size(a);
+  fn.get(isZero).op('v128.andnot').get(b.high).get(c.high).op('v128.xor');
   word(fn, -0x80000000);
-  fn.op('v128.and').op('v128.or').set(result);
+  fn.op('v128.and').op('v128.or').set(result.high);
+  fn.get(result.low).get(isZero).op('v128.andnot').set(result.low);
+  for (const local of [isZero, sizeB, sizeC]) fn.release('v128', local);
 };
 
 const mantissa: Form = (code, result, operands) => {
   const { fn } = code;
-  const [a] = operands as [number];
-  fn.get(a);
+  const { high } = operands[0] as Words;
+  fn.get(high);
+  word(fn, 0x7fffffff);
+  fn.op('v128.and');
   pushOutside(code, ONE, EXPONENT);
-  fn.get(a);
+  fn.get(high);
   word(fn, ~EXPONENT);
   fn.op('v128.and');
   word(fn, powerWord(-1));
-  fn.op('v128.or').set(result);
+  fn.op('v128.or').set(result.high);
 };
 
 const FORMS: Readonly<Record<string, Form>> = {
@@ -76,21 +99,24 @@ export function pushByHighWords(
   general: () => void,
 ): void {
   const { fn } = code;
+  // The low words of all operands, too: `general` reads them, and what is first read in its branch is not there for later instructions.
   const operands = sources.map((_, k) => {
-    const local = fn.local('v128');
-    code.push(source('i32', k, 1));
-    fn.set(local);
-    return local;
+    const [high, low] = [1, 0].map((part) => {
+      const local = fn.local('v128');
+      code.push(source('i32', k, part));
+      fn.set(local);
+      return local;
+    }) as [number, number];
+    return { low, high };
   });
-  const [low, high] = [fn.local('v128'), fn.local('v128')];
-  // The low words of all operands: `general` reads them, and what is first read in its branch is not there for later instructions.
-  for (const k of sources.keys()) {
-    code.push(source('i32', sources.length - 1 - k, 0));
-    fn.set(low);
-  }
-  (FORMS[operation] as Form)(code, high, operands);
+  const result = { low: fn.local('v128'), high: fn.local('v128') };
+  fn.get((operands[0] as Words).low).set(result.low);
+  (FORMS[operation] as Form)(code, result, operands);
   fn.op('v128.any_true').if();
   general();
-  fn.set(high).set(low).end().get(low).get(high);
-  for (const local of [...operands, low, high]) fn.release('v128', local);
+  fn.set(result.high).set(result.low).end().get(result.low).get(result.high);
+  for (const { low, high } of [...operands, result]) {
+    fn.release('v128', low);
+    fn.release('v128', high);
+  }
 }

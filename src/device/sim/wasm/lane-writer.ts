@@ -28,6 +28,10 @@ export interface LaneWriter {
   readonly mode: LaneMode;
   /** An f16 result that is encoded next and need not be rounded before. */
   readonly encoded: Expr | undefined;
+  /** Values by name that an operator has computed besides the one that was asked for: locals of `temporary`. */
+  readonly kept: Map<string, readonly number[]>;
+  /** A v128 local until the operation's end. */
+  temporary(): number;
   /** Pushes a value; `half` chooses the lanes of 64-bit types. */
   push(e: Expr, half?: number): void;
   /** Pushes f32 values with canonical NaNs. */

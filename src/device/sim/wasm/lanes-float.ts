@@ -189,6 +189,7 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       fn.op('f64x2.relaxed_madd');
       return;
     case 'div_scale':
+    case 'div_scale_flag':
     case 'div_fixup':
       divisionStep(code, 'f64', name, e, half);
       return;
@@ -213,9 +214,6 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       code.push(a);
       upper(fn, half);
       fn.op(`f64x2.convert_low_i32x4_${name.slice(-1)}`);
-      return;
-    case 'div_scale_flag':
-      code.joinLow((h) => void divisionStep(code, 'f64', name, e, h));
       return;
     case 'frexp_exp':
       exponents(code, a);

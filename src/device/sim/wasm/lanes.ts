@@ -59,6 +59,7 @@ export class LaneCode implements BitWriter {
   private readonly operands: readonly LaneOperand[];
   private readonly uses: ReadonlyMap<Expr, number>;
   private done: Map<Expr, (number | undefined)[]> | undefined;
+  kept = new Map<string, readonly number[]>();
   private readonly temporaries: number[] = [];
   /** An f16 result that is encoded next and need not be rounded before. */
   encoded: Expr | undefined;
@@ -245,10 +246,11 @@ export class LaneCode implements BitWriter {
     pushCondition();
     fn.tee(mask).op('v128.any_true').if();
     // What is computed first in here is not known behind.
-    const known = this.done;
+    const [known, kept] = [this.done, this.kept];
     this.done = new Map([...(known ?? [])].map(([value, locals]) => [value, [...locals]]));
+    this.kept = new Map(kept);
     this.push(forNan);
-    this.done = known;
+    [this.done, this.kept] = [known, kept];
     fn.get(result).get(mask).op('v128.bitselect').set(result).end().get(result);
     fn.release('v128', mask);
     fn.release('v128', result);

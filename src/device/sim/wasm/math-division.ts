@@ -1,318 +1,501 @@
-// v_div_scale and v_div_fixup as SIMD code. Counterpart: interpreter/division.ts; the cases are applied from the last to the first.
+// v_div_scale and v_div_fixup as SIMD code of four lanes. What happens is decided by exponents and fractions as integers: a host takes long for
+// quotients and products that are denormal. Counterpart: interpreter/division.ts.
 import type { WasmFunction } from './emit.ts';
 import type { MathFunction } from './math-tools.ts';
 
-interface Format {
+export type DivisionFormat = 'f32' | 'f64';
+
+/** A format by the words that have its exponents; exponents are of the values, fields are biased. */
+interface Layout {
   readonly vector: 'f32x4' | 'f64x2';
-  readonly integer: 'i32x4' | 'i64x2';
-  readonly fraction: number;
-  readonly top: number;
-  readonly emin: number;
+  readonly halves: readonly number[];
+  /** Bits of a fraction in the words that have exponents, and in all. */
+  readonly fractionBits: number;
+  readonly places: number;
+  readonly bias: number;
   readonly farApart: number;
-  /** Exponents up to this size are far from all of these: two of them are less than `farApart` apart. */
-  readonly ordinary: number;
   readonly step: number;
   readonly tiny: number;
   readonly underflow: number;
 }
-export const F32: Format = {
-  vector: 'f32x4',
-  integer: 'i32x4',
-  fraction: 23,
-  top: 255,
-  emin: -126,
-  farApart: 96,
-  ordinary: 47,
-  step: 64,
-  tiny: 23,
-  underflow: -150,
-};
-export const F64: Format = {
-  vector: 'f64x2',
-  integer: 'i64x2',
-  fraction: 52,
-  top: 2047,
-  emin: -1022,
-  farApart: 768,
-  ordinary: 380,
-  step: 128,
-  tiny: 53,
-  underflow: -1075,
+const LAYOUTS: Readonly<Record<DivisionFormat, Layout>> = {
+  f32: {
+    vector: 'f32x4',
+    halves: [0],
+    fractionBits: 23,
+    places: 23,
+    bias: 127,
+    farApart: 96,
+    step: 64,
+    tiny: 23,
+    underflow: -150,
+  },
+  f64: {
+    vector: 'f64x2',
+    halves: [0, 1],
+    fractionBits: 20,
+    places: 52,
+    bias: 1023,
+    farApart: 768,
+    step: 128,
+    tiny: 53,
+    underflow: -1075,
+  },
 };
 
+/** By so much a numerator's exponent is below the denominator's when v_div_fixup_f64 gives zero. */
+export const DOUBLE_UNDERFLOW = LAYOUTS.f64.underflow;
+
+/** Writer of masks and numbers of a format. Its locals are given back by `release`. */
 class Writer {
   readonly fn: WasmFunction;
-  readonly f: Format;
-  constructor(fn: WasmFunction, format: Format) {
+  readonly format: Layout;
+  /** Words by which exponents differ, of their field's lowest bit, and of the whole field. */
+  readonly unit: number;
+  readonly exponent: number;
+  private readonly locals: number[] = [];
+  constructor(fn: WasmFunction, format: DivisionFormat) {
     this.fn = fn;
-    this.f = format;
+    this.format = LAYOUTS[format];
+    this.unit = 2 ** this.format.fractionBits;
+    this.exponent = this.top * this.unit;
   }
-  float(value: number): void {
-    if (this.f === F32) {
-      const [w] = new Int32Array(Float32Array.of(value).buffer) as unknown as [number];
-      this.fn.v128(w, w, w, w);
-    } else {
-      const [low, high] = new Int32Array(Float64Array.of(value).buffer) as unknown as [number, number];
-      this.fn.v128(low, high, low, high);
-    }
+  /** The field of infinities. */
+  get top(): number {
+    return 2 * this.format.bias + 1;
   }
-  integer(value: number): void {
-    if (this.f === F32) this.fn.v128(value, value, value, value);
-    else this.fn.v128(value, value >> 31, value, value >> 31);
+  local(): number {
+    const local = this.fn.local('v128');
+    this.locals.push(local);
+    return local;
   }
-  op(name: string): this {
-    this.fn.op(`${this.f.vector}.${name}`);
-    return this;
+  release(): void {
+    for (const local of this.locals) this.fn.release('v128', local);
   }
   /** A local set by `push`. */
   keep(push: () => void): number {
-    const local = this.fn.local('v128');
+    const local = this.local();
     push();
     this.fn.set(local);
     return local;
   }
-  /** The biased exponent field of a local. */
-  field(x: number): number {
+  word(value: number): void {
+    this.fn.v128(value, value, value, value);
+  }
+  /** Pushes a word in the lanes that have exponents, and another in the rest (the low words of f64). */
+  pair(value: number, low: number): void {
+    if (this.format.vector === 'f32x4') this.word(value);
+    else this.fn.v128(low, value, low, value);
+  }
+  /** Pushes the number 2^n in the format. */
+  power(n: number): void {
+    this.pair((this.format.bias + n) * this.unit, 0);
+  }
+  op(name: string): void {
+    this.fn.op(`${this.format.vector}.${name}`);
+  }
+  /** The words with the exponents of a number given by its halves. */
+  high(x: readonly number[]): number {
+    const [first, second] = x as [number, number?];
+    if (second === undefined) return first;
+    return this.keep(() => void this.fn.get(first).get(second).shuffle32(1, 3, 5, 7));
+  }
+  /** The other words, which f32 has not. */
+  low(x: readonly number[]): number | undefined {
+    const [first, second] = x as [number, number?];
+    if (second === undefined) return undefined;
+    return this.keep(() => void this.fn.get(first).get(second).shuffle32(0, 2, 4, 6));
+  }
+  /** The exponent fields, where they lie, of such words. */
+  fields(high: number): number {
     return this.keep(() => {
-      this.fn.get(x).i32(this.f.fraction).op(`${this.f.integer}.shr_u`);
-      this.integer(this.f.top);
+      this.fn.get(high);
+      this.word(this.exponent);
       this.fn.op('v128.and');
     });
   }
-  isZero(x: number): void {
-    this.fn.get(x);
-    this.float(0);
-    this.op('eq');
+  /** Pushes the lanes of a half of a mask of four lanes. */
+  mask(four: number, half: number): void {
+    this.fn.get(four);
+    if (this.format.vector === 'f32x4') return;
+    this.fn.get(four);
+    if (half === 0) this.fn.shuffle32(0, 0, 1, 1);
+    else this.fn.shuffle32(2, 2, 3, 3);
   }
-  isInfinite(x: number): void {
-    this.fn.get(x);
-    this.op('abs');
-    this.float(Infinity);
-    this.op('eq');
-  }
-  isNaN(x: number): void {
-    this.fn.get(x).get(x);
-    this.op('ne');
-  }
-  /** Pushes whether the sizes of two locals are so near to 1 that no quotient of them comes near an end of the range. */
-  areOrdinary(x: number, y: number): void {
-    for (const [n, local] of [x, y].entries()) {
-      const size = this.keep(() => {
-        this.fn.get(local);
-        this.op('abs');
-      });
-      this.fn.get(size);
-      this.float(2 ** -this.f.ordinary);
-      this.op('ge').fn.get(size);
-      this.float(2 ** this.f.ordinary);
-      this.op('le').fn.op('v128.and');
-      if (n > 0) this.fn.op('v128.and');
-    }
-  }
-  /** Returns `value` when `mask` is set in all lanes. */
-  returnWhere(mask: () => void, value: () => void): void {
-    mask();
-    this.fn.op(`${this.f.integer}.all_true`).if();
-    value();
-    this.fn.return().end();
-  }
-  /** target = mask ? value : target */
-  when(target: number, mask: () => void, value: () => void): void {
-    value();
-    this.fn.get(target);
-    mask();
-    this.fn.op('v128.bitselect').set(target);
+  /** Pushes a mask of four lanes of what `push` pushes for halves. */
+  four(push: (half: number) => void): void {
+    for (const half of this.format.halves) push(half);
+    if (this.format.halves.length > 1) this.fn.shuffle32(0, 2, 4, 6);
   }
 }
 
-/** Whether |numerator / denominator| is a denormal of f64, of two f64 locals. */
-function pushDenormalQuotient(w: Writer, numerator: () => void, denominator: () => void, emin: number): void {
-  const { fn } = w;
-  const q = fn.local('v128');
-  const bound = new Int32Array(Float64Array.of(2 ** emin).buffer) as unknown as [number, number];
-  numerator();
-  denominator();
-  fn.op('f64x2.div').op('f64x2.abs').tee(q);
-  fn.v128(bound[0], bound[1], bound[0], bound[1]).op('f64x2.lt').get(q).v128(0, 0, 0, 0).op('f64x2.ne').op('v128.and');
-  fn.release('v128', q);
+type Halves = readonly number[];
+
+/** Pushes, by half, the lanes that are zero. */
+function pushZeros(w: Writer, x: Halves, half: number): void {
+  w.fn.get(x[half] as number).v128(0, 0, 0, 0);
+  w.op('eq');
 }
 
-/** Mask of lanes where numerator / denominator, computed in f64, is denormal in the format. */
-function denormalQuotient(w: Writer, numerator: number | 1, denominator: number, isOne: boolean): number {
-  const { fn } = w;
-  return w.keep(() => {
-    if (w.f === F64) {
-      pushDenormalQuotient(
-        w,
-        () => (isOne ? void fn.v128(0, 0x3ff00000, 0, 0x3ff00000) : void fn.get(numerator)),
-        () => void fn.get(denominator),
-        w.f.emin,
-      );
-      return;
-    }
-    for (const half of [0, 1]) {
-      const promote = (x: number): void => {
-        fn.get(x).get(x);
-        fn.shuffle32(2 * half, 2 * half + 1, 0, 0).op('f64x2.promote_low_f32x4');
-      };
-      pushDenormalQuotient(
-        w,
-        () => (isOne ? void fn.v128(0, 0x3ff00000, 0, 0x3ff00000) : promote(numerator)),
-        () => promote(denominator),
-        w.f.emin,
-      );
-    }
-    fn.shuffle32(0, 2, 4, 6);
-  });
-}
-
-function divScale(fn: WasmFunction, format: Format, flag: boolean): void {
+/**
+ * For the code in line: pushes a mask that is not empty when some lane is scaled, its quotient's exponent or one of its operands being near
+ * an end of the range. Zero numerators count for none; returns the locals with their masks by half.
+ */
+export function pushNeedsScale(fn: WasmFunction, format: DivisionFormat, b: Halves, c: Halves): readonly number[] {
   const w = new Writer(fn, format);
-  const [a, b, c] = [0, 1, 2] as const;
-  // Nothing is scaled.
-  w.returnWhere(
-    () => w.areOrdinary(b, c),
-    () => void (flag ? fn.v128(0, 0, 0, 0) : fn.get(a)),
-  );
-  const fb = w.field(b);
-  const fc = w.field(c);
-  const reciprocal = denormalQuotient(w, 0, b, true);
-  const quotient = denormalQuotient(w, c, b, false);
-  if (format === F64) {
-    // c / b may be zero, too.
-    w.when(
-      quotient,
-      () => {
-        fn.get(c).get(b);
-        w.op('div');
-        w.float(0);
-        w.op('eq');
-        w.isInfinite(b);
-        fn.op('v128.not').op('v128.and');
-      },
-      () => void fn.v128(-1, -1, -1, -1),
-    );
+  const { unit, top } = w;
+  const { farApart, bias, tiny } = w.format;
+  const [fb, fc] = [w.fields(w.high(b)), w.fields(w.high(c))];
+  const zeros = w.format.halves.map((half) => {
+    const local = fn.local('v128');
+    pushZeros(w, c, half);
+    fn.set(local);
+    return local;
+  });
+  // A denominator is no denormal, and its reciprocal none.
+  fn.get(fb);
+  w.word(unit);
+  fn.op('i32x4.sub');
+  w.word((top - 3) * unit);
+  fn.op('i32x4.ge_u');
+  fn.get(fc).get(fb).op('i32x4.sub');
+  const least = 2 - bias;
+  w.word(least * unit);
+  fn.op('i32x4.sub');
+  w.word(((farApart - least) * unit) | 0);
+  fn.op('i32x4.ge_u').get(fc);
+  w.word((tiny + 1) * unit);
+  fn.op('i32x4.lt_s').op('v128.or');
+  w.four((half) => void fn.get(zeros[half] as number));
+  fn.op('v128.andnot').op('v128.or');
+  w.release();
+  return zeros;
+}
+
+/** For the code in line: pushes a mask that is not empty when v_div_fixup needs more than a sign. Zero numerators count for none, as above. */
+export function pushNeedsFixup(
+  fn: WasmFunction,
+  format: DivisionFormat,
+  a: Halves,
+  b: Halves,
+  c: Halves,
+): readonly number[] {
+  const w = new Writer(fn, format);
+  const { unit, top } = w;
+  const [fb, fc] = [w.fields(w.high(b)), w.fields(w.high(c))];
+  const zeros = w.format.halves.map((half) => {
+    const local = fn.local('v128');
+    pushZeros(w, c, half);
+    fn.set(local);
+    return local;
+  });
+  const isEnd = (field: number): void => {
+    fn.get(field);
+    w.word(unit);
+    fn.op('i32x4.sub');
+    w.word((top - 1) * unit);
+    fn.op('i32x4.ge_u');
+  };
+  isEnd(fb);
+  isEnd(fc);
+  fn.get(fc).get(fb).op('i32x4.sub');
+  w.word(w.format.underflow * unit);
+  fn.op('i32x4.lt_s').op('v128.or');
+  w.four((half) => void fn.get(zeros[half] as number));
+  fn.op('v128.andnot').op('v128.or');
+  for (const half of a) {
+    fn.get(half).get(half);
+    w.op('ne');
+    fn.op('v128.or');
   }
+  w.release();
+  return zeros;
+}
+
+/** The locals of an operand, of which each has as many as the format has halves. */
+const operand = (w: Writer, n: number): Halves => w.format.halves.map((half) => n * w.format.halves.length + half);
+
+/** Pushes the sizes of denormals, zeros too, times 2^step, by sums: of other numbers any. */
+function pushDenormalScaled(w: Writer, x: number): void {
+  const { fn, format } = w;
+  const field = format.step + 1;
+  fn.get(x);
+  w.pair(w.unit - 1, -1);
+  fn.op('v128.and');
+  w.power(field - format.bias);
+  fn.op('v128.or');
+  w.power(field - format.bias);
+  w.op('sub');
+}
+
+/**
+ * Sets the words of numerators to those of numbers in which fractions and exponents of denormals are as those of others: times 2^step. Returns
+ * the exponents with their signs, in lowest bits.
+ */
+function normalizedExponents(w: Writer, c: Halves, words: Words): number {
+  const { fn, format } = w;
+  const isDenormal = w.keep(() => void fn.get(words.field).v128(0, 0, 0, 0).op('i32x4.eq'));
+  const exponent = w.keep(() => void fn.get(words.field).i32(format.fractionBits).op('i32x4.shr_s'));
+  fn.get(isDenormal).op('v128.any_true').if();
+  const scaled = format.halves.map((half) => w.keep(() => pushDenormalScaled(w, c[half] as number)));
+  const select = (to: number, push: () => void): void => {
+    push();
+    fn.get(to).get(isDenormal).op('v128.bitselect').set(to);
+  };
+  const of = wordsOf(w, scaled);
+  select(words.high, () => void fn.get(of.high));
+  if (words.low !== undefined) select(words.low, () => void fn.get(of.low as number));
+  select(exponent, () => {
+    fn.get(of.field).i32(format.fractionBits).op('i32x4.shr_s');
+    w.word(format.step);
+    fn.op('i32x4.sub');
+  });
+  fn.end();
+  return exponent;
+}
+
+/** Pushes the lanes whose quotient c / b is denormal or zero, b being no denormal and c no zero. The words of c are changed. */
+function pushTinyQuotients(w: Writer, b: Words, c: Halves, words: Words): void {
+  const { fn, unit, format } = w;
+  const exponentC = normalizedExponents(w, c, words);
+  const fraction = (high: number): number =>
+    w.keep(() => {
+      fn.get(high);
+      w.word(unit - 1);
+      fn.op('v128.and');
+    });
+  const [ofB, ofC] = [fraction(b.high), fraction(words.high)];
+  const exponent = w.keep(() => {
+    fn.get(exponentC).get(b.field).i32(format.fractionBits).op('i32x4.shr_s').op('i32x4.sub');
+    // The numerator's fraction is below the denominator's: the quotient's exponent is one less than the distance of theirs.
+    fn.get(ofC).get(ofB).op('i32x4.lt_s');
+    if (b.low !== undefined) {
+      fn.get(ofC).get(ofB).op('i32x4.eq').get(b.low);
+      fn.get(words.low as number)
+        .op('i32x4.gt_u')
+        .op('v128.and')
+        .op('v128.or');
+    }
+    fn.op('i32x4.add');
+  });
+  fn.get(exponent);
+  w.word(1 - format.bias);
+  fn.op('i32x4.lt_s');
+  if (b.low !== undefined) {
+    // The one quotient that is rounded up to a normal number: of all ones by a power of two.
+    fn.get(exponent);
+    w.word(-format.bias);
+    fn.op('i32x4.eq').get(ofB).get(b.low).op('v128.or').v128(0, 0, 0, 0).op('i32x4.eq').op('v128.and').get(ofC);
+    w.word(unit - 1);
+    fn.op('i32x4.eq')
+      .op('v128.and')
+      .get(words.low as number);
+    w.word(-1);
+    fn.op('i32x4.eq').op('v128.and').op('v128.andnot');
+  }
+  // By infinities and NaNs there is none.
+  fn.get(b.field);
+  w.word(w.exponent);
+  fn.op('i32x4.eq').op('v128.andnot');
+}
+
+/** The words of an operand. */
+interface Words {
+  readonly high: number;
+  readonly low: number | undefined;
+  readonly field: number;
+}
+
+function wordsOf(w: Writer, x: Halves): Words {
+  const high = w.high(x);
+  return { high, low: w.low(x), field: w.fields(high) };
+}
+
+/** Pushes the lanes that have the same bits. */
+function pushSame(w: Writer, x: Words, y: Words): void {
+  w.fn.get(x.high).get(y.high).op('i32x4.eq');
+  if (x.low !== undefined) {
+    w.fn
+      .get(x.low)
+      .get(y.low as number)
+      .op('i32x4.eq')
+      .op('v128.and');
+  }
+}
+
+/** Pushes the lanes whose reciprocal is denormal: larger than the power of two that has the least normal one, and no infinity or NaN. */
+function pushTinyReciprocals(w: Writer, b: Words): void {
+  const { fn, format, unit } = w;
+  const size = w.keep(() => {
+    fn.get(b.high);
+    w.word(0x7fffffff);
+    fn.op('v128.and');
+  });
+  const last = (2 * format.bias - 1) * unit;
+  fn.get(size);
+  w.word(last);
+  fn.op('i32x4.gt_s');
+  if (b.low !== undefined) {
+    fn.get(size);
+    w.word(last);
+    fn.op('i32x4.eq').get(b.low).v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and').op('v128.or');
+  }
+  w.word(w.exponent);
+  fn.get(size).op('i32x4.gt_s').op('v128.and');
+}
+
+/** The halves of v_div_scale of any operands, and the mask that asks v_div_fmas to scale back. */
+function divScale(fn: WasmFunction, format: DivisionFormat): void {
+  const w = new Writer(fn, format);
+  const { step, farApart, tiny, bias, places } = w.format;
+  const [a, b, c] = [0, 1, 2].map((n) => operand(w, n)) as [Halves, Halves, Halves];
+  const [ofA, ofB, ofC] = [a, b, c].map((x) => wordsOf(w, x)) as [Words, Words, Words];
+  const distance = w.keep(() => void fn.get(ofC.field).get(ofB.field).op('i32x4.sub'));
+  const isFar = w.keep(() => {
+    fn.get(distance);
+    w.word(farApart * w.unit - 1);
+    fn.op('i32x4.gt_s');
+  });
+  const isLowB = w.keep(() => void fn.get(ofB.field).v128(0, 0, 0, 0).op('i32x4.eq'));
+  const reciprocal = w.keep(() => pushTinyReciprocals(w, ofB));
+  const [isB, isC] = [ofB, ofC].map((x) => w.keep(() => pushSame(w, ofA, x))) as [number, number];
+  const quotient = w.keep(() => void fn.v128(0, 0, 0, 0));
+  // Denormals have exponents below their field's, by the places of a fraction.
+  fn.get(distance);
+  w.word((2 - bias + places) * w.unit);
+  fn.op('i32x4.lt_s').op('v128.any_true').if();
+  pushTinyQuotients(w, ofB, c, ofC);
+  fn.set(quotient).end();
   const up = w.keep(() => {
-    fn.get(a);
-    w.float(2 ** format.step);
+    fn.get(isB).get(isC);
+    w.word((tiny + 1) * w.unit);
+    fn.get(ofC.field).op('i32x4.gt_s').get(quotient).op('v128.bitselect');
+    fn.get(reciprocal).op('v128.andnot').get(isLowB).op('v128.or').get(isFar).op('v128.bitselect');
+  });
+  const down = w.keep(() => void fn.get(reciprocal).get(quotient).get(isB).op('v128.andnot').op('v128.andnot'));
+  const results = w.format.halves.map((half) => w.keep(() => void fn.get(a[half] as number)));
+  /** Scales the lanes of a mask. What a lane does not need is taken from zero, so that it is no denormal. */
+  const scale = (mask: number, push: (x: number, half: number) => void): void => {
+    fn.get(mask).op('v128.any_true').if();
+    for (const half of w.format.halves) {
+      const result = results[half] as number;
+      push(a[half] as number, half);
+      fn.get(result);
+      w.mask(mask, half);
+      fn.op('v128.bitselect').set(result);
+    }
+    fn.end();
+  };
+  scale(up, (x, half) => {
+    const isLow = w.keep(() => {
+      fn.get(ofA.field).v128(0, 0, 0, 0).op('i32x4.eq');
+    });
+    pushDenormalScaled(w, x);
+    fn.get(x);
+    w.pair(-0x80000000, 0);
+    fn.op('v128.and').op('v128.or').get(x);
+    w.mask(isLow, half);
+    fn.op('v128.andnot');
+    w.power(step);
+    w.op('mul');
+    w.mask(isLow, half);
+    fn.op('v128.bitselect');
+  });
+  scale(down, (x, half) => {
+    fn.get(x);
+    w.mask(down, half);
+    fn.op('v128.and');
+    w.power(-step);
     w.op('mul');
   });
-  const down = w.keep(() => {
-    fn.get(a);
-    w.float(2 ** -format.step);
-    w.op('mul');
+  const invalid = w.keep(() => {
+    w.four((half) => {
+      pushZeros(w, b, half);
+      pushZeros(w, c, half);
+      fn.op('v128.or');
+    });
   });
-  const result = w.keep(() => void (flag ? fn.v128(0, 0, 0, 0) : fn.get(a)));
-  const set = (mask: () => void, value: () => void, isFlagged: boolean): void =>
-    w.when(result, mask, flag ? () => void (isFlagged ? fn.v128(-1, -1, -1, -1) : fn.v128(0, 0, 0, 0)) : value);
-  /** Pushes `scaled` where a is `other`, else a. */
-  const ifSame = (scaled: number, other: number) => (): void => {
-    fn.get(scaled).get(a).get(a).get(other);
+  for (const half of w.format.halves) {
+    fn.get(results[half] as number);
+    w.mask(invalid, half);
+    fn.op('v128.or');
+  }
+  fn.get(isFar).get(quotient).get(isLowB).op('v128.andnot').op('v128.or').get(invalid).op('v128.andnot');
+}
+
+/** The halves of v_div_fixup of any operands; of NaNs as operands or result a NaN. */
+function divFixup(fn: WasmFunction, format: DivisionFormat): void {
+  const w = new Writer(fn, format);
+  const [a, b, c] = [0, 1, 2].map((n) => operand(w, n)) as [Halves, Halves, Halves];
+  const [ofB, ofC] = [wordsOf(w, b), wordsOf(w, c)];
+  const isZero = [b, c].map((x) => w.keep(() => w.four((half) => pushZeros(w, x, half)))) as [number, number];
+  const isNoNumber = w.keep(() =>
+    w.four((half) => {
+      for (const x of [b, c]) {
+        fn.get(x[half] as number).get(x[half] as number);
+        w.op('ne');
+      }
+      fn.op('v128.or');
+    }),
+  );
+  const isInfinite = [ofB, ofC].map(({ field }) =>
+    w.keep(() => {
+      fn.get(field);
+      w.word(w.exponent);
+      fn.op('i32x4.eq').get(isNoNumber).op('v128.andnot');
+    }),
+  ) as [number, number];
+  const isLow = w.keep(() => {
+    fn.get(ofC.field).get(ofB.field).op('i32x4.sub');
+    w.word(w.format.underflow * w.unit);
+    fn.op('i32x4.lt_s');
+  });
+  const toZero = w.keep(() => void fn.get(isInfinite[0]).get(isZero[1]).op('v128.or'));
+  const toInfinity = w.keep(() => void fn.get(isInfinite[1]).get(isZero[0]).op('v128.or'));
+  const toNaN = w.keep(() => void fn.get(toZero).get(toInfinity).op('v128.and').get(isNoNumber).op('v128.or'));
+  for (const half of w.format.halves) {
+    const x = a[half] as number;
+    const infinity = (): void => w.pair(w.exponent, 0);
+    // |a|, infinite where it is a NaN.
+    fn.get(x);
+    w.op('abs');
+    infinity();
+    fn.get(x).get(x);
     w.op('eq');
     fn.op('v128.bitselect');
-  };
-  const compareField = (x: number, op: string, value: number) => (): void => {
-    fn.get(x);
-    w.integer(value);
-    fn.op(`${format.integer}.${op}`);
-  };
-  set(compareField(fc, 'le_s', format.tiny), () => void fn.get(up), false);
-  set(() => void fn.get(quotient), ifSame(up, c), true);
-  set(
-    () => void fn.get(reciprocal),
-    () => void fn.get(down),
-    false,
-  );
-  set(() => void fn.get(reciprocal).get(quotient).op('v128.and'), ifSame(down, b), true);
-  set(compareField(fb, 'eq', 0), () => void fn.get(up), false);
-  set(
-    () => {
-      fn.get(fc).get(fb).op(`${format.integer}.sub`);
-      w.integer(format.farApart);
-      fn.op(`${format.integer}.ge_s`);
-    },
-    ifSame(up, b),
-    true,
-  );
-  set(
-    () => {
-      w.isZero(b);
-      w.isZero(c);
-      fn.op('v128.or');
-    },
-    () => w.float(NaN),
-    false,
-  );
-  fn.get(result);
-}
-
-function divFixup(fn: WasmFunction, format: Format): void {
-  const w = new Writer(fn, format);
-  const [a, b, c] = [0, 1, 2] as const;
-  const quotient = (magnitude: () => void): void => {
-    magnitude();
-    fn.get(b).get(c).op('v128.xor');
-    w.float(-0);
-    fn.op('v128.and').op('v128.or');
-  };
-  w.returnWhere(
-    () => {
-      w.areOrdinary(b, c);
-      fn.get(a).get(a);
-      w.op('eq');
-      fn.op('v128.and');
-    },
-    () =>
-      quotient(() => {
-        fn.get(a);
-        w.op('abs');
-      }),
-  );
-  const size = w.keep(() => {
-    fn.get(a);
-    w.op('abs');
-  });
-  const or =
-    (...masks: (() => void)[]) =>
-    (): void => {
-      masks.forEach((mask, n) => {
-        mask();
-        if (n > 0) fn.op('v128.or');
-      });
-    };
-  const and = (x: () => void, y: () => void) => (): void => {
-    x();
-    y();
+    // Where a NaN came of operands that give zero, it is infinite.
+    w.mask(isLow, half);
+    fn.get(x).get(x);
+    w.op('eq');
     fn.op('v128.and');
-  };
-  const zero = (x: number) => () => w.isZero(x);
-  const infinite = (x: number) => () => w.isInfinite(x);
-  const nan = (x: number) => () => w.isNaN(x);
-  const fb = w.field(b);
-  const fc = w.field(c);
-  w.when(
-    size,
-    () => {
-      fn.get(fc).get(fb).op(`${format.integer}.sub`);
-      w.integer(format.underflow);
-      fn.op(`${format.integer}.lt_s`);
-    },
-    () => w.float(0),
-  );
-  w.when(size, nan(a), () => w.float(Infinity));
-  w.when(size, or(infinite(b), zero(c)), () => w.float(0));
-  w.when(size, or(zero(b), infinite(c)), () => w.float(Infinity));
-  const invalid = or(nan(b), nan(c), and(zero(b), zero(c)), and(infinite(b), infinite(c)));
-  w.when(size, invalid, () => w.float(NaN));
-  quotient(() => void fn.get(size));
+    w.mask(toZero, half);
+    fn.op('v128.or').op('v128.andnot');
+    const size = w.local();
+    fn.set(size);
+    infinity();
+    fn.get(size);
+    w.mask(toInfinity, half);
+    fn.op('v128.bitselect')
+      .get(b[half] as number)
+      .get(c[half] as number)
+      .op('v128.xor');
+    w.pair(-0x80000000, 0);
+    fn.op('v128.and').op('v128.or');
+    w.mask(toNaN, half);
+    fn.op('v128.or');
+  }
 }
 
+const functionOf = (format: DivisionFormat, build: typeof divScale, more: number): MathFunction => ({
+  parameters: 3 * LAYOUTS[format].halves.length,
+  results: LAYOUTS[format].halves.length + more,
+  build: (fn) => build(fn, format),
+});
+
+/** Operands are the denominator or numerator (of v_div_fixup the quotient), denominator and numerator, of f64 the halves of each. */
 export const DIVISION: Record<string, MathFunction> = {
-  'div_scale.f32': { parameters: 3, build: (fn) => divScale(fn, F32, false) },
-  'div_scale.f64': { parameters: 3, build: (fn) => divScale(fn, F64, false) },
-  'div_scale_flag.f32': { parameters: 3, build: (fn) => divScale(fn, F32, true) },
-  'div_scale_flag.f64': { parameters: 3, build: (fn) => divScale(fn, F64, true) },
-  'div_fixup.f32': { parameters: 3, build: (fn) => divFixup(fn, F32) },
-  'div_fixup.f64': { parameters: 3, build: (fn) => divFixup(fn, F64) },
+  'div_scale.f32': functionOf('f32', divScale, 1),
+  'div_scale.f64': functionOf('f64', divScale, 1),
+  'div_fixup.f32': functionOf('f32', divFixup, 0),
+  'div_fixup.f64': functionOf('f64', divFixup, 0),
 };

@@ -4,9 +4,11 @@ import type { WasmFunction, WasmModule } from './emit.ts';
 import { makeOdd } from './half.ts';
 import { type Directed, demoteDirected, pushSigns } from './rounding.ts';
 
-/** A function of the module that code of lanes calls, or has in line: v128 parameters, one v128 result. */
+/** A function of the module that code of lanes calls, or has in line: v128 parameters and results. */
 export interface MathFunction {
   readonly parameters: number;
+  /** 1 where it is not given. */
+  readonly results?: number;
   /** Its code does not end early and uses the parameters' locals as they are given, so that it can stand where it is called. */
   readonly inline?: boolean;
   readonly build: (fn: WasmFunction, module: WasmModule, parameters: readonly number[]) => void;
@@ -16,12 +18,13 @@ export interface MathFunction {
 export function callFunction(
   code: { readonly fn: WasmFunction; readonly module: WasmModule },
   name: string,
-  { parameters, build }: MathFunction,
+  { parameters, results = 1, build }: MathFunction,
 ): void {
   const types = Array.from({ length: parameters }, () => 'v128' as const);
+  const made = Array.from({ length: results }, () => 'v128' as const);
   const { module } = code;
   const places = [...types.keys()];
-  code.fn.call(module.helper(`math.${name}`, types, ['v128'], (fn) => build(fn, module, places)));
+  code.fn.call(module.helper(`math.${name}`, types, made, (fn) => build(fn, module, places)));
 }
 
 /** Writes the code of a function in line; its arguments are on the stack. A call costs as much as twenty vector instructions. */
