@@ -2,8 +2,18 @@
 // says what is missing.
 import { describe, expect, test } from 'vitest';
 import type { ProfileDocument } from '../src/profile/index.ts';
+import { rocprofJson, writeDatabase, writeRocpd } from './profile-fixtures.ts';
 import { codes, profileFolders } from './support/profile-folder.ts';
-import { AGENTS, countersOf, FLOPS, MEMORY, type RunDispatch, run, traceOf } from './support/run-files.ts';
+import {
+  AGENTS,
+  countersOf,
+  FLOPS,
+  MEMORY,
+  type RunDispatch,
+  run,
+  TRACE_COLUMNS,
+  traceOf,
+} from './support/run-files.ts';
 
 const { read } = profileFolders();
 const whole = run(9);
@@ -165,4 +175,152 @@ test.each(['500_kernel_trace.csv', '501_results.json', '501_results.db'])('a poi
 
 test('a results.json that is something else', () => {
   expect(codes(read({ ...files, '501_results.json': '{"error": "not found"}' }))).toEqual(['profile/damaged-file']);
+});
+
+describe('runs of one program in one folder', () => {
+  const MINUTE = 60e9;
+  const later = (minutes: number, pid: number) => run(9, { pid, ns: minutes * MINUTE });
+  const trace = { 'h/500_kernel_trace.csv': traceOf(whole), 'h/500_agent_info.csv': AGENTS };
+
+  test.each([
+    ['one for the trace, one for counters', { 'h/501_counter_collection.csv': countersOf(later(1, 501)) }],
+    [
+      'two passes of counters',
+      {
+        'h/501_counter_collection.csv': countersOf(later(1, 501), FLOPS),
+        'h/502_counter_collection.csv': countersOf(later(2, 502), MEMORY),
+      },
+    ],
+    [
+      'counters with a trace of their own',
+      {
+        'h/501_counter_collection.csv': countersOf(later(1, 501)),
+        'h/501_kernel_trace.csv': traceOf(later(1, 501)),
+      },
+    ],
+  ])('count once: %s', (_, passes) => {
+    const document = read({ ...trace, ...passes });
+    expect(said(document)).toEqual(truth(whole));
+    expect(codes(document)[0]).toBe('profile/joined-passes');
+    expect(document.criticalPath.spanNs).toEqual(read(trace).criticalPath.spanNs);
+  });
+
+  test.each([
+    ['-o', ['trace_kernel_trace.csv', 'flops_counter_collection.csv', 'memory_counter_collection.csv']],
+    ['renamed', ['kernel_trace.csv', 'counter_collection_1.csv', 'counter_collection_2.csv']],
+  ])('count once: named by %s', (_, [name, first, second]) => {
+    const document = read({
+      'agent_info.csv': AGENTS,
+      [name]: traceOf(whole),
+      [first]: countersOf(later(1, 501), FLOPS),
+      [second]: countersOf(later(2, 502), MEMORY),
+    });
+    expect(said(document)).toEqual(truth(whole));
+  });
+
+  test('of two ranks are those of each', () => {
+    const ranks = [0, 1].map((rank) => run(9, { pid: 500 + rank, ns: 300 * rank }));
+    const document = read({
+      'h/500_agent_info.csv': AGENTS,
+      ...Object.fromEntries(ranks.map((rank, i) => [`h/${500 + i}_kernel_trace.csv`, traceOf(rank)])),
+      ...Object.fromEntries([0, 1].map((i) => [`h/${600 + i}_counter_collection.csv`, countersOf(later(1, 600 + i))])),
+    });
+    expect(said(document)).toEqual(truth(ranks.flat()));
+  });
+
+  test('are two where they have the same counters, or other kernels', () => {
+    const second = later(1, 501);
+    const both = { ...trace, 'h/501_kernel_trace.csv': traceOf(second) };
+    expect(said(read(both)).map(({ calls }) => calls)).toEqual([6, 6, 6]);
+    const other = second.map((one) => ({ ...one, kernel: 'other' }));
+    const document = read({ ...trace, 'h/501_counter_collection.csv': countersOf(other) });
+    expect(said(document)).toEqual(truth([...whole, ...other], other));
+  });
+
+  test('JSON and databases', () => {
+    const json = (ns: number, counters: boolean) => {
+      const later = rocprofJson(3).replace(
+        /"(start|end)_timestamp":(\d+)/g,
+        (_, name, time) => `"${name}_timestamp":${Number(time) + ns}`,
+      );
+      const parts = JSON.parse(later);
+      if (!counters) parts['rocprofiler-sdk-tool'][0].callback_records.counter_collection = [];
+      return JSON.stringify(parts);
+    };
+    const document = read({ '500_results.json': json(0, false), '501_results.json': json(MINUTE, true) });
+    expect(document.dispatches.total).toBe(3);
+    const database = (ns: number, counters: boolean) => (path: string) => {
+      writeRocpd(path, 3, '');
+      const move = `UPDATE rocpd_kernel_dispatch SET start = start + ${ns}, "end" = "end" + ${ns}`;
+      writeDatabase(path, counters ? [move] : [move, 'DELETE FROM rocpd_pmc_event']);
+    };
+    const total = (second: boolean) =>
+      read({ '500_results.db': database(0, false), '501_results.db': database(MINUTE, second) }).dispatches.total;
+    expect(total(true)).toBe(3);
+    expect(total(false)).toBe(6);
+  });
+});
+
+describe('tables that were joined into one file', () => {
+  const second = run(9, { pid: 501, ns: 5e6 });
+  const both = [...whole, ...second];
+  const joined = (trace: string, counters = '') =>
+    read({
+      'agent_info.csv': AGENTS,
+      'out_kernel_trace.csv': trace,
+      ...(counters === '' ? {} : { 'out_counter_collection.csv': counters }),
+    });
+
+  test('are of two processes, in trace and counters', () => {
+    const document = joined(traceOf(whole) + traceOf(second), countersOf(whole) + countersOf(second));
+    expect(said(document)).toEqual(truth(both));
+    expect(codes(document)).toEqual([]);
+  });
+
+  test('counters of two processes, without a header between', () => {
+    expect(said(joined(traceOf(whole), countersOf(both)))).toEqual(truth(both));
+  });
+
+  test('passes of one process', () => {
+    const pass = whole.map((one) => ({ ...one, pid: 502 }));
+    const document = joined(traceOf(whole), countersOf(whole, FLOPS) + countersOf(pass, MEMORY));
+    expect(said(document)).toEqual(truth(whole));
+  });
+
+  test.each([
+    ['columns in another order', [...TRACE_COLUMNS].reverse()],
+    ['columns of an older version', TRACE_COLUMNS.filter((name) => name !== 'Stream_Id')],
+  ])('%s', (_, columns) => {
+    const document = joined(traceOf(whole) + traceOf(second, { columns }));
+    expect(said(document)).toEqual(truth(both, []));
+    expect(codes(document)).toEqual([]);
+  });
+
+  test('the same one twice counts once', () => {
+    expect(said(joined(traceOf(whole) + traceOf(whole)))).toEqual(truth(whole, []));
+  });
+});
+
+test.each([
+  ['kernel_trace_0.csv', 'kernel_trace_1.csv', 18],
+  ['results.0.kernel_trace.csv', 'results.1.kernel_trace.csv', 18],
+  ['500_kernel_trace.csv', '500_kernel_trace_sorted.csv', 9],
+])('%s and %s', (first, second, dispatches) => {
+  const isCopy = dispatches === 9;
+  const document = read({
+    [first]: traceOf(whole),
+    [second]: traceOf(isCopy ? [...whole].reverse() : run(9, { pid: 501, ns: 500 })),
+  });
+  expect(document.dispatches.total).toBe(dispatches);
+});
+
+test('spaces behind commas', () => {
+  const separator = ', ';
+  const document = read({
+    '500_agent_info.csv': AGENTS,
+    '500_kernel_trace.csv': traceOf(whole, { separator }),
+    '500_counter_collection.csv': countersOf(whole, /^/, { separator }),
+  });
+  expect(said(document)).toEqual(truth(whole));
+  expect(codes(document)).toEqual([]);
 });

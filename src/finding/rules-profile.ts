@@ -197,6 +197,12 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Profile again with one GPU visible (`ROCR_VISIBLE_DEVICES=0`), or one that the program always chooses.',
   },
+  'profile/joined-passes': {
+    severity: 'note',
+    title: 'Files of several processes in one folder are of runs of one program, one after the other: they are joined',
+    source: SOURCES.rocprofv3,
+    advice: 'Nothing has to be done if they are. Give the runs in folders of their own if they are not.',
+  },
   'profile/other-kernel': {
     severity: 'warning',
     title: 'A dispatch is of one kernel or size in one file and of another in another',

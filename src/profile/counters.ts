@@ -77,6 +77,12 @@ export class CounterStore {
     return 'stored';
   }
 
+  /** Whether a dispatch has a value of a counter, and from that file. */
+  isOfFile(name: string, row: number, file: string): boolean {
+    const column = this.columns.get(name);
+    return column !== undefined && row < column.file.length && column.file[row] === this.files.id(file);
+  }
+
   get names(): string[] {
     return [...this.columns.keys()].sort();
   }

@@ -299,8 +299,8 @@ export class Recording {
   readonly machines = new Machines();
   /** Clock domains whose times are of runs that collected counters: the profiler then puts gaps between dispatches. */
   readonly serialised = new Set<number>();
-  /** Folders with a trace of dispatches. */
-  readonly tracedFolders = new Set<string>();
+  /** Folders and names of processes (`processKey`), with a NUL between, of which there is a trace of dispatches. */
+  readonly tracedRuns = new Set<string>();
   /** Launch configurations: three sizes of the workgroup, three of the grid, LDS, scratch, VGPRs, AGPRs, SGPRs. */
   readonly configs = new NumbersTable(CONFIG_NUMBERS);
   readonly dispatches = new DispatchTable();
@@ -484,6 +484,8 @@ export class Recording {
    * not tell; the first process that does is the same one. Folders of ranks are of processes of their own.
    */
   processOrdinal(folder: string, pid: string): number {
+    const joined = this.joined.get(`${folder}\0${pid}`);
+    if (joined !== undefined) return this.processOrdinal(folder, joined);
     const key = `${folder}\0${pid}`;
     const known = this.processes.find(key);
     if (known !== undefined) return this.ordinals[known];
@@ -503,6 +505,12 @@ export class Recording {
     this.ordinals[id] = count;
     return count;
   }
+
+  /** Makes a process of a folder, whose key is `of`, a further pass of another one. */
+  joinProcess(folder: string, of: string, first: string): void {
+    this.joined.set(`${folder}\0${of}`, first);
+  }
+  private readonly joined = new Map<string, string>();
 
   /** Makes the processes of a folder others than those of folders of other ranks. */
   setRank(folder: string, rank: string): void {
@@ -570,6 +578,13 @@ export class Recording {
     }
     this.reportTwice(file, 'Dispatches');
     return before;
+  }
+
+  /** Whether a dispatch of the number was traced at another time. */
+  isTracedOtherwise(domain: number, process: number, dispatchId: number, start: number, end: number): boolean {
+    const d = this.dispatches;
+    const before = dispatchId < 0 ? undefined : this.tracedRows.get(`${domain},${process}`)?.find(dispatchId);
+    return before !== undefined && (d.start.get(before) !== start || d.end.get(before) !== end);
   }
 
   /** Reports something that was described before. */

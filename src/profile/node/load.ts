@@ -19,6 +19,7 @@ import { isSqtt } from '../sqtt/tokens.ts';
 import { readSqtt, type SqttResult } from '../sqtt/trace.ts';
 import { wideEncoding } from './encoding.ts';
 import { type DiskFile, findFiles } from './files.ts';
+import { joinPasses } from './passes.ts';
 import { placeRuns } from './runs.ts';
 import { isSqlite, withDatabase } from './sqlite.ts';
 import { logProblem } from './wal.ts';
@@ -111,6 +112,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   leaveOutCopies(byFormat, recording);
   byFormat.sort((a, b) => rank(a.format) - rank(b.format) || wideRank(a.file.path) - wideRank(b.file.path));
   placeRuns(byFormat, recording);
+  joinPasses(byFormat, recording);
   const hasTraces = new Set(
     byFormat.filter((entry) => entry.format === 'csv:kernel-trace').map((entry) => dirName(entry.file.path)),
   );

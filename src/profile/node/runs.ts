@@ -4,6 +4,7 @@ import { WavesmithError } from '../../base/index.ts';
 import { isAnalysisDatabase } from '../readers/analysis-db.ts';
 import { readCsv } from '../readers/csv.ts';
 import { rocpdProcesses, runFolder } from '../readers/rocpd.ts';
+import { jsonSample, rocpdSample, type SampledDispatch } from '../readers/samples.ts';
 import { kernelName, number, truncatedName } from '../readers/values.ts';
 import type { Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
@@ -12,14 +13,18 @@ import { withDatabase } from './sqlite.ts';
 
 /** Bytes at the beginning and at the end of a table that are looked at. */
 const SAMPLE = 1 << 16;
+/** The same of a JSON file, which has long lists before its dispatches. */
+const JSON_SAMPLE = 1 << 24;
+/** Dispatches that are looked at in JSON files and databases. */
+const SAMPLED = 256;
 /** Folders that are compared with each other. */
 const MAX_FOLDERS = 1024;
 
 /** Folders that rocprofv3 makes for the passes of a program. */
 const PASS = /^(?:pmc|pass)[_-]?[0-9]+$/i;
 
-/** What the tables of a folder say of the run that they are of. */
-interface Run {
+/** What files say of the run that they are of. */
+export interface Run {
   readonly folder: string;
   readonly pids: Set<string>;
   /** First start and last end; NaN where there are none. */
@@ -33,9 +38,22 @@ interface Run {
   readonly kernels: Map<string, string>;
 }
 
+/** Whether a file tells of the run that it is of. */
+export const tellsRun = ({ format }: { readonly format: string }): boolean => Object.hasOwn(LOOK, format);
+
+/** Adds what a file says to its run. */
+export function lookAt({ file, format }: { readonly file: DiskFile; readonly format: string }, run: Run): void {
+  try {
+    LOOK[format](file, run);
+  } catch (error) {
+    // Its reader says what is wrong with it.
+    if (!(error instanceof WavesmithError)) throw error;
+  }
+}
+
 /** Tells the recording which folders are of processes of their own, and which of other machines or runs. */
 export function placeRuns(files: readonly { readonly file: DiskFile; readonly format: string }[], r: Recording): void {
-  const known = files.filter(({ format }) => Object.hasOwn(LOOK, format));
+  const known = files.filter(tellsRun);
   const folderOf = ({ file, format }: (typeof known)[number]): string =>
     format === 'rocpd' ? runFolder(file.path) : dirName(file.path);
   const folders = new Set(known.map(folderOf));
@@ -45,12 +63,7 @@ export function placeRuns(files: readonly { readonly file: DiskFile; readonly fo
     const folder = folderOf(entry);
     const run = runs.get(folder) ?? newRun(folder);
     runs.set(folder, run);
-    try {
-      LOOK[entry.format](entry.file, run);
-    } catch (error) {
-      // Its reader says what is wrong with it.
-      if (!(error instanceof WavesmithError)) throw error;
-    }
+    lookAt(entry, run);
   }
   const [ranks, machines] = [new Set<string>(), new Set<string>()];
   const list = [...runs.values()];
@@ -79,7 +92,8 @@ export function placeRuns(files: readonly { readonly file: DiskFile; readonly fo
   }
 }
 
-function newRun(folder: string): Run {
+/** A run of which nothing is known yet. */
+export function newRun(folder: string): Run {
   const none = { first: Number.NaN, last: Number.NaN, hasTrace: false, hasOthers: false };
   return { folder, pids: new Set(), ...none, counters: new Set(), kernels: new Map() };
 }
@@ -163,6 +177,36 @@ function lookAtDatabase(file: DiskFile, run: Run): void {
   });
 }
 
+/** Adds what the first dispatches of a JSON file or database say; those of tables were read with all else. */
+export function lookInto({ file, format }: { readonly file: DiskFile; readonly format: string }, run: Run): void {
+  try {
+    if (format === 'rocpd') intoDatabase(file, run);
+    else if (format === 'rocprofv3-json') file.open((source) => intoJson(source, run));
+  } catch (error) {
+    if (!(error instanceof WavesmithError)) throw error;
+  }
+}
+
+function addDispatch(run: Run, { id, kernel, from, to }: SampledDispatch): void {
+  run.kernels.set(String(id), truncatedName(kernelName(kernel)));
+  extend(run, from, to);
+}
+
+function intoDatabase(file: DiskFile, run: Run): void {
+  withDatabase(file, (db) => {
+    if (isAnalysisDatabase(db)) return;
+    const { dispatches, counters } = rocpdSample(db, file.path, SAMPLED);
+    for (const one of dispatches) addDispatch(run, one);
+    for (const name of counters) run.counters.add(name);
+  });
+}
+
+function intoJson(source: ByteSource, run: Run): void {
+  const { dispatches, counters } = jsonSample(head(source, JSON_SAMPLE), SAMPLED);
+  for (const one of dispatches) addDispatch(run, one);
+  for (const name of counters) run.counters.add(name);
+}
+
 const LOOK: Readonly<Record<string, (file: DiskFile, run: Run) => void>> = {
   'csv:kernel-trace': lookAtTable,
   'csv:counter-collection': lookAtTable,
@@ -170,10 +214,10 @@ const LOOK: Readonly<Record<string, (file: DiskFile, run: Run) => void>> = {
   rocpd: lookAtDatabase,
 };
 
-/** The beginning of a table, up to the last line that is whole. */
-function head(source: ByteSource): ByteSource {
-  const bytes = source.read(0, SAMPLE).slice();
-  return bytesOf(source.path, source.size <= SAMPLE ? bytes : bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1));
+/** The beginning of a text, up to the last line that is whole. */
+function head(source: ByteSource, size = SAMPLE): ByteSource {
+  const bytes = source.read(0, size).slice();
+  return bytesOf(source.path, source.size <= size ? bytes : bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1));
 }
 
 /** The first line of a table and its last ones. */

@@ -1,7 +1,7 @@
 // A row of a CSV file as the bytes it was written in: cells become text when that is asked for, numbers are read from their digits.
 import { count } from './values.ts';
 
-const [QUOTE, COMMA, LF, CR, ZERO] = [0x22, 0x2c, 0x0a, 0x0d, 0x30];
+const [SPACE, QUOTE, COMMA, LF, CR, ZERO] = [0x20, 0x22, 0x2c, 0x0a, 0x0d, 0x30];
 /** A number of more digits is none that a double holds exactly. */
 const MOST_DIGITS = 16;
 
@@ -17,8 +17,12 @@ export const RowEnd = {
 export class Row {
   /** How many cells there are. */
   length = 0;
+  /** How many headers the file has repeated so far: tables that were joined into one file have them. */
+  part = 0;
   private bytes: Uint8Array = new Uint8Array(0);
   private view = new DataView(this.bytes.buffer);
+  /** Whether there are spaces before cells that are no part of them. */
+  skipsSpaces = false;
   private starts = new Int32Array(64);
   private ends = new Int32Array(64);
   /** Whether a quoted cell has quotes in it, which are written twice. */
@@ -38,6 +42,7 @@ export class Row {
     let cells = 0;
     for (let at = from; ; ) {
       if (cells === this.starts.length) this.grow();
+      if (this.skipsSpaces) while (at < to && bytes[at] === SPACE) at++;
       let end = at;
       if (at < to && bytes[at] === QUOTE) {
         end = this.closing(at, to);

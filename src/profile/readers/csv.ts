@@ -11,6 +11,9 @@ import { Row, RowEnd } from './csv-row.ts';
 /** No row of a profiler's CSV is longer; a longer one means the file is not what it claims to be. */
 const MAX_ROW_BYTES = 4 << 20;
 const MAX_COLUMNS = 100_000;
+/** A header in the middle of a file is taken for one from this many columns on, of which this share is known. */
+const LEAST_COLUMNS = 4;
+const LIKE = 0.8;
 /** Small pieces: they stay in the processor's cache. */
 const PIECE = 1 << 16;
 
@@ -21,12 +24,15 @@ export function normalise(name: string): string {
 
 /** A header row with lookup by any of several names. */
 export class Header {
+  /** The cells as the file has them. */
+  readonly cells: readonly string[];
   readonly names: readonly string[];
   /** Names that several columns have. */
   readonly repeated: readonly string[];
   private readonly index = new Map<string, number>();
 
   constructor(names: readonly string[]) {
+    this.cells = names;
     this.names = names.map((name) => name.trim());
     const repeated = new Set<string>();
     names.forEach((name, i) => {
@@ -48,6 +54,13 @@ export class Header {
 
   has(...names: string[]): boolean {
     return names.every((name) => this.at(name) >= 0);
+  }
+
+  /** Whether cells are the header of a table like this one, of another version or order. */
+  isLike(cells: readonly string[]): boolean {
+    if (cells.length < LEAST_COLUMNS) return false;
+    const known = new Set(cells.map(normalise).filter((name) => this.index.has(name)));
+    return known.size >= LIKE * cells.length;
   }
 }
 
@@ -88,6 +101,13 @@ function lineEnd(bytes: Uint8Array): '\r\n' | '\n' | undefined {
   return bytes[at - 1] === 0x0d ? '\r\n' : '\n';
 }
 
+/** Whether every comma of the first line has a space behind it. */
+function hasSpaces(bytes: Uint8Array): boolean {
+  const end = bytes.indexOf(0x0a);
+  const line = new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
+  return line.includes(', ') && !/,[^ ]/.test(line);
+}
+
 /** What is wrong with the text of a file that is read nevertheless. */
 const NOT_UTF8 = 'The file is not in UTF-8. Names that differ in other characters only are taken for the same one.';
 const QUOTES = 'Quotes of some cells do not close where the cell ends. The text of those cells may be wrong.';
@@ -118,24 +138,38 @@ export function readCsvRows(
   const reader = new Pieces(source);
   let line = 0;
   let handler: RowHandler | undefined;
-  /** The header, which files that were joined into one repeat. */
-  let first: readonly string[] = [];
+  /** The header, which files that were joined into one repeat, or the last of them. */
+  let header = new Header([]);
+  /** A column that has a number in the first row; -1 where none has. */
+  let numeric: number | undefined;
+  const open = (): void => {
+    header = new Header(row.texts());
+    for (const name of header.repeated) report(`The column ${name} is there more than once. The first one is read.`);
+    handler = onHeader(header);
+    numeric = undefined;
+  };
   const take = (): void => {
     if (row.isEmpty) return;
     line++;
     if (handler === undefined) {
       if (row.length > MAX_COLUMNS) throw notCsv(source.path, `its first row has ${row.length} columns`);
-      first = row.texts();
-      const header = new Header(first);
-      for (const name of header.repeated) report(`The column ${name} is there more than once. The first one is read.`);
-      handler = onHeader(header);
-    } else if (!row.equals(first)) handler(row);
+      open();
+      return;
+    }
+    numeric ??= Array.from({ length: row.length }, (_, i) => i).find((i) => row.digits(i) >= 0) ?? -1;
+    const isOdd = row.length !== header.names.length || numeric < 0 || row.digits(numeric) < 0;
+    if (isOdd && row.equals(header.cells)) row.part++;
+    else if (isOdd && header.isLike(row.texts())) {
+      row.part++;
+      open();
+    } else handler(row);
   };
   while (reader.next()) {
     if (!reader.isUtf8()) report(NOT_UTF8);
     const { bytes, length, isCrLf } = reader;
     row.use(bytes);
     let at = reader.start;
+    if (handler === undefined) row.skipsSpaces = hasSpaces(bytes.subarray(at, length));
     let next = at;
     while (next >= 0 && next < length) {
       next = row.scan(at, length, isCrLf);

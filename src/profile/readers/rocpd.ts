@@ -6,7 +6,8 @@ import { RowsById } from '../columns.ts';
 import { type Launch, type Recording, Timing } from '../recording.ts';
 import { baseName, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
-import { addCall, processKey, reportTiming } from './rocprofv3-csv.ts';
+import { processKey } from './file-process.ts';
+import { addCall, reportTiming } from './rocprofv3-csv.ts';
 import { isCount, whole } from './values.ts';
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
@@ -59,7 +60,7 @@ function text(value: SqlValue): string {
 }
 
 /** The physical tables by name and suffix. */
-function tablesOf(db: SqlDatabase, file: string): Map<string, Set<TableName>> {
+export function tablesOf(db: SqlDatabase, file: string): Map<string, Set<TableName>> {
   const suffixes = new Map<string, Set<TableName>>();
   for (const [name] of db.rows(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'",

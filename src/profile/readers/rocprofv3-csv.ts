@@ -6,6 +6,7 @@ import { type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, type RowHandler, readCsv, readCsvRows } from './csv.ts';
 import { CellIds, type Row } from './csv-row.ts';
+import { FileProcesses, processKey } from './file-process.ts';
 import { amount, count, isEmptyCell, kernelName, number } from './values.ts';
 
 /** The kinds of CSV that are told apart by their columns. */
@@ -66,9 +67,10 @@ export function readRocprofCsv(source: ByteSource, kind: CsvKind, recording: Rec
   const make = HANDLERS[kind];
   if (make === undefined) return;
   const listed = kind === 'counter-collection' && listsInstances(source);
+  const processes = new FileProcesses(recording, source.path);
   const rows = readCsvRows(
     source,
-    (header) => make(header, source.path, recording, listed),
+    (header) => make(header, source.path, recording, listed, processes),
     textProblems(source.path, recording),
   );
   if (listed) recording.reportUnevenInstances(source.path, 0);
@@ -81,7 +83,13 @@ export function textProblems(file: string, recording: Recording): (message: stri
 }
 
 /** `listed`: the file has a row for each instance of a counter. */
-type MakeHandler = (header: Header, file: string, recording: Recording, listed: boolean) => RowHandler;
+type MakeHandler = (
+  header: Header,
+  file: string,
+  recording: Recording,
+  listed: boolean,
+  processes: FileProcesses,
+) => RowHandler;
 
 const HANDLERS: Partial<Record<CsvKind, MakeHandler>> = {
   'kernel-trace': kernelTrace,
@@ -100,16 +108,6 @@ function ofTexts(make: (header: Header, file: string, recording: Recording) => C
     const handler = make(header, file, recording);
     return (row) => handler(row.texts());
   };
-}
-
-/**
- * Which process of its folder a file is of. rocprofv3 writes files for each process, named after it or as `-o` says: `<name>_kernel_trace.csv`.
- * Those of one name are of one process, as not all have a column for it. Other names tell nothing, and `pid` decides.
- */
-export function processKey(file: string, pid: string | undefined): string {
-  const name =
-    /^(.*?)_?(?:(?:kernel|memory_copy|memory_allocation|scratch_memory|[a-z]+_api)_trace|counter_collection|results|agent_info)\.(?:csv|json|db)$/;
-  return name.exec(baseName(file))?.[1] ?? pid ?? '';
 }
 
 /** Reports a row that cannot be used. */
@@ -174,7 +172,7 @@ const OLDER: Readonly<Record<string, readonly string[]>> = {
   Scratch_Size: ['Private_Segment_Size'],
 };
 
-function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
+function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processes: FileProcesses): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
     start: h.at('Start_Timestamp'),
@@ -197,8 +195,8 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
   const width = h.names.length;
   const d = r.dispatches;
   const firstRow = d.length;
-  r.tracedFolders.add(folder);
-  const processes = new CellIds((pid) => r.processOrdinal(folder, processKey(file, pid ?? '')));
+  r.tracedRuns.add(`${folder}\0${processKey(file, '')}`);
+  const pids = new CellIds((pid) => processes.idOf(pid));
   const kernels = new CellIds((name) => r.kernelId(name as string));
   const agents = new CellIds((agent) => r.agentKeys.id(r.machines.agentKey(machine, agent ?? '')));
   const queues = queueIds(r);
@@ -209,14 +207,17 @@ function kernelTrace(h: Header, file: string, r: Recording): RowHandler {
     if (row.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     if (copies !== undefined && row.text(at.name) === '') return copies(row);
     const { start, end, state } = r.clock.interval(row.value(at.start), row.value(at.end));
-    const process = row.id(processes, at.pid);
+    const dispatchId = row.count(at.dispatch);
     const kernel = row.id(kernels, at.name);
+    const pid = row.id(pids, at.pid);
+    const process =
+      processes.of(pid, row.part) ??
+      processes.choose(pid, (one) => r.isTracedOtherwise(domain, one, dispatchId, start, end));
     const agent = row.id(agents, at.agent);
     const queue = queues(agent, row, at.queue);
     const stream = row.id(streams, at.stream);
     for (let i = 0; i < config.length; i++) numbers[i] = row.count(config[i]);
     const launch = { process, kernel, agent, queue, stream, config: r.configs.id(numbers) };
-    const dispatchId = row.count(at.dispatch);
     if (dispatchId < 0 && at.dispatch >= 0) {
       r.report(
         'profile/bad-record',
@@ -247,7 +248,13 @@ function queueIds(r: Recording): (agent: number, row: Row, column: number) => nu
 const NOT_TRACED =
   'Dispatches with counters are not in the trace of their process; they are counted, with times of the run with counters.';
 
-function counterCollection(h: Header, file: string, r: Recording, listed: boolean): RowHandler {
+function counterCollection(
+  h: Header,
+  file: string,
+  r: Recording,
+  listed: boolean,
+  processes: FileProcesses,
+): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
     start: h.at('Start_Timestamp'),
@@ -281,7 +288,8 @@ function counterCollection(h: Header, file: string, r: Recording, listed: boolea
   }
   /** The last dispatch whose size was compared: most rows are of the one before. */
   let sized = { row: -1, grid: -1, fits: true };
-  const processes = new CellIds((pid) => r.processOrdinal(folder, processKey(file, pid)));
+  const pids = new CellIds((pid) => processes.idOf(pid));
+  const isTraced = r.tracedRuns.has(`${folder}\0${processKey(file, '')}`);
   const kernels = new CellIds((name) => r.kernelId(name ?? ''));
   const agentNames = new StringTable();
   const agents = new CellIds((agent) => agentNames.id(r.machines.agentKey(machine, agent ?? '')));
@@ -305,7 +313,13 @@ function counterCollection(h: Header, file: string, r: Recording, listed: boolea
     const value = digits >= 0 ? digits : listedCell(r, file, counter, row.text(at.value));
     r.indexAll();
     const kernel = row.id(kernels, at.name);
-    const process = row.id(processes, at.pid);
+    const pid = row.id(pids, at.pid);
+    const isCounted = (one: number) => {
+      const found = r.findDispatch(domain, one, dispatchId, kernel);
+      return found !== undefined && r.counters.isOfFile(counter, found, file);
+    };
+    // Passes of one process that were joined have headers between them, too.
+    const process = processes.of(pid, 0) ?? processes.choose(pid, isCounted);
     const agent = agentNames.get(row.id(agents, at.agent));
     let known = r.findDispatch(domain, process, dispatchId, kernel);
     if (known !== undefined && !r.isOnGpuOf(known, agent, file)) return;
@@ -316,7 +330,7 @@ function counterCollection(h: Header, file: string, r: Recording, listed: boolea
       if (!sized.fits) return;
     }
     if (known === undefined && r.isOfOtherKernel(domain, process, dispatchId, firstRow, file)) return;
-    if (r.tracedFolders.has(folder)) r.serialised.add(domain);
+    if (isTraced) r.serialised.add(domain);
     if (known === undefined) {
       if (r.isTraced(domain, process)) r.report('profile/missing-rows', file, NOT_TRACED);
       r.serialised.add(domain);

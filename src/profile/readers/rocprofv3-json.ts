@@ -3,8 +3,9 @@ import { RowsById } from '../columns.ts';
 import { CONFIG_NUMBERS, type Launch, type Recording, Timing } from '../recording.ts';
 import { type ByteSource, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
+import { processKey } from './file-process.ts';
 import { type Json, streamJson } from './json-stream.ts';
-import { addCall, addSample, processKey, reportTiming } from './rocprofv3-csv.ts';
+import { addCall, addSample, reportTiming } from './rocprofv3-csv.ts';
 import { isCount, whole } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';
