@@ -15,13 +15,26 @@ export function decodeHalf(fn: WasmFunction): void {
 /** f16 bits in the high half of each lane (the low half is ignored) -> their f32 values. */
 export function decodeHighHalf(fn: WasmFunction): void {
   const m = fn.local('v128');
-  // Sign, exponent and fraction where f32 has them: that number is 2^112 too small, denormals too, unless it is infinite or a NaN.
+  // Sign, exponent and fraction where f32 has them: that number is 2^112 too small, unless it is infinite or a NaN.
   fn.i32(3)
     .op('i32x4.shr_s')
     .v128(...splat(-0x70002000))
     .op('v128.and')
-    .tee(m);
+    .set(m);
+  // Denormals would be those of f32, for which hosts take long.
+  fn.v128(...splat(0x00fffffe))
+    .get(m)
+    .i32(1)
+    .op('i32x4.shl')
+    .v128(...splat(1))
+    .op('i32x4.sub')
+    .op('i32x4.ge_u')
+    .op('v128.any_true')
+    .if('v128');
+  decodeWithDenormals(fn, m);
+  fn.else().get(m);
   fn.v128(...splat((112 + 127) << 23)).op('f32x4.mul');
+  fn.end();
   fn.get(m)
     .v128(...splat(0x0f800000))
     .op('v128.and')
@@ -31,6 +44,36 @@ export function decodeHighHalf(fn: WasmFunction): void {
     .op('v128.and')
     .op('v128.or');
   fn.release('v128', m);
+}
+
+/** Pushes the values of such numbers in a local, where denormals are integers that count the smallest of them. */
+function decodeWithDenormals(fn: WasmFunction, m: number): void {
+  const isDenormal = fn.local('v128');
+  fn.get(m)
+    .v128(...splat(0x0f800000))
+    .op('v128.and')
+    .v128(0, 0, 0, 0)
+    .op('i32x4.eq')
+    .set(isDenormal);
+  fn.get(m)
+    .get(isDenormal)
+    .op('v128.andnot')
+    .v128(...splat((112 + 127) << 23))
+    .op('f32x4.mul');
+  fn.get(m)
+    .v128(...splat(0x7fffffff))
+    .op('v128.and')
+    .get(isDenormal)
+    .op('v128.and')
+    .op('f32x4.convert_i32x4_s')
+    .v128(...splat((127 - 24 - 13) << 23))
+    .op('f32x4.mul')
+    .op('v128.or');
+  fn.get(m)
+    .v128(...splat(-0x80000000))
+    .op('v128.and')
+    .op('v128.or');
+  fn.release('v128', isDenormal);
 }
 
 /** f32 values (exact or rounded to odd) -> f16 bits; NaNs become the default quiet one. */
