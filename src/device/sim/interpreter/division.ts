@@ -73,11 +73,11 @@ function isNegative(x: number): boolean {
 }
 
 /** The manual's constant has these bits; what is shifted past them is zero. */
-const DIGITS = 1201;
+export const DIGITS = 1201;
 let twoOverPi: bigint | undefined;
 
 /** floor(2/π · 2^DIGITS), by Machin's formula. */
-function twoOverPiDigits(): bigint {
+export function twoOverPiDigits(): bigint {
   if (twoOverPi === undefined) {
     const guard = DIGITS + 64;
     const one = 1n << BigInt(guard);

@@ -61,6 +61,10 @@ export const SHARED_HOST = 2;
 
 /** f64[32]: v_trig_preop_f64 of numbers below 2^55 by segment; zeros are not known yet. */
 export const TRIG_TABLE = CONTROL + 4096;
+/** The digits of 2/π, from the lowest byte on, behind 64 zeros (wasm/math-exact.ts). */
+export const TRIG_DIGITS = TRIG_TABLE + 256;
+/** Not zero: the digits are there. */
+export const TRIG_READY = TRIG_TABLE + 512;
 
 /** u16 by page of the window: live bytes from the page's start. The first and last page have none, nor the one behind an allocation. */
 export const LIMITS = 0x100000;

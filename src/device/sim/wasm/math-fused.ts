@@ -86,32 +86,38 @@ function scaledBefore(w: Steps): number {
 
 function fmaScaled(fn: WasmFunction): void {
   const w = new Steps(fn);
-  const result = w.madd(0, 1, 2);
+  const s = w.madd(0, 1, 2);
   const d = w.keep(() => void fn.get(3).op('i64x2.extend_low_i32x4_s'));
-  fn.get(d).op('v128.any_true').if();
-  const s = w.keep(() => void fn.get(result));
-  const isDown = w.keep(() => void fn.get(d).i32(63).op('i64x2.shr_s'));
+  const isDown = w.keep(() => void fn.get(3).i32(31).op('i32x4.shr_s').op('i64x2.extend_low_i32x4_s'));
   const scale = w.keep(() => void fn.get(d).v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl'));
-  const grid = onGrid(w, s);
-  const plain = w.choose(grid, s, () => {
-    fn.get(isDown).get(s).op('f64x2.abs');
+  const size = w.keep(() => void fn.get(s).op('f64x2.abs'));
+  const isSmall = w.keep(() => {
+    fn.get(isDown).get(size);
     double(fn, LEAST);
     fn.op('f64x2.lt').op('v128.and');
   });
-  const scaled = w.result(plain, scale, 'mul');
-  const before = scaledBefore(w);
-  const final = w.choose(before, scaled, () => {
-    fn.get(isDown).get(s).op('f64x2.abs');
+  const isOver = w.keep(() => {
+    fn.get(isDown).get(size);
     double(fn, Infinity);
     fn.op('f64x2.eq').op('v128.and');
-    // An infinite factor is no overflow.
-    for (const factor of [0, 1]) {
-      fn.get(factor).op('f64x2.abs');
-      double(fn, Infinity);
-      fn.op('f64x2.lt').op('v128.and');
-    }
   });
-  fn.get(final).set(result).end().get(result);
+  // A sum of zero stays one.
+  fn.get(isSmall).get(size).v128(0, 0, 0, 0).op('f64x2.ne').op('v128.and').get(isOver).op('v128.or');
+  fn.op('v128.any_true').if('v128');
+  const grid = onGrid(w, s);
+  const plain = w.choose(grid, s, () => void fn.get(isSmall));
+  const scaled = w.result(plain, scale, 'mul');
+  const before = scaledBefore(w);
+  fn.get(before).get(scaled).get(isOver);
+  // An infinite factor is no overflow.
+  for (const factor of [0, 1]) {
+    fn.get(factor).op('f64x2.abs');
+    double(fn, Infinity);
+    fn.op('f64x2.lt').op('v128.and');
+  }
+  fn.op('v128.bitselect').else();
+  w.with(s, scale, 'mul');
+  fn.end();
 }
 
 /** Where the host's multiply-add rounds once. */
