@@ -106,6 +106,27 @@ describe('Omniperf 2 with rocprof 1', () => {
   });
 });
 
+describe('rocprof-compute 3 on another architecture (AMD published gfx1151)', () => {
+  const header =
+    'GPU_ID,GUID,Correlation_Id,Dispatch_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Kernel_Name,Start_Timestamp,End_Timestamp,Kernel_ID,Counter_Name,Counter_Value';
+  // 65,536 work items are 2,048 waves of 32 lanes; the counter has some of other work.
+  const folder = (arch: string) =>
+    read({
+      'sysinfo.csv': `command,gpu_series,gpu_model,gpu_arch,cu_per_gpu,simd_per_cu,max_waves_per_cu,max_sclk,max_mclk,total_l2_chan,num_xcd\r\n./copy,X,X,${arch},32,2,32,2799,1000,8,1\r\n`,
+      'results_pmc_perf_0.csv': `${header}\r\n${['SQ_WAVES,2100.0', 'SQ_INSTS_VALU_sum,9000.0']
+        .map((counter) => `1,0000-0dc0,1,0,65536,256,0,0,8,0,128,"copy(double*, int)",5000,45000,0,${counter}`)
+        .join('\r\n')}\r\n`,
+    });
+
+  test('waves of 32 lanes contradict no launch; metrics are unknown, times and counters are there', () => {
+    const document = folder('gfx1151');
+    expect(codes(document)).toEqual([]);
+    expect(document.kernels).toMatchObject([{ arch: 'gfx1151', totalNs: { value: 40_000 }, metrics: {} }]);
+    expect(document.kernels[0].counters.SQ_INSTS_VALU_sum).toEqual({ sum: 9000, dispatches: 1 });
+    expect(codes(folder('gfx942'))).toEqual(['profile/impossible-value']);
+  });
+});
+
 test('results.csv of rocprof 1, alone', () => {
   const document = read({
     'results.csv': `${COLUMNS_1}\n${row1(9_000_000_000_000_000)}\n${row1(9_000_000_000_020_001, 10_000, 1)}\n`,
