@@ -20,7 +20,7 @@ import {
   UNQUEUED,
   vectorLatency,
 } from './queues.ts';
-import { dispatcherShare, STORE_PART, storeShare } from './shares.ts';
+import { dispatcherShare, storePart, storeShare } from './shares.ts';
 
 /** A launch of fewer workgroups for each CU leaves half of the GPU without work. */
 export const FEW_GROUPS = 0.5;
@@ -93,7 +93,7 @@ export function memoryConditions(numbers: KernelNumbers) {
     value: storeShare(input, numbers.level('HBM')),
     comparison: 'at least',
     threshold: 0.6,
-    formula: `bytes.hbm.write / time / (${STORE_PART} of the HBM peak), where stores are two thirds of the bytes`,
+    formula: `bytes.hbm.write / time / (${storePart(input.arch, isMeasured).toFixed(2)} of the HBM peak), where stores are two thirds of the bytes`,
   };
   const requests = numbers.when('requests per L2 channel and cycle', 'l2.busy', 0.6);
   const isShort = isKnown(input.meanNs) && input.meanNs.value < SHORT_NS;

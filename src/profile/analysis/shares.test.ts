@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { known, numberOf, unknown } from '../measure.ts';
 import type { ClassifierInput } from './bottleneck-types.ts';
-import { dispatcherShare } from './shares.ts';
+import { dispatcherShare, storeShare } from './shares.ts';
 
 const input = (xccs: number, waves?: number): ClassifierInput =>
   ({ xccs, wavesPerGroup: waves === undefined ? unknown('not counted') : known(waves) }) as ClassifierInput;
@@ -40,5 +40,31 @@ describe('dispatcherShare', () => {
     expect(dispatcherShare(input(1, 4), unknown('not collected: SQ_WAVES'))).toEqual(
       unknown('not collected: SQ_WAVES'),
     );
+  });
+});
+
+describe('storeShare', () => {
+  const stores = (arch: string, read: number, written: number, isMeasured = false): ClassifierInput =>
+    ({
+      arch,
+      metrics: [
+        ['bytes.hbm.read', read],
+        ['bytes.hbm.write', written],
+      ].map(([id, bytes]) => ({ metric: { id }, value: known(bytes as number) })),
+      roofline: { points: [{ level: 'HBM', isMeasured }] },
+    }) as unknown as ClassifierInput;
+  const share = (of: number, ...input: Parameters<typeof stores>) => numberOf(storeShare(stores(...input), known(of)));
+
+  // AMD's published TCC/mi100 and SQ/mi200: fillBuffer writes 268 MB at 825.6 of 1228.8 GB/s, and at 1126 of 1638.4, where 1389 were measured.
+  it('should be below one of what fills reach on hardware', () => {
+    expect(share(825.6 / 1228.8, 'gfx908', 0, 268e6)).toBeCloseTo(0.88, 2);
+    expect(share(1126 / 1638.4, 'gfx90a', 0, 268e6)).toBeCloseTo(0.9, 2);
+    expect(share(1126 / 1389, 'gfx90a', 0, 268e6, true)).toBeCloseTo(0.91, 2);
+  });
+
+  it('should be of 0.55 of the peak from MI300 on, and of the part of the bytes that is stored', () => {
+    expect(share(0.33, 'gfx942', 0, 1e6)).toBeCloseTo(0.6, 9);
+    expect(share(0.33, 'gfx950', 25e4, 75e4)).toBeCloseTo(0.45, 9);
+    expect(share(0.33, 'gfx942', 4e5, 6e5)).toBeUndefined();
   });
 });
