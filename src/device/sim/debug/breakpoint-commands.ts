@@ -1,10 +1,12 @@
 // Commands that set, list and remove breakpoints and watchpoints.
 import { WavesmithError } from '../../../base/index.ts';
+import { UnknownName } from './arithmetic.ts';
 import { keyOf } from './breakpoints.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { parseExpression } from './expression.ts';
 import { placeText } from './look.ts';
+import { scopeOf } from './scope.ts';
 import { operandText } from './source-variables.ts';
 import type { WatchedAccess } from './watch-access.ts';
 
@@ -19,6 +21,7 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
     throw bad(`'${index}' is not a wave of this workgroup (0 to ${d.waves.length - 1}).`);
   }
   const found = where === '' ? [d.pc] : placesOrLater(d, where, match?.[3], isTemporary);
+  if (typeof found !== 'number') refuseUnknownIn(d, match?.[3], found);
   if (typeof found === 'number') {
     return show(session, [
       `breakpoint ${found} pending at ${where}: no code that is loaded has it; it is set when a kernel has it`,
@@ -53,6 +56,29 @@ function placesOrLater(
   }
 }
 
+/** Throws when a condition has a name that means nothing at any of the places where it is asked. */
+function refuseUnknownIn(d: Debugger, condition: string | undefined, where: readonly number[]): void {
+  const { selected: w } = d;
+  // A function that has not been called yet may be on the stack then: `first::n`.
+  if (condition === undefined || condition === '' || condition.includes('::') || w === undefined) return;
+  const expression = parseExpression(condition);
+  let unknown: UnknownName | undefined;
+  for (const pc of where) {
+    const there = { pc, inlined: 0, scalars: undefined, depth: 0 };
+    const source = Object.create(d, { selectedFrame: { value: () => there } }) as Debugger;
+    try {
+      expression.evaluate(scopeOf(w, d.lane, source));
+      return;
+    } catch (error) {
+      if (!(error instanceof WavesmithError)) throw error;
+      // That there is no value now is no error.
+      if (!(error instanceof UnknownName)) return;
+      unknown ??= error;
+    }
+  }
+  if (unknown !== undefined) throw unknown;
+}
+
 const WATCHES: Readonly<Record<WatchedAccess, string>> = { change: '', read: 'read ', any: 'access ' };
 
 /** `watch EXPRESSION [if CONDITION]`; `-l` before it is understood: a place in memory is one already. */
@@ -76,6 +102,8 @@ export function setWatchpoint(
 /** `condition N [EXPRESSION]`. */
 export function setCondition(session: CommandSession, { words: [id = ''], rest }: CommandLine): undefined {
   const text = rest.replace(/^\S+\s*/, '');
+  const meant = session.debugger.breakpoints.find(numberOf(id));
+  if ('places' in meant) refuseUnknownIn(session.debugger, text, meant.places);
   const made = session.debugger.breakpoints.setCondition(numberOf(id), text === '' ? undefined : text);
   return show(session, [text === '' ? `${made.id} stops always` : `${made.id} stops if ${text}`]);
 }
@@ -135,10 +163,11 @@ const ids = (words: readonly string[]): number[] =>
 
 export function enable(session: CommandSession, { words }: CommandLine, isEnabled: boolean): undefined {
   const { breakpoints } = session.debugger;
-  if (/^(once|delete|count|display)$/.test(words[0] ?? '')) {
+  if (words[0] === 'display') return enableDisplays(session, words.slice(1), isEnabled);
+  if (/^(once|delete|count)$/.test(words[0] ?? '')) {
     throw bad(
       `'${isEnabled ? 'enable' : 'disable'} ${words[0]}' is not known here.`,
-      "'tbreak PLACE' stops once, 'ignore N COUNT' passes a breakpoint, 'undisplay N' ends a display.",
+      "'tbreak PLACE' stops once, 'ignore N COUNT' passes a breakpoint.",
     );
   }
   const some =
@@ -146,6 +175,14 @@ export function enable(session: CommandSession, { words }: CommandLine, isEnable
       ? [...breakpoints.breakpoints, ...breakpoints.watchpoints]
       : ids(words).map((id) => breakpoints.find(id));
   for (const one of some) one.isEnabled = isEnabled;
+  return undefined;
+}
+
+/** `disable display [N…]`: kept, and not shown. */
+function enableDisplays({ displays }: CommandSession, words: readonly string[], isEnabled: boolean): undefined {
+  const unknown = words.find((word) => !displays.some((one) => String(one.id) === word));
+  if (unknown !== undefined) throw bad(`There is no display '${unknown}'.`, "'info display' lists them.");
+  for (const one of displays) if (words.length === 0 || words.includes(String(one.id))) one.isOff = !isEnabled;
   return undefined;
 }
 

@@ -12,7 +12,7 @@ export interface CommandSession {
   readonly debugger: Debugger;
   readonly print: (text: string) => void;
   /** Expressions that are shown at each stop. */
-  readonly displays: { readonly id: number; readonly text: string; readonly format: string }[];
+  readonly displays: { readonly id: number; readonly text: string; readonly format: string; isOff?: boolean }[];
   stopsAtEnd: boolean;
   /** Lines of a source file as the debug information names it; undefined when it cannot be read. */
   readonly sources?: ((file: string) => readonly string[] | undefined) | undefined;
@@ -70,8 +70,8 @@ export const show = (session: CommandSession, lines: readonly string[]): undefin
 /** Addresses of a place; a bare number below the code is a line of the file where execution is. */
 export function places(d: Debugger, text: string | undefined): readonly number[] {
   if (text === undefined) throw bad('A place is missing: an address, a label, +N from the kernel start, or FILE:LINE.');
-  // Of gdb: `*ADDRESS`, `$pc`, `$pc + 8`.
-  if (/^(?:\*|\$?pc\b)/.test(text)) {
+  // Of gdb: `*ADDRESS`, `$pc`, `$pc + 8`, `($pc) + 8`.
+  if (/^(?:[*($]|pc\b)/.test(text)) {
     const value = evaluate(d, text.replace(/^\*/, ''));
     return [d.options.symbols.resolveInstruction(`0x${value.toString(16)}`)];
   }

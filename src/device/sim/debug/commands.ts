@@ -23,20 +23,11 @@ import {
 } from './command.ts';
 import { completionsOf } from './complete.ts';
 import type { Debugger } from './debugger.ts';
+import { examineCommand, memory } from './examine.ts';
 import { parseExpression } from './expression.ts';
 import { disassemble, listCommand } from './list-commands.ts';
 import { backtrace, evaluate, selectedWave, wavesText } from './look.ts';
-import {
-  backtraceCommand,
-  examineCommand,
-  INFO_TOPICS,
-  info,
-  lds,
-  memory,
-  registers,
-  selectLane,
-  selectWave,
-} from './look-commands.ts';
+import { backtraceCommand, INFO_TOPICS, info, lds, registers, selectLane, selectWave } from './look-commands.ts';
 import { displayText, echo, printCommand, printf, refuseUnknownNames } from './print-commands.ts';
 import { applyToWaves, beginCommands, REFUSED } from './script-commands.ts';
 import { set } from './set-command.ts';

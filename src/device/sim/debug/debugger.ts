@@ -321,7 +321,7 @@ export class Debugger implements Monitor, ScopeSource {
 
   private beforeInstruction(w: Wave, loadedPc: number, bound: BoundInstruction): undefined | Promise<void> {
     const pc = loadedPc - this.options.code.base;
-    this.history?.replay(this.time);
+    this.replayChanges();
     if (w.pc !== loadedPc) return;
     let facts = this.facts.get(w);
     if (facts === undefined) {
@@ -353,6 +353,17 @@ export class Debugger implements Monitor, ScopeSource {
     if (this.running.resume.kind === 'detach' && !this.interrupted) return;
     const why = this.whyStop(w, pc, facts);
     if (why !== undefined) return this.stop(w, pc, why);
+  }
+
+  /** Makes again what the user changed at this moment. */
+  private replayChanges(): void {
+    const { history, search, time } = this;
+    if (history?.isChangedAt(time) !== true) return;
+    // A search that begins here has seen nothing yet.
+    const looks = search !== undefined && time > search.from && time <= search.limit;
+    if (looks) search.beforeChanges(time);
+    history.replay(time);
+    if (looks) search.afterChanges(time);
   }
 
   after(w: Wave, loadedPc: number, bound: BoundInstruction): void {

@@ -26,7 +26,8 @@ export function formatted(value: Value | undefined, format = ''): string {
     case 'f':
       return String(fromBits(value, valueType(value < 1n << 32n ? 'f32' : 'f64') as ElementType));
     case 'u':
-      return String(value);
+      // An integer of the machine has no size: a negative one is taken for an int of C where it fits.
+      return String(value < 0n ? BigInt.asUintN(value >= -(1n << 31n) ? 32 : 64, value) : value);
     default:
       return value >= 10n ? `${value} (0x${value.toString(16)})` : String(value);
   }

@@ -105,3 +105,63 @@ test('continue with a count needs a breakpoint to pass', async () => {
   expect(said[1]).toContain('This is no stop at a breakpoint');
   expect(said[2]).toContain("'x' is not a number of passes");
 });
+
+test('a condition with a name that means nothing at its place is refused, and so is one that is changed to it', async () => {
+  const said = await answersTo([
+    'break again if nosuch == 1',
+    'break again if s6 == 9',
+    'condition 2 nosuch',
+    'condition 2 v0 == 70 && arg0 > 1',
+    'info breakpoints',
+  ]);
+  expect(said[0]).toContain("'nosuch' is no register, argument or variable here");
+  expect(said[2]).toContain("'nosuch' is no register, argument or variable here");
+  expect(said[4]).toMatch(/\n2 {2}0x\w+ <again> if v0 == 70 && arg0 > 1, hit 0 times$/);
+});
+
+test('who names a value that was set by hand as that, and before it the instruction', async () => {
+  const said = await answersTo(['stepi 9', 'set v2[3] = 99', 'set s6 = 5', 'stepi', 'who v2[3]', 'who s6', 'who s6']);
+  expect(said[4]).toMatch(/^v2\[3\] was set here by a command: 3 → 99 .*\nwritten: workgroup 0,0,0 wave 0, 0x1528 /);
+  expect(said[5]).toMatch(/^s6 is about to be written: 10 .* → 9\nwritten: workgroup 0,0,0 wave 0, 0x1520 /);
+  expect(said[6]).toMatch(/^s6 is about to be written: 0 → 10 .*\nwritten: workgroup 0,0,0 wave 0, 0x1514 /);
+});
+
+test('set pc takes an expression', async () => {
+  const said = await answersTo(['set $pc += 8', 'x/i $pc', 'set $pc = ($pc) + 4', 'p $pc', 'break *(again + 4)']);
+  expect(said[0]).toBe('pc = 0x1508 <k+0x8>');
+  expect(said[3]).toBe('$pc = 0x150c <k+0xc>');
+  expect(said[4]).toMatch(/^breakpoint 2 at 0x1520 <again\+0x4>/);
+});
+
+test('memory and text at each stop; displays that are off for a while; what stands in code', async () => {
+  const said = await answersTo([
+    'display/2xw arg0',
+    'display/s arg0',
+    'display/x $exec',
+    'set *(int *)arg0 = 0x4241',
+    'disable display 1 3',
+    'info display',
+    'stepi',
+    'enable display',
+    'display',
+    'disable display 9',
+    'x/2xw $pc',
+    'x/xw helper',
+    'x/2xw 0',
+    'print/u -1',
+    'print/x -1',
+    'print',
+  ]);
+  expect(said[0]).toMatch(/^1: \/2xw arg0:\n +0x[0-9a-f]+ {2}0x00000000 {2}0x00000000$/);
+  expect(said[5]).toBe('1  /2xw arg0 (disabled)\n2  /s arg0\n3  /x $exec (disabled)');
+  expect(said[6]).toMatch(/^step: .*\n2: \/s arg0:\n +0x[0-9a-f]+ {2}"AB"$/);
+  expect(said[8]).toMatch(
+    /^1: \/2xw arg0:\n +0x[0-9a-f]+ {2}0x00004241 {2}0x00000000\n2: .*\n.*"AB"\n3: \/x \$exec = 0x/,
+  );
+  expect(said[9]).toContain("There is no display '9'.");
+  expect(said[10]).toMatch(/^ +0x1508 {2}0x[0-9a-f]{8} {2}0x[0-9a-f]{8}$/);
+  expect(said[11]).toMatch(/^ +0x[0-9a-f]+ {2}0x680404?[0-9a-f]+$/);
+  expect(said[12]).toContain('error[run/bad-address]');
+  expect(said[13]).toBe('-1 = 4294967295');
+  expect(said[15]).toBe('$ = -1');
+});

@@ -131,6 +131,12 @@ export class History<T> {
     this.lastEnd = performance.now();
   }
 
+  /** Whether the user has changed something at a moment, which has not been made again yet. */
+  isChangedAt(time: number): boolean {
+    const edit = this.edits[this.made];
+    return edit !== undefined && edit.time <= time;
+  }
+
   /** Makes again what the user changed at a moment that is reached again. */
   replay(time: number): void {
     for (;;) {

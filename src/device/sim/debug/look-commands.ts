@@ -1,5 +1,4 @@
 // Commands that show and change registers and memory, and select waves and lanes.
-import { elementType } from '../../../base/index.ts';
 import { Slot } from '../../../program/index.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { hex, hexWord } from '../tools/lanes.ts';
@@ -7,24 +6,12 @@ import { readRegisters, valueText as registerText, scalarValue } from '../tools/
 import { listBreakpoints } from './breakpoint-commands.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
-import {
-  backtrace,
-  codeAround,
-  disassembly,
-  dump,
-  evaluate,
-  examine,
-  placeText,
-  selectedWave,
-  wavesText,
-  waveText,
-} from './look.ts';
-import { textAt } from './print-commands.ts';
-import { addressNumber, scopeOf, withoutVariables } from './scope.ts';
+import { addressIn } from './examine.ts';
+import { backtrace, dump, placeText, selectedWave, wavesText, waveText } from './look.ts';
+import { withoutVariables } from './scope.ts';
 import { operandText, variablesOf } from './source-variables.ts';
 import { addressOf, codeAt, codeText, symbolText } from './type-commands.ts';
-import { flatAddress, inMemory, machineType, type Operand, pointerTo, typedValue, type VariableKind } from './typed.ts';
-import { valueType } from './value.ts';
+import type { VariableKind } from './typed.ts';
 
 export function registers(session: CommandSession, words: readonly string[]): undefined {
   const w = selectedWave(session.debugger);
@@ -60,108 +47,6 @@ export function lds(session: CommandSession, [from = '0', bytes]: readonly strin
   if (!(start >= 0 && start < size)) throw bad(`'${from}' is not in the workgroup's LDS of ${size} bytes.`);
   const shown = Math.min(count(bytes, 64, MOST, 'bytes'), size - start);
   return show(session, dump(w.workgroup.lds.subarray(start, start + shown), start));
-}
-
-export function memory(session: CommandSession, [where, bytes]: readonly string[]): undefined {
-  if (where === undefined) throw bad('An address is missing.');
-  const d = session.debugger;
-  const value = evaluate(d, where);
-  if (typeof value === 'number') throw bad(`'${where}' is a float, not an address.`);
-  const address = addressNumber(value);
-  const argument = d.options
-    .arguments()
-    .find((a) => a.name === where || `arg${d.options.arguments().indexOf(a)}` === where);
-  if (argument !== undefined && argument.address === undefined) throw bad(`Argument ${where} is not a buffer.`);
-  const region = d.memory?.find(address, 1);
-  if (region === undefined)
-    throw bad(`Nothing is allocated at ${hex(address)}.`, "'info arguments' shows the buffers.");
-  const offset = address - region.base;
-  const size = Math.min(count(bytes, 64, MOST, 'bytes'), region.size - offset);
-  return show(session, [`${region.label}+${offset}`, ...dump(region.bytes.subarray(offset, offset + size), address)]);
-}
-
-const UNITS: Readonly<Record<string, number>> = { b: 8, h: 16, w: 32, g: 64 };
-
-/** The space that `lds + 16` or `scratch` names, and the rest as an offset in it; an argument of that name is meant by it. */
-function spaceNamed(
-  d: Debugger,
-  text: string,
-): { readonly space: 'lds' | 'scratch'; readonly offset: string } | undefined {
-  const [, name, offset = ''] = /^\s*(lds|scratch)\s*(?:\+\s*(.+)|$)/i.exec(text) ?? [];
-  if (name === undefined || d.options.arguments().some((a) => a.name === name)) return undefined;
-  return { space: name.toLowerCase() as 'lds' | 'scratch', offset: offset === '' ? '0' : offset };
-}
-
-function addressIn(d: Debugger, text: string): bigint {
-  const value = evaluate(d, text);
-  if (typeof value === 'number') throw bad(`'${text}' is a float, not an address.`);
-  return value;
-}
-
-/** `x/NFU EXPRESSION`: N elements; F of x d u f i; U of b h w g. Without a format: `memory`. */
-export function examineCommand(session: CommandSession, { words, rest: asked, format }: CommandLine): undefined {
-  if (format === '' && asked !== '') return memory(session, words);
-  const d = session.debugger;
-  const { examined } = session;
-  const match = /^(\d{0,5})([a-z]*)$/i.exec(format);
-  const rest = asked === '' ? (examined?.place ?? '') : asked;
-  if (match === null || rest === '') {
-    throw bad(
-      match === null ? `'/${format}' is no format.` : 'An address is missing.',
-      'Write x/16xw ADDRESS: a count, a format (x d u f t o c a s i), a size (b h w g).',
-    );
-  }
-  // Without letters those of the last time.
-  const letters = ((match[2] ?? '') === '' ? (examined?.letters ?? '') : (match[2] as string)).toLowerCase();
-  const unknown = [...letters].find((c) => !'xdufotcazsibhwg'.includes(c));
-  if (unknown !== undefined)
-    throw bad(`'${unknown}' is neither a format nor a size.`, 'Formats: x d u f t o c a s i; sizes: b h w g.');
-  const goOn = (place: string): void => {
-    session.examined = { place, letters };
-  };
-  /** `$_` is the address that was shown last, `$__` what stands there. */
-  const remember = (address: Operand, value: Operand | undefined): void => {
-    d.remembered.variables.set('_', address);
-    if (value === undefined) d.remembered.variables.delete('__');
-    else d.remembered.variables.set('__', value);
-  };
-  const { space, offset } = spaceNamed(d, rest) ?? { space: 'flat', offset: rest };
-  const n = count(match[1] === '' ? undefined : match[1], 1, MOST, 'elements');
-  if (letters.includes('s')) {
-    let at = addressIn(d, offset);
-    const lines: string[] = [];
-    for (let i = 0; i < n; i++) {
-      const { text, size } = textAt(d, space, at);
-      lines.push(`${hex(addressNumber(at)).padStart(16)}  ${text}`);
-      remember(at, undefined);
-      at += BigInt(size);
-    }
-    goOn(space === 'flat' ? hex(Number(at)) : `${space} + ${at}`);
-    return show(session, lines);
-  }
-  if (letters.includes('i')) {
-    const from = codeAt(d, rest)?.address ?? place(d, rest.trim());
-    const last = codeAround(d, from, 0, n).at(-1);
-    if (last !== undefined) {
-      goOn(`*${hex(last.address + last.size)}`);
-      remember(BigInt(last.address), undefined);
-    }
-    return show(session, disassembly(d, from, 0, n));
-  }
-  const unit = letters.includes('c') ? 'b' : letters.includes('a') ? 'g' : 'w';
-  const bits = UNITS[[...letters].find((c) => c in UNITS) ?? unit] as number;
-  const kind = letters.includes('f') ? 'f' : letters.includes('d') ? 'i' : 'u';
-  const type = valueType(`${kind}${kind === 'f' ? Math.max(16, bits) : bits}`) ?? elementType('u32');
-  const [shown = 'x'] = /[dufotca]/.exec(letters) ?? [];
-  const value = addressIn(d, offset);
-  const lines = examine(d, space, value, n, type, 'duf'.includes(shown) ? '' : shown);
-  const size = BigInt(type.storageBits / 8);
-  const next = value + BigInt(n) * size;
-  const { load, lane } = scopeOf(d.selected, d.lane, d);
-  const last = inMemory({ kind: 'local', wave: d.selected, lane, load }, '', machineType(type), space, next - size);
-  remember(typedValue(pointerTo(last.type), BigInt(flatAddress(last) ?? 0), load), last);
-  goOn(space === 'flat' ? hex(Number(next)) : `${space} + ${next}`);
-  return show(session, lines);
 }
 
 export function selectWave(session: CommandSession, [text]: readonly string[]): undefined {
@@ -251,7 +136,10 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
         session,
         session.displays.length === 0
           ? ['no expression is displayed']
-          : session.displays.map(({ id, text, format }) => `${id}  ${format === '' ? '' : `/${format} `}${text}`),
+          : session.displays.map(
+              ({ id, text, format, isOff }) =>
+                `${id}  ${format === '' ? '' : `/${format} `}${text}${isOff === true ? ' (disabled)' : ''}`,
+            ),
       ),
     history: () =>
       show(session, [

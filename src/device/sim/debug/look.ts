@@ -128,6 +128,14 @@ export function dump(bytes: Uint8Array, shown: number): string[] {
   return lines;
 }
 
+/** Bytes of code by an address in the file, as `$pc` and functions have one; memory that the device has there goes before. */
+function codeBytes(d: Debugger, space: SpaceName, address: bigint, size: number): Uint8Array | undefined {
+  const { symbols, code } = d.options;
+  const at = Number(address);
+  const isCode = space === 'flat' && at >= symbols.first && at + size <= symbols.end;
+  return isCode && d.memory?.find(at, size) === undefined ? code.bytes.subarray(at, at + size) : undefined;
+}
+
 /** Memory as gdb's x shows it: so many elements of a type, several a line. */
 export function examine(
   d: Debugger,
@@ -138,7 +146,9 @@ export function examine(
   format: string,
 ): string[] {
   const size = type.storageBits / 8;
-  const bytes = scopeOf(d.selected, d.lane, d).load(space, address, count * size, d.lane);
+  const bytes =
+    codeBytes(d, space, address, count * size) ??
+    scopeOf(d.selected, d.lane, d).load(space, address, count * size, d.lane);
   const at = Number(address);
   const row = Math.max(1, 16 / size);
   const lines: string[] = [];

@@ -4,13 +4,13 @@ import { UnknownName } from './arithmetic.ts';
 import { partsBehind, variableAt } from './assign.ts';
 import { bad, type CommandLine, type CommandSession, MOST, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
+import { examined } from './examine.ts';
 import { formatted } from './format.ts';
-import { disassembly, evaluate, operandOf } from './look.ts';
-import { scopeOf } from './scope.ts';
+import { evaluate, operandOf } from './look.ts';
 import { hasAssignment, set } from './set-command.ts';
 import { operandText, plainText } from './source-variables.ts';
 import { addressOf, codeAt, codeText } from './type-commands.ts';
-import { numberOf, type Operand, type SpaceName } from './typed.ts';
+import { numberOf, type Operand } from './typed.ts';
 import type { Value } from './value.ts';
 
 const FORMATS = 'x d u t f o c a z s';
@@ -18,7 +18,10 @@ const FORMATS = 'x d u t f o c a z s';
 /** `print[/F] EXPRESSION`, `print EXPRESSION@N`; an assignment is made, and `&NAME` is where a variable is. */
 export function printCommand(session: CommandSession, { rest, format }: CommandLine): undefined {
   const d = session.debugger;
-  if (rest === '') throw bad('An expression is missing.', 'For example: print v3 + 1, print/f v3, print *f32(x + 4).');
+  if (rest === '' && d.remembered.value('$') === undefined) {
+    throw bad('An expression is missing.', 'For example: print v3 + 1, print/f v3, print *f32(x + 4).');
+  }
+  if (rest === '') return show(session, [`$ = ${shownValue(d, '$', format).text}`]);
   if (hasAssignment(rest)) return set(session, { words: [], rest, format: '' });
   if (/^&\s*[A-Za-z_][\w.[\]>-]*$/.test(rest) && codeAt(d, rest) === undefined) {
     return show(session, [`${rest} = ${addressOf(session, rest.slice(1).trim())}`]);
@@ -67,6 +70,9 @@ function elements(d: Debugger, text: string, times: Value, format: string): stri
   return `{${all.join(', ')}}`;
 }
 
+/** Whether a format is one of `x`: with a count, a size, or for code or text. */
+const isOfMemory = (format: string): boolean => /\d|[ibhwg]/.test(format) || format === 's';
+
 /** Throws when an expression has a name that means nothing here. That it has no value now is no error. */
 export function refuseUnknownNames(d: Debugger, text: string): void {
   try {
@@ -80,13 +86,12 @@ export function refuseUnknownNames(d: Debugger, text: string): void {
 /** Values that are shown at each stop; `display/i PLACE` shows instructions. */
 export function displayText(session: CommandSession): string[] {
   const d = session.debugger;
-  return session.displays.map(({ id, text, format }) => {
+  const shown = session.displays.filter((one) => one.isOff !== true);
+  return shown.map(({ id, text, format }) => {
     const name = `${id}: ${format === '' ? '' : `/${format} `}${text}`;
     try {
-      const [, lines, isCode] = /^(\d{0,3})(i)$/.exec(format) ?? [];
-      if (isCode === undefined) return `${name} = ${shownValue(d, text, format).text}`;
-      const at = evaluate(d, text);
-      return [`${name}:`, ...disassembly(d, Number(at), 0, Math.max(1, Number(lines)))].join('\n');
+      if (!isOfMemory(format)) return `${name} = ${shownValue(d, text, format).text}`;
+      return [`${name}:`, ...examined(d, text, format, undefined).lines].join('\n');
     } catch (error) {
       if (!(error instanceof WavesmithError)) throw error;
       return `${name} = (${error.message})`;
@@ -174,21 +179,4 @@ function listed(text: string): string[] {
   }
   if (text.trim() !== '') out.push(text.slice(from).trim());
   return out;
-}
-
-/** `x/s ADDRESS`: text up to its end, and the bytes that it takes. */
-export function textAt(
-  d: Debugger,
-  space: SpaceName,
-  address: bigint,
-): { readonly text: string; readonly size: number } {
-  const { load } = scopeOf(d.selected, d.lane, d);
-  let text = '';
-  let size = 0;
-  while (size < 200) {
-    const [byte = 0] = load(space, address + BigInt(size++), 1, d.lane);
-    if (byte === 0) return { text: `"${text}"`, size };
-    text += byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`;
-  }
-  return { text: `"${text}"…`, size };
 }

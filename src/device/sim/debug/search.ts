@@ -73,6 +73,32 @@ export class Search {
     this.view.breakpoints.refresh(this.view.waves());
   }
 
+  /** Before what the user changed at a moment is made again: what differs up to here an instruction has written. */
+  beforeChanges(time: number): void {
+    this.lookAtValues(time);
+  }
+
+  /** Behind that: what differs now no instruction has written. */
+  afterChanges(time: number): void {
+    const { view } = this;
+    if (this.back.to === 'breakpoint') view.breakpoints.refresh(view.waves());
+    const value = this.writtenValue();
+    if (this.written === undefined || value === undefined) return;
+    // Where the search began its user has just seen that.
+    if (this.last !== undefined && !isSameOperand(this.last, value) && time < this.limit) {
+      const change = { text: this.written.text, before: this.last, after: value, access: 'was set here by a command' };
+      this.keep({ time, reason: 'written', changes: [change] });
+    }
+    this.last = value;
+  }
+
+  /** The value of what is looked for. */
+  private writtenValue(): Operand | undefined {
+    const { view, written } = this;
+    const w = view.waves().find((one) => this.wave !== undefined && isWave(one, this.wave));
+    return written && valueInFrame(written, w, this.lane, view.source, this.frame);
+  }
+
   /** Before each instruction of the stretch. */
   look(w: Wave, pc: number, time: number, bound: BoundInstruction): void {
     this.lookAtValues(time);
@@ -117,8 +143,7 @@ export class Search {
       return;
     }
     if (written === undefined) return;
-    const w = view.waves().find((one) => this.wave !== undefined && isWave(one, this.wave));
-    const value = valueInFrame(written, w, this.lane, view.source, this.frame);
+    const value = this.writtenValue();
     // Where it cannot be read it has not been written.
     if (value === undefined) return;
     const { last } = this;
