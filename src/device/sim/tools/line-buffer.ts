@@ -39,6 +39,9 @@ export interface Constant {
 
 const encoder = new TextEncoder();
 
+/** Hexadecimal digits of a word. */
+const digitsOf = (word: number): number => Math.max(1, (35 - Math.clz32(word)) >>> 2);
+
 /** The lines of one tracer on one device. */
 export class LineBuffer {
   /** Place of the area in wasm memory. */
@@ -90,11 +93,28 @@ export class LineBuffer {
     this.put(text, NOTE, NOTE_BYTES, NOTE_LIMIT);
   }
 
+  /** The same, of a text with an address in it. */
+  setNoteWithAddress(before: Uint8Array, address: number, after: Uint8Array): void {
+    const { area } = this;
+    area.set(before, NOTE);
+    let low = address >>> 0;
+    let high = Math.floor(address / 2 ** 32);
+    const digits = high === 0 ? digitsOf(low) : 8 + digitsOf(high);
+    const start = NOTE + before.length;
+    for (let at = start + digits - 1; at >= start; at--) {
+      const digit = low & 15;
+      area[at] = digit < 10 ? 48 + digit : 87 + digit;
+      low = (low >>> 4) | (high << 28);
+      high >>>= 4;
+    }
+    area.set(after, start + digits);
+    this.view.setInt32(NOTE_BYTES, before.length + digits + after.length, true);
+  }
+
   private put(text: string, at: number, length: number, limit: number): void {
-    const bytes = encoder.encode(text);
-    if (bytes.length > limit) throw new Error(`a text of a trace has ${bytes.length} bytes`);
-    this.area.set(bytes, at);
-    this.view.setInt32(length, bytes.length, true);
+    const { read, written } = encoder.encodeInto(text, this.area.subarray(at, at + limit));
+    if (read < text.length) throw new Error(`a text of a trace has more than ${limit} bytes`);
+    this.view.setInt32(length, written, true);
   }
 
   /** Lines that compiled code may still write. */

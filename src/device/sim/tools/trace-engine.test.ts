@@ -79,6 +79,56 @@ s_cmp_lg_u32 s9, 0
 s_cbranch_scc1 .Lagain
 s_barrier`;
 
+/** Accesses of all kinds under several masks: regular, backwards, irregular, out of a buffer's bounds, flat ones of two spaces. */
+const ACCESSES = `s_mov_b64 s[20:21], s[2:3]
+s_movk_i32 s22, 200
+s_mov_b32 s23, 0x20000
+s_mov_b64 s[16:17], src_shared_base
+s_mov_b32 m0, 0
+${['-1', '0', '1', '0xf0', '0x8000000000000000', '0x9249249249249249', '0xffffffff00000000']
+  .map((mask) =>
+    [
+      [
+        's_mov_b64 exec, -1',
+        'v_lshlrev_b32_e32 v2, 2, v1',
+        'v_sub_u32_e32 v3, 0x100, v2',
+        'v_mul_u32_u24_e32 v4, v1, v1',
+      ],
+      ['v_and_b32_e32 v4, 0x3fc, v4', 'v_mov_b32_e32 v7, s17', 'v_mov_b32_e32 v6, v2', 'v_mov_b32_e32 v9, 0'],
+      [`s_mov_b32 s24, ${BigInt(mask) & 0xffffffffn}`, `s_mov_b32 s25, ${(BigInt(mask) >> 32n) & 0xffffffffn}`],
+      ['s_mov_b64 exec, s[24:25]', 'v_mov_b32_e32 v13, s3', 'v_add_co_u32_e32 v12, vcc, s2, v4'],
+      ['v_addc_co_u32_e32 v13, vcc, 0, v13, vcc', 'v_cmp_gt_u32_e32 vcc, 8, v1'],
+      ...['v2', 'v3', 'v4', 'v9'].map((at) => [
+        `global_load_dword v5, ${at}, s[2:3] offset:8`,
+        `ds_read_b32 v5, ${at}`,
+      ]),
+      ['global_store_dwordx2 v3, v[2:3], s[2:3]', 'global_atomic_add v2, v10, s[2:3]', 'ds_write_b64 v4, v[2:3]'],
+      ['buffer_load_dword v5, v2, s[20:23], 0 offen', 'buffer_load_dwordx4 v[12:15], v3, s[20:23], 0 offen offset:4'],
+      ['buffer_store_dword v5, off, s[20:23], 0', 'ds_read2_b32 v[14:15], v2 offset1:3', 'ds_add_u32 v4, v10'],
+      [
+        'v_mov_b32_e32 v12, v2',
+        'v_mov_b32_e32 v13, s17',
+        'flat_load_dword v5, v[12:13]',
+        'flat_store_dword v[6:7], v5',
+      ],
+      ['v_mov_b32_e32 v13, s3', 'v_add_u32_e32 v12, s2, v4', 'flat_load_dwordx2 v[14:15], v[12:13]'],
+      ['v_cndmask_b32_e32 v12, v12, v2, vcc', 'v_cndmask_b32_e32 v13, v13, v7, vcc', 'flat_load_dword v5, v[12:13]'],
+      [
+        's_load_dword s26, s[2:3], 0x4',
+        's_load_dwordx8 s[24:31], s[2:3], 0x20',
+        's_buffer_load_dwordx2 s[26:27], s[20:23], 0xc4',
+      ],
+      [
+        's_load_dwordx2 s[26:27], s[2:3], s22 offset:0x10',
+        'global_load_lds_dword v2, s[2:3]',
+        's_waitcnt vmcnt(0) lgkmcnt(0)',
+      ],
+    ]
+      .flat()
+      .join('\n'),
+  )
+  .join('\n')}`;
+
 function kernelOf(code: string): CodeObject {
   return kernelObject({
     code: `${PROLOGUE}\n${code}`,
@@ -179,6 +229,19 @@ describe('a filtered trace is that of the interpreter', () => {
       const last = places[Math.min(places.length - 1, n + (n % 5))] as string;
       expect((await same(mixed, { pc: `${place}..${last}`, workgroup: '3-4' })).length).toBeGreaterThan(0);
     }
+  });
+
+  test('what is touched in memory, by the first address and the step from lane to lane', async () => {
+    const filter = { lanes: 'few', workgroup: '1' } as const;
+    const lines = await same(kernelOf(ACCESSES), filter, { grid: [2, 1, 1], block: [64, 1, 1] });
+    const touched = (text: string): number => lines.filter((line) => line.includes(text)).length;
+    expect(touched(' +4 64×4B')).toBeGreaterThan(3);
+    expect(touched(' +-4 64×4B')).toBeGreaterThan(1);
+    expect(touched(' … 64×4B')).toBeGreaterThan(1);
+    expect(touched(' +12 22×')).toBeGreaterThan(0);
+    expect(lines.some((line) => /flat_load_dword .*load lds .*; load global/.test(line))).toBe(true);
+    expect(lines.some((line) => /s_load_dwordx8 .*load global 0x[0-9a-f]+ 32B$/.test(line))).toBe(true);
+    expect(lines.some((line) => /ds_read_b32 .*load lds 0x100 \+-4 64×4B$/.test(line))).toBe(true);
   });
 
   test('a budget that ends the dispatch, and a fault', async () => {

@@ -6,7 +6,7 @@ import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import { LANES, type Wave } from '../state/wave.ts';
-import { type AccessGroup, AccessReader } from './accessed.ts';
+import { type AccessGroup, AccessReader, type ShortAccess } from './accessed.ts';
 import { matches, matchesWave, type TraceFilter } from './filter.ts';
 import { hex } from './lanes.ts';
 import { LineBuffer } from './line-buffer.ts';
@@ -73,6 +73,12 @@ interface Static {
   readonly showsMode: boolean;
 }
 
+/** What the text of an access says before and behind its address. */
+interface ShortText extends Pick<ShortAccess, 'lanes' | 'bytes' | 'stride'> {
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
+}
+
 const SCALARS = 128;
 const encoder = new TextEncoder();
 
@@ -81,6 +87,7 @@ export class TraceMonitor {
   private readonly options: TraceOptions;
   private readonly known: (Static | undefined)[] = [];
   private readonly reader = new AccessReader();
+  private readonly shortTexts: (ShortText | undefined)[] = [];
   private readonly scalars = new Int32Array(SCALARS);
   private readonly vectors = new Int32Array(2 * 256 * LANES);
   private scc = false;
@@ -150,12 +157,31 @@ export class TraceMonitor {
     const w = this.wave as Wave;
     w.refresh();
     const all = this.options.lanes === 'all';
+    const short = all ? undefined : this.reader.readShort(w, pc, bound);
+    if (short !== undefined) {
+      const { before, after } = this.shortText(pc, short);
+      this.lines?.setNoteWithAddress(before, short.first, after);
+      return;
+    }
     this.lines?.setNote(
       this.reader
         .read(w, pc, bound)
         .map((group) => accessText(accessEvent(group, all)))
         .join('; '),
     );
+  }
+
+  /** What stands around the address of an access; most are the same from one execution to the next. */
+  private shortText(pc: number, { first, stride, ...access }: ShortAccess): ShortText {
+    const known = this.shortTexts[pc >>> 2];
+    if (known !== undefined && known.lanes === access.lanes && known.stride === stride && known.bytes === access.bytes)
+      return known;
+    const text = accessText({ ...access, first: '0x*', ...(stride === undefined ? {} : { stride }) });
+    const [before = '', after = ''] = text.split('*');
+    const { lanes, bytes } = access;
+    const made = { lanes, bytes, stride, before: encoder.encode(before), after: encoder.encode(after) };
+    this.shortTexts[pc >>> 2] = made;
+    return made;
   }
 
   /** What was written goes on. */
