@@ -146,6 +146,16 @@ describe('rows of a workload folder', () => {
     expect(missing(folder([0, 2]))).toHaveLength(1);
     // The first one: whether this file counts from 1 is not certain.
     expect(missing(folder([1, 2]))).toHaveLength(1);
+    // So it is where the files before it do not agree on where to begin.
+    expect(
+      missing(
+        read({
+          'timestamps.csv': rows([1, 2, 3], 'X'),
+          'pmc_perf.csv': rows([0, 1, 2], 'SQ_WAVES'),
+          'SQ_LEVEL_WAVES.csv': rows([1, 2], 'SQ_BUSY_CYCLES'),
+        }),
+      ),
+    ).toHaveLength(1);
     // Files that count from 1 have as many rows.
     expect(matched([1, 2, 3])).toEqual([10, 100, 1000]);
     expect(missing(folder([1, 2, 3]))).toEqual([]);
@@ -297,6 +307,21 @@ describe('rocprof-compute folders with a row for each counter', () => {
       expect(metric(document, 'vmem.latency')).toEqual({ value: 2000 });
       expect(metric(document, 'issue.valu')).toEqual({ value: 0.25 });
     }
+  });
+
+  test('times of dispatches that only a later pass has are not between those of the first', () => {
+    const later = (line: string) =>
+      line.replace('0000-0dc0', '0000-0dc1').replace(/,(1|10)0000,(3|12)4000,/, ',70$10000,70$24000,');
+    const second = rows(2, 0, { GRBM_GUI_ACTIVE: 50_000 }).map(later);
+    const document = read({
+      'run/sysinfo.csv': MI100,
+      'run/results_pmc_perf_0.csv': `${[HEADER, ...rows(2, 0, { SQ_WAVES: 16_384 }).slice(0, 1)].join('\n')}\n`,
+      'run/results_pmc_perf_1.csv': `${[HEADER, ...second].join('\n')}\n`,
+    });
+    expect(second.join()).not.toContain(',10000,');
+    expect(document.criticalPath.spanNs).toEqual({ value: 24_000 });
+    expect(document.kernels).toMatchObject([{ calls: 2, timed: 1, totalNs: { value: 24_000 } }]);
+    expect(codes(document)).toEqual(expect.arrayContaining(['profile/unusable-time', 'profile/untimed-calls']));
   });
 
   test('two GPUs have kernels of their own; rows twice count once', () => {

@@ -13,6 +13,7 @@ export const TIMING_REASONS = [
   'simulated; how long the simulator took says nothing about a GPU',
   'timestamps are no whole nanoseconds, so their unit is another one',
   'a timestamp is no number',
+  'timestamps are of another pass than those of the dispatches beside them',
 ] as const;
 
 export const Timing = {
@@ -26,6 +27,7 @@ export const Timing = {
   SIMULATED: 7,
   FRACTION: 8,
   UNREADABLE: 9,
+  OTHER_PASS: 10,
 } as const;
 
 /** A timestamp: nanoseconds after the recording's origin, and whether digits were lost ("8.1097E+14"). */

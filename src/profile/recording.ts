@@ -285,8 +285,10 @@ export class Recording {
   readonly sources: { readonly path: string; readonly format: string }[] = [];
   readonly findings: RecordingFinding[] = [];
   readonly agents = new Map<string, Agent>();
-  /** Of the first wide file of each workload folder: the number of its first dispatch, and its rows. */
-  readonly wideFiles = new Map<string, { readonly first: number; readonly rows: number }>();
+  /** Of the wide files of each workload folder: the number of the first dispatch, and the rows. */
+  readonly wideFiles = new Map<string, { readonly first: number; readonly rows: number }[]>();
+  /** The run (`GUID`) that the times of each workload folder are of. */
+  readonly runsOfTimes = new Map<string, string>();
   readonly kernels = new StringTable();
   /** The symbols of kernels that files name by them, by the name that is shown. */
   readonly symbols = new Map<string, string>();

@@ -1,7 +1,7 @@
 // rocprof-compute workload folders: sysinfo.csv, pmc_perf.csv (one wide row per dispatch, per-channel columns), one file
 // per SQ level counter, roofline.csv. Source: rocm-systems projects/rocprofiler-compute, src/utils/utils.py and parser.py.
 // Omniperf 1 and rocprof before version 3 write the same with other column names (`KernelName`, `grd`, `BeginNs`).
-import type { MeasuredRoofline, Recording } from '../recording.ts';
+import { type MeasuredRoofline, type Recording, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, readCsv } from './csv.ts';
 import { badRow, counterCell, reportEmpty, reportTiming, textProblems } from './rocprofv3-csv.ts';
@@ -193,6 +193,7 @@ function dispatchRows(
     vgpr: h.at('Arch_VGPR', 'vgpr'),
     agpr: h.at('Accum_VGPR'),
     sgpr: h.at('SGPR'),
+    run: h.at('GUID'),
   };
   // Folders are runs of their own: dispatch 0 of one is not dispatch 0 of another.
   const process = COMPUTE_PROCESSES + r.processOrdinal('rocprof-compute', agentKey(file));
@@ -223,13 +224,21 @@ function dispatchRows(
     }
     return known === before || r.isOnGpuOf(row, known ?? `GPU ${gpu}`, file);
   };
+  /** Passes of rocprof-compute 3 are runs of the program, seconds apart: what only a later one has is not between the dispatches of the first. */
+  const isOtherRun = (run: string | undefined): boolean => {
+    if (run === undefined || run === '') return false;
+    const before = r.runsOfTimes.get(agent);
+    if (before === undefined) r.runsOfTimes.set(agent, run);
+    return before !== undefined && before !== run;
+  };
   return (cells, position) => {
     r.indexAll();
     const kernel = r.kernelId(cells[at.name]);
     const found = r.findDispatch(domain, process, position, kernel);
     if (found !== undefined) return isNamedAlike(read(cells, at.gpu), found) ? found : undefined;
     if (r.isOfOtherKernel(domain, process, position, firstRow, file)) return undefined;
-    const { start, end, state } = r.clock.interval(read(cells, at.start), read(cells, at.end));
+    const { start, end, state: told } = r.clock.interval(read(cells, at.start), read(cells, at.end));
+    const state = told === Timing.KNOWN && isOtherRun(read(cells, at.run)) ? Timing.OTHER_PASS : told;
     reportTiming(r, file, state, 'dispatches');
     const own = agentOf(read(cells, at.gpu));
     const row = d.start.push(start);

@@ -87,9 +87,10 @@ export class RowNumbers {
         `${name} goes from ${first} to ${last}, and ${missing} of these have no row here.`,
       );
     }
-    const before = r.wideFiles.get(folder);
-    if (before === undefined) r.wideFiles.set(folder, { first, rows });
-    else if (before.first !== first && before.rows !== rows) {
+    const files = r.wideFiles.get(folder) ?? [];
+    r.wideFiles.set(folder, [...files, { first, rows }]);
+    const before = files.find((other) => other.first !== first && other.rows !== rows);
+    if (before !== undefined) {
       r.report(
         'profile/missing-rows',
         file,
