@@ -357,6 +357,22 @@ test('what x has shown last has a name, and so has the code', async () => {
   expect(said[17]).toBe('no expression is displayed');
 });
 
+test('x shows numbers with the sign of their format', async () => {
+  const said = await answersTo([
+    'set *(int *)arg0 = -2',
+    'set *(int *)(arg0 + 4) = -1',
+    'x/2dw arg0',
+    'x/2uw arg0',
+    'x/dg arg0',
+    'x/4dh arg0',
+    'x/2db arg0',
+    'printf "%s %d %u\\n", *(int *)arg0, *(int *)arg0, *(unsigned *)arg0',
+  ]);
+  const values = said.map((text) => text.trim().split(/\s+/).slice(1).join(' '));
+  expect(values.slice(2, 7)).toEqual(['-2 -1', '4294967294 4294967295', '-2', '-2 -1 -1 -1', '-2 -1']);
+  expect(said[7]).toBe('-2 -2 4294967294');
+});
+
 test('an empty line after x shows what follows', async () => {
   const said = await answersTo(['set *(int*)(arg0 + 8) = 9', 'x/2dw arg0', '', '']);
   expect(said.slice(1, 4).map((text) => text?.trim().split(/\s+/).slice(1).join(' '))).toEqual(['0 0', '9 0', '0 0']);

@@ -159,7 +159,8 @@ export function examine(
       const value = fromBits(bits, type);
       if (format === 'x') values.push(`0x${bits.toString(16).padStart(2 * size, '0')}`);
       else if (format === 'a') values.push(addressText(d, bits));
-      else values.push(formatted(value, format === '' ? 'u' : format));
+      // A number of its type is as it reads.
+      else values.push(format === '' ? String(value) : formatted(value, format));
     }
     lines.push(`${hex(at + n * size).padStart(16)}  ${values.join('  ')}`);
   }

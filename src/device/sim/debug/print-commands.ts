@@ -158,7 +158,7 @@ function converted(value: Value, kind: string, precision: string | undefined, al
     case 'g':
       return String(Number(Number(value).toPrecision(Math.max(1, digits))));
     case 's':
-      return formatted(value, 'u');
+      return String(value);
     default:
       throw bad(`'${all}' is no conversion.`, 'Conversions: %d %i %u %x %X %o %c %p %f %g %e %s %%.');
   }
