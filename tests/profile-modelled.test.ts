@@ -78,6 +78,14 @@ describe('run --report --timing', () => {
     // A load of 1 KB looks up 8 lines and misses them all; its store sends 16 sectors.
     expect(after?.metrics['l1.miss']?.value).toMatchObject({ value: expect.closeTo(1 / 3, 2) });
     expect(after?.metrics['l1.hit']?.value).toMatchObject({ value: expect.closeTo(0, 2) });
+    // Waves are idle while their code is fetched, which instructions have as idle before them, and while they are started.
+    const [trace] = b.traces;
+    const states = trace?.waves.flatMap(({ timeline }) => timeline) ?? [];
+    const sum = (of: readonly (readonly [string, number])[]) => of.reduce((total, [, cycles]) => total + cycles, 0);
+    const idle = sum(states.filter(([state]) => state === 'idle')) / sum(states);
+    const share = trace?.idleShare;
+    expect(share !== undefined && 'value' in share ? share.value : 0).toBeGreaterThan(0.01);
+    expect(share !== undefined && 'value' in share ? share.value : 1).toBeLessThan(idle + 0.01);
     expect(b.findings.some((f) => f.code === 'sim/modelled' && f.message.includes('no measurements'))).toBe(true);
     expect(readFileSync(join(timed, 'report.html'), 'utf8')).toContain('modelled for');
   });

@@ -6,12 +6,13 @@ import { CounterTracks } from './analysis/counter-tracks.ts';
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
 import { kernelEntries, plainRecord } from './analysis/kernel-entries.ts';
-import { MetricTable, reportUnknownAgents, withChipFacts } from './analysis/metrics.ts';
+import { type MetricSum, MetricTable, reportUnknownAgents, withChipFacts } from './analysis/metrics.ts';
 import { type PackedWork, packWork } from './analysis/packed-work.ts';
 import { reportRepeated } from './analysis/repeated.ts';
 import {
   ceilings,
   chipCeilings,
+  type KernelRoofline,
   kernelRoofline,
   LEVELS,
   measuredCeilings,
@@ -47,6 +48,8 @@ export interface AnalyseOptions {
 }
 
 const MAX_SHOWN = 2000;
+/** Dispatches that counter tracks show beside those. */
+const MAX_TRACKED = 4000;
 const MAX_SAMPLES = 2000;
 /** Functions and markers that are listed one by one: those of most time. */
 const MAX_CALLS = 2000;
@@ -250,6 +253,17 @@ function reportNoDispatches(r: Recording): void {
   );
 }
 
+/** Dispatches with counters; where they are many, some at even distances. */
+function countedRows(r: Recording): number[] {
+  const columns = r.counters.names.flatMap((name) => r.counters.column(name)?.sum ?? []);
+  const rows: number[] = [];
+  for (let row = 0; row < r.dispatches.length; row++) {
+    if (columns.some((sum) => row < sum.length && !Number.isNaN(sum[row]))) rows.push(row);
+  }
+  const step = Math.max(1, rows.length / MAX_TRACKED);
+  return Array.from({ length: Math.min(MAX_TRACKED, rows.length) }, (_, i) => rows[Math.floor(i * step)]);
+}
+
 function dispatchSection(
   r: Recording,
   table: MetricTable,
@@ -273,17 +287,24 @@ function dispatchSection(
   for (let row = 0; row < total; row++) if (timing[row] === Timing.KNOWN) first = Math.min(first, d.start.get(row));
   const origin = firstStart(r, domain);
   const tracked = new CounterTracks();
+  const track = (row: number, roofline: KernelRoofline, sums: readonly MetricSum[]): void => {
+    if (timing[row] !== Timing.KNOWN || d.domain.get(row) !== domain) return;
+    tracked.add({ start: d.start.get(row) - origin, end: d.end.get(row) - origin, roofline, sums });
+  };
+  const sumsOf = (row: number): readonly MetricSum[] => {
+    const arch = table.agentOf(row)?.arch;
+    return r.counters.size > 0 && arch !== undefined ? table.sum(arch, Int32Array.of(row)) : [];
+  };
+  const rooflineOf = (row: number, sums: readonly MetricSum[]): KernelRoofline | undefined =>
+    sums.length > 0
+      ? kernelRoofline(sums, ceilings(table.agentOf(row), roofSources(r, options)), run !== undefined)
+      : undefined;
   const shown = Array.from(rows, (row) => {
     const known1 = timing[row] === Timing.KNOWN;
     const why = unknown(TIMING_REASONS[timing[row]] ?? 'no timestamps');
-    const agent = table.agentOf(row);
-    const sums = r.counters.size > 0 && agent?.arch !== undefined ? table.sum(agent.arch, Int32Array.of(row)) : [];
-    const roofline =
-      sums.length > 0 ? kernelRoofline(sums, ceilings(agent, roofSources(r, options)), run !== undefined) : undefined;
-    if (roofline !== undefined && known1 && d.domain.get(row) === domain) {
-      const [start, end] = [d.start.get(row) - origin, d.end.get(row) - origin];
-      tracked.add({ start, end, roofline, sums });
-    }
+    const sums = sumsOf(row);
+    const roofline = rooflineOf(row, sums);
+    if (roofline !== undefined) track(row, roofline, sums);
     return {
       row,
       id: d.dispatchId.get(row),
@@ -305,6 +326,14 @@ function dispatchSection(
             },
     };
   });
+  // The longest are not all that have counters: tracks of them alone would leave out what short ones reach.
+  const isShown = new Set(rows);
+  for (const row of countedRows(r)) {
+    if (isShown.has(row)) continue;
+    const sums = sumsOf(row);
+    const roofline = rooflineOf(row, sums);
+    if (roofline !== undefined) track(row, roofline, sums);
+  }
   return { total, timed, shown, tracks: tracked.tracks() };
 }
 

@@ -208,6 +208,7 @@ export interface PageData {
   readonly sources: readonly { readonly path: string; readonly format: string }[];
   readonly findings: readonly {
     readonly code: string;
+    readonly severity: string;
     readonly message: string;
     readonly file: string;
     readonly count: number;

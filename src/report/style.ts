@@ -12,7 +12,7 @@ export const STYLE = `
 @media(prefers-color-scheme:light){:root:not([data-theme=dark]){color-scheme:light}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif}
-header,main{max-width:1180px;margin:0 auto;padding:0 20px}
+header,main{max-width:1480px;margin:0 auto;padding:0 20px}
 header{padding-top:20px}
 h1{font-size:24px;margin:0}h2{font-size:20px;margin:36px 0 10px;border-bottom:1px solid var(--line);padding-bottom:4px}h3{font-size:16px;margin:20px 0 8px}h4{font-size:15px;margin:12px 0 4px}
 h2 code{font-size:16px;overflow-wrap:anywhere}
@@ -44,7 +44,7 @@ svg .roof[class*=level-]{stroke:var(--c)}svg .dot[class*=level-]{fill:var(--c)}.
 .legend{display:flex;flex-wrap:wrap;gap:6px 18px;list-style:none;margin:6px 0 0;padding:0 0 0 78px}
 .swatch{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px}
 .timeline:focus-visible{outline-offset:-2px}
-svg .density{fill:var(--work);fill-opacity:.55}svg .edge-critical{fill:none;stroke:var(--crit);stroke-width:2}svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .call{fill:var(--idle)}svg .track{fill:var(--exec)}svg .track-top{font-size:11px}tr.selected{outline:2px solid var(--crit);outline-offset:-2px}svg .faster{fill:var(--exec)}svg .slower{fill:var(--stall)}svg .arrow{fill:none;stroke:var(--crit);stroke-width:1.2}svg .critical{stroke:var(--crit);stroke-width:2}
+svg .density{fill:var(--work);fill-opacity:.55}svg .density.copy{fill:var(--copy)}svg .density.call{fill:var(--idle)}svg .edge-critical{fill:none;stroke:var(--crit);stroke-width:2}svg .dispatch{fill:var(--work)}svg .copy{fill:var(--copy)}svg .call{fill:var(--idle)}svg .track{fill:var(--exec)}svg .track-top{font-size:11px}tr.selected{outline:2px solid var(--crit);outline-offset:-2px}svg .faster{fill:var(--exec)}svg .slower{fill:var(--stall)}svg .arrow{fill:none;stroke:var(--crit);stroke-width:1.2}svg .critical{stroke:var(--crit);stroke-width:2}svg .critical.narrow{stroke:none}svg .on-path{fill:var(--crit)}
 svg .bar-label{pointer-events:none}svg .undrawn{stroke:var(--dim);stroke-dasharray:2 5}
 .key{padding:1px 8px;border-radius:4px;font-size:13px}.critical-key{border:2px solid var(--crit)}.dispatch-key{background:var(--work)}.copy-key{background:var(--copy)}.call-key{background:var(--idle)}.track-key{background:var(--exec)}
 .state-idle{fill:var(--idle);background:var(--idle)}.state-exec{fill:var(--exec);background:var(--exec)}.state-wait{fill:var(--wait);background:var(--wait)}.state-stall{fill:var(--stall);background:var(--stall)}.state-empty{fill:none}

@@ -3,6 +3,7 @@ import type { AnswerSection, Change, CriticalPathSection, KernelEntry } from '..
 import { combine, isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
 import type { Agent, Recording } from '../recording.ts';
 import type { BottleneckClass } from './bottleneck-types.ts';
+import { launchedGroups } from './occupancy.ts';
 
 const MAX_CHANGES = 3;
 const MAX_KERNELS = 5;
@@ -29,9 +30,16 @@ const CROWDED = 'Let more waves run in {}: use fewer registers or less LDS';
 /** Share of the wave slots up to which registers and LDS are what keeps waves out. */
 const FEW_FIT = 0.5;
 
-function adviceFor(kernel: KernelEntry, found: BottleneckClass): string {
+/** What to do; `cus` are the CUs of the kernel's GPU. */
+function adviceFor(kernel: KernelEntry, found: BottleneckClass, cus: number | undefined): string {
   const fits = numberOf(kernel.occupancy.share);
-  const isCrowded = found === 'under-occupied' && fits !== undefined && fits <= FEW_FIT;
+  // More that fit is no use to a launch that does not fill what is there.
+  const [launched, room] = [
+    numberOf(launchedGroups(kernel.launches[0], cus).groupsPerCu),
+    numberOf(kernel.occupancy.workgroupsPerCu),
+  ];
+  const isSmall = launched !== undefined && room !== undefined && launched <= room;
+  const isCrowded = found === 'under-occupied' && fits !== undefined && fits <= FEW_FIT && !isSmall;
   return (isCrowded ? CROWDED : ADVICE[found]).replace('{}', kernel.name);
 }
 
@@ -62,12 +70,13 @@ export function answerSection(
     kernels: kernels
       .slice(0, MAX_KERNELS)
       .map(({ id, name, agent, share, totalNs }) => ({ id, name, agent, share, totalNs })),
-    changes: changes(r, kernels, path, gapNs, copies),
+    changes: changes(r, agents, kernels, path, gapNs, copies),
   };
 }
 
 function changes(
   r: Recording,
+  agents: readonly (Agent | undefined)[],
   kernels: readonly KernelEntry[],
   path: CriticalPathSection,
   gapNs: Measure,
@@ -116,7 +125,7 @@ function changes(
     const share = numberOf(kernel.share) ?? (kernel.counters.SQ_INSTS?.sum ?? 0) / most;
     add(
       {
-        title: adviceFor(kernel, found.class),
+        title: adviceFor(kernel, found.class, agents.find((agent) => agent?.key === kernel.agent)?.cuCount),
         kernel: kernel.id,
         worthNs,
         confidence: found.confidence,
@@ -127,10 +136,12 @@ function changes(
       found.confidence * (numberOf(worthNs) ?? share * 1e-6),
     );
   }
+  const worth = ({ worthNs }: Change) => numberOf(worthNs) ?? -1;
   return made
     .sort((a, b) => b.weight - a.weight)
     .slice(0, MAX_CHANGES)
-    .map(({ change }) => change);
+    .map(({ change }) => change)
+    .sort((a, b) => worth(b) - worth(a));
 }
 
 function percent(share: number): string {

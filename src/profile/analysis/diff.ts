@@ -38,14 +38,14 @@ const absent = unknown('the kernel is not in this profile');
 
 /** Compares two profiles. Kernels match by name; several agents add up to the entry with the most time. */
 export function diffProfiles(a: ProfileDocument, b: ProfileDocument): ProfileDiff {
-  const index = (doc: ProfileDocument) => {
-    const map = new Map<string, KernelEntry>();
-    for (const kernel of doc.kernels) if (!map.has(kernel.name)) map.set(kernel.name, kernel);
+  const byName = (doc: ProfileDocument) => {
+    const map = new Map<string, KernelEntry[]>();
+    for (const kernel of doc.kernels) map.set(kernel.name, [...(map.get(kernel.name) ?? []), kernel]);
     return map;
   };
-  const [left, right] = [index(a), index(b)];
+  const [left, right] = [byName(a), byName(b)];
   const names = [...new Set([...left.keys(), ...right.keys()])];
-  const kernels = names.map((name) => change(name, left.get(name), right.get(name)));
+  const kernels = names.flatMap((name) => changes(name, left.get(name) ?? [], right.get(name) ?? []));
   const weight = (c: KernelChange) => (isKnown(c.changeNs) ? Math.abs(c.changeNs.value) : -1);
   const total: [Measure, Measure] = [a.criticalPath.busyNs, b.criticalPath.busyNs];
   return {
@@ -66,6 +66,14 @@ function machinesOf(document: ProfileDocument): readonly string[] {
 
 /** The time of a kernel, none where the profile has no such kernel. */
 const totalOf = (kernel: KernelEntry | undefined): Measure => (kernel === undefined ? known(0) : kernel.totalNs);
+
+/** What became of a kernel, on each GPU where it ran on several. The GPU of a profile with one is that of the other, whatever its name. */
+function changes(name: string, a: readonly KernelEntry[], b: readonly KernelEntry[]): KernelChange[] {
+  if (a.length < 2 && b.length < 2) return [change(name, a[0], b[0])];
+  const agents = [...new Set([...a, ...b].map(({ agent }) => agent))];
+  const on = (entries: readonly KernelEntry[], agent: string) => entries.find((entry) => entry.agent === agent);
+  return agents.map((agent) => change(`${name} on ${agent}`, on(a, agent), on(b, agent)));
+}
 
 function change(name: string, a: KernelEntry | undefined, b: KernelEntry | undefined): KernelChange {
   const metrics: KernelChange['metrics'][number][] = [];

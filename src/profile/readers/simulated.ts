@@ -278,7 +278,8 @@ export function simulatedTrace(kernel: SimulatedKernel): ThreadTrace {
   const timed = new Map(kernel.replay?.instructions.map((i) => [i.offset, i]));
   const lines = sorted.map(({ text, source, address, hits, lanes }) => {
     const cycles = timed.get(address);
-    const stall = Object.values(cycles?.stalls ?? {}).reduce((sum, n) => sum + n, 0);
+    const { fetch = 0, ...reasons } = cycles?.stalls ?? {};
+    const stall = Object.values(reasons).reduce((sum, n) => sum + n, 0);
     return {
       text,
       source,
@@ -288,7 +289,8 @@ export function simulatedTrace(kernel: SimulatedKernel): ThreadTrace {
       ...(lanes === undefined ? {} : { lanes }),
       latency: Math.round(hits * (stall + (cycles?.issue ?? 0))),
       stall: Math.round(hits * stall),
-      idle: 0,
+      // A wave that waits for its code has no instruction that could be stalled: a trace of the hardware counts it so, too.
+      idle: Math.round(hits * fetch),
       pcIssued: undefined,
       pcStalled: undefined,
       stallReasons: undefined,

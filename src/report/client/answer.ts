@@ -43,8 +43,8 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
   if (shares.length > 0) {
     section.append(
       ui.table(
-        'Where the time went',
-        ['Kernel', 'Time', 'Share of all kernels', 'Limited by', ...(isOneGpu ? [] : ['GPU'])],
+        'Where the time went, as shares of the time of all kernels',
+        ['Kernel', 'Time', 'Share', 'Limited by', ...(isOneGpu ? [] : ['GPU'])],
         shares.map((kernel) => [
           link(kernel.id, kernel.name),
           ui.measure(kernel.totalNs, ui.ns),
@@ -71,6 +71,24 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
         ),
       );
     }
+  }
+  // Changes of small kernels must not look like all that can be done where the large ones could not be judged.
+  const LARGE = 0.1;
+  const unjudged = shares.filter(({ id, share }) => {
+    const { classes, undecided } = data.kernels.find((kernel) => kernel.id === id)?.bottleneck ?? {};
+    return (share.value ?? 0) >= LARGE && classes?.length === 0 && (undecided?.length ?? 0) > 0;
+  });
+  if (unjudged.length > 0) {
+    const part = ui.percent(unjudged.reduce((sum, { share }) => sum + (share.value ?? 0), 0));
+    const which = unjudged.length === 1 ? 'the kernel' : `the ${unjudged.length} kernels`;
+    const text = `What limits ${which} with ${part} of the time is not known: `;
+    section.append(
+      ui.el(
+        'p',
+        { class: 'simulated' },
+        `${text}counters that tell were not collected. The page of a kernel says which.`,
+      ),
+    );
   }
   const bounds = data.kernels
     .filter((kernel) => (kernel.roofline.leastNs.value ?? 0) > 0)

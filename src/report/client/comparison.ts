@@ -52,6 +52,8 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
   );
   const noise = (significant: boolean | null) =>
     significant === null ? 'too few calls to tell' : significant ? 'more than the spread' : 'within the spread';
+  const limiter = ([a, b]: readonly [string | null, string | null]) =>
+    a === b ? (a ?? 'no class has evidence') : `${a ?? 'no class'} → ${b ?? 'no class'}`;
   const changed = data.kernels.filter((kernel) => kernel.changeNs.value !== undefined && kernel.changeNs.value !== 0);
   const most = changed.reduce((max, { changeNs }) => Math.max(max, Math.abs(changeNs.value ?? 0)), 1);
   const bar = (ns: number): SVGElement => {
@@ -82,23 +84,23 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
     section.append(
       ui.table(
         'Kernels by how much their time changed',
-        ['Kernel', 'Change', '', 'Total', 'Mean', 'Ratio', 'Calls', 'Against noise', 'Limited by'],
+        ['Kernel', 'Change', '', 'Mean', 'Ratio of means', 'Against noise', 'Limited by', 'Total', 'Calls'],
         changed
           .slice(0, 500)
           .map((kernel) => [
-            kernel.name,
+            ui.el('span', { class: 'kernel-name', title: kernel.name }, kernel.name),
             ui.measure(kernel.changeNs, signed),
             bar(kernel.changeNs.value ?? 0),
-            both(kernel.totalNs),
             both(kernel.meanNs),
             kernel.status === 'both'
               ? ui.measure(kernel.meanRatio, (v) => `×${v.toFixed(3)}`)
               : (only[kernel.status] ?? kernel.status),
-            `${ui.count(kernel.calls[0])} → ${ui.count(kernel.calls[1])}`,
             noise(kernel.significant),
-            `${kernel.bottleneck[0] ?? 'no class'} → ${kernel.bottleneck[1] ?? 'no class'}`,
+            limiter(kernel.bottleneck),
+            both(kernel.totalNs),
+            `${ui.count(kernel.calls[0])} → ${ui.count(kernel.calls[1])}`,
           ]),
-        [1, 3, 4, 5, 6],
+        [1, 3, 4, 7, 8],
       ),
     );
   }
@@ -121,7 +123,11 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
     const details = ui.el(
       'details',
       {},
-      ui.el('summary', {}, `${kernel.name}: ${kernel.metrics.length} metrics differ`),
+      ui.el(
+        'summary',
+        {},
+        `${kernel.name}: ${kernel.metrics.length === 1 ? '1 metric differs' : `${kernel.metrics.length} metrics differ`}`,
+      ),
       ui.table(
         `Metrics of ${kernel.name}, the largest change first`,
         ['Metric', 'Before', 'After', 'Ratio'],
@@ -167,6 +173,7 @@ export function startComparison(parts: {
         ui.el('a', { href: '#totals' }, 'All work'),
         ui.el('a', { href: '#changes' }, 'Changes'),
         ui.el('a', { href: '#reasons' }, 'What else changed'),
+        ui.themeButton(),
       ),
     );
   document.getElementById('main')?.append(...parts.comparisonView(ui, data));

@@ -91,12 +91,17 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
       numeric: false,
     },
     ...(data.simulated ? counted : []),
-    {
-      name: 'At least, by the roofs',
-      key: (k) => number(k.roofline.leastNs),
-      cell: (k) => ui.measure(k.roofline.leastNs, ui.ns),
-      numeric: true,
-    },
+    // Beside known times it would be that of the dispatches with counters, which may be fewer.
+    ...(data.kernels.every((k) => k.totalNs.value !== undefined)
+      ? []
+      : [
+          {
+            name: 'At least, by the roofs',
+            key: (k: PageKernel) => number(k.roofline.leastNs),
+            cell: (k: PageKernel) => ui.measure(k.roofline.leastNs, ui.ns),
+            numeric: true,
+          },
+        ]),
     ...(isOneGpu
       ? []
       : [{ name: 'GPU', key: (k: PageKernel) => k.agent, cell: (k: PageKernel) => k.agent, numeric: false }]),
@@ -157,7 +162,7 @@ export function kernelTable(ui: Ui, data: PageData, open: (kernel: number) => vo
     ui.el('div', { class: 'toolbar' }, ui.el('label', { for: 'kernel-search' }, 'Search '), search),
     ui.el(
       'div',
-      { class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Kernels' },
+      { class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': 'Table of kernels' },
       ui.el('table', { class: 'kernels' }, ui.el('thead', {}, ui.el('tr', {}, ...heads)), body),
     ),
     status,
@@ -203,6 +208,9 @@ export function kernelPage(
   const tile = (label: string, value: Node | string) =>
     ui.el('div', { class: 'tile' }, ui.el('span', {}, label), value);
   const { leastNs, leastBy } = kernel.roofline;
+  const counted = Object.values(kernel.counters).reduce((most, { dispatches }) => Math.max(most, dispatches), 0);
+  const bounded =
+    counted > 0 && counted < kernel.calls ? `${ui.count(counted)} of ${ui.count(kernel.calls)} calls` : 'the total';
   const facts: readonly (readonly [string, PageMeasure, (value: number) => string])[] = [
     ['Calls', { value: kernel.calls }, ui.count],
     ['Total', kernel.totalNs, ui.ns],
@@ -213,7 +221,7 @@ export function kernelPage(
     ['Gain if twice as fast', kernel.critical.gainIfTwiceAsFastNs, (v) => `at most ${ui.ns(v)}`],
     ['Headroom to the roofline', kernel.roofline.headroom, ui.percent],
     [
-      `Lower bound of the total${leastBy === null ? '' : `: roof of ${leastBy}`}`,
+      `Lower bound of ${bounded}${leastBy === null ? '' : `: roof of ${leastBy}`}`,
       leastNs,
       (v) => `at least ${ui.ns(v)}`,
     ],
@@ -316,7 +324,7 @@ export function kernelPage(
   section.append(
     ui.table(
       'Launches',
-      ['Calls', 'Workgroup', 'Grid (work-items)', 'LDS', 'Scratch', 'VGPRs', 'AGPRs', 'SGPRs'],
+      ['Calls', 'Workgroup', 'Grid (work-items)', 'LDS bytes', 'Scratch bytes', 'VGPRs', 'AGPRs', 'SGPRs'],
       kernel.launches.map((l) => [
         String(l.calls),
         dims(l.workgroup),

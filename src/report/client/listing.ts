@@ -12,6 +12,8 @@ export function instructionListing(ui: Ui, lines: PageTrace['lines'], label: str
   const sampled = lines.some((line) => (line.samples ?? 0) > 0);
   const cost = (line: PageTrace['lines'][number]) => (timed ? line.latency : sampled ? (line.samples ?? 0) : line.hits);
   const most = lines.reduce((max, line) => Math.max(max, cost(line)), 1);
+  // Where all cost the same, none is hotter than another.
+  const isHot = lines.some((line) => cost(line) > 0 && cost(line) < most);
   const head = [
     'Address',
     'Instruction',
@@ -32,7 +34,7 @@ export function instructionListing(ui: Ui, lines: PageTrace['lines'], label: str
     }
     const heat = ui.el('td', { class: 'isa' }, ui.el('code', {}, line.text));
     const share = cost(line) / most;
-    if (share > 0) heat.style.setProperty('--heat', `${(100 * share).toFixed(1)}%`);
+    if (share > 0 && isHot) heat.style.setProperty('--heat', `${(100 * share).toFixed(1)}%`);
     const numbers = [
       line.hits,
       ...(counted ? [line.meanLanes ?? 0] : []),

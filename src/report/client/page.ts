@@ -58,11 +58,6 @@ export function startPage(parts: Parts): void {
     page.focus();
     scrollTo(0, 0);
   };
-  const theme = ui.el('button', { type: 'button', id: 'theme' }, 'Light or dark');
-  theme.addEventListener('click', () => {
-    const dark = getComputedStyle(document.documentElement).colorScheme.trim() === 'dark';
-    document.documentElement.dataset.theme = dark ? 'light' : 'dark';
-  });
   const names: Readonly<Record<string, string>> = {
     answer: 'What to change',
     roofline: 'Roofline',
@@ -73,6 +68,7 @@ export function startPage(parts: Parts): void {
     findings: 'Findings',
   };
   const nav = ui.el('nav', { 'aria-label': 'Sections' });
+  const faults = data.findings.filter(({ severity }) => severity !== 'note').length;
   const agents = data.agents.filter((a) => a.arch !== null).map((a) => `${a.name ?? a.key} (${a.arch})`);
   document
     .getElementById('head')
@@ -82,6 +78,17 @@ export function startPage(parts: Parts): void {
         {},
         `Dispatches: ${ui.count(data.dispatches.total)}, kernels: ${ui.count(data.kernels.length + data.omitted.kernels)}${agents.length > 0 ? `, on ${agents.join(', ')}` : ''}.`,
       ),
+      ...(faults > 0
+        ? [
+            ui.el(
+              'p',
+              { class: 'simulated' },
+              `The input has ${faults === 1 ? 'a fault' : `${ui.count(faults)} faults`} that may change what is shown: see `,
+              ui.el('a', { href: '#findings' }, 'Findings'),
+              '.',
+            ),
+          ]
+        : []),
       ...(data.simulated
         ? [
             ui.el(
@@ -111,14 +118,38 @@ export function startPage(parts: Parts): void {
     );
   }
   if (data.calls.length > 0) {
+    const [FIRST_CALLS, MOST_CALLS] = [15, 200];
+    const callHead = ['Domain', 'Name', 'Calls', 'Total', 'Longest'];
+    const callRow = (c: PageData['calls'][number]) => [
+      c.domain,
+      c.name,
+      ui.count(c.calls),
+      ui.ns(c.totalNs),
+      ui.ns(c.maxNs),
+    ];
     const hasSums = data.calls.some(({ domain }) => domain.endsWith(' (stats)'));
     findings.append(
       ui.table(
         hasSums ? 'API calls, markers and sums of statistics files' : 'API calls and markers',
-        ['Domain', 'Name', 'Calls', 'Total', 'Longest'],
-        data.calls.slice(0, 200).map((c) => [c.domain, c.name, ui.count(c.calls), ui.ns(c.totalNs), ui.ns(c.maxNs)]),
+        callHead,
+        data.calls.slice(0, FIRST_CALLS).map(callRow),
         [2, 3, 4],
       ),
+      ...(data.calls.length > FIRST_CALLS
+        ? [
+            ui.el(
+              'details',
+              {},
+              ui.el('summary', {}, `${ui.count(Math.min(MOST_CALLS, data.calls.length) - FIRST_CALLS)} more`),
+              ui.table(
+                'Further calls and markers',
+                callHead,
+                data.calls.slice(FIRST_CALLS, MOST_CALLS).map(callRow),
+                [2, 3, 4],
+              ),
+            ),
+          ]
+        : []),
       ...(data.omitted.functions > 0
         ? [
             ui.el(
@@ -159,7 +190,7 @@ export function startPage(parts: Parts): void {
   ];
   all.append(...inOrder);
   for (const { id } of inOrder) nav.append(ui.el('a', { href: `#${id}` }, names[id] ?? id));
-  nav.append(theme);
+  nav.append(ui.themeButton());
   main.append(all, one);
   addEventListener('hashchange', route);
   route();

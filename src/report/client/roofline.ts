@@ -148,17 +148,15 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
         y2: py(rate.value),
         class: 'roof rate',
       });
-      ui.tip(line, () => `${rate.label}: ${ui.flops(rate.value)}\n${rate.source}`);
+      // Integers have operations, which are no FLOPs.
+      const peak = /\bI8\b/.test(rate.label) ? ui.flops(rate.value).replace('FLOP', 'OP') : ui.flops(rate.value);
+      ui.tip(line, () => `${rate.label}: ${peak}\n${rate.source}`);
       root.append(line);
       const y = py(rate.value) - 4;
       if (Math.abs(y - lastLabel) < 13) continue;
       lastLabel = y;
       root.append(
-        ui.svg(
-          'text',
-          { x: W - R - 4, y, 'text-anchor': 'end', class: 'roof-label' },
-          `${rate.label} ${ui.flops(rate.value)}`,
-        ),
+        ui.svg('text', { x: W - R - 4, y, 'text-anchor': 'end', class: 'roof-label' }, `${rate.label} ${peak}`),
       );
     }
     for (const { kernel, point, x } of lines) {

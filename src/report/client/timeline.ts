@@ -95,8 +95,15 @@ export function timelineView(
     );
   }
   const [W, L, ROW, MOST] = [1000, 170, 26, 3000];
+  /** Pixels from which on a bar has an edge, and arrows that can be told apart. */
+  const [EDGED, MOST_ARROWS] = [6, 60];
+  const hint = ui.el('p', { class: 'note' }, 'Zoom in to see the arrows along the critical path.');
   const tracks = work === null ? data.dispatches.tracks : [];
   const TRACK = 44;
+  const countedOf = (kernel: (typeof data.kernels)[number]) =>
+    Object.values(kernel.counters).reduce((max, { dispatches }) => Math.max(max, dispatches), 0);
+  const counted = data.kernels.reduce((sum, kernel) => sum + countedOf(kernel), 0);
+  const tracked = tracks.reduce((max, { points }) => Math.max(max, points.length), 0);
   const H = lanes.length * ROW + tracks.length * TRACK + 30;
   const last = items.reduce((max, item) => Math.max(max, item.start + item.duration), 1);
   const [begin, end] =
@@ -114,6 +121,10 @@ export function timelineView(
     'aria-label': 'Timeline; plus and minus zoom, arrow keys move',
     class: 'timeline',
   });
+  const laneName = (lane: string) => {
+    const name = lane.replace(/HOST_TO_DEVICE/, 'to device').replace(/DEVICE_TO_HOST/, 'to host');
+    return name.length > 24 ? `…${name.slice(-23)}` : name;
+  };
   // A letter of the page's font is at most 7 units wide on average.
   const shorten = (name: string, wide: number) =>
     name.length * 7 <= wide ? name : `${name.slice(0, Math.max(1, Math.floor(wide / 7) - 1))}…`;
@@ -121,13 +132,7 @@ export function timelineView(
     root.replaceChildren();
     const px = (t: number) => L + ((t - from) / width) * (W - L - 8);
     lanes.forEach((lane, i) => {
-      root.append(
-        ui.svg(
-          'text',
-          { x: L - 8, y: i * ROW + 17, 'text-anchor': 'end' },
-          lane.length > 22 ? `…${lane.slice(-21)}` : lane,
-        ),
-      );
+      root.append(ui.svg('text', { x: L - 8, y: i * ROW + 17, 'text-anchor': 'end' }, laneName(lane)));
       root.append(ui.svg('line', { x1: L, x2: W - 8, y1: (i + 1) * ROW, y2: (i + 1) * ROW, class: 'grid' }));
       // An empty lane must not look idle where its calls are only in the sums.
       const until = store?.until.get(lane);
@@ -167,7 +172,9 @@ export function timelineView(
             ? `M${x} ${(y - high).toFixed(2)}H${right.toFixed(2)}`
             : `M${x} ${y}v${(-high).toFixed(2)}H${right.toFixed(2)}v${high.toFixed(2)}Z`;
         }
-        if (shape !== '') root.append(ui.svg('path', { d: shape, class: isEdge ? 'edge-critical' : 'density' }));
+        const kind = laneSet.get(lane) ?? '';
+        if (shape !== '')
+          root.append(ui.svg('path', { d: shape, class: isEdge ? 'edge-critical' : `density ${kind}` }));
       };
       if (store !== undefined) {
         const pieces = W - L - 8;
@@ -183,6 +190,7 @@ export function timelineView(
     // Where shares of all work are drawn, only what is wide enough to be seen stands before them: the others are in the shares.
     const seen = (one: { readonly duration: number }) =>
       store === undefined || (one.duration / width) * (W - L - 8) >= 1;
+    let onPath = '';
     for (const one of near ?? items.filter(seen)) {
       const item = listed.get(keyOf(one.lane, one.start));
       const lane = lanes.indexOf(one.lane);
@@ -190,16 +198,21 @@ export function timelineView(
       const left = Math.max(L, px(one.start));
       const right = Math.min(W - 8, px(one.start + one.duration));
       const isCritical = one.critical;
+      const wide = Math.max(0.8, right - left);
+      // An edge around a narrow bar would cover it.
+      const isEdged = isCritical && wide >= EDGED;
       const rect = ui.svg('rect', {
         x: left,
         y: lane * ROW + 4,
-        width: Math.max(0.8, right - left),
+        width: wide,
         height: ROW - 8,
-        class: `${one.kind}${isCritical ? ' critical' : ''}`,
+        class: `${one.kind}${isCritical ? ' critical' : ''}${isCritical && !isEdged ? ' narrow' : ''}`,
       });
       const place = item === undefined ? '' : isCritical ? '\non the longest path' : `\nslack ${show(item.slack)}`;
       ui.tip(rect, () => `${one.symbol}\n${show(one.duration)} at ${show(one.start)}${place}`);
       root.append(rect);
+      if (isCritical && !isEdged)
+        onPath += `M${left.toFixed(2)} ${lane * ROW + 2}h${wide.toFixed(2)}v3h${-wide.toFixed(2)}Z`;
       if (right - left > 60) {
         const text = ui.svg(
           'text',
@@ -210,19 +223,23 @@ export function timelineView(
       }
       if (isCritical && item !== undefined && 'node' in item) places.set(item.node, [left, right, lane]);
     }
+    if (onPath !== '') root.append(ui.svg('path', { d: onPath, class: 'on-path' }));
     // Arrows along the critical path, from the end of what comes before to the start of what waits for it.
-    let arrows = '';
+    let [arrows, drawn] = ['', 0];
     for (const item of work === null ? path.timeline : []) {
       const to = places.get(item.node);
       if (to === undefined) continue;
       for (const before of [item.after, item.inferredAfter]) {
         const at = places.get(before);
         if (at === undefined || (at[2] === to[2] && to[0] - at[1] < 6)) continue;
+        drawn++;
         const [x, y] = [to[0], to[2] * ROW + ROW / 2];
         arrows += `M${at[1].toFixed(1)} ${at[2] * ROW + ROW / 2}L${x.toFixed(1)} ${y}M${(x - 5).toFixed(1)} ${y - 3}L${x.toFixed(1)} ${y}L${(x - 5).toFixed(1)} ${y + 3}`;
       }
     }
-    if (arrows !== '') root.append(ui.svg('path', { d: arrows, class: 'arrow' }));
+    // So many arrows would hide the bars: from far, the red edge shows the path.
+    if (arrows !== '' && drawn <= MOST_ARROWS) root.append(ui.svg('path', { d: arrows, class: 'arrow' }));
+    hint.hidden = drawn <= MOST_ARROWS;
     const place = { left: L, right: W - 8, top: lanes.length * ROW, height: TRACK };
     drawTracks(ui, root, tracks, place, [from, from + width]);
     root.dataset.pieces = String(near?.length ?? -1);
@@ -278,6 +295,11 @@ export function timelineView(
       ui.el('p', { class: 'note' }, `${ui.num(store.omittedCalls)} more API calls are only in the table of calls.`),
     );
   }
+  // A few may lack what a track needs; where many do, some of the dispatches were chosen.
+  if (tracked > 1000 && tracked < 0.9 * counted) {
+    const text = `The tracks of counters show ${ui.count(tracked)} of the ${ui.count(counted)} dispatches that have counters.`;
+    section.append(ui.el('p', { class: 'note' }, text));
+  }
   const button = (label: string, name: string, act: () => void) =>
     ui.el('button', { type: 'button', 'aria-label': name, click: act }, label);
   section.append(
@@ -296,6 +318,7 @@ export function timelineView(
       tracks.length === 0 ? undefined : ui.el('span', { class: 'key track-key' }, 'counters of a dispatch'),
     ),
     ui.el('div', { class: 'chart' }, root),
+    hint,
   );
   draw();
   return section;

@@ -118,21 +118,26 @@ export function traceView(ui: Ui, data: PageData, listing: Listing, waveInstruct
     const trace = traces[index];
     holder.replaceChildren();
     if (trace === undefined) return;
-    const tile = (label: string, value: HTMLElement) =>
-      ui.el('div', { class: 'tile' }, ui.el('span', {}, label), value);
-    holder.append(
-      ui.el(
-        'div',
-        { class: 'tiles' },
-        tile('Stalled', ui.measure(trace.stallShare, ui.percent)),
-        tile('Idle', ui.measure(trace.idleShare, ui.percent)),
-        tile('Issue utilisation', ui.measure(trace.issueUtilisation, ui.percent)),
-        tile(
-          'Load to use',
-          ui.measure(trace.loadToUse, (v) => `${ui.num(v)} cycles`),
-        ),
-      ),
+    const cycles = (value: number) => `${ui.num(value)} cycles`;
+    const facts = [
+      ['Stalled', trace.stallShare, ui.percent],
+      ['Idle', trace.idleShare, ui.percent],
+      ['Issue utilisation', trace.issueUtilisation, ui.percent],
+      ['Load to use', trace.loadToUse, cycles],
+    ] as const;
+    const known = facts.filter(([, { value }]) => value !== undefined);
+    const tiles = known.map(([label, value, format]) =>
+      ui.el('div', { class: 'tile' }, ui.el('span', {}, label), ui.measure(value, format)),
     );
+    // What is unknown of a trace is a sentence, no tiles.
+    if (tiles.length > 0) holder.append(ui.el('div', { class: 'tiles' }, ...tiles));
+    const others = facts.filter(([, { value }]) => value === undefined);
+    if (others.length > 0) {
+      const why = [...new Set(others.map(([, { unknown }]) => unknown ?? ''))].join('; ');
+      holder.append(
+        ui.el('p', { class: 'note' }, `Unknown: ${others.map(([label]) => label.toLowerCase()).join(', ')} (${why}).`),
+      );
+    }
     for (const part of [waveTimeline(trace), states(trace), residency(trace)])
       if (part !== undefined) holder.append(part);
     if (trace.classes.some((c) => c.hits > 0)) {

@@ -32,6 +32,8 @@ export interface Ui {
   /** A bar as long as the share, with its text in it. */
   bar(share: number, label: string): HTMLElement;
   sourceLink(source: string): Child;
+  /** The button that changes between light and dark. */
+  themeButton(): HTMLElement;
   tip(target: Element, text: () => string): void;
 }
 
@@ -118,7 +120,10 @@ export function createUi(): Ui {
       if (unit === 'fraction') return ui.percent(value);
       if (unit === 'bytes') return ui.bytes(value);
       if (unit === 'count') return Number.isInteger(value) && Math.abs(value) < 1e12 ? ui.count(value) : ui.num(value);
-      return unit === 'ratio' ? ui.num(value) : `${ui.num(value)} ${unit}`;
+      if (unit === 'ratio') return ui.num(value);
+      const text = ui.num(value);
+      // The prefix belongs to a unit that is one word: TFLOP, and no T FLOP.
+      return /[A-Za-z]$/.test(text) && /^(?:FL)?OP\b/.test(unit) ? `${text}${unit}` : `${text} ${unit}`;
     },
     ticks(from, to) {
       const rough = Math.max((to - from) / 6, 1e-3);
@@ -165,6 +170,13 @@ export function createUi(): Ui {
       fill.style.width = `${Math.max(0, Math.min(100, share * 100))}%`;
       const text = ui.el('span', { class: 'bar-text' }, label);
       return ui.el('div', { class: 'bar', role: 'img', 'aria-label': label }, fill, text);
+    },
+    themeButton() {
+      const toggle = () => {
+        const dark = getComputedStyle(document.documentElement).colorScheme.trim() === 'dark';
+        document.documentElement.dataset.theme = dark ? 'light' : 'dark';
+      };
+      return ui.el('button', { type: 'button', id: 'theme', click: toggle }, 'Light or dark');
     },
     sourceLink(source) {
       const match = /^(\/[^\0]*?):(\d+)(?: |$)/.exec(source);
