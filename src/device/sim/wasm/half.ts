@@ -14,52 +14,37 @@ export function decodeHalf(fn: WasmFunction): void {
 
 /** f16 bits in the high half of each lane (the low half is ignored) -> their f32 values. */
 export function decodeHighHalf(fn: WasmFunction): void {
-  const m = fn.local('v128');
+  const [m, exponent] = [fn.local('v128'), fn.local('v128')];
   // Sign, exponent and fraction where f32 has them: that number is 2^112 too small, unless it is infinite or a NaN.
   fn.i32(3)
     .op('i32x4.shr_s')
     .v128(...splat(-0x70002000))
     .op('v128.and')
-    .set(m);
-  // Denormals would be those of f32, for which hosts take long.
-  fn.v128(...splat(0x00fffffe))
-    .get(m)
-    .i32(1)
-    .op('i32x4.shl')
-    .v128(...splat(1))
-    .op('i32x4.sub')
-    .op('i32x4.ge_u')
-    .op('v128.any_true')
-    .if('v128');
-  decodeWithDenormals(fn, m);
+    .tee(m)
+    .v128(...splat(0x0f800000))
+    .op('v128.and')
+    .tee(exponent);
+  // Denormals would be those of f32, for which hosts take long. A negative zero passes for one.
+  fn.v128(0, 0, 0, 0).op('i32x4.eq').get(m).op('v128.and').op('v128.any_true').if('v128');
+  decodeWithDenormals(fn, m, exponent);
   fn.else().get(m);
   fn.v128(...splat((112 + 127) << 23)).op('f32x4.mul');
   fn.end();
-  fn.get(m)
-    .v128(...splat(0x0f800000))
-    .op('v128.and')
+  fn.get(exponent)
     .v128(...splat(0x0f800000))
     .op('i32x4.eq')
     .v128(...splat(0x7f800000))
     .op('v128.and')
     .op('v128.or');
   fn.release('v128', m);
+  fn.release('v128', exponent);
 }
 
 /** Pushes the values of such numbers in a local, where denormals are integers that count the smallest of them. */
-function decodeWithDenormals(fn: WasmFunction, m: number): void {
+function decodeWithDenormals(fn: WasmFunction, m: number, exponent: number): void {
   const isDenormal = fn.local('v128');
-  fn.get(m)
-    .v128(...splat(0x0f800000))
-    .op('v128.and')
-    .v128(0, 0, 0, 0)
-    .op('i32x4.eq')
-    .set(isDenormal);
-  fn.get(m)
-    .get(isDenormal)
-    .op('v128.andnot')
-    .v128(...splat((112 + 127) << 23))
-    .op('f32x4.mul');
+  fn.get(m).get(exponent).v128(0, 0, 0, 0).op('i32x4.eq').tee(isDenormal).op('v128.andnot');
+  fn.v128(...splat((112 + 127) << 23)).op('f32x4.mul');
   fn.get(m)
     .v128(...splat(0x7fffffff))
     .op('v128.and')

@@ -156,8 +156,8 @@ function log2(to: Target): void {
     pushSpecial(fn, x);
     if (format === 'f16') {
       fn.tee(e).op('v128.any_true').if();
-      // The root has what infinity, NaNs and numbers below zero give; zero: -infinity.
-      fn.get(x).op('f32x4.sqrt').get(result).get(e).op('v128.bitselect');
+      // Infinity and NaNs stay, and numbers below zero get all bits, which is a NaN; zero: -infinity.
+      fn.get(x).get(x).v128(0, 0, 0, 0).op('f32x4.lt').op('v128.or').get(result).get(e).op('v128.bitselect');
       single(fn, -Infinity);
       fn.get(x).v128(0, 0, 0, 0).op('f32x4.eq').op('v128.and').op('v128.or');
       fn.set(result).end().get(result);
@@ -252,22 +252,18 @@ function fold(fn: WasmFunction, size: number): void {
 
 function sine(to: Target): void {
   const { fn, format } = to;
+  if (format === 'f16') {
+    smallSine(to);
+    return;
+  }
   withLocals(fn, 3, (...locals) => {
     const [x, turn, v] = locals as [number, number, number];
     fn.tee(x).get(x).op('f32x4.nearest').op('f32x4.sub').tee(turn);
     fn.op('f32x4.abs').set(v);
     fold(fn, v);
     fn.set(v);
-    if (format === 'f16') sine16(to, v);
-    else quarter(to, v, false);
+    quarter(to, v, false);
     const zeros = (): void => void fn.get(v).v128(0, 0, 0, 0).op('f32x4.eq');
-    if (format === 'f16') {
-      fn.get(x).get(turn);
-      zeros();
-      fn.op('v128.bitselect');
-      addSign(fn);
-      return;
-    }
     fn.get(turn);
     addSign(fn);
     fn.set(turn);
@@ -282,6 +278,23 @@ function sine(to: Target): void {
     fn.op('v128.bitselect').set(turn);
     limit(fn, x, turn, 0);
     fn.end().get(turn);
+  });
+}
+
+/** The sine for f16: of half a turn less the size's fraction, which is never a negative zero, so that zeros have the sign of the argument. */
+function smallSine(to: Target): void {
+  const { fn } = to;
+  withLocals(fn, 3, (...locals) => {
+    const [x, rest, v] = locals as [number, number, number];
+    fn.tee(x).op('f32x4.abs').set(rest);
+    single(fn, 0.5);
+    fn.get(rest).get(rest).op('f32x4.floor').op('f32x4.sub').op('f32x4.sub');
+    fn.tee(rest).op('f32x4.abs').set(v);
+    fold(fn, v);
+    fn.set(v);
+    sine16(to, v);
+    fn.get(rest).get(x).op('v128.xor');
+    addSign(fn);
   });
 }
 
