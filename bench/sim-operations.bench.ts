@@ -270,6 +270,6 @@ for (const [from, to, what] of [
 if (process.argv.includes('--extended')) await extendedTable(only);
 else {
   console.log(
-    'These are gfx942, ordinary numbers and vector registers alone; `-- --extended` adds scalar and constant operands, SDWA, DPP, modifiers, special numbers, gfx90a and gfx950.',
+    'These are gfx942, ordinary numbers and vector registers alone; `-- --extended` adds scalar and constant operands, SDWA, DPP, modifiers, special numbers, gfx90a and gfx950, all memory, moves between lanes and scalar instructions.',
   );
 }

@@ -107,8 +107,8 @@ export function trigPreop(x: number, segment: number): number {
   const beyond = shift + 53 - DIGITS;
   const kept = beyond > 0 ? twoOverPiDigits() << BigInt(beyond) : twoOverPiDigits() >> BigInt(-beyond);
   const digits = kept & 0x1fffffffffffffn;
+  if (digits === 0n) return 0;
   const scale = -53 - shift + (exponent >= 1968 ? 128 : 0);
   const value = Number(digits);
-  if (scale < -1022 - 1075) return 0;
   return scale < -1022 ? value * pow2(-1022) * pow2(scale + 1022) : value * pow2(scale);
 }

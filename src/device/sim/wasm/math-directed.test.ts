@@ -284,6 +284,11 @@ test('v_trig_preop_f64 of all segments and exponents', async () => {
     words[3 * i + 1] = (exponent << 20) | below(2 ** 20);
     words[3 * i + 2] = below(64);
   }
+  // The places behind the last digit, by segment, where the scale of their zeros would be less than any f64.
+  for (let segment = 21; segment < 32; segment++) {
+    words[3 * segment + 1] = (1077 + 2044 - 53 * segment) << 20;
+    words[3 * segment + 2] = segment;
+  }
   const operands = { words: 3, input: new Uint8Array(words.buffer) };
   await expectAgreement('v_trig_preop_f64 v[2:3], v[4:5], v6', operands);
 });
