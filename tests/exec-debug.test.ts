@@ -64,6 +64,9 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
       'print first::i',
       'print first::neighbour - value',
       'print second::n',
+      'watch doubled',
+      'delete 2',
+      'run',
     ];
     const options = ['--break', 'twice', '--commands', script('returned', [...lines, 'quit'])];
     const { stderr } = await execHip('gfx942', await program, [], options);
@@ -78,6 +81,8 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
     expect(said[9]).toBe('first::i = 71');
     expect(said[10]).toBe('first::neighbour - value = 0');
     expect(said[11]).toContain("'second::n' is no register, argument or variable here");
+    // That the variable has a value again where its function has its frame is no change.
+    expect(said[14]).toMatch(/^doubled changed: [^(]* → /);
   });
 
   test("values as gdb shows them: arrays, structs behind pointers, formats, sizes, frames' variables", async () => {

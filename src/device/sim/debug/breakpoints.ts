@@ -279,6 +279,8 @@ export class Breakpoints {
       if (after === undefined || isSameOperand(after, watchpoint.last)) continue;
       const before = watchpoint.last;
       watchpoint.last = after;
+      // Where it can be read again, as behind a function's entry, nothing has changed it.
+      if (before === undefined) continue;
       if (watchpoint.condition !== undefined && !this.isConditionMet(watchpoint, waves)) continue;
       found.push({ watchpoint, change: { text: watchpoint.expression.text, before, after } });
     }
