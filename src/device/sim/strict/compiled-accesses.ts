@@ -6,29 +6,21 @@ import { LANES, WAVE_LDS_BASE, WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import {
-  atomicBytes,
-  emitLook,
-  emitScalarMove,
-  emitScalarPlace,
-  type Frame,
-  type Look,
-  type Transfer,
-} from '../wasm/memory/index.ts';
+import { atomicBytes, emitLook, emitScalarMove, emitScalarPlace, type Frame, type Look } from '../wasm/memory/index.ts';
 import type { StrictChecker } from './checker.ts';
-import { GlobalQuads } from './compiled-global-quads.ts';
+import { lookAtGlobal, lookAtUpdate, movesGlobal } from './compiled-global.ts';
 import { apart, dataPlace, emitAddressRegister } from './compiled-lanes.ts';
 import { ldsAtomicFunction, ldsFunction } from './compiled-lds.ts';
 import { ldsLanesFunction } from './compiled-lds-lanes.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
 import { type LdsAccess, LdsQuads } from './compiled-lds-quads.ts';
 import { sameFunction } from './compiled-lds-same.ts';
+import { looking } from './compiled-looks.ts';
 import { emitLookAndMove } from './compiled-moves.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './compiled-scattered.ts';
-import { updateFunction } from './compiled-updates.ts';
-import { canDrop, emitDropped, forgetDropped, noteDropped } from './drops.ts';
+import { canDrop, emitDropped } from './drops.ts';
 import type { StrictPlan } from './plan.ts';
 import {
   LOG_ENTRIES,
@@ -99,73 +91,6 @@ function asStore(operation: AtomicOperation): StoreOperation | undefined {
   return pairStride === undefined
     ? { kind: 'store', space, bytes: atomicBytes(operation), half: undefined, pairStride }
     : undefined;
-}
-
-/** Notes accesses of global memory. The parameter is the instruction's place in the image. */
-function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Look {
-  let shadow = 0;
-  let quads: GlobalQuads | undefined;
-  const run = new Run((f) => {
-    const [pc] = f.extra as [number];
-    const { fn } = f.code;
-    fn.get(shadow).get(run.start).get(run.end).get(run.start).op('i32.sub').get(pc);
-    fn.call(pageFunction(f.module, isWrite ? 'store' : 'load')).op('i32.eqz');
-    f.code.if(() => f.resume());
-  });
-  const note = (f: Frame, a: number, offset: number, count: number): void => run.add(f, a, offset, count);
-  const plain = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
-    shadow = f.code.local('i32');
-    f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
-    run.begin(f);
-    forgetDropped(f.code.fn, shadow);
-    if (bytes === 4) quads = new GlobalQuads(f, shadow, f.extra[0] as number, isWrite);
-  });
-  /** Lanes without a bit have the address of another one: that it is noted twice makes no difference. */
-  const lanes = (f: Frame, addresses: number): void => {
-    const [pc] = f.extra as [number];
-    const { code } = f;
-    const { fn } = code;
-    code.block((done) => {
-      code.block((slow) => {
-        if (quads === undefined) return;
-        quads.note(addresses, slow);
-        code.br(done);
-      });
-      fn.get(shadow);
-      for (let lane = 0; lane < 4; lane++) fn.get(addresses).lane('i32x4.extract_lane', lane);
-      fn.get(pc)
-        .call(lanesFunction(f.module, isWrite ? 'store' : 'load', bytes, 4))
-        .op('i32.eqz');
-      code.if(() => f.resume());
-    });
-  };
-  const look: Look = { ...plain, lanes, finish: (f) => run.finish(f) };
-  const counting: Look = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };
-  // Parts of what a lane brings into LDS may be dropped.
-  if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };
-  return isWrite ? apart(counting) : counting;
-}
-
-/** Notes atomics of global memory that return nothing. The parameter is the instruction's place in the image. */
-function lookAtUpdate(bytes: number): Transfer {
-  let shadow = 0;
-  const note = (f: Frame, a: number, offset: number, count: number): void => {
-    const [pc] = f.extra as [number];
-    // Both words of an element at once.
-    if (offset !== 0) return;
-    f.code.fn
-      .get(shadow)
-      .get(a)
-      .i32(Math.max(count, bytes))
-      .get(pc)
-      .call(updateFunction(f.module, bytes))
-      .op('i32.eqz');
-    f.code.if(() => f.resume());
-  };
-  return looking(bytes, true, `global.${bytes}.atomic`, 1, note, (f) => {
-    shadow = f.code.local('i32');
-    f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
-  });
 }
 
 /** Leaves the address of a store's data register, which the third parameter places, 0 where that is not known. */
@@ -341,35 +266,6 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Look {
   return isAtomic ? noting : apart(noting);
 }
 
-/** A transfer that moves nothing: `note` looks at bytes. */
-function looking(
-  bytes: number,
-  isWrite: boolean,
-  key: string,
-  parameters: number,
-  note: (f: Frame, a: number, offset: number, count: number) => void,
-  prologue: (f: Frame) => void,
-): Transfer {
-  return {
-    key: `strict.${key}`,
-    bytes,
-    write: isWrite,
-    parameters,
-    piece: Math.min(4, bytes),
-    pieces: Math.max(1, bytes / 4),
-    prologue,
-    wave: (f, a, count) => note(f, a, 0, count),
-    contiguous: (f, a) => note(f, a, 0, 4 * bytes),
-    scattered: (f, addresses) => {
-      for (const a of addresses) note(f, a, 0, bytes);
-    },
-    ...(isWrite || bytes < 4 ? {} : { broadcast: (f: Frame, a: number) => note(f, a, 0, bytes) }),
-    move: (f, _, a, offset) => note(f, a, offset, Math.min(4, bytes)),
-    skip: (f) => f.resume(),
-    commit: () => {},
-  };
-}
-
 /** What code has been written for an access: none, code that looks at it, or code that also moves its data. */
 export type AccessCode = 'none' | 'looks' | 'moves';
 
@@ -407,9 +303,9 @@ export function emitLooks(
     fn.i32(dataPlace(plan, part));
   };
   if (isWrite) emitAddressRegister(context, shadow, plan);
-  if (isLds ? movesLds(operation.bytes, kind) : kind === 'load' && !access?.toLds) {
+  if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind) && !access?.toLds) {
     const lookAt = (bytes: number): Look =>
-      isLds ? lookAtLds(bytes, kind, isHigh) : lookAtGlobal(bytes, false, false);
+      isLds ? lookAtLds(bytes, kind, isHigh) : lookAtGlobal(bytes, isWrite, false);
     if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, push)) {
       fn.truncate(mark);
       return 'none';

@@ -378,6 +378,9 @@ export class CellWriter {
         .i32(MARKS & ~BYTES)
         .op('i32.and')
         .op('i32.or');
+      // Another lane of the same access has stored to the bytes (compiled-lanes.ts).
+      this.pushIsOther(writer).op('i32.eqz').get(writer).get(mask).op('i32.and').i32(0).op('i32.ne').op('i32.and');
+      fn.op('i32.or');
       this.leave();
       // What another wavefront has written of the dword is no longer its own.
       fn.get(writer).i32(BYTES).op('i32.and').i32(0).get(other).get(actor).op('i32.eq').select().set(marks);

@@ -51,8 +51,11 @@ export class GlobalQuads {
     fn.v128(0, 0, 0, 0).set(this.mine);
   }
 
-  /** Notes the dwords at the offsets of wasm memory in a vector, or goes to `slow`: nothing has been noted then. */
-  note(all: number, slow: Label): void {
+  /**
+   * Notes the dwords at the offsets of wasm memory in a vector, or goes to `slow`: nothing has been noted then. Stores go there when a lane before
+   * has had one of the dwords; with `seesLanes` also when two of the vector are the same.
+   */
+  note(all: number, slow: Label, seesLanes: boolean): void {
     const { fn, isWrite, old, next, mine } = this;
     const { code } = this.f;
     const side = isWrite ? HOLDS_STORES : HOLDS_READS;
@@ -77,15 +80,22 @@ export class GlobalQuads {
     fn.op('i32x4.sub').set(next);
     this.extract(next, this.places);
     this.gather(old, this.places, isWrite ? TO_WRITER : 0);
-    // Nobody's, or of this access: it has the bytes of the lane in either case.
-    fn.get(old).v128(0, 0, 0, 0).op('i32x4.eq');
-    fn.get(old).get(mine).op('v128.xor');
-    this.splat(isWrite ? BYTES : MARKS);
-    fn.op('i32x4.le_u').op('v128.or').tee(next).op('i32x4.all_true').op('i32.eqz');
     if (isWrite) {
+      // Nobody's: of two lanes with one dword, the second finds it to be of this access.
+      fn.get(old).op('v128.any_true');
+      if (seesLanes) {
+        fn.get(all).get(all).get(all).shuffle32(1, 2, 3, 0).op('i32x4.eq');
+        fn.get(all).get(all).get(all).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
+        fn.op('i32.or');
+      }
       code.brIf(slow);
       fn.get(mine);
     } else {
+      // Nobody's, or of this access: it has the bytes of the lane in either case.
+      fn.get(old).v128(0, 0, 0, 0).op('i32x4.eq');
+      fn.get(old).get(mine).op('v128.xor');
+      this.splat(MARKS);
+      fn.op('i32x4.le_u').op('v128.or').tee(next).op('i32x4.all_true').op('i32.eqz');
       code.if(
         () => this.joinReaders(),
         () => fn.get(old).set(next),

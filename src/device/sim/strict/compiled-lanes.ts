@@ -63,9 +63,13 @@ export function dataPlace({ instruction, operation }: StrictPlan, part: number):
 
 /**
  * A transfer that looks at a store, and asks TypeScript when two of its lanes have one address. Addresses that follow each other from the
- * first lane to the last are none of its business; of others it asks first whether they ascend: then no two are the same.
+ * first lane to the last are none of its business; of others it asks first whether they ascend: then no two are the same. `lanes`, where there
+ * is one, looks at lanes in place of the transfer, and calls `ask` where it does not see itself whether they are apart.
  */
-export function apart(look: Look): Look {
+export function apart(
+  look: Look,
+  lanes?: (f: Frame, addresses: number, bits: number | undefined, ask: () => void) => void,
+): Look {
   let [shadow, ascends] = [0, 0];
   /** `push` leaves the addresses of so many lanes, one at a time. `bits`: the lanes that have them, where not all have. */
   const leave = (f: Frame, lanes: number, push: (lane: number) => void, bits?: number): void => {
@@ -95,7 +99,12 @@ export function apart(look: Look): Look {
   return {
     ...look,
     lanes: (f, addresses, bits) => {
-      leave(f, 4, (lane) => f.code.fn.get(addresses).lane('i32x4.extract_lane', lane), bits);
+      const ask = (): void => leave(f, 4, (lane) => f.code.fn.get(addresses).lane('i32x4.extract_lane', lane), bits);
+      if (lanes !== undefined) {
+        lanes(f, addresses, bits, ask);
+        return;
+      }
+      ask();
       look.lanes(f, addresses, bits);
     },
     prologue: (f) => {

@@ -212,9 +212,8 @@ class LaneWriter {
       this.cells.putReader();
       return;
     }
-    // A writer's word that is of the access already, or of nobody.
-    fn.get(place).memory('i32.load', TO_WRITER).tee(bits).i32(0).op('i32.ne');
-    fn.get(bits).get(mine).op('i32.xor').i32(BYTES).op('i32.gt_u').op('i32.and');
+    // Nobody's word.
+    fn.get(place).memory('i32.load', TO_WRITER);
     code.brIf(slow);
     fn.get(place).get(mine).i32(BYTES).op('i32.or').memory('i32.store', TO_WRITER);
   }

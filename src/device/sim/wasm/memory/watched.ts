@@ -3,8 +3,11 @@
 import type { Frame, Transfer } from './transfer.ts';
 import { moveLane, overQuads } from './window.ts';
 
-/** A transfer that only looks, at lanes whose addresses are in a vector. */
-export type Look = Transfer & Required<Pick<Transfer, 'lanes'>>;
+/**
+ * A transfer that only looks, at lanes whose addresses are in a vector. With `movesRuns` it looks at lanes that follow each other as one, later,
+ * and then moves them: others it lets the move do.
+ */
+export type Look = Transfer & Required<Pick<Transfer, 'lanes'>> & { readonly movesRuns?: true };
 /** The looks of a move: one, or one for each element of a pair, in order. */
 export type Looks = readonly [Look] | readonly [Look, Look];
 
@@ -60,6 +63,7 @@ export function watched(looks: Looks, move: Transfer): Transfer {
     }
   };
   const { broadcast } = move;
+  const { movesRuns = false } = looks[0];
   return {
     key: `${looks.map(({ key }) => key).join('.')}.${move.key}`,
     bytes: move.bytes,
@@ -76,7 +80,7 @@ export function watched(looks: Looks, move: Transfer): Transfer {
     },
     contiguous: (f, a) => {
       eachAt(f, a, (look, frame, at) => look.contiguous(frame, at));
-      move.contiguous(moves(f), a);
+      if (!movesRuns) move.contiguous(moves(f), a);
     },
     // Parts of dwords in swizzled memory, where there are no pairs.
     scattered: (f, all) => {
@@ -102,6 +106,7 @@ export function watched(looks: Looks, move: Transfer): Transfer {
       : {}),
     wave: (f, a, bytes) => {
       eachAt(f, a, (look, frame, at) => look.wave?.(frame, at, bytes));
+      if (movesRuns) return;
       if (bytes === move.bytes) overQuads(moves(f), a, 0, () => broadcast?.(moves(f), a));
       else overQuads(moves(f), a, 4 * move.bytes, () => move.contiguous(moves(f), a));
     },
@@ -117,7 +122,7 @@ export function watched(looks: Looks, move: Transfer): Transfer {
           .set(other);
         second.move(looking(f, 1), piece, other, piece * second.piece);
       }
-      move.move(moves(f), n, a, offset);
+      if (!movesRuns) move.move(moves(f), n, a, offset);
     },
     skip: (f, n) => {
       for (const [i, look] of looks.entries()) look.skip(looking(f, i), n);

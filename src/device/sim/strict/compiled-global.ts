@@ -1,0 +1,124 @@
+// Looks at accesses of global memory: their lanes' bytes are noted in the records of pages. Where a store's dwords are moved in the same go,
+// those of lanes that follow each other are moved when they have been looked at as one.
+import { WAVE_SHADOW } from '../state/layout.ts';
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { Code } from '../wasm/memory/code.ts';
+import type { Frame, Look, Transfer } from '../wasm/memory/index.ts';
+import { GlobalQuads } from './compiled-global-quads.ts';
+import { apart } from './compiled-lanes.ts';
+import { looking } from './compiled-looks.ts';
+import { pageFunction } from './compiled-pages.ts';
+import { Run } from './compiled-runs.ts';
+import { lanesFunction } from './compiled-scattered.ts';
+import { updateFunction } from './compiled-updates.ts';
+import { forgetDropped, noteDropped } from './drops.ts';
+
+/** Whether an access is looked at and moved in one go: registers of wide stores do not lie as their bytes in memory do. */
+export const movesGlobal = (bytes: number, kind: 'load' | 'store' | 'atomic'): boolean =>
+  kind === 'load' || (kind === 'store' && bytes === 4);
+
+/** Notes accesses of global memory. The parameter is the instruction's place in the image. */
+export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Look {
+  let shadow = 0;
+  let quads: GlobalQuads | undefined;
+  const isMoved = isWrite && movesGlobal(bytes, 'store') && !toLds;
+  const run = new Run(
+    (f) => {
+      const [pc] = f.extra as [number];
+      const { fn } = f.code;
+      const pushBytes = (): WasmFunction => fn.get(run.end).get(run.start).op('i32.sub');
+      fn.get(shadow).get(run.start);
+      pushBytes().get(pc);
+      fn.call(pageFunction(f.module, isWrite ? 'store' : 'load')).op('i32.eqz');
+      f.code.if(() => f.resume());
+      if (!isMoved) return;
+      fn.get(run.start).get(f.data).get(run.lane).op('i32.add');
+      pushBytes().call(wordsFunction(f.module));
+    },
+    isMoved ? bytes : undefined,
+  );
+  const note = (f: Frame, a: number, offset: number, count: number): void => run.add(f, a, offset, count);
+  const plain = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
+    shadow = f.code.local('i32');
+    f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    run.begin(f);
+    forgetDropped(f.code.fn, shadow);
+    if (bytes === 4) quads = new GlobalQuads(f, shadow, f.extra[0] as number, isWrite);
+  });
+  /**
+   * Lanes without a bit have the address of another one: that it is noted twice makes no difference. `ask` asks whether the lanes of a store are
+   * apart, where quads do not see that.
+   */
+  const lanes = (f: Frame, addresses: number, bits?: number, ask?: () => void): void => {
+    const [pc] = f.extra as [number];
+    const { code } = f;
+    const { fn } = code;
+    // Where two lanes have one address, the data of the last one stays.
+    if (isMoved) run.close(f);
+    const seesLanes = quads !== undefined && bits === undefined;
+    if (!seesLanes) ask?.();
+    code.block((done) => {
+      code.block((slow) => {
+        if (quads === undefined) return;
+        quads.note(addresses, slow, seesLanes);
+        code.br(done);
+      });
+      if (seesLanes) ask?.();
+      fn.get(shadow);
+      for (let lane = 0; lane < 4; lane++) fn.get(addresses).lane('i32x4.extract_lane', lane);
+      fn.get(pc)
+        .call(lanesFunction(f.module, isWrite ? 'store' : 'load', bytes, 4))
+        .op('i32.eqz');
+      code.if(() => f.resume());
+    });
+  };
+  const look: Look = { ...plain, lanes, finish: (f) => run.finish(f) };
+  const counting: Look = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };
+  // Parts of what a lane brings into LDS may be dropped.
+  if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };
+  return isWrite ? apart(isMoved ? { ...counting, movesRuns: true } : counting, lanes) : counting;
+}
+
+/** Notes atomics of global memory that return nothing. The parameter is the instruction's place in the image. */
+export function lookAtUpdate(bytes: number): Transfer {
+  let shadow = 0;
+  const note = (f: Frame, a: number, offset: number, count: number): void => {
+    const [pc] = f.extra as [number];
+    // Both words of an element at once.
+    if (offset !== 0) return;
+    f.code.fn
+      .get(shadow)
+      .get(a)
+      .i32(Math.max(count, bytes))
+      .get(pc)
+      .call(updateFunction(f.module, bytes))
+      .op('i32.eqz');
+    f.code.if(() => f.resume());
+  };
+  return looking(bytes, true, `global.${bytes}.atomic`, 1, note, (f) => {
+    shadow = f.code.local('i32');
+    f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+  });
+}
+
+/** (to, from, bytes): copies dwords; the two places do not overlap. */
+function wordsFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.words', ['i32', 'i32', 'i32'], [], (fn) => {
+    const code = new Code(fn);
+    const [to, from, bytes] = [0, 1, 2] as const;
+    const each = (size: number, copy: () => void): void =>
+      code.block((done) => {
+        code.loop((again) => {
+          fn.get(bytes).i32(size).op('i32.lt_u');
+          code.brIf(done);
+          fn.get(to).get(from);
+          copy();
+          for (const at of [to, from]) fn.get(at).i32(size).op('i32.add').set(at);
+          fn.get(bytes).i32(size).op('i32.sub').set(bytes);
+          code.br(again);
+        });
+      });
+    each(16, () => fn.memory('v128.load').memory('v128.store'));
+    each(4, () => fn.memory('i32.load').memory('i32.store'));
+  });
+}
