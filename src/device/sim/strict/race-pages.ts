@@ -17,6 +17,12 @@ const MAX_DETAILED = 2 ** 28;
 const FIRST_POOL = 256;
 const MOST_POOL = 1024;
 
+/**
+ * What the words of a page's dwords are further on in a page than these: a host takes a load for one of what has just been stored when the lower
+ * 12 bits of their addresses are the same.
+ */
+const SKEW = 33 * 64;
+
 export class RacePages {
   private readonly memory: DeviceMemory;
   /** By page of the window. */
@@ -145,14 +151,16 @@ export class RacePages {
 
   /** Room for further records by dword; false when there is none. */
   private fillPool(): boolean {
-    const size = Math.min(this.poolPages * DETAILS_SIZE, MAX_DETAILED - this.detailedBytes);
-    const bytes = size < DETAILS_SIZE ? undefined : this.memory.tryReserveUncleared(size);
+    const room = Math.min(this.poolPages * DETAILS_SIZE, MAX_DETAILED - this.detailedBytes);
+    const size = room - (room % DETAILS_SIZE);
+    const bytes = size === 0 ? undefined : this.memory.tryReserveUncleared(SKEW + size);
     if (bytes === undefined) return false;
     this.detailedBytes += size;
     this.poolPages = Math.min(MOST_POOL, 2 * this.poolPages);
     this.reserved.push(bytes);
-    this.pools.push({ at: bytes.byteOffset, size: size - (size % DETAILS_SIZE) });
-    this.pool.set([bytes.byteOffset, bytes.byteOffset + size - (size % DETAILS_SIZE)]);
+    const at = bytes.byteOffset + SKEW;
+    this.pools.push({ at, size });
+    this.pool.set([at, at + size]);
     return true;
   }
 

@@ -14,7 +14,7 @@ const MOST_BLOCKS = 0xffff;
 /** Blocks from which on code is compiled anew for the next dispatch, with numbers from 1 on. */
 const MANY_BLOCKS = 0x8000;
 /** Vectors of the table of ways. */
-const WAYS = 4096;
+const WAYS = 1024;
 /** Bytes of the table of the ways that have been looked at in a dispatch: zeros at first. */
 export const WAYS_BYTES = 16 * WAYS;
 

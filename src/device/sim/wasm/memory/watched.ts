@@ -88,13 +88,14 @@ export function watched(looks: Looks, move: Transfer): Transfer {
       move.scattered(moves(f), all);
     },
     lanes: (f, lanes, bits) => {
+      const moveAll = (): void => {
+        extract(f, lanes);
+        move.scattered(moves(f), addresses);
+      };
+      if (!move.write && bits === undefined) moveAll();
       lookAtLanes(f, lanes, bits);
-      if (bits !== undefined) {
-        moveSome(f, lanes, bits);
-        return;
-      }
-      extract(f, lanes);
-      move.scattered(moves(f), addresses);
+      if (bits !== undefined) moveSome(f, lanes, bits);
+      else if (move.write) moveAll();
     },
     ...(broadcast !== undefined && looks.every((look) => look.broadcast !== undefined)
       ? {
