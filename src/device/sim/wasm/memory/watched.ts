@@ -1,5 +1,5 @@
-// A load or store that looks at lanes and moves them in one go over the lanes, so that addresses are found once. A look comes before the move of
-// the same lanes. Where it does not let one pass, lanes before have been moved; they can be moved again.
+// A load or store that looks at lanes and moves them in one go over the lanes, so that addresses are found once. A look comes before the move
+// of the same lanes where they are stored. Where it does not let one pass, others have been moved; they can be moved again.
 import type { Frame, Transfer } from './transfer.ts';
 import { moveLane, overQuads } from './window.ts';
 
