@@ -10,6 +10,7 @@ import { Code } from './code.ts';
 import { EXEC_AT, M0_AT, resumeIndex } from './frame.ts';
 import { forQuads } from './masks.ts';
 import { type MemoryContext, namedVector } from './operand.ts';
+import { transposeSixes } from './transpose-six.ts';
 
 const [WAVE, PC, REGISTER, OFFSET, LAST] = [0, 1, 2, 3, 4] as const;
 
@@ -82,10 +83,10 @@ function addtidFunction(module: WasmModule, store: boolean): WasmFunction {
 }
 
 /**
- * ds_read_b64_tr_b16, _b8 and _b4 with all lanes active: a block of 16 lanes reads 16 rows of 8 bytes and gets their transpose. The
- * last number is the place of the address register.
+ * ds_read_b64_tr_b16, _b8 and _b4, and ds_read_b96_tr_b6, with all lanes active: a block of 16 lanes reads 16 rows of 8 or 12 bytes and
+ * gets their transpose. The last number is the place of the address register.
  */
-function transposedFunction(module: WasmModule, bits: 4 | 8 | 16): WasmFunction {
+function transposedFunction(module: WasmModule, bits: 4 | 6 | 8 | 16): WasmFunction {
   return helper(module, `transposed.b${bits}`, (code, exec, leaveIf) => {
     const { fn } = code;
     const largest = code.local('v128');
@@ -95,7 +96,11 @@ function transposedFunction(module: WasmModule, bits: 4 | 8 | 16): WasmFunction 
     const at = code.local('i32');
     const rows = Array.from({ length: 16 }, () => code.local('i32'));
     fn.get(WAVE).get(LAST).op('i32.add').set(LAST);
-    fn.get(WAVE).memory('i32.load', WAVE_LDS_BYTES).i32(8).op('i32.sub').set(limit);
+    fn.get(WAVE)
+      .memory('i32.load', WAVE_LDS_BYTES)
+      .i32(bits === 6 ? 12 : 8)
+      .op('i32.sub')
+      .set(limit);
     fn.get(OFFSET).op('i32x4.splat').set(offsets);
     for (let quad = 0; quad < 16; quad++) {
       fn.get(LAST)
@@ -120,6 +125,7 @@ function transposedFunction(module: WasmModule, bits: 4 | 8 | 16): WasmFunction 
       });
       if (bits === 16) transposeWords(code, rows, at);
       else if (bits === 8) transposeBytes(code, rows, at);
+      else if (bits === 6) transposeSixes(code, rows, REGISTER, at);
       else transposeNibbles(code, rows, at);
       fn.get(at).i32(64).op('i32.add').tee(at).i32(VGPR_BYTES).op('i32.lt_u');
       code.brIf(again);
@@ -225,7 +231,7 @@ export function emitLdsSpecial(
   if (op.name === 'addtid') return call(addtidFunction(module, op.direction === 'store'), 0);
   const address = namedVector(instruction, 'addr');
   const { parameter: bits } = op;
-  if (op.name === 'readTransposed' && address !== undefined && (bits === 4 || bits === 8 || bits === 16))
+  if (op.name === 'readTransposed' && address !== undefined && (bits === 4 || bits === 6 || bits === 8 || bits === 16))
     return call(transposedFunction(module, bits), address);
   return false;
 }

@@ -28,9 +28,8 @@ function belongs(row: InstructionRow): boolean {
   return op.kind === 'load' || op.kind === 'store' || op.kind === 'atomic' || op.kind === 'format';
 }
 
-/** Operations without a compiled form: formats, double exchanges, 6-bit transposes, and scalar forms no compiler emits. */
-const INTERPRETED =
-  /^(t?buffer_(load|store)_format|s_scratch_|s_buffer_atomic|ds_wrxchg2|ds_condxchg|ds_read_b96_tr_b6)/;
+/** Operations without a compiled form: formats, double exchanges, and scalar forms no compiler emits. */
+const INTERPRETED = /^(t?buffer_(load|store)_format|s_scratch_|s_buffer_atomic|ds_wrxchg2|ds_condxchg)/;
 
 interface Sample {
   readonly row: InstructionRow;
@@ -102,6 +101,7 @@ describe('fast paths', () => {
     'ds_write_b128 v2, v[8:11]',
     'ds_max_rtn_f32 v8, v2, v9',
     'ds_read_b64_tr_b8 v[8:9], v2',
+    'ds_read_b96_tr_b6 v[8:10], v2',
     'ds_append v8',
     'scratch_load_dwordx2 v[8:9], v2, s20',
     'scratch_store_byte off, v8, s20',
