@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { run as runKernel } from '../src/cli/run.ts';
 import { diffProfiles, type ProfileDocument } from '../src/profile/index.ts';
-import { profilePage } from '../src/report/index.ts';
+import { comparisonPage, profilePage } from '../src/report/index.ts';
 import { findChromium, Page } from './support/chromium.ts';
 import { kernelSource } from './support/kernel-source.ts';
 import { profileFolders } from './support/profile-folder.ts';
@@ -133,5 +133,30 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     await show(read({ '500_kernel_trace.csv': traceOf(gaps(75)) }));
     expect(await count('#timeline .arrow')).toBe(0);
     expect(await text('#timeline .note:not([hidden]):last-child')).toContain('Zoom in to see the arrows');
+  });
+
+  test('long names and paths wrap in a narrow window; drawings that scroll there can be reached', async () => {
+    const name = `kernel_${'a_long_name_'.repeat(12)}`;
+    const object = join(temporary, 'long.co');
+    const code = kernelSource({ code: 's_nop 0\nv_mov_b32_e32 v1, 0' }).replace(/\bk\b/g, name);
+    writeFileSync(object, assembleAndLink(code));
+    const folder = join(temporary, 'long');
+    await runKernel([object, '--grid', '4', '--block', '64', '--arg', 'f32[16]', '--report', folder, '--timing']);
+    const one = read({ '500_kernel_trace.csv': traceOf(run(9)) });
+    const other = read({
+      '500_kernel_trace.csv': traceOf(run(9).map((dispatch) => ({ ...dispatch, end: dispatch.end + 9 }))),
+    });
+    const compared = join(temporary, 'compared.html');
+    writeFileSync(compared, comparisonPage(diffProfiles(one, other), [`/home/${'folder_'.repeat(20)}`, 'after']));
+    await page.resize(390, 900);
+    for (const file of [join(folder, 'report.html'), compared]) {
+      await open(pathToFileURL(file).href);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      const wide =
+        "[...document.querySelectorAll('.chart, .scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)";
+      const unreached = `${wide}.filter((one) => one.tabIndex < 0 && one.querySelector('[tabindex="0"], a, button') === null).length`;
+      expect(await page.evaluate(unreached)).toBe(0);
+    }
+    await page.resize(1280, 900);
   });
 });

@@ -11,7 +11,7 @@ export const STYLE = `
 :root[data-theme=light]{color-scheme:light}
 @media(prefers-color-scheme:light){:root:not([data-theme=dark]){color-scheme:light}}
 *{box-sizing:border-box}
-body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif}
+body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;overflow-wrap:break-word}select,input{max-width:100%}.toolbar>*{min-width:0}
 header,main{max-width:1480px;margin:0 auto;padding:0 20px}
 header{padding-top:20px}
 h1{font-size:24px;margin:0}h2{font-size:20px;margin:36px 0 10px;border-bottom:1px solid var(--line);padding-bottom:4px}h3{font-size:16px;margin:20px 0 8px}h4{font-size:15px;margin:12px 0 4px}

@@ -84,7 +84,7 @@ export function comparisonView(ui: Ui, data: ComparisonData): HTMLElement[] {
     section.append(
       ui.table(
         'Kernels by how much their time changed',
-        ['Kernel', 'Change', '', 'Mean', 'Ratio of means', 'Against noise', 'Limited by', 'Total', 'Calls'],
+        ['Kernel', 'Change', 'Less or more', 'Mean', 'Ratio of means', 'Against noise', 'Limited by', 'Total', 'Calls'],
         changed
           .slice(0, 500)
           .map((kernel) => [

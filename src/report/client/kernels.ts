@@ -366,6 +366,7 @@ export function kernelPage(
     const point = (one: (typeof dispatches)[number]) => one.points.find((p) => p.level === level);
     const none: PageMeasure = { unknown: 'its counters were not collected, or it computes no FLOPs' };
     const shown = dispatches.slice(0, MAX_DISPATCHES);
+    const hasPoints = shown.some((one) => point(one) !== undefined);
     const more = dispatches.length > shown.length ? `, ${shown.length} of ${dispatches.length}` : '';
     section.append(
       ui.table(
@@ -375,8 +376,7 @@ export function kernelPage(
           'Queue',
           'Start',
           'Duration',
-          `FLOP/byte (${level})`,
-          'FLOP rate',
+          ...(hasPoints ? [`FLOP/byte (${level})`, 'FLOP rate'] : []),
           ...(data.simulated ? ['Instructions', 'Wavefronts', "Simulator's own time"] : []),
         ],
         shown.map((one) => [
@@ -384,8 +384,9 @@ export function kernelPage(
           one.queue,
           ui.measure(one.startNs, ui.ns),
           ui.measure(one.durationNs, ui.ns),
-          ui.measure(point(one)?.intensity ?? none, ui.num),
-          ui.measure(point(one)?.gflops ?? none, ui.flops),
+          ...(hasPoints
+            ? [ui.measure(point(one)?.intensity ?? none, ui.num), ui.measure(point(one)?.gflops ?? none, ui.flops)]
+            : []),
           ...(one.simulated === null
             ? []
             : [

@@ -67,7 +67,12 @@ export function rooflineView(ui: Ui, data: PageData, open: (kernel: number) => v
       ),
     );
   }
-  const holder = ui.el('div', { class: 'chart' });
+  const holder = ui.el('div', {
+    class: 'chart',
+    tabindex: '0',
+    role: 'group',
+    'aria-label': 'Drawing of the roofline',
+  });
   section.append(holder);
 
   const draw = (index: number) => {

@@ -18,6 +18,8 @@ export function traceView(ui: Ui, data: PageData, listing: Listing, waveInstruct
     section.append(ui.el('p', { class: 'empty' }, 'No thread trace and no PC samples were recorded.'));
     return section;
   }
+  // A drawing that is wider than a narrow window scrolls, by keyboard too.
+  const chart = (label: string) => ({ class: 'chart', tabindex: '0', role: 'group', 'aria-label': label });
   const waveTimeline = (trace: PageTrace): HTMLElement | undefined => {
     if (trace.waves.length === 0) return undefined;
     const [W, L, ROW] = [1000, 150, 18];
@@ -51,8 +53,8 @@ export function traceView(ui: Ui, data: PageData, listing: Listing, waveInstruct
     root.append(ui.svg('text', { x: L, y: waves.length * ROW + 16 }, `0 to ${ui.num(end - begin)} cycles`));
     return ui.el(
       'div',
-      { class: 'chart' },
-      ui.el('h4', {}, 'Waves'),
+      chart('Waves'),
+      ui.el('h3', {}, 'Waves'),
       ui.el(
         'div',
         { class: 'toolbar' },
@@ -84,7 +86,7 @@ export function traceView(ui: Ui, data: PageData, listing: Listing, waveInstruct
       ui.svg('text', { x: L - 6, y: py(0) + 4, 'text-anchor': 'end' }, '0'),
       ui.svg('text', { x: L, y: H - 4 }, `${ui.num(last - first)} cycles`),
     );
-    return ui.el('div', { class: 'chart' }, ui.el('h4', {}, 'Resident waves'), root);
+    return ui.el('div', chart('Resident waves'), ui.el('h3', {}, 'Resident waves'), root);
   };
   const states = (trace: PageTrace): HTMLElement | undefined => {
     const series = trace.waveStates.filter((one) => one.points.length > 1);
@@ -111,7 +113,7 @@ export function traceView(ui: Ui, data: PageData, listing: Listing, waveInstruct
       ui.svg('text', { x: L - 6, y: py(0) + 4, 'text-anchor': 'end' }, '0'),
       ui.svg('text', { x: L, y: H - 4 }, `${ui.num(last - first)} cycles`),
     );
-    return ui.el('div', { class: 'chart' }, ui.el('h4', {}, 'Waves by state'), root);
+    return ui.el('div', chart('Waves by state'), ui.el('h3', {}, 'Waves by state'), root);
   };
   const holder = ui.el('div');
   const draw = (index: number) => {

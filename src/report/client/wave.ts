@@ -115,8 +115,8 @@ export function waveInstructions(ui: Ui, trace: PageTrace, listing: HTMLElement)
   const shown = Math.max(...waves.map((one) => (one.executed ?? []).length));
   return ui.el(
     'div',
-    { class: 'chart' },
-    ui.el('h4', {}, 'Instructions of a wave'),
+    { class: 'chart', tabindex: '0', role: 'group', 'aria-label': 'Instructions of a wave' },
+    ui.el('h3', {}, 'Instructions of a wave'),
     ui.el(
       'div',
       { class: 'toolbar' },
