@@ -18,11 +18,12 @@ import { atomicTransfer } from './atomic.ts';
 import { canCompile } from './atomic-update.ts';
 import { resumeIndex } from './frame.ts';
 import { emitLdsSpecial } from './lds-special.ts';
+import { loadToLds } from './load-to-lds.ts';
 import { locateImport, locateIndex, moveLanesImport, moveLanesIndex } from './mapped.ts';
 import { type MemoryContext, namedVector, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
 import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
-import { loadRegisters, loadToLds, storeRegisters, type Transfer } from './transfer.ts';
+import { loadRegisters, storeRegisters, type Transfer } from './transfer.ts';
 import { type Look, type Looks, watched } from './watched.ts';
 
 export { atomicBytes } from './atomic.ts';

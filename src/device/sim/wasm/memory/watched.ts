@@ -108,7 +108,8 @@ export function watched(looks: Looks, move: Transfer): Transfer {
     wave: (f, a, bytes) => {
       eachAt(f, a, (look, frame, at) => look.wave?.(frame, at, bytes));
       if (movesRuns) return;
-      if (bytes === move.bytes) overQuads(moves(f), a, 0, () => broadcast?.(moves(f), a));
+      if (move.wave !== undefined) move.wave(moves(f), a, bytes);
+      else if (bytes === move.bytes) overQuads(moves(f), a, 0, () => broadcast?.(moves(f), a));
       else overQuads(moves(f), a, 4 * move.bytes, () => move.contiguous(moves(f), a));
     },
     move: (f, n, a, offset) => {
