@@ -368,8 +368,8 @@ export class WavesmithDebugSession extends DebugSession {
       // Steps are of the innermost function, whichever function's variables were looked at.
       led.frame = 0;
       const next = how();
-      if (next.kind === 'back' && !led.hasHistory) {
-        throw new WavesmithError('run/no-history', `There is no past to go back to: ${led.whyNoHistory}.`);
+      if (next.kind === 'back' && !led.past.isKept) {
+        throw new WavesmithError('run/no-history', `There is no past to go back to: ${led.past.whyNotKept}.`);
       }
       setImmediate(() => this.go(next));
       return response.command === 'continue' ? { allThreadsContinued: true } : undefined;

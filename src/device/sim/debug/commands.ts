@@ -46,8 +46,8 @@ function step(
 }
 
 function requireHistory(d: Debugger): void {
-  if (d.hasHistory) return;
-  throw new WavesmithError('run/no-history', `There is no past to go back to: ${d.whyNoHistory}.`);
+  if (d.past.isKept) return;
+  throw new WavesmithError('run/no-history', `There is no past to go back to: ${d.past.whyNotKept}.`);
 }
 
 /** `continue N` ignores the breakpoint of this stop N - 1 times. */

@@ -143,7 +143,7 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
       ),
     history: () =>
       show(session, [
-        d.hasHistory ? `instruction ${d.time}; back to ${d.startOfHistory}` : `instruction ${d.time}; no history`,
+        d.past.isKept ? `instruction ${d.time}; back to ${d.past.start}` : `instruction ${d.time}; no history`,
       ]),
   };
   const asked = what === 'all-registers' ? 'registers' : what;

@@ -1,5 +1,5 @@
 // What the debugger and whoever leads it (a terminal, an editor) say to each other: why it stopped, and how to go on.
-import type { DebugInfo, DebugLines } from '../../../codeobject/index.ts';
+import type { DebugInfo, DebugLines, DebugType } from '../../../codeobject/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import type { DeviceFault } from '../../fault.ts';
 import type { Region } from '../state/region.ts';
@@ -82,6 +82,14 @@ export interface Stop {
   readonly returned?: { readonly value: Operand; readonly number: number } | undefined;
   /** What went wrong with a condition. */
   readonly note?: string | undefined;
+}
+
+/** Why it stops, without where. */
+export interface Why extends Omit<Stop, 'wave' | 'pc' | 'time' | 'returned'> {
+  /** The type of what a function has just returned. */
+  readonly returns?: DebugType | undefined;
+  /** Inlined functions that begin there and are hidden: execution stands at their call. */
+  readonly hidden?: number | undefined;
 }
 
 /** How execution goes on. Steps concern the selected wave; the others run freely meanwhile. */
