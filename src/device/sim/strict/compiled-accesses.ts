@@ -206,11 +206,23 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Look {
     });
   };
   const looked: Look = { ...plain, lanes, finish: () => quads?.finish(), leave: () => quads?.finish() };
+  const { broadcast } = looked;
   // An element is in range as a whole: its first piece stands for it.
   const look: Look = isAtomic
     ? looked
     : {
         ...looked,
+        ...(broadcast === undefined
+          ? {}
+          : {
+              broadcast: (f: Frame, a: number) => {
+                // Four lanes after four others read the same.
+                const { fn } = f.code;
+                fn.get(a).get(run.start).op('i32.ne').get(run.end).get(run.start).op('i32.sub').i32(bytes);
+                fn.op('i32.ne').op('i32.or');
+                f.code.if(() => broadcast(f, a));
+              },
+            }),
         move: (f, n, a) => {
           if (n === 0) note(f, a, 0, bytes);
         },

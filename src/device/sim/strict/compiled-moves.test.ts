@@ -101,11 +101,13 @@ test('a load that is executed again reads the same addresses', async () => {
         target: fc.constantFrom(...TARGETS),
         load: fc.constantFrom(...LOADS),
         factor: fc.constantFrom(...FACTORS),
+        // So many lanes, as a power of two, have one element.
+        shared: fc.constantFrom(0, 0, 2, 3),
         exec: fc.tuple(fc.constantFrom(-1, 0x7ffffffe, 0x0f0ff0f1), fc.constantFrom(-1, 0x3fffffff)),
         // Elements from here on have not been written.
         written: fc.nat(63),
       }),
-      async ({ target, load, factor, exec, written }) => {
+      async ({ target, load, factor, shared, exec, written }) => {
         const code = `v_mbcnt_lo_u32_b32 v4, -1, 0
 v_mbcnt_hi_u32_b32 v4, -1, v4
 v_lshlrev_b32_e32 v6, 4, v4
@@ -121,7 +123,8 @@ s_mov_b64 exec, -1
 s_waitcnt lgkmcnt(0)
 v_mov_b32_e32 v7, 0
 v_mov_b32_e32 v12, v4
-v_mul_u32_u24_e32 v5, ${factor}, v4
+v_lshrrev_b32_e32 v5, ${shared}, v4
+v_mul_u32_u24_e32 v5, ${factor}, v5
 v_and_b32_e32 v5, 63, v5
 v_lshlrev_b32_e32 v5, 4, v5
 ${load.before ?? ''}

@@ -317,6 +317,7 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number): Bound
   const a = code.local('i32');
   const q = quadLocals(code);
   const [delta] = f.extra;
+  const { broadcast } = t;
   const starts: readonly (number | undefined)[] = t.isPair ? [undefined, delta] : [undefined];
   // Largest offset that is in range; negative when there is none.
   fn.get(f.wave).memory('i32.load', WAVE_LDS_BYTES).i32(t.bytes).op('i32.sub').set(limit);
@@ -392,6 +393,14 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number): Bound
         code.if(
           () => t.contiguous(f, first),
           () => {
+            // Tiles of products: several lanes use one row.
+            if (broadcast !== undefined) {
+              fn.get(q.low).get(first).op('i32x4.splat').op('i32x4.eq').op('i32x4.all_true');
+              code.if(() => {
+                broadcast(f, first);
+                code.br(next);
+              });
+            }
             if (t.lanes !== undefined) t.lanes(f, q.low);
             else {
               for (let i = 1; i < 4; i++)
