@@ -16,7 +16,7 @@ export interface Engine {
   prepare?(w: Wave): void;
   /**
    * Runs a wave until it ends or reaches a barrier, or has executed about `limit` instructions. True ends its turn early: the next
-   * instruction loads into LDS. `isTurnStart` says that nothing of the turn has run yet. `w.executed` and `workgroup.clock` are exact
+   * instruction begins a row of loads into LDS. `isTurnStart` says that nothing of the turn has run yet. `w.executed` and `workgroup.clock` are exact
    * afterwards; when it throws (KernelStop, MemoryFault), `w.pc` is the failing instruction.
    */
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean;

@@ -28,9 +28,10 @@ export class Interpreter implements Engine {
       for (; n < limit && w.isRunning; n++) {
         pc = w.pc;
         const bound = loaded.at(pc);
-        if (bound.landsLate && n > first) return true;
+        if (bound.landsLate && n > first && !w.inLoadRow) return true;
         w.pc = pc + bound.size;
         bound.step(w);
+        if (bound.loadRow !== undefined) w.inLoadRow = bound.loadRow;
         counts[bound.family] = (counts[bound.family] ?? 0) + 1;
         group.clock++;
       }
@@ -51,7 +52,7 @@ export class Interpreter implements Engine {
     for (let n = 0; n < limit && w.isRunning; n++) {
       const pc = w.pc;
       const bound = loaded.at(pc);
-      if (bound.landsLate && n > first) return true;
+      if (bound.landsLate && n > first && !w.inLoadRow) return true;
       for (const monitor of monitors) {
         const pause = monitor.before?.(w, pc, bound);
         if (pause !== undefined) await pause;
@@ -68,6 +69,7 @@ export class Interpreter implements Engine {
         w.pc = pc;
         throw error;
       }
+      if (bound.loadRow !== undefined) w.inLoadRow = bound.loadRow;
       w.executed++;
       group.clock++;
       counts[bound.family] = (counts[bound.family] ?? 0) + 1;

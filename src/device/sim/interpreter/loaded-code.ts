@@ -28,6 +28,8 @@ export interface BoundInstruction {
   readonly family: number;
   /** A load into LDS: on hardware it lands long after its issue, so the other waves of the workgroup catch up first. */
   readonly landsLate: boolean;
+  /** Whether the wave is in a row of loads into LDS after it; undefined where it is if it was before. */
+  readonly loadRow: boolean | undefined;
 }
 
 /** Encoding families seen so far, for instruction counts. */
@@ -123,6 +125,19 @@ export function loadsIntoLds({ row }: Instruction): boolean {
   return op?.kind === 'load' && (op.toLds === true || / lds$/.test(row.template));
 }
 
+/**
+ * Whether a wave is in a row of loads into LDS after an instruction: loads with nothing between them but arithmetic. The others of its
+ * workgroup catch up before the first one. Undefined: it is if it was before.
+ */
+export function loadRow(instruction: Instruction): boolean | undefined {
+  if (loadsIntoLds(instruction)) return true;
+  const op = semanticsOf(instruction.row.operation);
+  const computes = op?.kind === 'scalar' || op?.kind === 'vector';
+  return computes || (op?.kind === 'structural' && (op.name === 'nop' || op.name === 'readfirstlane'))
+    ? undefined
+    : false;
+}
+
 /** s_set_gpr_idx: M0[7:0] is added to the VGPR numbers that M0[15:12] names (src0, src1, src2, destination). */
 function indexedStep(w: Wave, instruction: Instruction, op: Operation, target: TargetName, mfma: MatrixMode): Step {
   const { moved, beyond } = indexedInstruction(w, instruction);
@@ -211,6 +226,7 @@ export class LoadedCode {
       size: instruction.size,
       family: familyOf(instruction),
       landsLate: loadsIntoLds(instruction),
+      loadRow: loadRow(instruction),
     };
     const page = this.bound[offset >>> PAGE_SHIFT] ?? new Array<BoundInstruction | undefined>(PAGE_MASK + 1);
     page[(offset >>> 2) & PAGE_MASK] = bound;

@@ -110,6 +110,8 @@ export const WAVE_SCRATCH_BYTES = 552;
 export const WAVE_SHADOW = 556;
 /** i64: loaded address of the code's image. */
 export const WAVE_CODE_BASE = 560;
+/** i32: not 0 while the wave is in a row of loads into LDS (`loadRow` in interpreter/loaded-code.ts). */
+export const WAVE_LOAD_ROW = 568;
 /** 256 bytes for generated code within one instruction. */
 export const WAVE_TEMPORARY = 640;
 /** i32: wasm offset of the thread's address table. */

@@ -16,6 +16,7 @@ import {
   WAVE_FLAGS,
   WAVE_LDS_BASE,
   WAVE_LDS_BYTES,
+  WAVE_LOAD_ROW,
   WAVE_MODE,
   WAVE_PC,
   WAVE_SCC,
@@ -235,6 +236,14 @@ export class Wave {
   }
   set vskip(value: boolean) {
     this.setFlag(FLAG_VSKIP, value);
+  }
+
+  /** The wave is in a row of loads into LDS: it goes on with the next one in the same turn. */
+  get inLoadRow(): boolean {
+    return this.words[WAVE_LOAD_ROW / 4] !== 0;
+  }
+  set inLoadRow(value: boolean) {
+    this.words[WAVE_LOAD_ROW / 4] = value ? 1 : 0;
   }
 
   private setFlag(flag: number, value: boolean): void {

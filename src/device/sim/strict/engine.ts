@@ -124,7 +124,7 @@ export class StrictEngine implements Engine {
     for (let n = 0; n < limit && w.isRunning; n++) {
       const pc = w.pc;
       const bound = loaded.at(pc);
-      if (bound.landsLate && !(isTurnStart && n === 0)) return true;
+      if (bound.landsLate && !(isTurnStart && n === 0) && !w.inLoadRow) return true;
       w.refresh();
       checker.before(w, pc, bound);
       w.pc = pc + bound.size;
@@ -134,6 +134,7 @@ export class StrictEngine implements Engine {
         w.pc = pc;
         throw error;
       }
+      if (bound.loadRow !== undefined) w.inLoadRow = bound.loadRow;
       checker.after(w, pc, bound);
       w.executed++;
       w.workgroup.clock++;

@@ -43,6 +43,7 @@ function run(w: Wave, text: string, monitor: Watcher, pc = 0x1000): void {
     size: instruction.size,
     family: 0,
     landsLate: false,
+    loadRow: false,
   };
   w.pc = pc;
   monitor.before(w, pc, bound);

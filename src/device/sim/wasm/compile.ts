@@ -3,7 +3,16 @@
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
-import { AT_BARRIER, ENDED, FLAG_VSKIP, gpuWindow, WAVE_FLAGS, WAVE_PC, WAVE_STATE } from '../state/layout.ts';
+import {
+  AT_BARRIER,
+  ENDED,
+  FLAG_VSKIP,
+  gpuWindow,
+  WAVE_FLAGS,
+  WAVE_LOAD_ROW,
+  WAVE_PC,
+  WAVE_STATE,
+} from '../state/layout.ts';
 import type { ModuleCache } from '../state/module-cache.ts';
 import { BlockCode, clockIndex } from './block.ts';
 import { declareImports } from './context.ts';
@@ -11,11 +20,11 @@ import { type WasmFunction, WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import type { Instrument } from './instrument.ts';
 import { moduleKey, packModule, unpackModule } from './module-cache.ts';
-import { type Block, keyOf, type Place, reachableBlocks } from './walk.ts';
+import { type Block, keyOf, type Place, reachableBlocks, rowAfter } from './walk.ts';
 
 /** Why compiled code came back; program counter and state are in the wave block. */
 export const LEFT = -1;
-/** The next instruction loads into LDS: the wave's turn is over. */
+/** The next instruction begins a row of loads into LDS: the wave's turn is over. */
 export const LATE = -2;
 
 /** Instructions of one function, so that compiling stays linear and optimised code is swapped in soon. */
@@ -46,12 +55,17 @@ export interface CompiledCode {
   /** Instructions of each block, and the operations among them that the interpreter executes. */
   readonly lengths: readonly number[];
   readonly interpreted: readonly (readonly string[])[];
+  /** Whether it has loads into LDS: it keeps WAVE_LOAD_ROW. */
+  readonly loadsIntoLds: boolean;
 }
 
 /** Number of instructions of a block, its branch included. */
 export function lengthOf({ items, ending }: Block): number {
   return items.length + (ending.kind === 'branch' ? 1 : 0);
 }
+
+/** The first load into LDS of a row begins its block. */
+const hasLoads = ({ late }: Block): boolean => late;
 
 /** Groups consecutive blocks to functions. */
 function partition(blocks: readonly Block[]): Block[][] {
@@ -81,7 +95,8 @@ export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions
   const key = moduleKey(optionsText(options), bytes, blocks);
   const packed = cache.get(key);
   const cached = packed === undefined ? undefined : unpackModule(packed, blocks.length);
-  if (cached !== undefined) return { ...cached, blocks, lengths: blocks.map(lengthOf) };
+  if (cached !== undefined)
+    return { ...cached, blocks, lengths: blocks.map(lengthOf), loadsIntoLds: blocks.some(hasLoads) };
   const code = write(blocks, options);
   cache.put(key, packModule(code.bytes, code.interpreted));
   return code;
@@ -113,7 +128,13 @@ function write(blocks: readonly Block[], options: CompileOptions): CompiledCode 
   module.table(table);
   writeRun(module, budget);
   writeTake(module, counters);
-  return { bytes: module.finish(), blocks, lengths: blocks.map(lengthOf), interpreted };
+  return {
+    bytes: module.finish(),
+    blocks,
+    lengths: blocks.map(lengthOf),
+    interpreted,
+    loadsIntoLds: blocks.some(hasLoads),
+  };
 }
 
 function writeRun(module: WasmModule, budget: number): void {
@@ -156,6 +177,7 @@ class GroupWriter {
   private readonly budget: number;
   private readonly counters: number;
   private readonly code: BlockCode;
+  private readonly keepsRow: boolean;
 
   constructor(
     module: WasmModule,
@@ -169,6 +191,7 @@ class GroupWriter {
     options: CompileOptions,
   ) {
     this.counters = counters;
+    this.keepsRow = blocks.some(hasLoads);
     this.fn = fn;
     this.blocks = blocks;
     this.group = group;
@@ -243,18 +266,33 @@ class GroupWriter {
     }
   }
 
-  private jump(to: Place, n: number, depth: number): void {
+  /** Goes to a place, or leaves before a load into LDS that begins a row; `row` says whether the wave is in one, when that is known. */
+  private jump(to: Place, n: number, depth: number, row: boolean | undefined): void {
     const number = this.numbers.get(keyOf(to));
-    if (number !== undefined && this.blocks[number]?.late === true) this.leave(to.pc, LATE);
-    else this.goto(to, n, depth);
+    if (number !== undefined && this.blocks[number]?.late === true && row !== true) {
+      const { fn } = this;
+      if (row === false) {
+        this.leave(to.pc, LATE);
+        return;
+      }
+      fn.get(0).memory('i32.load', WAVE_LOAD_ROW).op('i32.eqz').if();
+      this.leave(to.pc, LATE);
+      fn.end();
+    }
+    this.goto(to, n, depth);
   }
 
   private ending(b: Block, n: number, depth: number): void {
     const { fn } = this;
     const { ending } = b;
+    const row = rowAfter(b);
+    if (this.keepsRow && row !== undefined)
+      fn.get(0)
+        .i32(row ? 1 : 0)
+        .memory('i32.store', WAVE_LOAD_ROW);
     switch (ending.kind) {
       case 'goto':
-        this.jump(ending.to, n, depth);
+        this.jump(ending.to, n, depth, row);
         return;
       case 'branch': {
         const operation = semanticsOf(ending.item.instruction.row.operation);
@@ -262,16 +300,16 @@ class GroupWriter {
         this.code.pushCondition(ending.item, operation.condition);
         fn.if();
         if (depth === 1) fn.br(1);
-        else this.jump(ending.taken, n, depth + 1);
+        else this.jump(ending.taken, n, depth + 1, row);
         fn.end();
-        this.jump(ending.otherwise, n, depth);
+        this.jump(ending.otherwise, n, depth, row);
         return;
       }
       case 'skip':
         fn.get(0).memory('i32.load', WAVE_FLAGS).i32(FLAG_VSKIP).op('i32.and').if();
-        this.jump(ending.skipped, n, depth + 1);
+        this.jump(ending.skipped, n, depth + 1, row);
         fn.end();
-        this.jump(ending.executed, n, depth);
+        this.jump(ending.executed, n, depth, row);
         return;
       case 'end':
         fn.get(0).i32(ENDED).memory('i32.store', WAVE_STATE);

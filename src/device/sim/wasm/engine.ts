@@ -317,12 +317,13 @@ export class CompiledEngine implements Engine {
       const entry = regular ? compiled.entry({ pc, mode }) : undefined;
       if (entry === undefined || entry.empty) {
         const bound = loaded.at(base + pc);
-        if (bound.landsLate && !(isTurnStart && executed === 0)) return true;
+        if (bound.landsLate && !(isTurnStart && executed === 0) && !w.inLoadRow) return true;
         this.step(w, base + pc);
         executed++;
         continue;
       }
-      if (entry.late && !(isTurnStart && executed === 0)) return true;
+      if (entry.late && !(isTurnStart && executed === 0) && !w.inLoadRow) return true;
+      if (!entry.unit.code.loadsIntoLds) w.inLoadRow = false;
       const { run, left } = entry.unit.exports;
       const budget = limit - executed;
       compiled.clock = w.workgroup.clock;
@@ -356,8 +357,10 @@ export class CompiledEngine implements Engine {
     this.compiled.registers = [AGPR_BASE, AGPR_BASE];
     w.refresh();
     this.instrument?.step(w, pc, bound);
+    const row = bound.loadRow ?? w.inLoadRow;
     if (this.steps !== undefined) {
       this.steps.runWave(w, 1, true);
+      w.inLoadRow = row;
       this.instrument?.stepped?.(w, pc, bound);
       return;
     }
@@ -370,6 +373,7 @@ export class CompiledEngine implements Engine {
     }
     this.counts[bound.family] = (this.counts[bound.family] ?? 0) + 1;
     this.countInterpreted(bound.instruction.row.operation, 1);
+    w.inLoadRow = row;
     w.executed++;
     w.workgroup.clock++;
     this.instrument?.stepped?.(w, pc, bound);

@@ -5,7 +5,7 @@ import { decoderFor } from '../../../isa/index.ts';
 import { hasOperand, immediateOf, requireOperand } from '../../../isa/operand.ts';
 import { type Operation, type StructuralOperation, semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
-import { loadsIntoLds } from '../interpreter/loaded-code.ts';
+import { loadRow, loadsIntoLds } from '../interpreter/loaded-code.ts';
 import { constantOf } from './scalar.ts';
 
 /** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, IEEE, saturating conversions. */
@@ -48,13 +48,26 @@ export interface Place {
 export interface Block extends Place {
   readonly items: readonly Item[];
   readonly ending: Ending;
-  /** Starts with a load into LDS: a wave ends its turn before it, so that the others catch up. */
+  /** Starts with a load into LDS: a wave that is in no row of them ends its turn before it, so that the others catch up. */
   readonly late: boolean;
 }
 
 /** The items of a block and the branch that ends it. */
 export function itemsOf({ items, ending }: Block): readonly Item[] {
   return ending.kind === 'branch' ? [...items, ending.item] : items;
+}
+
+/** Whether a wave is in a row of loads into LDS after a block; undefined where it is if it was before. */
+export function rowAfter({ items, ending }: Pick<Block, 'items' | 'ending'>): boolean | undefined {
+  return ending.kind === 'branch' ? false : rowAfterItems(items);
+}
+
+function rowAfterItems(items: readonly Item[]): boolean | undefined {
+  for (let n = items.length - 1; n >= 0; n--) {
+    const row = loadRow((items[n] as Item).instruction);
+    if (row !== undefined) return row;
+  }
+  return undefined;
 }
 
 export function keyOf({ pc, mode }: Place): number {
@@ -156,7 +169,6 @@ class Walker {
     const operation = semanticsOf(instruction.row.operation);
     const item: Item = { pc, instruction, operation };
     const next: Place = { pc: pc + instruction.size, mode };
-    if (loadsIntoLds(instruction)) this.lead({ pc, mode });
     return { item, next, ending: this.endingOf(item, next) };
   }
 
@@ -206,6 +218,11 @@ class Walker {
     return to.mode === next.mode ? undefined : { kind: 'goto', to: this.lead(to) };
   }
 
+  /** Whether a load into LDS has to begin a block: the wave is not known to be in a row of them. */
+  private beginsRow({ item }: Step, before: readonly Item[]): boolean {
+    return loadsIntoLds(item.instruction) && rowAfterItems(before) !== true;
+  }
+
   block(start: Place): Block {
     const items: Item[] = [];
     let place = start;
@@ -218,7 +235,7 @@ class Walker {
         return { ...start, items, ending, late };
       }
       if (items.length === 0) late = loadsIntoLds(step.item.instruction);
-      else if (this.leaders.has(keyOf(place)) || items.length >= this.blockLimit) {
+      else if (this.leaders.has(keyOf(place)) || items.length >= this.blockLimit || this.beginsRow(step, items)) {
         return { ...start, items, ending: { kind: 'goto', to: place }, late };
       }
       if (step.ending?.kind === 'branch') return { ...start, items, ending: step.ending, late };
