@@ -123,22 +123,23 @@ const done = (reads: boolean, writes: boolean): PlaceAccess | undefined =>
   reads || writes ? { reads, writes } : undefined;
 
 function touches(
-  { space, bytes, lanes }: AccessGroup,
+  group: AccessGroup,
   place: WatchedPlace & { kind: 'memory' },
   spans: readonly number[],
   lane: number,
 ): boolean {
+  const { space, bytes } = group;
   // Buffer instructions reach scratch by its addresses in memory.
   if (place.space === 'scratch' && space === 'global') {
-    return lanes.some(({ address }) => spans.some((at) => at >= address && at < address + bytes));
+    return group.some((_, address) => spans.some((at) => at >= address && at < address + bytes));
   }
   return (
     space === place.space &&
-    lanes.some(
-      (one) =>
-        (space !== 'scratch' || one.lane === lane) &&
-        one.address < place.address + place.bytes &&
-        place.address < one.address + bytes,
+    group.some(
+      (one, address) =>
+        (space !== 'scratch' || one === lane) &&
+        address < place.address + place.bytes &&
+        place.address < address + bytes,
     )
   );
 }

@@ -4,182 +4,165 @@ import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts'
 import { type AccessPiece, type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
-import { popcount } from './lanes.ts';
-
-/** One lane's consecutive bytes. */
-export interface LaneAccess {
-  /** -1 for an access of the whole wavefront. */
-  readonly lane: number;
-  readonly address: number;
-}
-
-/** Accesses of one instruction that have space, direction and size in common. */
-export interface AccessGroup {
-  readonly space: 'global' | 'lds' | 'scratch';
-  readonly kind: 'load' | 'store' | 'atomic';
-  /** Bytes of each lane. */
-  readonly bytes: number;
-  readonly lanes: readonly LaneAccess[];
-}
-
-/** One access of all active lanes. */
-export interface ShortAccess {
-  readonly space: AccessGroup['space'];
-  readonly kind: AccessGroup['kind'];
-  readonly bytes: number;
-  /** Active lanes; 0 for an access of the whole wavefront. */
-  readonly lanes: number;
-  readonly first: number;
-  /** From lane to lane; undefined for fewer than two lanes, and where it differs. */
-  readonly stride: number | undefined;
-}
-
-/** Pieces of a lane that follow each other count as one. */
-function spans(pieces: readonly AccessPiece[]): AccessPiece[][] {
-  const out: AccessPiece[][] = [];
-  for (const piece of pieces) {
-    const last = out.at(-1)?.at(-1);
-    if (last !== undefined && last.offset + last.bytes === piece.offset) out.at(-1)?.push(piece);
-    else out.push([piece]);
-  }
-  return out;
-}
 
 const APERTURE = 4294967296;
+/** An instruction touches in each lane at most two places that do not follow each other. */
+const MOST_RUNS = 2;
 
-const trailingZeros = (word: number): number => 31 - Math.clz32(word & -word);
+/** Accesses of one instruction that have space, direction and size in common, in the order of lanes. The reader's next ones replace them. */
+export class AccessGroup {
+  space: 'global' | 'lds' | 'scratch' = 'global';
+  kind: AccessPlan['kind'] = 'load';
+  /** Of each access: they follow each other. */
+  bytes = 0;
+  /** Accesses; a lane may have two. */
+  count = 0;
+  /** The lane of each access; -1 for an access of the whole wavefront. */
+  readonly lanes = new Int8Array(MOST_RUNS * LANES);
+  /** The address of each access in its space. */
+  readonly addresses = new Float64Array(MOST_RUNS * LANES);
 
-/** Whether all active lanes have an address of memory: none that bounds drop, and of flat ones none of another space. */
-function isPlain(addresses: Float64Array, low: number, high: number, isFlat: boolean): boolean {
-  for (let lane = 0; lane < LANES; lane++) {
-    const address = addresses[lane] as number;
-    if ((address < 0 || (isFlat && isAperture(address))) && maskBit(low, high, lane)) return false;
+  add(lane: number, address: number): void {
+    this.lanes[this.count] = lane;
+    this.addresses[this.count++] = address;
   }
-  return true;
-}
 
-/** From lane to lane, when it is the same between all active ones. */
-function strideOf(addresses: Float64Array, low: number, high: number, firstLane: number): number | undefined {
-  const first = addresses[firstLane] as number;
-  if ((low & high) === -1) {
-    const stride = (addresses[1] as number) - first;
-    for (let lane = 2; lane < LANES; lane++)
-      if ((addresses[lane] as number) !== first + stride * lane) return undefined;
+  /** Bytes from lane to lane, when it is the same between all of them; undefined for fewer than two accesses. */
+  get stride(): number | undefined {
+    const { count, lanes, addresses } = this;
+    if (count < 2) return undefined;
+    const lane = lanes[0] as number;
+    const first = addresses[0] as number;
+    const stride = ((addresses[1] as number) - first) / ((lanes[1] as number) - lane);
+    for (let n = 1; n < count; n++) {
+      if ((addresses[n] as number) !== first + stride * ((lanes[n] as number) - lane)) return undefined;
+    }
     return stride;
   }
-  let stride: number | undefined;
-  for (let lane = firstLane + 1; lane < LANES; lane++) {
-    if (!maskBit(low, high, lane)) continue;
-    const more = (addresses[lane] as number) - first;
-    stride ??= more / (lane - firstLane);
-    if (more !== stride * (lane - firstLane)) return undefined;
+
+  some(test: (lane: number, address: number) => boolean): boolean {
+    for (let n = 0; n < this.count; n++) {
+      if (test(this.lanes[n] as number, this.addresses[n] as number)) return true;
+    }
+    return false;
   }
-  return stride;
 }
 
-const isAperture = (address: number): boolean => {
-  const high = Math.floor(address / APERTURE);
-  return high === SHARED_APERTURE_HIGH || high === PRIVATE_APERTURE_HIGH;
-};
+/** Pieces of a lane that follow each other. */
+interface Run {
+  readonly first: AccessPiece;
+  readonly bytes: number;
+}
 
-/** Splits a flat address by its aperture. */
-function physical(plan: AccessPlan, address: number): { space: AccessGroup['space']; address: number } {
-  if (plan.space !== 'flat') return { space: plan.space, address };
+function runsOf(pieces: readonly AccessPiece[]): readonly Run[] {
+  const runs: { first: AccessPiece; bytes: number }[] = [];
+  for (const piece of pieces) {
+    const last = runs.at(-1);
+    if (last !== undefined && last.first.offset + last.bytes === piece.offset) last.bytes += piece.bytes;
+    else runs.push({ first: piece, bytes: piece.bytes });
+  }
+  if (runs.length > MOST_RUNS) throw new Error(`an access of ${runs.length} places in each lane`);
+  return runs;
+}
+
+/** The plan of an instruction, and the runs of the pieces that it had last. */
+interface Known {
+  readonly plan: AccessPlan;
+  pieces: readonly AccessPiece[];
+  runs: readonly Run[];
+}
+
+/** The space of an address: of flat ones its aperture decides. */
+function spaceOf({ space }: AccessPlan, address: number): AccessGroup['space'] {
+  if (space !== 'flat') return space;
   const high = Math.floor(address / APERTURE);
-  if (high === SHARED_APERTURE_HIGH) return { space: 'lds', address: address % APERTURE };
-  if (high === PRIVATE_APERTURE_HIGH) return { space: 'scratch', address: address % APERTURE };
-  return { space: 'global', address };
+  if (high === SHARED_APERTURE_HIGH) return 'lds';
+  return high === PRIVATE_APERTURE_HIGH ? 'scratch' : 'global';
 }
 
 /** Plans by address of the instruction, made on first use. */
 export class AccessReader {
-  private readonly plans: (AccessPlan | null | undefined)[] = [];
+  private readonly known: (Known | null | undefined)[] = [];
   private readonly addresses = new Float64Array(LANES);
+  private readonly pool: AccessGroup[] = [];
+  private groups: AccessGroup[] = [];
 
-  private planAt(pc: number, bound: BoundInstruction): AccessPlan | null {
-    let plan = this.plans[pc >>> 2];
-    if (plan === undefined) {
+  private knownAt(pc: number, bound: BoundInstruction): Known | null {
+    let known = this.known[pc >>> 2];
+    if (known === undefined) {
       const { instruction } = bound;
-      plan = accessPlan(instruction, semanticsOf(instruction.row.operation)) ?? null;
-      this.plans[pc >>> 2] = plan;
+      const plan = accessPlan(instruction, semanticsOf(instruction.row.operation));
+      known = plan === undefined ? null : { plan, pieces: [], runs: [] };
+      this.known[pc >>> 2] = known;
     }
-    return plan;
-  }
-
-  /**
-   * What the wave touches when it executes the instruction in its present state, as one regular access or one of which only the first
-   * address counts; undefined where only `read` can tell: two spaces, several sizes, lanes that a buffer's bounds drop.
-   */
-  readShort(w: Wave, pc: number, bound: BoundInstruction): ShortAccess | undefined {
-    const plan = this.planAt(pc, bound);
-    if (plan === null || plan.toLds) return undefined;
-    const { kind, span, space } = plan;
-    if (plan.isScalar) return this.readScalar(plan, w);
-    const low = w.sgprs[EXEC] as number;
-    const high = w.sgprs[EXEC + 1] as number;
-    if (span === 0 || w.vskip || (low | high) === 0) return undefined;
-    plan.prepare(w);
-    const { addresses } = this;
-    if (!plan.addresses(w, span, addresses)) return undefined;
-    if (!isPlain(addresses, low, high, space === 'flat')) return undefined;
-    const firstLane = low === 0 ? 32 + trailingZeros(high) : trailingZeros(low);
-    const lanes = popcount(low) + popcount(high);
-    return {
-      space: space === 'flat' ? 'global' : space,
-      kind,
-      bytes: span,
-      lanes,
-      first: addresses[firstLane] as number,
-      stride: lanes < 2 ? undefined : strideOf(addresses, low, high, firstLane),
-    };
-  }
-
-  private readScalar(plan: AccessPlan, w: Wave): ShortAccess | undefined {
-    plan.prepare(w);
-    const pieces = plan.pieces(w);
-    const [first] = pieces;
-    const last = pieces.at(-1);
-    if (first === undefined || last === undefined || plan.space === 'flat') return undefined;
-    const address = plan.address(w, 0, first);
-    if (address < 0) return undefined;
-    let end = first.offset;
-    for (const { offset, bytes } of pieces) {
-      if (offset !== end) return undefined;
-      end += bytes;
-    }
-    const { space, kind } = plan;
-    return { space, kind, bytes: end - first.offset, lanes: 0, first: address, stride: undefined };
+    return known;
   }
 
   /** What the wave touches when it executes the instruction in its present state. */
-  read(w: Wave, pc: number, bound: BoundInstruction): AccessGroup[] {
-    const plan = this.planAt(pc, bound);
-    if (plan === null || (w.vskip && !plan.isScalar)) return [];
-    const groups = new Map<string, { group: Omit<AccessGroup, 'lanes'>; lanes: LaneAccess[] }>();
-    const add = (space: AccessGroup['space'], kind: AccessGroup['kind'], bytes: number, at: LaneAccess): void => {
-      const key = `${space} ${kind} ${bytes}`;
-      let entry = groups.get(key);
-      if (entry === undefined) {
-        entry = { group: { space, kind, bytes }, lanes: [] };
-        groups.set(key, entry);
-      }
-      entry.lanes.push(at);
-    };
+  read(w: Wave, pc: number, bound: BoundInstruction): readonly AccessGroup[] {
+    this.groups = [];
+    const known = this.knownAt(pc, bound);
+    if (known === null) return this.groups;
+    const { plan } = known;
+    if (w.vskip && !plan.isScalar) return this.groups;
     plan.prepare(w);
-    const all = spans(plan.pieces(w));
-    for (let lane = 0; lane < (plan.isScalar ? 1 : LANES); lane++) {
-      if (!plan.isScalar && !w.isActive(lane)) continue;
-      const shown = plan.isScalar ? -1 : lane;
-      for (const pieces of all) {
-        const first = pieces[0] as AccessPiece;
-        const address = plan.address(w, lane, first);
-        if (address < 0) continue;
-        const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0);
-        const place = physical(plan, address);
-        add(place.space, plan.kind, bytes, { lane: shown, address: place.address });
-        if (plan.toLds) add('lds', 'store', bytes, { lane: shown, address: plan.ldsAddress(w, lane, first) });
-      }
+    const pieces = plan.pieces(w);
+    if (pieces !== known.pieces) {
+      known.pieces = pieces;
+      known.runs = runsOf(pieces);
     }
-    return [...groups.values()].map(({ group, lanes }) => ({ ...group, lanes }));
+    if (plan.isScalar) this.readLane(w, known, 0);
+    else this.readLanes(w, known);
+    return this.groups;
+  }
+
+  private readLanes(w: Wave, known: Known): void {
+    const { plan } = known;
+    const { kind, span } = plan;
+    const { addresses } = this;
+    const low = w.sgprs[EXEC] as number;
+    const high = w.sgprs[EXEC + 1] as number;
+    const isTogether = span > 0 && !plan.toLds && plan.addresses(w, span, addresses);
+    const isFlat = plan.space === 'flat';
+    let group: AccessGroup | undefined;
+    for (let lane = 0; lane < LANES; lane++) {
+      if (!maskBit(low, high, lane)) continue;
+      const address = isTogether ? (addresses[lane] as number) : -1;
+      // A buffer's bounds may end inside of what a lane accesses: its first piece tells whether any of it is.
+      if (address < 0) {
+        this.readLane(w, known, lane);
+        continue;
+      }
+      const space = isFlat || group === undefined ? spaceOf(plan, address) : group.space;
+      if (group?.space !== space) group = this.groupOf(space, kind, span);
+      group.add(lane, isFlat && space !== 'global' ? address % APERTURE : address);
+    }
+  }
+
+  private readLane(w: Wave, { plan, runs }: Known, lane: number): void {
+    const shown = plan.isScalar ? -1 : lane;
+    for (const { first, bytes } of runs) {
+      const address = plan.address(w, lane, first);
+      if (address < 0) continue;
+      const space = spaceOf(plan, address);
+      const isAperture = plan.space === 'flat' && space !== 'global';
+      this.groupOf(space, plan.kind, bytes).add(shown, isAperture ? address % APERTURE : address);
+      if (plan.toLds) this.groupOf('lds', 'store', bytes).add(shown, plan.ldsAddress(w, lane, first));
+    }
+  }
+
+  private groupOf(space: AccessGroup['space'], kind: AccessGroup['kind'], bytes: number): AccessGroup {
+    const { groups, pool } = this;
+    for (const group of groups) {
+      if (group.space === space && group.kind === kind && group.bytes === bytes) return group;
+    }
+    const group = pool[groups.length] ?? new AccessGroup();
+    pool[groups.length] = group;
+    group.space = space;
+    group.kind = kind;
+    group.bytes = bytes;
+    group.count = 0;
+    groups.push(group);
+    return group;
   }
 }

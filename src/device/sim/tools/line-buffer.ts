@@ -39,6 +39,11 @@ export interface Constant {
 
 const encoder = new TextEncoder();
 
+const DIGITS = encoder.encode('0123456789abcdef');
+const [ZERO, LETTER_X, SPACE] = [48, 120, 32];
+/** Most bytes of an address and a space. */
+const ADDRESS_LIMIT = 19;
+
 /** Hexadecimal digits of a word. */
 const digitsOf = (word: number): number => Math.max(1, (35 - Math.clz32(word)) >>> 2);
 
@@ -88,27 +93,42 @@ export class LineBuffer {
     this.put(text, PREFIX, PREFIX_BYTES, PREFIX_LIMIT);
   }
 
-  /** What the line that compiled code ends next says of memory; nothing when it is empty. */
-  setNote(text: string): void {
-    this.put(text, NOTE, NOTE_BYTES, NOTE_LIMIT);
+  /** The line that compiled code ends next says nothing of memory. */
+  clearNote(): void {
+    this.view.setInt32(NOTE_BYTES, 0, true);
   }
 
-  /** The same, of a text with an address in it. */
-  setNoteWithAddress(before: Uint8Array, address: number, after: Uint8Array): void {
+  /** Adds to what it says: a text, the first `count` addresses, a text. */
+  addNote(before: Uint8Array, addresses: Float64Array, count: number, after: Uint8Array): void {
     const { area } = this;
-    area.set(before, NOTE);
+    let at = NOTE + this.view.getInt32(NOTE_BYTES, true);
+    if (at + before.length + ADDRESS_LIMIT * count + after.length > NOTE + NOTE_LIMIT)
+      throw new Error(`a note of a trace has more than ${NOTE_LIMIT} bytes`);
+    area.set(before, at);
+    at += before.length;
+    for (let n = 0; n < count; n++) {
+      if (n > 0) area[at++] = SPACE;
+      at = this.putAddress(addresses[n] as number, at);
+    }
+    area.set(after, at);
+    this.view.setInt32(NOTE_BYTES, at + after.length - NOTE, true);
+  }
+
+  /** Writes an address as `hex` of lanes.ts does; the place behind it. */
+  private putAddress(address: number, at: number): number {
+    const { area } = this;
+    area[at] = ZERO;
+    area[at + 1] = LETTER_X;
     let low = address >>> 0;
     let high = Math.floor(address / 2 ** 32);
-    const digits = high === 0 ? digitsOf(low) : 8 + digitsOf(high);
-    const start = NOTE + before.length;
-    for (let at = start + digits - 1; at >= start; at--) {
-      const digit = low & 15;
-      area[at] = digit < 10 ? 48 + digit : 87 + digit;
+    const start = at + 2;
+    const end = start + (high === 0 ? digitsOf(low) : 8 + digitsOf(high));
+    for (let place = end - 1; place >= start; place--) {
+      area[place] = DIGITS[low & 15] as number;
       low = (low >>> 4) | (high << 28);
       high >>>= 4;
     }
-    area.set(after, start + digits);
-    this.view.setInt32(NOTE_BYTES, before.length + digits + after.length, true);
+    return end;
   }
 
   private put(text: string, at: number, length: number, limit: number): void {

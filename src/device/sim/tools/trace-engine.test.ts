@@ -244,6 +244,23 @@ describe('a filtered trace is that of the interpreter', () => {
     expect(lines.some((line) => /ds_read_b32 .*load lds 0x100 \+-4 64×4B$/.test(line))).toBe(true);
   });
 
+  test('what is touched in memory, by the addresses of all lanes', async () => {
+    const filter = { lanes: 'all', workgroup: '1' } as const;
+    const lines = await same(kernelOf(ACCESSES), filter, { grid: [2, 1, 1], block: [64, 1, 1] });
+    const listed = (start: number, step: number, count: number): string =>
+      Array.from({ length: count }, (_, n) => `0x${(start + n * step).toString(16)}`).join(' ');
+    expect(lines.some((line) => line.endsWith(`load lds [${listed(0x100, -4, 64)}] 64×4B`))).toBe(true);
+    expect(lines.some((line) => line.endsWith('store lds 0x0 1×8B'))).toBe(true);
+    // Both places of a lane stand beside each other.
+    const pairs = Array.from({ length: 64 }, (_, n) => `${listed(4 * n, 12, 2)}`).join(' ');
+    expect(lines.some((line) => line.endsWith(`load lds [${pairs}] 128×4B`))).toBe(true);
+    expect(lines.some((line) => /flat_load_dword .*load lds \[.*\] 8×4B; load global \[.*\] 56×4B$/.test(line))).toBe(
+      true,
+    );
+    expect(lines.some((line) => /global_load_lds_dword .*load global \[.*; store lds \[/.test(line))).toBe(true);
+    expect(lines.some((line) => /s_load_dwordx8 .*load global 0x[0-9a-f]+ 32B$/.test(line))).toBe(true);
+  });
+
   test('a budget that ends the dispatch, and a fault', async () => {
     for (const maxInstructions of [5_500, 30_321]) {
       const found = await traced(tickets, { workgroup: '0' }, 'lines', { maxInstructions });

@@ -6,7 +6,7 @@ import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import { LANES, type Wave } from '../state/wave.ts';
-import { type AccessGroup, AccessReader, type ShortAccess } from './accessed.ts';
+import { type AccessGroup, AccessReader } from './accessed.ts';
 import { matches, matchesWave, type TraceFilter } from './filter.ts';
 import { hex } from './lanes.ts';
 import { LineBuffer } from './line-buffer.ts';
@@ -73,8 +73,10 @@ interface Static {
   readonly showsMode: boolean;
 }
 
-/** What the text of an access says before and behind its address. */
-interface ShortText extends Pick<ShortAccess, 'lanes' | 'bytes' | 'stride'> {
+/** What the text of an access says before and behind its addresses. */
+interface AroundAddresses extends Omit<TraceAccess, 'first' | 'addresses'> {
+  /** Whether the address of every lane stands between them, not only that of the first. */
+  readonly isList: boolean;
   readonly before: Uint8Array;
   readonly after: Uint8Array;
 }
@@ -87,12 +89,13 @@ export class TraceMonitor {
   private readonly options: TraceOptions;
   private readonly known: (Static | undefined)[] = [];
   private readonly reader = new AccessReader();
-  private readonly shortTexts: (ShortText | undefined)[] = [];
+  /** By address of the instruction, and number of the access. */
+  private readonly around: AroundAddresses[][] = [];
   private readonly scalars = new Int32Array(SCALARS);
   private readonly vectors = new Int32Array(2 * 256 * LANES);
   private scc = false;
   private mode = 0;
-  private memory: AccessGroup[] = [];
+  private memory: readonly TraceAccess[] = [];
   private exec = '';
   private wanted = false;
   private step = 0;
@@ -156,31 +159,44 @@ export class TraceMonitor {
   note(pc: number, bound: BoundInstruction): void {
     const w = this.wave as Wave;
     w.refresh();
-    const all = this.options.lanes === 'all';
-    const short = all ? undefined : this.reader.readShort(w, pc, bound);
-    if (short !== undefined) {
-      const { before, after } = this.shortText(pc, short);
-      this.lines?.setNoteWithAddress(before, short.first, after);
-      return;
+    const lines = this.lines as LineBuffer;
+    lines.clearNote();
+    const groups = this.reader.read(w, pc, bound);
+    for (let n = 0; n < groups.length; n++) {
+      const group = groups[n] as AccessGroup;
+      const { before, after, isList } = this.aroundAddresses(pc, n, group);
+      lines.addNote(before, group.addresses, isList ? group.count : 1, after);
     }
-    this.lines?.setNote(
-      this.reader
-        .read(w, pc, bound)
-        .map((group) => accessText(accessEvent(group, all)))
-        .join('; '),
-    );
   }
 
-  /** What stands around the address of an access; most are the same from one execution to the next. */
-  private shortText(pc: number, { first, stride, ...access }: ShortAccess): ShortText {
-    const known = this.shortTexts[pc >>> 2];
-    if (known !== undefined && known.lanes === access.lanes && known.stride === stride && known.bytes === access.bytes)
+  /** What stands around the addresses of an access; most are the same from one execution to the next. */
+  private aroundAddresses(pc: number, n: number, group: AccessGroup): AroundAddresses {
+    const { space, kind, bytes } = group;
+    const lanes = lanesOf(group);
+    const isList = this.options.lanes === 'all' && group.count > 1;
+    const stride = isList ? undefined : group.stride;
+    this.around[pc >>> 2] ??= [];
+    const all = this.around[pc >>> 2] as AroundAddresses[];
+    const known = all[n];
+    if (
+      known !== undefined &&
+      known.space === space &&
+      known.kind === kind &&
+      known.bytes === bytes &&
+      known.lanes === lanes &&
+      known.isList === isList &&
+      known.stride === stride
+    )
       return known;
-    const text = accessText({ ...access, first: '0x*', ...(stride === undefined ? {} : { stride }) });
-    const [before = '', after = ''] = text.split('*');
-    const { lanes, bytes } = access;
-    const made = { lanes, bytes, stride, before: encoder.encode(before), after: encoder.encode(after) };
-    this.shortTexts[pc >>> 2] = made;
+    const access = { space, kind, bytes, lanes, ...(stride === undefined ? {} : { stride }) };
+    const [before, after] = textAround(access, isList);
+    const made = {
+      ...access,
+      isList,
+      before: encoder.encode(n === 0 ? before : `; ${before}`),
+      after: encoder.encode(after),
+    };
+    all[n] = made;
     return made;
   }
 
@@ -230,7 +246,8 @@ export class TraceMonitor {
     this.mode = w.mode;
     if (w.gprIndexing) this.vectors.set(w.vgprs);
     this.exec = scalarValue(w, { first: Slot.EXEC, count: 2 }).value as string;
-    this.memory = this.reader.read(w, at, bound);
+    const all = this.options.lanes === 'all';
+    this.memory = this.reader.read(w, at, bound).map((group) => accessEvent(group, all));
   }
 
   after(w: Wave, pc: number, bound: BoundInstruction): void {
@@ -239,7 +256,6 @@ export class TraceMonitor {
     this.grant();
     const at = pc - this.options.base;
     const fixed = this.known[at >>> 2] ?? this.describe(at, bound);
-    const all = this.options.lanes === 'all';
     const { id } = w.workgroup;
     this.emit({
       workgroup: id,
@@ -250,7 +266,7 @@ export class TraceMonitor {
       text: fixed.text,
       exec: this.exec,
       writes: this.writes(w, fixed),
-      memory: this.memory.map((group) => accessEvent(group, all)),
+      memory: this.memory,
       ...(w.pc === pc + bound.size || w.state === 'ended' ? {} : { jump: hex(w.pc - this.options.base) }),
     });
   }
@@ -310,31 +326,36 @@ export class TraceMonitor {
   }
 }
 
+/** `TraceAccess.lanes`. */
+const lanesOf = ({ lanes, count }: AccessGroup): number => ((lanes[0] as number) < 0 ? 0 : count);
+
 function accessEvent(group: AccessGroup, all: boolean): TraceAccess {
-  const { space, kind, bytes, lanes } = group;
-  const first = lanes[0] as AccessGroup['lanes'][number];
-  const second = lanes[1];
-  const stride = second === undefined ? undefined : (second.address - first.address) / (second.lane - first.lane);
-  const regular =
-    stride !== undefined && lanes.every((l) => l.address === first.address + stride * (l.lane - first.lane));
+  const { space, kind, bytes, count, addresses, stride } = group;
   return {
     space,
     kind,
     bytes,
-    lanes: first.lane < 0 ? 0 : lanes.length,
-    first: hex(first.address),
-    ...(regular ? { stride } : {}),
-    ...(all ? { addresses: lanes.map((l) => hex(l.address)) } : {}),
+    lanes: lanesOf(group),
+    first: hex(addresses[0] as number),
+    ...(stride === undefined ? {} : { stride }),
+    ...(all ? { addresses: Array.from(addresses.subarray(0, count), hex) } : {}),
   };
 }
 
+/** What the text of an access says before and behind its addresses: `isList` the one of every lane, else the first. */
+function textAround(access: Omit<TraceAccess, 'first' | 'addresses'>, isList: boolean): readonly [string, string] {
+  const { space, kind, bytes, lanes, stride } = access;
+  const size = lanes === 0 ? `${bytes}B` : `${lanes}×${bytes}B`;
+  if (isList) return [`${kind} ${space} [`, `] ${size}`];
+  const step = lanes < 2 ? '' : stride === undefined ? ' …' : ` +${stride}`;
+  return [`${kind} ${space} `, `${step} ${size}`];
+}
+
 function accessText(access: TraceAccess): string {
-  const { space, kind, bytes, lanes, first, stride, addresses } = access;
-  const where =
-    addresses !== undefined && addresses.length > 1
-      ? `[${addresses.join(' ')}]`
-      : `${first}${lanes < 2 ? '' : stride === undefined ? ' …' : ` +${stride}`}`;
-  return `${kind} ${space} ${where} ${lanes === 0 ? `${bytes}B` : `${lanes}×${bytes}B`}`;
+  const { first, addresses = [] } = access;
+  const isList = addresses.length > 1;
+  const [before, after] = textAround(access, isList);
+  return `${before}${isList ? addresses.join(' ') : first}${after}`;
 }
 
 /** What the lines of a wave begin with. */
