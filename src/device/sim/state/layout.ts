@@ -112,17 +112,18 @@ export const WAVE_SHADOW = 556;
 export const WAVE_CODE_BASE = 560;
 /** i32: not 0 while the wave is in a row of loads into LDS (`loadRow` in interpreter/loaded-code.ts). */
 export const WAVE_LOAD_ROW = 568;
-/** 256 bytes for generated code within one instruction. */
+/** Room for registers of generated code within one instruction, or one loop of instructions. */
 export const WAVE_TEMPORARY = 640;
+export const TEMPORARY_REGISTERS = 2;
 /** i32: wasm offset of the thread's address table. */
-export const WAVE_ADDRESS_TABLE = 896;
+export const WAVE_ADDRESS_TABLE = 1152;
 /** i32[2]: vector registers of each file that may hold something since the last reset. It outlasts the wave: a block is used again. */
-export const WAVE_USED = 904;
+export const WAVE_USED = 1160;
 /** i32: record of a branch or writer of EXEC whose outcome is still to be counted, 0 for none; lanes that were active (tools/compiled-counts.ts). */
-export const WAVE_COUNTED = 912;
-export const WAVE_COUNTED_LANES = 916;
+export const WAVE_COUNTED = 1168;
+export const WAVE_COUNTED_LANES = 1172;
 /** i32[512][64], accumulation registers from 256. */
-export const WAVE_VGPRS = 1024;
+export const WAVE_VGPRS = 1280;
 export const VGPR_BYTES = 4 * LANES;
 /** Space for matrix code within one block of instructions. */
 export const MATRIX_SCRATCH = WAVE_VGPRS + 2 * AGPR_BASE * VGPR_BYTES;
@@ -131,7 +132,7 @@ export const MATRIX_SCRATCH_BYTES = 40960;
 export const WAVE_START = MATRIX_SCRATCH + MATRIX_SCRATCH_BYTES;
 export const WAVE_START_BYTES = WAVE_VGPRS + VGPR_BYTES;
 /** An odd number of KiB, by which `tools/compiled-counts.ts` tells waves of a workgroup apart. */
-export const WAVE_BYTES = WAVE_START + 2048;
+export const WAVE_BYTES = WAVE_START + 1792;
 
 export const RUNNING = 0;
 export const AT_BARRIER = 1;

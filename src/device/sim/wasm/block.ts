@@ -11,6 +11,7 @@ import { isVector } from '../interpreter/operands.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { type FunctionContext, interpretIndex, registerNumber } from './context.ts';
 import { emitControl } from './control.ts';
+import { endsBeforeWrite } from './dpp.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import { addIndexedLane } from './indexed.ts';
@@ -22,7 +23,7 @@ import { emitCrossLane, emitMemory } from './memory/index.ts';
 import { Run, RunPools } from './run.ts';
 import { emitScalar, NoCode, pushCondition } from './scalar.ts';
 import { addScaleConvert } from './scale-convert.ts';
-import { addIndexedVector, addVector, addWideMove, closesRun, endsRun, isWideMove } from './vector.ts';
+import { addIndexedVector, addVector, closesRun, endsRun } from './vector.ts';
 import { type Block, INDEXES_REGISTERS, type Item, SKIPS_VECTORS } from './walk.ts';
 
 /** Operations after which vector instructions do something else. */
@@ -148,6 +149,7 @@ export class BlockCode {
 
   /** Adds what belongs into a run; true when that is done. */
   private inRun({ operation, instruction }: Item, mode: number): boolean {
+    if (this.run !== undefined && endsBeforeWrite(this.run, instruction)) this.flush();
     if (operation?.kind === 'structural') {
       if (operation.name === 'nop' || operation.name === 'waitcnt') return true;
       if (operation.name !== 'swap') return false;
@@ -195,14 +197,6 @@ export class BlockCode {
   }
 
   private addVector(instruction: Instruction, operation: VectorOperation, mode: number): void {
-    if (isWideMove(instruction)) {
-      const begin = (): Run => {
-        this.flush();
-        return this.openRun();
-      };
-      addWideMove(begin, this.module, instruction);
-      return;
-    }
     if (this.run !== undefined && endsRun(this.run, instruction, operation)) this.flush();
     addVector(this.openRun(), this.module, instruction, operation, laneMode(mode, targetInfo(this.target).ocpFloat8));
     if (closesRun(instruction, operation)) this.flush();

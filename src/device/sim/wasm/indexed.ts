@@ -150,7 +150,4 @@ class IndexedTarget implements LaneTarget {
   pushLanes(): void {
     this.run.pushLanes();
   }
-  pushTemporary(): void {
-    this.run.pushTemporary();
-  }
 }

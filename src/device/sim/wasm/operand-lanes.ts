@@ -40,8 +40,8 @@ export interface LaneOperand {
   readonly modifiers: number;
   readonly packed: boolean;
   readonly isFloat: boolean;
-  /** Read from the temporary area instead: moved across lanes. */
-  readonly moved: boolean;
+  /** Pushes a word of it that has moved across lanes (DPP), instead of the register's. */
+  readonly moved: ((word: number) => void) | undefined;
 }
 
 const isFloatModifier = (cls: string | undefined): boolean =>
@@ -53,7 +53,7 @@ export function bindLaneOperand(
   k: number,
   spec: SourceSpec,
   part: VectorOperation['sourcePart'],
-  moved: boolean,
+  moved: LaneOperand['moved'],
 ): LaneOperand {
   const { row } = instruction;
   const operand =
@@ -95,9 +95,8 @@ const splat = (word: number): [number, number, number, number] => [word, word, w
 function pushWord(run: LaneTarget, o: LaneOperand, n: number, raw: boolean, type: OperandType = o.type): void {
   const { fn } = run;
   const { operand } = o;
-  if (o.moved) {
-    if (n > 0) throw new NoCode('wide DPP');
-    run.pushTemporary();
+  if (o.moved !== undefined) {
+    o.moved(n);
     return;
   }
   if (isVector(operand)) {
@@ -155,7 +154,7 @@ function pushElement(run: LaneTarget, o: LaneOperand, element: number): void {
 function pushHalfElement(run: LaneTarget, o: LaneOperand, element: number, keepsDenormals: boolean): void {
   const { fn } = run;
   const { isHigh, flip } = elementOf(o, element);
-  if (keepsDenormals && isVector(o.operand) && !o.moved) {
+  if (keepsDenormals && isVector(o.operand) && o.moved === undefined) {
     run.pushHalf(registerNumber(o.operand as Register), isHigh);
     if (flip) fn.op('f32x4.neg');
     return;
@@ -231,8 +230,8 @@ function pushSingle(run: LaneTarget, o: LaneOperand, part: number): void {
 /** Pushes two 64-bit values (`half` 0: lanes 0 and 1; 1: lanes 2 and 3). */
 function pushDouble(run: LaneTarget, o: LaneOperand, half: number): void {
   const { fn } = run;
-  if (!isVector(o.operand) || o.moved) {
-    const constant = o.moved ? undefined : constantOf(o.operand, o.type);
+  if (!isVector(o.operand)) {
+    const constant = constantOf(o.operand, o.type);
     if (constant !== undefined) {
       const [low, high] = [0n, 32n].map((s) => Number(BigInt.asIntN(32, constant >> s))) as [number, number];
       fn.v128(low, high, low, high);
@@ -247,7 +246,12 @@ function pushDouble(run: LaneTarget, o: LaneOperand, half: number): void {
 
 /** Whether an operand is a half of a vector register of the same lane. */
 function isWholeHalf(o: LaneOperand): o is LaneOperand & { readonly operand: Register } {
-  return isVector(o.operand) && !o.moved && !o.signed && (o.bits === 32 || (o.bits === 16 && o.shift % 16 === 0));
+  return (
+    isVector(o.operand) &&
+    o.moved === undefined &&
+    !o.signed &&
+    (o.bits === 32 || (o.bits === 16 && o.shift % 16 === 0))
+  );
 }
 
 /** Pushes a `source` node. 64-bit values are pushed by halves; f16 and bf16 as f32 values. */
@@ -313,7 +317,7 @@ export function pushLaneSource(
 
 /** Words an inline constant, literal or register operand has as an i32, when it is the same in all lanes and unmodified. */
 export function uniformWord(o: LaneOperand): { constant: number } | { register: number } | undefined {
-  if (o.moved || isVector(o.operand) || o.bits < 32 || o.abs || o.neg) return undefined;
+  if (isVector(o.operand) || o.bits < 32 || o.abs || o.neg) return undefined;
   if (isHalfPair(o.type) || isWordPair(o.type) || o.type === 'mix' || o.type === 'i128') return undefined;
   if (o.operand.kind === 'inline') return { constant: inlineWords(o.operand.encoding, o.type)[0] };
   const constant = constantOf(o.operand, o.type);

@@ -1,7 +1,7 @@
 // A run of vector instructions, compiled chunk-outer: one loop over the 16 chunks of 4 lanes in which register values stay in v128
 // locals. Scalar operands and scalar instructions between go before the loop. Values of inactive lanes are computed and not stored.
 import type { Instruction } from '../../../isa/types.ts';
-import { LANES, WAVE_TEMPORARY, WAVE_VGPRS } from '../state/layout.ts';
+import { LANES, TEMPORARY_REGISTERS, VGPR_BYTES, WAVE_TEMPORARY, WAVE_VGPRS } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import { registerAt } from './context.ts';
 import { ByteSink, type ValType, type WasmFunction } from './emit.ts';
@@ -68,8 +68,10 @@ export class Run implements LaneTarget {
   /** Local (i32): the wave block plus 16 × chunk. */
   readonly at: number;
   length = 0;
-  /** The temporary area holds a source moved across lanes. */
-  usesTemporary = false;
+  /** Registers that chunks read beyond their own lanes: nothing in the run may write them. */
+  private readonly crossed = new Set<number>();
+  /** Registers of the temporary area that are taken. */
+  private copies = 0;
   private readonly pools: RunPools;
   private readonly body: ByteSink;
   private prologue: ByteSink | undefined;
@@ -79,6 +81,10 @@ export class Run implements LaneTarget {
   private readonly splats = new Map<number, number>();
   private readonly words = new Map<number, number>();
   private readonly maskInputs = new Map<number, MaskInput>();
+  /** Masks by name that are computed before the loop. */
+  private readonly computed = new Map<string, MaskInput>();
+  /** Locals of the chunk's addresses by name. */
+  private readonly addresses = new Map<string, number>();
   private readonly shifted: number[] = [];
   private readonly maskOutputs = new Map<number, number>();
   /** What to undo when an instruction turns out to have no code. */
@@ -226,12 +232,27 @@ export class Run implements LaneTarget {
   }
 
   /** A mask given by an i64 local that is set before the loop. */
-  maskInput(bits: number): MaskInput {
+  private maskInput(bits: number): MaskInput {
     this.shifted.push(bits);
     return { bits, lanes: undefined };
   }
 
-  pushMaskInput(input: MaskInput): void {
+  /** Pushes the chunk's lanes of a mask called `name`, which `write` pushes as i64 before the loop. EXEC is as it is in the run. */
+  pushComputedMask(name: string, write: () => void): void {
+    let input = this.computed.get(name);
+    if (input === undefined) {
+      const bits = this.lasting('i64');
+      this.before(() => {
+        write();
+        this.fn.set(bits);
+      });
+      input = this.maskInput(bits);
+      this.computed.set(name, input);
+    }
+    this.pushMaskInput(input);
+  }
+
+  private pushMaskInput(input: MaskInput): void {
     if (input.lanes === undefined) {
       const lanes = this.pools.chunk.take('v128');
       this.fn.get(input.bits).op('i32.wrap_i64');
@@ -325,6 +346,7 @@ export class Run implements LaneTarget {
 
   /** Pops the new value of a register. Nothing after it may throw. */
   setRegister(register: number, payload: boolean): void {
+    if (this.crossed.has(register)) throw new Error(`v${register} is written in a run that reads it across lanes`);
     for (const half of [0, 1]) this.halves.delete(2 * register + half);
     let held = this.held.get(register);
     if (held === undefined) {
@@ -336,9 +358,53 @@ export class Run implements LaneTarget {
     this.fn.set(held.local);
   }
 
-  /** Pushes four lanes of the temporary area. */
-  pushTemporary(): void {
-    this.fn.get(this.at).memory('v128.load', WAVE_TEMPORARY, 4);
+  /** Whether chunks read a register beyond their own lanes. */
+  isCrossed(register: number): boolean {
+    return this.crossed.has(register);
+  }
+
+  /** Whether so many more registers can be kept as they were before the loop. */
+  hasCopies(count: number): boolean {
+    return this.copies + count <= TEMPORARY_REGISTERS;
+  }
+
+  /**
+   * Where chunks find a register as it was before the loop, in the wave block. `isWritten`: the instruction that reads it writes it, too, and it
+   * is copied (`hasCopies`); otherwise nothing else in the run may write it.
+   */
+  crossedAt(register: number, isWritten: boolean): number {
+    if (this.isDirty(register)) throw new Error(`v${register} is read across lanes in the run that writes it`);
+    if (!isWritten) {
+      this.crossed.add(register);
+      return registerAt(register);
+    }
+    if (!this.hasCopies(1)) throw new Error('no room for a copy of a register');
+    const place = WAVE_TEMPORARY + VGPR_BYTES * this.copies++;
+    const { fn, wave } = this;
+    this.before(() => {
+      for (let at = 0; at < VGPR_BYTES; at += 16) {
+        fn.get(wave)
+          .get(wave)
+          .memory('v128.load', registerAt(register) + at, 4)
+          .memory('v128.store', place + at, 4);
+      }
+    });
+    return place;
+  }
+
+  /** Pushes an address of the chunk called `name`, which `write` pushes from the bytes of a register before the chunk's lanes. */
+  pushAddress(name: string, write: (pushBytes: () => void) => void): void {
+    const { fn } = this;
+    let local = this.addresses.get(name);
+    if (local === undefined) {
+      local = this.pools.chunk.take('i32');
+      fn.get(this.wave);
+      write(() => fn.get(this.at).get(this.wave).op('i32.sub'));
+      fn.op('i32.add').set(local);
+      this.addresses.set(name, local);
+      this.journal?.push(() => this.addresses.delete(name));
+    }
+    fn.get(local);
   }
 
   /** Pushes the numbers of the chunk's lanes. */

@@ -27,8 +27,6 @@ export interface LaneTarget {
   setMask(register: number): void;
   /** Pushes the numbers of the chunk's lanes. */
   pushLanes(): void;
-  /** Pushes four lanes of the temporary area. */
-  pushTemporary(): void;
 }
 
 type Hole = 'register' | 'half' | 'setRegister' | 'splat' | 'word' | 'mask' | 'setMask';
@@ -151,9 +149,6 @@ class Recorder implements LaneTarget {
   }
   pushLanes(): void {
     this.fn.add(new Step('lanes'));
-  }
-  pushTemporary(): void {
-    throw new Error('a template moves no lanes');
   }
 }
 

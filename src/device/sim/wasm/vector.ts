@@ -1,14 +1,14 @@
 // Vector ALU instructions in a run: sources, expression, output modifiers, and the way a result goes into its register or mask.
 // The interpreter's counterpart is interpreter/vector.ts; both must agree bit for bit.
-import { hasOperand, immediateOf, maskSource, operandNamed, requireOperand } from '../../../isa/operand.ts';
+import { hasOperand, immediateOf, maskSource, operandNamed } from '../../../isa/operand.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
 import { floatSources, INFINITE_AT_ZERO } from '../../../isa/semantics/modifiers.ts';
 import type { Instruction } from '../../../isa/types.ts';
-import { isFloatType, isVector, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
+import { isFloatType, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
 import { resultsOf } from '../interpreter/vector.ts';
-import { WAVE_TEMPORARY } from '../state/layout.ts';
 import { EXEC, VCC } from '../state/wave.ts';
-import { type FunctionContext, registerAt, registerNumber } from './context.ts';
+import { type FunctionContext, registerNumber } from './context.ts';
+import { type Crossing, crossLanes, endsBeforeCrossing, hasDpp } from './dpp.ts';
 import type { WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, encodeSize } from './half.ts';
@@ -19,8 +19,7 @@ import { LaneCode, splat4 } from './lanes.ts';
 import { callMath } from './math.ts';
 import { pushTruncatedFma } from './math-directed.ts';
 import { ROUNDING_NAMES } from './math-tools.ts';
-import { dppSource } from './memory/index.ts';
-import { bindLaneOperand, type LaneOperand } from './operand-lanes.ts';
+import { bindLaneOperand } from './operand-lanes.ts';
 import { canonical, canonicalDouble, flushDenormals, flushHalfValues } from './rounding.ts';
 import { Run, type RunPools } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
@@ -53,14 +52,10 @@ function maskTargets(instruction: Instruction, op: VectorOperation): number[] {
   return instruction.row.defs.includes('EXEC') ? [...new Set([target, EXEC])] : [target];
 }
 
-const hasDpp = (instruction: Instruction): boolean => operandNamed(instruction, 'dpp_ctrl') !== undefined;
-
 /** Whether the run must end before an instruction: it reads as a scalar what the run writes, or crosses lanes of what it changed. */
 export function endsRun(run: Run, instruction: Instruction, op: VectorOperation): boolean {
   if (run.writesMasks && readsWrittenMask(run, instruction, op)) return true;
-  if (!hasDpp(instruction)) return false;
-  const source = requireOperand(instruction, 'src0');
-  return run.usesTemporary || (isVector(source) && run.isDirty(registerNumber(source)));
+  return hasDpp(instruction) && endsBeforeCrossing(run, instruction, op);
 }
 
 function readsWrittenMask(run: Run, instruction: Instruction, op: VectorOperation): boolean {
@@ -98,46 +93,6 @@ export function addVector(
     return;
   }
   run.addFrom(vectorTemplate(module, instruction, op, mode), instruction);
-}
-
-/** Moves a register across lanes, as DPP of an instruction says, into the temporary area before a run's loop; what pushes the lanes that it writes. */
-function moveAcross(run: Run, module: WasmModule, instruction: Instruction, register: number): () => void {
-  const { fn, wave } = run;
-  const control = immediateOf(instruction, 'dpp_ctrl');
-  const rows = immediateOf(instruction, 'row_mask');
-  const banks = immediateOf(instruction, 'bank_mask');
-  const helper = dppSource(module, control, rows, banks, immediateOf(instruction, 'bound_ctrl') !== 0);
-  const bits = run.lasting('i64');
-  run.before(() => {
-    fn.get(wave).get(wave).i32(registerAt(register)).op('i32.add');
-    fn.get(wave).i32(WAVE_TEMPORARY).op('i32.add').call(helper).set(bits);
-  });
-  run.usesTemporary = true;
-  const input = run.maskInput(bits);
-  return () => run.pushMaskInput(input);
-}
-
-/** Whether an instruction moves two registers across lanes: each of them in a run of its own, because a run moves one. */
-export function isWideMove(instruction: Instruction): boolean {
-  return hasDpp(instruction) && instruction.row.operation === 'v_mov_b64';
-}
-
-/** Adds the two halves of a wide move; `begin` begins a run. Pairs of registers begin at even ones: no half overwrites the other one's source. */
-export function addWideMove(begin: () => Run, module: WasmModule, instruction: Instruction): void {
-  const [to, from] = [requireOperand(instruction, 'vdst'), requireOperand(instruction, 'src0')];
-  if (!isVector(to) || !isVector(from)) throw new NoCode('source of DPP');
-  const [target, source] = [registerNumber(to), registerNumber(from)];
-  for (const half of [0, 1]) {
-    const run = begin();
-    run.add(() => {
-      const written = moveAcross(run, module, instruction, source + half);
-      run.pushTemporary();
-      run.pushRegister(target + half, false);
-      written();
-      run.fn.op('v128.bitselect');
-      run.setRegister(target + half, false);
-    });
-  }
 }
 
 function vectorTemplate(
@@ -192,12 +147,9 @@ export function addIndexedVector(
 
 class VectorInstruction {
   private readonly run: LaneTarget;
-  /** Where lanes can be moved for DPP. */
-  private readonly mover: Run | undefined;
   private readonly instruction: Instruction;
   private readonly op: VectorOperation;
   private readonly mode: LaneMode;
-  private readonly module: WasmModule;
   private readonly targets: readonly number[];
   private readonly code: LaneCode;
   private readonly results: readonly Expr[];
@@ -205,11 +157,13 @@ class VectorInstruction {
   private readonly isBits: boolean;
   private readonly clamp: boolean;
   private readonly omod: number;
-  /** Pushes the lanes that DPP writes. */
+  /** The source that DPP moves, and what it writes. */
+  private readonly crossing: Crossing | undefined;
   private readonly written: (() => void) | undefined;
 
   constructor(
     run: LaneTarget,
+    /** Where DPP moves lanes. */
     mover: Run | undefined,
     module: WasmModule,
     instruction: Instruction,
@@ -219,14 +173,16 @@ class VectorInstruction {
     targets: readonly number[],
   ) {
     this.run = run;
-    this.mover = mover;
-    this.module = module;
     this.instruction = instruction;
     this.op = op;
     this.mode = mode;
     this.targets = targets;
-    const dpp = hasDpp(instruction);
-    const operands = op.sources.map((s, k) => bindLaneOperand(instruction, k, s, op.sourcePart, dpp && k === 0));
+    this.crossing = mover === undefined ? undefined : crossLanes(mover, module, instruction, op);
+    this.written = this.crossing?.written;
+    const moved = this.crossing?.push;
+    const operands = op.sources.map((s, k) =>
+      bindLaneOperand(instruction, k, s, op.sourcePart, k === 0 ? moved : undefined),
+    );
     this.clamp = immediateOf(instruction, 'clamp') !== 0;
     const isSingle = op.resultType === 'f32' || op.resultType === 'f32x2';
     const omodActs = !mode.ieee && !(isSingle ? mode.out32 : mode.out64);
@@ -235,13 +191,6 @@ class VectorInstruction {
     this.results = resultsOf(op, this.clamp, this.omod !== 0);
     this.isBits = this.results === op.resultBits && op.denormals === 'mode';
     this.code = new LaneCode(run, module, mode, op, this.results, operands, () => run.pushMask(carry as number));
-    this.written = dpp ? this.move(operands[0] as LaneOperand) : undefined;
-  }
-
-  private move({ operand }: LaneOperand): () => void {
-    const { mover: run, instruction } = this;
-    if (run === undefined || !isVector(operand) || run.usesTemporary) throw new NoCode('source of DPP');
-    return moveAcross(run, this.module, instruction, registerNumber(operand));
   }
 
   write(): void {
@@ -270,6 +219,7 @@ class VectorInstruction {
       run.setRegister(register, payload && this.written === undefined);
     }
     code.close();
+    this.crossing?.close();
   }
 
   /** Pushes the result words; their registers, in the order of the stack. */

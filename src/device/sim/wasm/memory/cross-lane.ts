@@ -1,10 +1,9 @@
-// Compiled lane crossings: fixed permutations (DPP, ds_swizzle), permutes by register, scalar reads and writes of a lane, row swaps.
+// Compiled lane crossings but for DPP (../dpp.ts): ds_swizzle, permutes by register, scalar reads and writes of a lane, row swaps.
 // An inactive source lane reads as zero. Source: AMD CDNA3/CDNA4 ISA, "Data Parallel Processing", DS_PERMUTE_B32, VOP1, VOP3.
 
 import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
 import type { Operation, StructuralOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
-import { dppSourceLane } from '../../interpreter/dpp.ts';
 import { swizzleLane } from '../../interpreter/swizzle.ts';
 import { LANES, VGPR_BYTES, WAVE_TEMPORARY } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
@@ -44,30 +43,6 @@ function maskOf(test: (lane: number) => boolean): bigint {
   let mask = 0n;
   for (let lane = 0; lane < LANES; lane++) if (test(lane)) mask |= 1n << BigInt(lane);
   return BigInt.asIntN(64, mask);
-}
-
-/**
- * The lane crossing of a DPP source: (wave, source address, destination address) -> lanes that are written. The 64 words move by
- * the control; a missing or inactive source gives zero, and its lane is written only with bound_ctrl. EXEC is not applied to the
- * result. Destination and source may be the same.
- */
-export function dppSource(
-  module: WasmModule,
-  control: number,
-  rowMask: number,
-  bankMask: number,
-  zeroFill: boolean,
-): WasmFunction {
-  const sources = Array.from({ length: LANES }, (_, lane) => dppSourceLane(control, lane));
-  const enabled = maskOf((lane) => ((rowMask >> (lane >> 4)) & (bankMask >> ((lane >> 2) & 3)) & 1) !== 0);
-  const name = `lanes.dpp.${control}.${rowMask}.${bankMask}.${zeroFill ? 1 : 0}`;
-  const move = moveFunction(module, `lanes.move.dpp.${control}`, sources);
-  return module.helper(name, ['i32', 'i32', 'i32'], ['i64'], (fn) => {
-    const [wave, from, to] = [0, 1, 2] as const;
-    fn.get(wave).get(from).get(to).call(move);
-    if (zeroFill) fn.drop().i64(enabled);
-    else fn.i64(enabled).op('i64.and');
-  });
 }
 
 /**

@@ -27,7 +27,7 @@ import { loadRegisters, storeRegisters, type Transfer } from './transfer.ts';
 import { type Look, type Looks, watched } from './watched.ts';
 
 export { atomicBytes } from './atomic.ts';
-export { type CrossLaneContext, dppSource, emitCrossLane } from './cross-lane.ts';
+export { type CrossLaneContext, emitCrossLane } from './cross-lane.ts';
 export type { MemoryContext } from './operand.ts';
 export { namedVector } from './operand.ts';
 export { emitScalarMove, emitScalarPlace } from './scalar.ts';
