@@ -172,20 +172,36 @@ function scatterFunction(module: WasmModule): WasmFunction {
     const rest = code.local('i64');
     const at = code.local('i32');
     const moved = code.local('i32');
-    for (const register of [address, data, to]) fn.get(wave).get(register).op('i32.add').set(register);
-    fn.get(wave).memory('i64.load', EXEC_AT).tee(exec).set(rest);
-    fn.get(wave).i32(WAVE_TEMPORARY).op('i32.add').tee(moved).i32(0).i32(VGPR_BYTES).memoryFill();
-    code.block((done) => {
-      code.loop((again) => {
-        fn.get(rest).op('i64.eqz');
-        code.brIf(done);
-        fn.get(rest).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl').set(at);
-        fn.get(rest).get(rest).i64(1n).op('i64.sub').op('i64.and').set(rest);
-        fn.get(address).get(at).op('i32.add').memory('i32.load').get(offset).op('i32.add').i32(0xfc).op('i32.and');
-        fn.get(moved).op('i32.add').get(data).get(at).op('i32.add').memory('i32.load').memory('i32.store');
-        code.br(again);
+    const [target, lanes] = [code.local('v128'), code.local('v128')];
+    const allLanes = (): void =>
+      forQuads(code, exec, (quad) => {
+        fn.get(address).get(quad).op('i32.add').memory('v128.load').get(offset).op('i32x4.splat').op('i32x4.add');
+        fn.v128(0xfc, 0xfc, 0xfc, 0xfc).op('v128.and').get(moved).op('i32x4.splat').op('i32x4.add').set(target);
+        fn.get(data).get(quad).op('i32.add').memory('v128.load').set(lanes);
+        for (let i = 0; i < 4; i++) {
+          fn.get(target).lane('i32x4.extract_lane', i).get(lanes).memoryLane('v128.store32_lane', i);
+        }
       });
-    });
+    const activeLanes = (): void => {
+      fn.get(exec).set(rest);
+      code.block((done) => {
+        code.loop((again) => {
+          fn.get(rest).op('i64.eqz');
+          code.brIf(done);
+          fn.get(rest).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl').set(at);
+          fn.get(rest).get(rest).i64(1n).op('i64.sub').op('i64.and').set(rest);
+          fn.get(address).get(at).op('i32.add').memory('i32.load').get(offset).op('i32.add').i32(0xfc).op('i32.and');
+          fn.get(moved).op('i32.add').get(data).get(at).op('i32.add').memory('i32.load').memory('i32.store');
+          code.br(again);
+        });
+      });
+    };
+    for (const register of [address, data, to]) fn.get(wave).get(register).op('i32.add').set(register);
+    fn.get(wave).memory('i64.load', EXEC_AT).set(exec);
+    fn.get(wave).i32(WAVE_TEMPORARY).op('i32.add').set(moved);
+    for (let n = 0; n < VGPR_BYTES; n += 16) fn.get(moved).v128(0, 0, 0, 0).memory('v128.store', n);
+    fn.get(exec).i64(-1n).op('i64.eq');
+    code.if(allLanes, activeLanes);
     copyActive(code, exec, moved, to);
   });
 }
