@@ -27,6 +27,18 @@ export class AccessGroup {
     this.addresses[this.count++] = address;
   }
 
+  /** One access of each lane of a mask; `all` by lane. */
+  addLanes(all: Float64Array, low: number, high: number): void {
+    const { lanes, addresses } = this;
+    let { count } = this;
+    for (let lane = 0; lane < LANES; lane++) {
+      if (!maskBit(low, high, lane)) continue;
+      lanes[count] = lane;
+      addresses[count++] = all[lane] as number;
+    }
+    this.count = count;
+  }
+
   /** Bytes from lane to lane, when it is the same between all of them; undefined for fewer than two accesses. */
   get stride(): number | undefined {
     const { count, lanes, addresses } = this;
@@ -70,6 +82,11 @@ interface Known {
   readonly plan: AccessPlan;
   pieces: readonly AccessPiece[];
   runs: readonly Run[];
+}
+
+function areInBounds(addresses: Float64Array): boolean {
+  for (let lane = 0; lane < LANES; lane++) if ((addresses[lane] as number) < 0) return false;
+  return true;
 }
 
 /** The space of an address: of flat ones its aperture decides. */
@@ -122,8 +139,13 @@ export class AccessReader {
     const { addresses } = this;
     const low = w.sgprs[EXEC] as number;
     const high = w.sgprs[EXEC + 1] as number;
+    if ((low | high) === 0) return;
     const isTogether = span > 0 && !plan.toLds && plan.addresses(w, span, addresses);
     const isFlat = plan.space === 'flat';
+    if (isTogether && plan.space !== 'flat' && areInBounds(addresses)) {
+      this.groupOf(plan.space, kind, span).addLanes(addresses, low, high);
+      return;
+    }
     let group: AccessGroup | undefined;
     for (let lane = 0; lane < LANES; lane++) {
       if (!maskBit(low, high, lane)) continue;
