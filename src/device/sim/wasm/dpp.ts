@@ -76,9 +76,11 @@ export function crossLanes(run: Run, module: WasmModule, instruction: Instructio
       .get(run.wave)
       .memory('i64.load', 4 * EXEC)
       .call(activeSources(module, control));
+  // As long as there is room, what follows may write the source without ending the run.
+  const isCopied = isWritten || run.hasCopies(registers.length);
   const words = registers.map((register) => {
     const moved = fn.local('v128');
-    pushMoved(run, register, control, isWritten);
+    pushMoved(run, register, control, isCopied);
     if (fills) {
       run.pushComputedMask(`dpp ${control}`, sources);
       fn.op('v128.and');
@@ -106,7 +108,7 @@ export function crossLanes(run: Run, module: WasmModule, instruction: Instructio
 }
 
 /** Pushes four lanes of a register where the control takes them from. Where it takes none, they may be anything. */
-function pushMoved(run: Run, register: number, control: number, isWritten: boolean): void {
+function pushMoved(run: Run, register: number, control: number, isCopied: boolean): void {
   const { fn } = run;
   const own = (): void => run.pushRegister(register, false);
   if (isWithinQuad(control)) {
@@ -117,7 +119,7 @@ function pushMoved(run: Run, register: number, control: number, isWritten: boole
     fn.shuffle32(a, b, c, d);
     return;
   }
-  const place = run.crossedAt(register, isWritten);
+  const place = run.crossedAt(register, isCopied);
   /** Pushes four lanes that begin `lanes` after the chunk's, of two chunks that `chunk` pushes by their distance. */
   const pushWindow = (lanes: number, chunk: (distance: number) => void): void => {
     const [first, rest] = [lanes >> 2, lanes & 3];

@@ -369,12 +369,12 @@ export class Run implements LaneTarget {
   }
 
   /**
-   * Where chunks find a register as it was before the loop, in the wave block. `isWritten`: the instruction that reads it writes it, too, and it
-   * is copied (`hasCopies`); otherwise nothing else in the run may write it.
+   * Where chunks find a register as it was before the loop, in the wave block. `isCopied`: it is copied there (`hasCopies`), and may be written
+   * from this instruction on; otherwise nothing in the run may write it.
    */
-  crossedAt(register: number, isWritten: boolean): number {
+  crossedAt(register: number, isCopied: boolean): number {
     if (this.isDirty(register)) throw new Error(`v${register} is read across lanes in the run that writes it`);
-    if (!isWritten) {
+    if (!isCopied) {
       this.crossed.add(register);
       return registerAt(register);
     }
