@@ -28,8 +28,9 @@ describe.skipIf(!canCompileHip())('inlined functions', () => {
     const { stderr } = await execHip('gfx942', program, [], ['--break', place, '--commands', script]);
     return stderr.split(/^\(wavesmith\) .*\n/m).map((text) => text.trim());
   }
-  /** Where a stop or a frame is: the line of inlined.cpp. */
-  const at = (text: string | undefined): number => Number(/inlined\.cpp:(\d+)$/m.exec(text ?? '')?.[1]);
+  /** Where a stop or a frame is: the line of inlined.cpp. `finish` says before what it leaves. */
+  const at = (text: string | undefined): number =>
+    Number([...(text ?? '').matchAll(/inlined\.cpp:(\d+)$/gm)].at(-1)?.[1]);
   /** `function:line` of each frame. */
   const stack = (text: string | undefined): string[] =>
     (text ?? '')
