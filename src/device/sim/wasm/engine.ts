@@ -14,7 +14,7 @@ import { type CompiledCode, compile, LATE } from './compile.ts';
 import type { Instrument } from './instrument.ts';
 import { fmaExactly, trigPreopImport } from './math-exact.ts';
 import { memoryImports } from './memory/index.ts';
-import { INDEXES_REGISTERS, keyOf, MODE_MASK, type Place, SKIPS_VECTORS } from './walk.ts';
+import { INDEXES_REGISTERS, keyOf, leavesInRow, MODE_MASK, type Place, SKIPS_VECTORS } from './walk.ts';
 
 /** What compiled code is made for. */
 export interface CompileJob {
@@ -53,6 +53,8 @@ interface Entry {
   readonly late: boolean;
   /** Nothing can be decoded here: the interpreter says so. */
   readonly empty: boolean;
+  /** A row of loads into LDS ends on the way from here, before a next one; a unit with loads sees to that itself. */
+  readonly endsRow: boolean;
 }
 
 /** What compiling has cost and covers, for benchmarks. */
@@ -196,10 +198,12 @@ class CompiledUnits {
     s.wasmBytes += code.bytes.length;
     s.writeTime += written - started;
     s.hostTime += performance.now() - written;
+    const blocks = new Map(code.blocks.map((b) => [keyOf(b), b]));
     for (const [block, b] of code.blocks.entries()) {
       const key = keyOf(b);
       if (this.entries.has(key)) continue;
-      this.entries.set(key, { unit, block, late: b.late, empty: code.lengths[block] === 0 });
+      const endsRow = !code.loadsIntoLds && !leavesInRow(b, blocks);
+      this.entries.set(key, { unit, block, late: b.late, empty: code.lengths[block] === 0, endsRow });
     }
     return this.entries.get(keyOf(place)) as Entry;
   }
@@ -323,7 +327,7 @@ export class CompiledEngine implements Engine {
         continue;
       }
       if (entry.late && !(isTurnStart && executed === 0) && !w.inLoadRow) return true;
-      if (!entry.unit.code.loadsIntoLds) w.inLoadRow = false;
+      if (entry.endsRow) w.inLoadRow = false;
       const { run, left } = entry.unit.exports;
       const budget = limit - executed;
       compiled.clock = w.workgroup.clock;

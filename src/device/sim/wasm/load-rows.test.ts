@@ -66,6 +66,11 @@ describe('rows of loads into LDS', () => {
       'a branch into a row',
       `${LOAD}\ns_waitcnt vmcnt(0)\ns_cmp_eq_u32 s8, 0\ns_cbranch_scc1 .Lhere\n${LOAD}\ns_nop 0\n.Lhere:\nv_mov_b32_e32 v7, v1\n${LOAD}\n${LOAD}`,
     ],
+    [
+      // A unit of compiled code has about 6,000 instructions: one of them is arithmetic alone.
+      'a row that is longer than a unit of compiled code',
+      `${LOAD}\n${'v_add_u32_e32 v5, 4, v5\n'.repeat(13_000)}${LOAD}\ns_nop 0\n${LOAD}`,
+    ],
   ])('%s: compiled code and the interpreter give the wavefronts the same turns', async (_, code) => {
     expect(await gains(code, 'compiled')).toEqual(await gains(code, 'interpreter'));
   });

@@ -62,6 +62,19 @@ export function rowAfter({ items, ending }: Pick<Block, 'items' | 'ending'>): bo
   return ending.kind === 'branch' ? false : rowAfterItems(items);
 }
 
+/**
+ * Whether a wave that enters a block in a row of loads into LDS leaves its unit in it: there is only arithmetic on the way. `blocks` are those of the
+ * unit, by key.
+ */
+export function leavesInRow(block: Block, blocks: ReadonlyMap<number, Block>): boolean {
+  let one: Block | undefined = block;
+  while (one !== undefined && rowAfter(one) === undefined) {
+    const { ending }: Block = one;
+    one = ending.kind === 'goto' ? blocks.get(keyOf(ending.to)) : undefined;
+  }
+  return one === undefined;
+}
+
 function rowAfterItems(items: readonly Item[]): boolean | undefined {
   for (let n = items.length - 1; n >= 0; n--) {
     const row = loadRow((items[n] as Item).instruction);
