@@ -32,7 +32,7 @@ import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
 import type { Segment } from './segments.ts';
-import { type TrailBlocks, WAYS_BYTES } from './trails.ts';
+import { type TrailBlocks, trailVectors, waysBytes } from './trails.ts';
 import { type Executed, KnownPaths, PathHazards } from './wait-states.ts';
 import type { IssuedOperation } from './waits.ts';
 import { WaveShadow } from './wave-shadow.ts';
@@ -169,7 +169,7 @@ export class StrictChecker implements Monitor {
       deadlocks,
       hazards,
       facts,
-      ways: memory.reserve(WAYS_BYTES, 'strict mode'),
+      ways: memory.reserve(waysBytes(trailVectors(loaded, launch)), 'strict mode'),
       drops,
       scalars,
       kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],

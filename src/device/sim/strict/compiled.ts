@@ -36,7 +36,7 @@ export class StrictInstrument implements Instrument {
   private readonly plans = new WeakMap<Block, BlockPlan>();
   private readonly segments = new Map<number, Segment>();
   /** By the numbers that compiled code writes into a wavefront's trail. */
-  readonly blocks = new TrailBlocks();
+  readonly blocks: TrailBlocks;
   /** Instructions that are checked alone, by pc / 4. */
   private readonly ones: StrictPlan[] = [];
   /** By function, the local that has the address of the wavefront's shadow: each block sets it. */
@@ -45,7 +45,9 @@ export class StrictInstrument implements Instrument {
   private state: GroupState | undefined;
   private shadow: WaveShadow | undefined;
 
-  constructor(checker: StrictChecker, loaded: LoadedCode) {
+  /** `vectors`: of trails (trails.ts). */
+  constructor(checker: StrictChecker, loaded: LoadedCode, vectors: number) {
+    this.blocks = new TrailBlocks(vectors);
     this.checker = checker;
     this.imports = {
       strictOne: (_wave, pc) => {
@@ -135,7 +137,8 @@ export class StrictInstrument implements Instrument {
     fn.get(wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     if (executed.length === 0) return;
     const asks = this.checker.asksOfPath(executed);
-    emitTrail(context, shadow, this.blocks.add(executed), asks, this.index(module, 'strictPath'));
+    const { blocks } = this;
+    emitTrail(context, shadow, blocks, blocks.add(executed), asks, this.index(module, 'strictPath'));
   }
 
   /** An instruction that the checker looks at each time, unless it is a wait or an access that compiled code can judge. Returns as `emit`. */

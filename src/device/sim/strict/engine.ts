@@ -8,6 +8,7 @@ import { CompiledEngine } from '../wasm/engine.ts';
 import type { StrictChecker } from './checker.ts';
 import { StrictInstrument } from './compiled.ts';
 import { handsOver, learns } from './polls.ts';
+import { trailVectors } from './trails.ts';
 
 /** Instructions of one wavefront in a workgroup before its turns are compared. */
 const PATIENCE = 200_000;
@@ -36,10 +37,11 @@ function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): St
     all = new Map();
     instruments.set(loaded, all);
   }
-  const key = `${launch.mfma} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${JSON.stringify(descriptorRegisters(launch.descriptor))}`;
+  const vectors = trailVectors(loaded, launch);
+  const key = `${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${JSON.stringify(descriptorRegisters(launch.descriptor))}`;
   let instrument = all.get(key);
   if (instrument === undefined || instrument.blocks.areMany) {
-    instrument = new StrictInstrument(checker, loaded);
+    instrument = new StrictInstrument(checker, loaded, vectors);
     all.set(key, instrument);
   }
   return instrument;

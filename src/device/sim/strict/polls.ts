@@ -16,7 +16,8 @@ const knownUpdates = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownLearners = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownKernels = new WeakMap<LoadedCode, Map<number, boolean>>();
 
-function remembered(all: typeof knownPolls, loaded: LoadedCode, pc: number, find: () => boolean): boolean {
+/** What has been found out of the code at an address, found when it is asked for first. */
+export function remembered(all: typeof knownPolls, loaded: LoadedCode, pc: number, find: () => boolean): boolean {
   const answers = all.get(loaded) ?? new Map<number, boolean>();
   all.set(loaded, answers);
   const answer = answers.get(pc) ?? find();

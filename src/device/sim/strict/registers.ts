@@ -23,10 +23,11 @@ export const SHADOW_FLIGHTS_DONE = SHADOW_TOTAL + 20;
 /** i32: where the table of the ways that have been looked at in the dispatch is (trails.ts), and 1 when nothing is missing on the last one. */
 export const SHADOW_WAYS = SHADOW_TOTAL + 24;
 export const SHADOW_IS_CLEAN = SHADOW_TOTAL + 28;
-/** v128: the last blocks that the wavefront has executed, as trails.ts has them. */
+/** v128, as many: the last blocks that the wavefront has executed, as trails.ts has them. */
 export const SHADOW_TRAIL = SHADOW_TOTAL + 32;
+export const TRAIL_VECTORS = 3;
 /** i32: who the wavefront is (race-page.ts), the barriers that its workgroup has passed, the table of pages (race-pages.ts) and its length. */
-export const SHADOW_ACTOR = SHADOW_TRAIL + 16;
+export const SHADOW_ACTOR = SHADOW_TRAIL + 16 * TRAIL_VECTORS;
 export const SHADOW_EPOCH = SHADOW_ACTOR + 4;
 export const SHADOW_PAGES = SHADOW_ACTOR + 8;
 export const SHADOW_PAGE_COUNT = SHADOW_ACTOR + 12;
@@ -127,7 +128,7 @@ export class RegisterShadow {
     this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, SCALAR_WORDS);
     this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
     this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 6);
-    this.trail = new Uint16Array(buffer, offset + SHADOW_TRAIL, 8);
+    this.trail = new Uint16Array(buffer, offset + SHADOW_TRAIL, 8 * TRAIL_VECTORS);
     this.ways = new Int32Array(buffer, offset + SHADOW_WAYS, 2);
     this.machine = new Uint32Array(buffer, offset + SHADOW_ACTOR, (SHADOW_LOG - SHADOW_ACTOR) / 4);
     this.log = new Uint32Array(buffer, offset + SHADOW_LOG, (LOG_ENTRIES * LOG_ENTRY_BYTES) / 4);

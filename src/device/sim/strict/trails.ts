@@ -1,115 +1,205 @@
-// The trail of a wavefront: the last blocks of compiled code that it has executed, as far back as wait states count. Compiled code keeps it in one
-// vector, and asks for a look at a way to a block that it does not know. Blocks whose wait states do not depend on the way, and in which
+// The trail of a wavefront: the last blocks of compiled code that it has executed, as far back as wait states count. Compiled code keeps it in
+// vectors, and asks for a look at a way to a block that it does not know. Blocks whose wait states do not depend on the way, and in which
 // nothing is missing, never ask.
-import { MAX_WAIT_STATES, waitStates } from '../../../program/index.ts';
+import { waitStates } from '../../../program/index.ts';
+import type { Launch } from '../dispatch/launch.ts';
+import { reachable } from '../dispatch/reachable.ts';
+import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { SHADOW_IS_CLEAN, SHADOW_TRAIL, SHADOW_WAYS } from './registers.ts';
+import { remembered } from './polls.ts';
+import { SHADOW_IS_CLEAN, SHADOW_TRAIL, SHADOW_WAYS, TRAIL_VECTORS } from './registers.ts';
 import type { Executed } from './wait-states.ts';
 
-/** Numbers of 16 bits in a trail: the latest block's come first. */
+/** Numbers of 16 bits in a vector of a trail: the latest block's come first, one for each of its wait states. */
 const LANES = 8;
+/** In a trail that nobody has: no block has the number. */
+const NO_BLOCK = 0xffff;
 /** Blocks that have numbers: what comes before one without is not known. */
-const MOST_BLOCKS = 0xffff;
+const MOST_BLOCKS = NO_BLOCK - 1;
 /** Blocks from which on code is compiled anew for the next dispatch, with numbers from 1 on. */
 const MANY_BLOCKS = 0x8000;
-/** Vectors of the table of ways. */
+/** Entries of the table of ways: a trail, and the number of the block that it leads to. */
 const WAYS = 1024;
+
+const known = new WeakMap<LoadedCode, Map<number, boolean>>();
+
+/**
+ * Vectors of the trails of a kernel's wavefronts. Matrix instructions need up to 20 wait states behind them, others 5 at most (WaitTable in
+ * src/isa/table/hazards.ts).
+ */
+export function trailVectors(loaded: LoadedCode, { entry }: Launch): number {
+  const hasMatrix = remembered(known, loaded, entry, () => {
+    for (const { instruction } of reachable(loaded, entry)) if (instruction.row.flags.has('MAI')) return true;
+    return false;
+  });
+  return hasMatrix ? TRAIL_VECTORS : 1;
+}
+
+const entryBytes = (vectors: number): number => 16 * (vectors + 1);
+
 /** Bytes of the table of the ways that have been looked at in a dispatch: zeros at first. */
-export const WAYS_BYTES = 16 * WAYS;
+export const waysBytes = (vectors: number): number => entryBytes(vectors) * WAYS;
 
 interface NumberedBlock {
   readonly items: readonly Executed[];
-  /** Numbers of a trail that the block takes up: as large a part as its wait states are of the most that count. */
+  /** Numbers of a trail that the block takes up. */
   readonly lanes: number;
 }
 
+/** A block's number, 0 where there was none left, and the numbers of a trail that it takes up. */
+type Numbered = Pick<NumberedBlock, 'lanes'> & { readonly number: number };
+
 /** The blocks of compiled code by their numbers in trails, which begin with 1. */
 export class TrailBlocks {
+  readonly vectors: number;
   private readonly blocks: NumberedBlock[] = [];
-  private readonly others = new Map<number, readonly Executed[]>();
+  /** By place in the image; of several blocks that begin there, the longest. */
+  private readonly byPlace = new Map<number, readonly Executed[]>();
+
+  constructor(vectors: number) {
+    this.vectors = vectors;
+  }
 
   get areMany(): boolean {
     return this.blocks.length >= MANY_BLOCKS;
   }
 
-  /** Gives the next number to a block; 0 when there is none left. */
-  add(items: readonly Executed[]): { readonly number: number; readonly lanes: number } {
+  /** Gives the next number to a block. */
+  add(items: readonly Executed[]): Numbered {
+    const { pc } = items[0] as Executed;
+    if ((this.byPlace.get(pc)?.length ?? 0) < items.length) this.byPlace.set(pc, items);
     const states = items.reduce((sum, { instruction }) => sum + waitStates(instruction), 0);
-    const lanes = Math.min(LANES, Math.max(1, Math.ceil((LANES * states) / MAX_WAIT_STATES)));
-    if (this.blocks.length >= MOST_BLOCKS) {
-      this.others.set((items[0] as Executed).pc, items);
-      return { number: 0, lanes };
-    }
-    return { number: this.blocks.push({ items, lanes }), lanes };
+    const lanes = Math.min(LANES * this.vectors, Math.max(1, states));
+    return { number: this.blocks.length >= MOST_BLOCKS ? 0 : this.blocks.push({ items, lanes }), lanes };
   }
 
-  /** What a wavefront has executed: the block that it begins, at a place in the image, and what is known of the way to it. */
+  /** The instructions of the block at a place in the image, and before them those of the way to it that a trail tells of. */
   pathTo(
     trail: Uint16Array,
     pc: number,
   ): { readonly before: readonly Executed[]; readonly block: readonly Executed[] } {
     const last: NumberedBlock[] = [];
-    for (let lane = 0; lane < LANES && trail[lane] !== 0; ) {
+    for (let lane = 0; lane < LANES * this.vectors && trail[lane] !== 0; ) {
       const one = this.blocks[(trail[lane] as number) - 1] as NumberedBlock;
       last.unshift(one);
       lane += one.lanes;
     }
-    const block = last.pop()?.items ?? (this.others.get(pc) as readonly Executed[]);
-    return { before: last.flatMap(({ items }) => items), block };
+    return { before: last.flatMap(({ items }) => items), block: this.byPlace.get(pc) as readonly Executed[] };
   }
 }
 
-/** Writes that the wavefront executes a block; with `asks`, that the import `look` is called (wave, place) when the way to it is not known. */
+/**
+ * Writes that the wavefront executes a block of `blocks`; with `asks`, that the import `look` is called (wave, place) before that when the way to the
+ * block is not known.
+ */
 export function emitTrail(
-  { fn, module, wave, pc }: FunctionContext,
+  context: FunctionContext,
   shadow: number,
-  { number, lanes }: { readonly number: number; readonly lanes: number },
+  { vectors }: TrailBlocks,
+  { number, lanes }: Numbered,
   asks: boolean,
   look: number,
 ): void {
-  const ask = (): void => {
-    fn.get(wave).i32(pc).call(look);
-  };
-  if (number === 0) {
-    fn.get(shadow).v128(0, 0, 0, 0).memory('v128.store', SHADOW_TRAIL);
-    if (asks) ask();
-    return;
-  }
+  const { fn, wave, pc } = context;
+  if (asks && number === 0) fn.get(wave).i32(pc).call(look);
+  else if (asks) emitQuestion(context, shadow, vectors, number, look);
   const word = number | (number << 16);
-  fn.get(shadow).v128(word, word, word, word);
-  if (lanes < LANES) {
-    const selectors = Array.from({ length: 16 }, (_, n) => (n < 2 * lanes ? n : 16 + n - 2 * lanes));
-    fn.get(shadow).memory('v128.load', SHADOW_TRAIL).shuffle(selectors);
+  const old = Array.from({ length: vectors }, () => fn.local('v128'));
+  // What is kept of the trail moves on.
+  const kept = number === 0 ? 0 : LANES * vectors - lanes;
+  const used = Math.ceil(kept / LANES);
+  for (const [n, local] of old.slice(0, used).entries()) {
+    fn.get(shadow)
+      .memory('v128.load', SHADOW_TRAIL + 16 * n)
+      .set(local);
   }
-  if (!asks) {
-    fn.memory('v128.store', SHADOW_TRAIL);
-    return;
+  for (let n = 0; n < vectors; n++) {
+    // In a row of the block's numbers and the old trail, where the vector begins.
+    const from = LANES * n - lanes;
+    const vector = Math.floor(from / LANES);
+    const push = (at: number): void => {
+      if (at < 0) fn.v128(word, word, word, word);
+      else fn.get(old[at] as number);
+    };
+    fn.get(shadow);
+    if (number === 0 || from + LANES <= 0) push(-1);
+    else {
+      const [low, first] = [vector, 2 * (from - LANES * vector)];
+      push(low);
+      if (first > 0) {
+        push(low + 1);
+        fn.shuffle(Array.from({ length: 16 }, (_, byte) => first + byte));
+      }
+    }
+    fn.memory('v128.store', SHADOW_TRAIL + 16 * n);
   }
-  const [way, known] = [fn.local('v128'), module.vectorGlobal()];
-  fn.tee(way).memory('v128.store', SHADOW_TRAIL);
-  fn.get(way).globalGet(known).op('v128.xor').op('v128.any_true').if();
-  fn.get(shadow).get(way).call(isKnownWay(module)).op('i32.eqz').if();
-  ask();
-  fn.get(shadow).memory('i32.load', SHADOW_IS_CLEAN).if().get(way).globalSet(known).end();
-  fn.end().end();
-  fn.release('v128', way);
+  for (const local of old) fn.release('v128', local);
 }
 
-/** (shadow, way) → whether it is in the table of ways that have been looked at; it is from now on. */
-function isKnownWay(module: WasmModule): WasmFunction {
-  return module.helper('strict.way', ['i32', 'v128'], ['i32'], (fn) => {
-    const [shadow, way, place] = [0, 1, fn.local('i32')];
-    const part = (lane: number): WasmFunction => fn.get(way).lane('i64x2.extract_lane', lane);
-    // The multipliers of xxHash64.
-    part(0).i64(BigInt.asIntN(64, 0x9e3779b185ebca87n)).op('i64.mul');
-    part(1).op('i64.xor').i64(BigInt.asIntN(64, 0xc2b2ae3d27d4eb4fn)).op('i64.mul');
-    fn.i64(BigInt(64 - Math.log2(WAYS)))
-      .op('i64.shr_u')
+/** Asks for a look when the trail is not the one that was found to be clean last, and has not been looked at in the dispatch. */
+function emitQuestion(
+  { fn, module, wave, pc }: FunctionContext,
+  shadow: number,
+  vectors: number,
+  number: number,
+  look: number,
+): void {
+  const clean = Array.from({ length: vectors }, () => module.vectorGlobal(-1));
+  for (const [n, global] of clean.entries()) {
+    fn.get(shadow)
+      .memory('v128.load', SHADOW_TRAIL + 16 * n)
+      .globalGet(global)
+      .op('v128.xor');
+    if (n > 0) fn.op('v128.or');
+  }
+  fn.op('v128.any_true').if();
+  fn.get(shadow).i32(number).call(isKnownWay(module, vectors)).op('i32.eqz').if();
+  fn.get(wave).i32(pc).call(look);
+  fn.get(shadow).memory('i32.load', SHADOW_IS_CLEAN).if();
+  for (const [n, global] of clean.entries()) {
+    fn.get(shadow)
+      .memory('v128.load', SHADOW_TRAIL + 16 * n)
+      .globalSet(global);
+  }
+  fn.end().end().end();
+}
+
+/** (shadow, number of a block) → whether the way to it by the trail is in the table of ways that have been looked at; it is from now on. */
+function isKnownWay(module: WasmModule, vectors: number): WasmFunction {
+  return module.helper(`strict.way.${vectors}`, ['i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, number, place, hash] = [0, 1, fn.local('i32'), fn.local('i64')];
+    const step = (): WasmFunction => {
+      // A multiplier of xxHash64.
+      fn.get(hash).op('i64.xor').i64(BigInt.asIntN(64, 0x9e3779b185ebca87n)).op('i64.mul').tee(hash);
+      return fn.i64(32n).op('i64.shr_u').get(hash).op('i64.xor').set(hash);
+    };
+    fn.get(number).op('i64.extend_i32_u');
+    step();
+    for (let at = 0; at < 16 * vectors; at += 8) {
+      fn.get(shadow).memory('i64.load', SHADOW_TRAIL + at);
+      step();
+    }
+    fn.get(hash)
       .op('i32.wrap_i64')
-      .i32(4)
-      .op('i32.shl');
-    fn.get(shadow).memory('i32.load', SHADOW_WAYS).op('i32.add').tee(place).memory('v128.load').get(way).op('v128.xor');
-    fn.op('v128.any_true').op('i32.eqz').get(place).get(way).memory('v128.store');
+      .i32(WAYS - 1)
+      .op('i32.and')
+      .i32(entryBytes(vectors))
+      .op('i32.mul');
+    fn.get(shadow).memory('i32.load', SHADOW_WAYS).op('i32.add').set(place);
+    for (let n = 0; n <= vectors; n++) {
+      fn.get(place).memory('v128.load', 16 * n);
+      if (n < vectors) fn.get(shadow).memory('v128.load', SHADOW_TRAIL + 16 * n);
+      else fn.get(number).op('i32x4.splat');
+      fn.op('v128.xor');
+      if (n > 0) fn.op('v128.or');
+    }
+    fn.op('v128.any_true').op('i32.eqz');
+    for (let n = 0; n <= vectors; n++) {
+      fn.get(place);
+      if (n < vectors) fn.get(shadow).memory('v128.load', SHADOW_TRAIL + 16 * n);
+      else fn.get(number).op('i32x4.splat');
+      fn.memory('v128.store', 16 * n);
+    }
   });
 }

@@ -451,9 +451,9 @@ export class WasmModule {
     return this.globals.length - 1;
   }
 
-  /** A mutable global of 128 bits that are 0; its index. */
-  vectorGlobal(): number {
-    return this.globals.push({ type: 'v128', words: [0, 0, 0, 0], isMutable: true }) - 1;
+  /** A mutable global of 128 bits, with a word in all lanes; its index. */
+  vectorGlobal(word: number): number {
+    return this.globals.push({ type: 'v128', words: [word, word, word, word], isMutable: true }) - 1;
   }
 
   /** The immutable global with a v128 constant; its index. */
