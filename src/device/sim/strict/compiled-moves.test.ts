@@ -137,11 +137,13 @@ s_waitcnt vmcnt(0) lgkmcnt(0)
 v_lshlrev_b32_e32 v12, 4, v12
 v_mov_b32_e32 v13, 0
 ${load.last === 7 ? 'global_store_dwordx4 v12, v[4:7], s[6:7]' : 'global_store_dwordx2 v12, v[4:5], s[6:7]'}`;
-        const [[strict, rules], [plain]] = [
+        const [[strict, rules], [plain], [interpreted]] = [
           await outputOf(target, code, 16 * written, 'compiled'),
           await outputOf(target, code, 16 * written, undefined),
+          await outputOf(target, code, 16 * written, 'interpreter'),
         ];
         expect(strict).toEqual(plain);
+        expect(plain).toEqual(interpreted);
         stopped += rules.length;
       },
     ),
