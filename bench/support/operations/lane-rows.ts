@@ -2,22 +2,7 @@
 import { AssemblyError } from '../../../src/asm/index.ts';
 import { kernelObject } from '../../../tests/support/kernel-source.ts';
 import { OWN, RESULTS, rowsOf } from './forms.ts';
-import type { Row } from './timing.ts';
-
-function row(section: string, name: string, line: (n: number) => string, more: Partial<Row> = {}): Row {
-  return {
-    section,
-    name,
-    target: 'gfx942',
-    line,
-    reads: name,
-    kind: 'ordinary',
-    offset: () => 0,
-    instructions: 1,
-    operations: 1,
-    ...more,
-  };
-}
+import { type Row, rowOf } from './timing.ts';
 
 const CONTROLS = [
   ...['quad_perm:[1,0,3,2]', 'quad_perm:[0,0,0,0]', 'row_shl:1', 'row_shr:8', 'row_ror:4', 'wave_shl:1', 'wave_shr:1'],
@@ -30,42 +15,42 @@ export function laneMoves(): Row[] {
   const [to, from] = [(n: number) => `v${RESULTS + 2 * n}`, (n: number) => `v${OWN + 2 * n}`];
   const gfx950 = { target: 'gfx950' } as const;
   return [
-    row(section, 'v_readlane_b32, constant', (n) => `v_readlane_b32 s22, ${from(n)}, 5`),
-    row(section, 'v_readlane_b32, scalar', (n) => `v_readlane_b32 s22, ${from(n)}, s10`),
-    row(section, 'v_writelane_b32', (n) => `v_writelane_b32 ${to(n)}, s10, 5`),
-    row(section, 'v_writelane_b32, scalar', (n) => `v_writelane_b32 ${to(n)}, 7, s10`),
-    row(section, 'v_readfirstlane_b32', (n) => `v_readfirstlane_b32 s22, ${from(n)}`),
+    rowOf(section, 'v_readlane_b32, constant', (n) => `v_readlane_b32 s22, ${from(n)}, 5`),
+    rowOf(section, 'v_readlane_b32, scalar', (n) => `v_readlane_b32 s22, ${from(n)}, s10`),
+    rowOf(section, 'v_writelane_b32', (n) => `v_writelane_b32 ${to(n)}, s10, 5`),
+    rowOf(section, 'v_writelane_b32, scalar', (n) => `v_writelane_b32 ${to(n)}, 7, s10`),
+    rowOf(section, 'v_readfirstlane_b32', (n) => `v_readfirstlane_b32 s22, ${from(n)}`),
     ...CONTROLS.flatMap((control) => [
-      row(
+      rowOf(
         section,
         `v_mov_b32_dpp ${control}`,
         (n) => `v_mov_b32_dpp ${to(n)}, ${from(n)} ${control} row_mask:0xf bank_mask:0xf`,
       ),
-      row(
+      rowOf(
         section,
         `v_add_f32_dpp ${control}`,
         (n) => `v_add_f32_dpp ${to(n)}, ${from(n)}, v4 ${control} row_mask:0xf bank_mask:0xf bound_ctrl:0`,
       ),
     ]),
-    row(
+    rowOf(
       section,
       'v_mov_b32_dpp row_mask:0xa',
       (n) => `v_mov_b32_dpp ${to(n)}, ${from(n)} row_bcast:15 row_mask:0xa bank_mask:0x3`,
     ),
-    row(
+    rowOf(
       section,
       'v_mov_b32_sdwa',
       (n) => `v_mov_b32_sdwa ${to(n)}, ${from(n)} dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_2`,
     ),
-    row(section, 'v_swap_b32', (n) => `v_swap_b32 ${to(n)}, ${from(n)}`),
-    row(section, 'v_accvgpr_read_b32', (n) => `v_accvgpr_read_b32 ${to(n)}, a${n}`),
-    row(section, 'v_accvgpr_write_b32', (n) => `v_accvgpr_write_b32 a${n}, ${from(n)}`),
-    row(section, 'v_accvgpr_mov_b32', (n) => `v_accvgpr_mov_b32 a${n}, a${32 + n}`),
-    row(section, 'v_mov_b32, indexed', (n) => `v_mov_b32_e32 ${to(n)}, v4`, {
+    rowOf(section, 'v_swap_b32', (n) => `v_swap_b32 ${to(n)}, ${from(n)}`),
+    rowOf(section, 'v_accvgpr_read_b32', (n) => `v_accvgpr_read_b32 ${to(n)}, a${n}`),
+    rowOf(section, 'v_accvgpr_write_b32', (n) => `v_accvgpr_write_b32 a${n}, ${from(n)}`),
+    rowOf(section, 'v_accvgpr_mov_b32', (n) => `v_accvgpr_mov_b32 a${n}, a${32 + n}`),
+    rowOf(section, 'v_mov_b32, indexed', (n) => `v_mov_b32_e32 ${to(n)}, v4`, {
       before: 's_mov_b32 s22, 2\ns_set_gpr_idx_on s22, gpr_idx(SRC0)',
     }),
-    row(section, 'v_permlane16_swap_b32 gfx950', (n) => `v_permlane16_swap_b32_e32 ${to(n)}, ${from(n)}`, gfx950),
-    row(section, 'v_permlane32_swap_b32 gfx950', (n) => `v_permlane32_swap_b32_e32 ${to(n)}, ${from(n)}`, gfx950),
+    rowOf(section, 'v_permlane16_swap_b32 gfx950', (n) => `v_permlane16_swap_b32_e32 ${to(n)}, ${from(n)}`, gfx950),
+    rowOf(section, 'v_permlane32_swap_b32 gfx950', (n) => `v_permlane32_swap_b32_e32 ${to(n)}, ${from(n)}`, gfx950),
   ];
 }
 
@@ -108,16 +93,16 @@ export function scalars(): Row[] {
   );
   const arithmetic = [...names].flatMap((name) => {
     const text = scalarText(name);
-    return text === undefined ? [] : [row(section, name, () => text)];
+    return text === undefined ? [] : [rowOf(section, name, () => text)];
   });
   const loads = [1, 2, 4, 8, 16].flatMap((dwords) => {
     const suffix = dwords === 1 ? 'dword' : `dwordx${dwords}`;
     const to = dwords === 1 ? 's24' : `s[24:${23 + dwords}]`;
     return [
-      row(section, `s_load_${suffix}`, () => `s_load_${suffix} ${to}, s[12:13], 0x0`),
-      row(section, `s_buffer_load_${suffix}`, () => `s_buffer_load_${suffix} ${to}, s[16:19], 0x0`),
+      rowOf(section, `s_load_${suffix}`, () => `s_load_${suffix} ${to}, s[12:13], 0x0`),
+      rowOf(section, `s_buffer_load_${suffix}`, () => `s_buffer_load_${suffix} ${to}, s[16:19], 0x0`),
     ];
   });
   const others = ['s_nop 0', 's_waitcnt lgkmcnt(0)', 's_memtime s[22:23]', 's_getreg_b32 s22, hwreg(HW_REG_MODE)'];
-  return [...arithmetic, ...loads, ...others.map((text) => row(section, text, () => text))];
+  return [...arithmetic, ...loads, ...others.map((text) => rowOf(section, text, () => text))];
 }

@@ -2,7 +2,7 @@
 // or all over the data. A dword of a lane is an operation.
 import type { TargetName } from '../../../src/isa/types.ts';
 import { OWN, RESULTS, THIRD } from './forms.ts';
-import type { Row } from './timing.ts';
+import { type Row, rowOf } from './timing.ts';
 
 const many = (n: number, dwords: number): string => (dwords === 1 ? `v${n}` : `v[${n}:${n + dwords - 1}]`);
 
@@ -18,18 +18,7 @@ function row(
   bytes: number,
   more: Partial<Row> = {},
 ): Row {
-  return {
-    section,
-    name,
-    target: 'gfx942',
-    line,
-    reads: name,
-    kind: 'ordinary',
-    offset: sideBySide(bytes),
-    instructions: 1,
-    operations,
-    ...more,
-  };
+  return rowOf(section, name, line, { offset: sideBySide(bytes), operations, ...more });
 }
 
 /** Suffix of loads and stores, dwords of the register and bytes. */

@@ -24,6 +24,22 @@ export interface Row {
   readonly operations: number;
 }
 
+/** A row of an instruction on gfx942, with ordinary values at one address, where `more` does not say otherwise. */
+export function rowOf(section: string, name: string, line: (n: number) => string, more: Partial<Row> = {}): Row {
+  return {
+    section,
+    name,
+    target: 'gfx942',
+    line,
+    reads: name,
+    kind: 'ordinary',
+    offset: () => 0,
+    instructions: 1,
+    operations: 1,
+    ...more,
+  };
+}
+
 export const UNROLL = 16;
 /** Bytes of the data that accesses reach, and of LDS and scratch. */
 export const DATA_BYTES = 32_768;

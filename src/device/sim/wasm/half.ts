@@ -40,6 +40,14 @@ export function decodeHighHalf(fn: WasmFunction): void {
   fn.release('v128', exponent);
 }
 
+/** Gives what is on the stack the signs of f32 values in a local. */
+function joinSign(fn: WasmFunction, x: number): void {
+  fn.get(x)
+    .v128(...splat(-0x80000000))
+    .op('v128.and')
+    .op('v128.or');
+}
+
 /** Pushes the values of such numbers in a local, where denormals are integers that count the smallest of them. */
 function decodeWithDenormals(fn: WasmFunction, m: number, exponent: number): void {
   const isDenormal = fn.local('v128');
@@ -54,10 +62,7 @@ function decodeWithDenormals(fn: WasmFunction, m: number, exponent: number): voi
     .v128(...splat((127 - 24 - 13) << 23))
     .op('f32x4.mul')
     .op('v128.or');
-  fn.get(m)
-    .v128(...splat(-0x80000000))
-    .op('v128.and')
-    .op('v128.or');
+  joinSign(fn, m);
   fn.release('v128', isDenormal);
 }
 
@@ -206,10 +211,7 @@ export function roundHalf(fn: WasmFunction, rounding: Rounding = 0): void {
     .v128(...splat((127 - 112) << 23))
     .op('f32x4.mul');
   // Zeros keep their sign.
-  fn.get(x)
-    .v128(...splat(-0x80000000))
-    .op('v128.and')
-    .op('v128.or');
+  joinSign(fn, x);
   fn.release('v128', x);
   fn.release('v128', power);
 }
@@ -240,10 +242,7 @@ export function truncateHalf(fn: WasmFunction): void {
     .v128(...splat(0x7f800000))
     .op('i32x4.lt_s')
     .op('v128.bitselect');
-  fn.get(x)
-    .v128(...splat(-0x80000000))
-    .op('v128.and')
-    .op('v128.or');
+  joinSign(fn, x);
   fn.release('v128', x);
   fn.release('v128', a);
 }

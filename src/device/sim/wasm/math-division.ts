@@ -137,6 +137,16 @@ function pushZeros(w: Writer, x: Halves, half: number): void {
   w.op('eq');
 }
 
+/** Locals that outlive the writer, with the lanes that are zero by half. */
+function zeroMasks(w: Writer, x: Halves): readonly number[] {
+  return w.format.halves.map((half) => {
+    const local = w.fn.local('v128');
+    pushZeros(w, x, half);
+    w.fn.set(local);
+    return local;
+  });
+}
+
 /**
  * For the code in line: pushes a mask that is not empty when some lane is scaled, its quotient's exponent or one of its operands being near
  * an end of the range. Zero numerators count for none; returns the locals with their masks by half.
@@ -146,12 +156,7 @@ export function pushNeedsScale(fn: WasmFunction, format: DivisionFormat, b: Halv
   const { unit, top } = w;
   const { farApart, bias, tiny } = w.format;
   const [fb, fc] = [w.fields(w.high(b)), w.fields(w.high(c))];
-  const zeros = w.format.halves.map((half) => {
-    const local = fn.local('v128');
-    pushZeros(w, c, half);
-    fn.set(local);
-    return local;
-  });
+  const zeros = zeroMasks(w, c);
   // A denominator is no denormal, and its reciprocal none.
   fn.get(fb);
   w.word(unit);
@@ -183,12 +188,7 @@ export function pushNeedsFixup(
   const w = new Writer(fn, format);
   const { unit, top } = w;
   const [fb, fc] = [w.fields(w.high(b)), w.fields(w.high(c))];
-  const zeros = w.format.halves.map((half) => {
-    const local = fn.local('v128');
-    pushZeros(w, c, half);
-    fn.set(local);
-    return local;
-  });
+  const zeros = zeroMasks(w, c);
   const isEnd = (field: number): void => {
     fn.get(field);
     w.word(unit);
