@@ -36,7 +36,8 @@ import {
   type TraceSection,
 } from './document.ts';
 import { combine, isKnown, known, type Measure, unknown } from './measure.ts';
-import { type Recording, type RecordingFinding, TIMING_REASONS, Timing } from './recording.ts';
+import { type Recording, TIMING_REASONS, Timing } from './recording.ts';
+import type { RecordingFinding } from './records.ts';
 
 export interface AnalyseOptions {
   /** Architecture when the recording does not tell. */

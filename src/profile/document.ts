@@ -8,7 +8,7 @@ import type { ClassSum } from './analysis/trace-features.ts';
 import type { CallEntry } from './calls.ts';
 import type { LaunchEntry } from './launch.ts';
 import type { Measure } from './measure.ts';
-import type { OtherSimdSum, ReportedMetric, WaveStates } from './recording.ts';
+import type { OtherSimdSum, ReportedMetric, WaveStates } from './records.ts';
 
 export const PROFILE_SCHEMA = 'wavesmith.profile';
 export const PROFILE_VERSION = '1.5';

@@ -59,6 +59,7 @@ export { findFiles } from './node/files.ts';
 export { detectFormat, type Loaded, type LoadOptions, loadProfile } from './node/load.ts';
 export { driveRocprofv3, profileCommands, shellLine } from './node/rocprofv3.ts';
 export { recordSimulated, type SimulatedProgram, simulatedTrace } from './readers/simulated.ts';
+export { Recording, TIMING_REASONS, Timing } from './recording.ts';
 export {
   type Agent,
   CopyTable,
@@ -67,18 +68,15 @@ export {
   type MeasuredRoofline,
   type OccupancyEvent,
   type OtherSimdSum,
-  Recording,
   type RecordingFinding,
   type ReportedMetric,
   type SampleLine,
   type SimulatedRun,
   type ThreadTrace,
-  TIMING_REASONS,
-  Timing,
   type TraceLine,
   type TraceWave,
   type WaveInstruction,
   type WaveStates,
-} from './recording.ts';
+} from './records.ts';
 export { LoadedCode } from './sqtt/code.ts';
 export { readSqtt, type SqttResult } from './sqtt/trace.ts';

@@ -1,7 +1,8 @@
 // The answer first: what was profiled, where the time went, and the changes that are worth most, each with its evidence.
 import type { AnswerSection, Change, CriticalPathSection, KernelEntry } from '../document.ts';
 import { combine, isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
-import type { Agent, Recording } from '../recording.ts';
+import type { Recording } from '../recording.ts';
+import type { Agent } from '../records.ts';
 import type { BottleneckClass } from './bottleneck-types.ts';
 import { launchedGroups } from './occupancy.ts';
 

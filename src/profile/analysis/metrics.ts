@@ -5,8 +5,9 @@ import { compile, parseExpression } from '../arch/expression.ts';
 import { type MetricFormula, metricsOf } from '../arch/metrics.ts';
 import type { CounterStore } from '../counters.ts';
 import { known, type Measure, unknown } from '../measure.ts';
-import type { Agent, Recording } from '../recording.ts';
+import type { Recording } from '../recording.ts';
 import { Timing } from '../recording.ts';
+import type { Agent } from '../records.ts';
 
 /** A metric compiled against one recording. */
 interface CompiledMetric {

@@ -1,6 +1,7 @@
 // What single dispatches contradict: a counter that wrapped, or was read too late, in one of a thousand dispatches does not show in their sum.
 import { CHIPS } from '../arch/chips.ts';
-import { type Agent, type Recording, Timing } from '../recording.ts';
+import { type Recording, Timing } from '../recording.ts';
+import type { Agent } from '../records.ts';
 import { wavesOf } from './launched-waves.ts';
 import { PARTS } from './plausible.ts';
 

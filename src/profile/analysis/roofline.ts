@@ -2,7 +2,7 @@
 // peaks measured by rocprof-compute where there are any, else from arch/chips.ts; both the one-operation and the packed FP32 roof are carried.
 import { CHIPS, hbmPeak, productArch, productHbmPeak } from '../arch/chips.ts';
 import { combine, isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
-import type { Agent, MeasuredRoofline } from '../recording.ts';
+import type { Agent, MeasuredRoofline } from '../records.ts';
 import { commonCover, type MetricSum } from './metrics.ts';
 
 export const LEVELS = ['HBM', 'L2', 'L1', 'LDS'] as const;

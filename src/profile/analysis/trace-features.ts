@@ -4,7 +4,7 @@
 import type { InstructionRow } from '../../isa/index.ts';
 import { known, type Measure, unknown } from '../measure.ts';
 import { STALL_REASONS } from '../readers/att.ts';
-import type { ThreadTrace, TraceLine, TraceWave } from '../recording.ts';
+import type { ThreadTrace, TraceLine, TraceWave } from '../records.ts';
 import { lineCategory, rowOf } from '../sqtt/code.ts';
 
 export const CLASSES = [

@@ -1,7 +1,8 @@
 // Peaks that are of another extent than the work: those of a whole package, of which an agent is one partition, and those of one of several
 // devices that were measured.
 import { packageXccs, productArch } from '../arch/chips.ts';
-import type { Agent, Recording } from '../recording.ts';
+import type { Recording } from '../recording.ts';
+import type { Agent } from '../records.ts';
 
 /** How far the HBM peaks of measured devices may be apart: those of one model differ by less. */
 const ALIKE = 0.05;

@@ -1,7 +1,7 @@
 // A thread trace as the `ui_output_…` folder that rocprofv3 --att writes, for viewers of those and for our own reader (readers/att.ts).
 // Source: rocprofiler-sdk source/lib/att-tool (code.cpp, wave.cpp, occupancy.cpp, filenames).
 import { STATES, TOKEN_TYPES } from '../readers/att.ts';
-import type { ThreadTrace, TraceWave } from '../recording.ts';
+import type { ThreadTrace, TraceWave } from '../records.ts';
 
 const HEADER = 'ISA, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle';
 

@@ -3,7 +3,8 @@
 // Source: rocprofiler-compute src/utils/analysis_orm.py. The meaning of its roofline rows changed between versions (totals, later
 // GFLOP/s and intensities in the same columns), so they are shown as reported and enter no formula.
 import { WavesmithError } from '../../base/index.ts';
-import { type Recording, type SampleLine, Timing } from '../recording.ts';
+import { type Recording, Timing } from '../recording.ts';
+import type { SampleLine } from '../records.ts';
 import { dirName } from '../source.ts';
 import type { SqlDatabase, SqlValue } from './rocpd.ts';
 import { applySysinfo, measuredRoofline } from './rocprof-compute.ts';

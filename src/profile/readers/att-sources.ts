@@ -1,7 +1,8 @@
 // Source lines of a thread trace from the copies that rocprofv3 puts into its folder: `snapshots.json` is a tree of folder names with
 // the names of the copies as leaves. Source: rocprofiler-sdk source/lib/att-tool/code.cpp.
 import { WavesmithError } from '../../base/index.ts';
-import type { Recording, TraceLine } from '../recording.ts';
+import type { Recording } from '../recording.ts';
+import type { TraceLine } from '../records.ts';
 import { baseName, type ProfileFile, readWhole } from '../source.ts';
 
 const MAX_TREE = 4 << 20;

@@ -3,16 +3,16 @@
 // rocprof-compute-viewer (wave states). On gfx9 latency = stall + issue.
 import { WavesmithError } from '../../base/index.ts';
 import { f64 } from '../columns.ts';
+import type { Recording } from '../recording.ts';
 import type {
   OccupancyEvent,
   OtherSimdSum,
-  Recording,
   ThreadTrace,
   TraceLine,
   TraceWave,
   WaveInstruction,
   WaveStates,
-} from '../recording.ts';
+} from '../records.ts';
 import { type ByteSource, baseName, dirName, type ProfileFile } from '../source.ts';
 import { readSourceCopies } from './att-sources.ts';
 import { readCsv } from './csv.ts';

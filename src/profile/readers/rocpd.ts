@@ -3,7 +3,8 @@
 // Source: rocprofiler-sdk source/share/rocprofiler-sdk-rocpd/rocpd_tables.sql.
 import { WavesmithError } from '../../base/index.ts';
 import { RowsById } from '../columns.ts';
-import { type Launch, type Recording, Timing } from '../recording.ts';
+import { type Recording, Timing } from '../recording.ts';
+import type { Launch } from '../records.ts';
 import { baseName, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { processKey } from './file-process.ts';

@@ -1,7 +1,8 @@
 // rocprof-compute workload folders: sysinfo.csv, pmc_perf.csv (one wide row per dispatch, per-channel columns), one file
 // per SQ level counter, roofline.csv. Source: rocm-systems projects/rocprofiler-compute, src/utils/utils.py and parser.py.
 // Omniperf 1 and rocprof before version 3 write the same with other column names (`KernelName`, `grd`, `BeginNs`).
-import { type MeasuredRoofline, type Recording, Timing } from '../recording.ts';
+import { type Recording, Timing } from '../recording.ts';
+import type { MeasuredRoofline } from '../records.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, readCsv } from './csv.ts';
 import { badRow, counterCell, reportEmpty, reportTiming, textProblems } from './rocprofv3-csv.ts';

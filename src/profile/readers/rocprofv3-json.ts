@@ -1,6 +1,7 @@
 // rocprofv3 JSON (`<pid>_results.json`), streamed record by record. Source: rocprofiler-sdk source/lib/output/generateJSON.cpp.
 import { RowsById } from '../columns.ts';
-import { CONFIG_NUMBERS, type Launch, type Recording, Timing } from '../recording.ts';
+import { CONFIG_NUMBERS, type Recording, Timing } from '../recording.ts';
+import type { Launch } from '../records.ts';
 import { type ByteSource, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { processKey } from './file-process.ts';

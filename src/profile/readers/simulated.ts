@@ -2,7 +2,8 @@
 // the timing model, when it ran under one; else they are unknown, for how long a simulator takes says nothing about a GPU.
 // Source: src/runtime/profiler.ts (the same fields, by structure).
 import { isTargetName, targetInfo } from '../../isa/table/targets.ts';
-import { Recording, type ThreadTrace, Timing, type TraceWave } from '../recording.ts';
+import { Recording, Timing } from '../recording.ts';
+import type { ThreadTrace, TraceWave } from '../records.ts';
 import { lineCategory, rowOf } from '../sqtt/code.ts';
 import { kernelName } from './values.ts';
 

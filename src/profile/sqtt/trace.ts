@@ -3,7 +3,7 @@
 //
 // A raw thread trace file to a ThreadTrace: waves decoded, stitched to code where given, summed per instruction.
 import { kernelName } from '../readers/values.ts';
-import type { OccupancyEvent, ThreadTrace, TraceLine, TraceWave, WaveInstruction } from '../recording.ts';
+import type { OccupancyEvent, ThreadTrace, TraceLine, TraceWave, WaveInstruction } from '../records.ts';
 import type { ByteSource } from '../source.ts';
 import { type CodeLine, inferBases, type LoadedCode } from './code.ts';
 import { HEADER_BYTES } from './layout.ts';

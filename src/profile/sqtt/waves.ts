@@ -1,7 +1,7 @@
 // Tokens to waves: which instruction issued when, how long it stalled and how long it took, and the state of the wave.
 // Source: rocprof-trace-decoder source/gfx9/gfx9wave.cpp. An instruction's latency contains its stall; what is left of a
 // wave's time is idle. Only the target CU reports instructions; all CUs of the shader engine report wave starts and ends.
-import type { OccupancyEvent } from '../recording.ts';
+import type { OccupancyEvent } from '../records.ts';
 import { Misc, Token } from './layout.ts';
 import type { SqttHeader, TokenSink } from './tokens.ts';
 
