@@ -199,7 +199,7 @@ export const PROFILE_RULES = {
   },
   'profile/joined-passes': {
     severity: 'note',
-    title: 'Files of several processes in one folder are of runs of one program, one after the other: they are joined',
+    title: 'Files are of several runs of one program, one after the other: their dispatches are joined',
     source: SOURCES.rocprofv3,
     advice: 'Nothing has to be done if they are. Give the runs in folders of their own if they are not.',
   },

@@ -6,6 +6,7 @@ import { Clock, Timing } from './clock.ts';
 import { NumbersTable, RowsById, StringTable } from './columns.ts';
 import { CounterStore } from './counters.ts';
 import { type AgentFacts, Machines } from './machines.ts';
+import { PassNumbers } from './pairing.ts';
 import { kernelName, kernelSymbol, truncatedName } from './readers/values.ts';
 import {
   type Agent,
@@ -58,6 +59,7 @@ export class Recording {
   /** Clock domains by label; see `DispatchTable.domain`. */
   readonly domains = new StringTable();
   readonly machines = new Machines();
+  readonly passNumbers = new PassNumbers();
   /** Clock domains whose times are of runs that collected counters: the profiler then puts gaps between dispatches. */
   readonly serialised = new Set<number>();
   /** Folders and names of processes (`processKey`), with a NUL between, of which there is a trace of dispatches. */

@@ -19,8 +19,9 @@ import { isSqtt } from '../sqtt/tokens.ts';
 import { readSqtt, type SqttResult } from '../sqtt/trace.ts';
 import { wideEncoding } from './encoding.ts';
 import { type DiskFile, findFiles } from './files.ts';
+import { pairPasses } from './pair-passes.ts';
 import { joinPasses } from './passes.ts';
-import { placeRuns } from './runs.ts';
+import { placeRuns, tellsRun } from './runs.ts';
 import { isSqlite, withDatabase } from './sqlite.ts';
 import { logProblem } from './wal.ts';
 
@@ -122,7 +123,13 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   const codeFiles = byFormat.filter((entry) => entry.format === 'code-object').map((entry) => entry.file);
   const codes = hasSqtt ? loadCode(codeFiles, recording) : [];
   const sqtt: SqttResult[] = [];
+  let isPaired = false;
   for (const { file, format } of byFormat) {
+    // The machines of files are known once what describes agents has been read.
+    if (!isPaired && tellsRun({ format })) {
+      pairPasses(byFormat, recording);
+      isPaired = true;
+    }
     const folder = dirName(file.path);
     let used = true;
     let read = format;

@@ -1,11 +1,12 @@
 // Runs of one program in one folder. `rocprofv3 --kernel-trace -d out` and then `rocprofv3 --pmc … -d out` write into the same folder, with
 // the number of each process in the names: the dispatches of the second are those of the first, and count once.
+
 import { processKey } from '../readers/file-process.ts';
 import { runFolder } from '../readers/rocpd.ts';
 import type { Recording } from '../recording.ts';
 import { baseName, dirName } from '../source.ts';
 import type { DiskFile } from './files.ts';
-import { lookAt, lookInto, newRun, type Run, tellsRun } from './runs.ts';
+import { lookAt, lookInto, newRun, type Run, ranAlike, tellsRun } from './runs.ts';
 
 /** Processes of a folder that are compared with each other. */
 const MAX_PROCESSES = 256;
@@ -86,6 +87,7 @@ function isPass(a: Process, b: Process): boolean {
   if (RANK.test(a.key) && RANK.test(b.key)) return false;
   const isSame = a.run.counters.size === b.run.counters.size && [...a.run.counters].every((x) => b.run.counters.has(x));
   if (isSame) return false;
+  if (ranAlike(a.run, b.run)) return true;
   const common = [...a.run.kernels].filter(([id]) => b.run.kernels.has(id));
   return common.length > 0 && common.every(([id, name]) => b.run.kernels.get(id) === name);
 }

@@ -1,6 +1,7 @@
 // Which folders of the input are of other processes, machines or runs than their siblings. Passes of one program run one after the other and
 // collect different counters: folders of which that is not so are no passes, whatever their names are.
 import { WavesmithError } from '../../base/index.ts';
+import { launchedAlike } from '../pairing.ts';
 import { isAnalysisDatabase } from '../readers/analysis-db.ts';
 import { readCsv } from '../readers/csv.ts';
 import { rocpdProcesses, runFolder } from '../readers/rocpd.ts';
@@ -9,6 +10,7 @@ import { kernelName, number, truncatedName } from '../readers/values.ts';
 import type { Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import type { DiskFile } from './files.ts';
+import { launchesOfAll } from './launch-files.ts';
 import { withDatabase } from './sqlite.ts';
 
 /** Bytes at the beginning and at the end of a table that are looked at. */
@@ -23,9 +25,13 @@ const MAX_FOLDERS = 1024;
 /** Folders that rocprofv3 makes for the passes of a program. */
 const PASS = /^(?:pmc|pass)[_-]?[0-9]+$/i;
 
+/** Whether a folder is one that rocprofv3 makes for a pass, or within one. */
+export const isPassFolder = (folder: string): boolean => folder.split('/').some((name) => PASS.test(name));
+
 /** What files say of the run that they are of. */
 export interface Run {
   readonly folder: string;
+  readonly entries: { readonly file: DiskFile; readonly format: string }[];
   readonly pids: Set<string>;
   /** First start and last end; NaN where there are none. */
   first: number;
@@ -42,7 +48,9 @@ export interface Run {
 export const tellsRun = ({ format }: { readonly format: string }): boolean => Object.hasOwn(LOOK, format);
 
 /** Adds what a file says to its run. */
-export function lookAt({ file, format }: { readonly file: DiskFile; readonly format: string }, run: Run): void {
+export function lookAt(entry: { readonly file: DiskFile; readonly format: string }, run: Run): void {
+  const { file, format } = entry;
+  run.entries.push(entry);
   try {
     LOOK[format](file, run);
   } catch (error) {
@@ -95,7 +103,7 @@ export function placeRuns(files: readonly { readonly file: DiskFile; readonly fo
 /** A run of which nothing is known yet. */
 export function newRun(folder: string): Run {
   const none = { first: Number.NaN, last: Number.NaN, hasTrace: false, hasOthers: false };
-  return { folder, pids: new Set(), ...none, counters: new Set(), kernels: new Map() };
+  return { folder, entries: [], pids: new Set(), ...none, counters: new Set(), kernels: new Map() };
 }
 
 /** The names in which two folders part, where neither is within the other nor of a pass. */
@@ -113,11 +121,16 @@ function difference(a: Run, b: Run): string | undefined {
   if (a.first === b.first || a.last === b.last) return undefined;
   if (a.first < b.last && b.first < a.last) return 'at once';
   if (a.hasOthers || b.hasOthers) return undefined;
-  if (differs(a, b)) return 'ran other kernels under the same numbers';
   const isSame = a.counters.size === b.counters.size && [...a.counters].every((name) => b.counters.has(name));
+  if (differs(a, b) && (isSame || !ranAlike(a, b))) return 'ran other kernels under the same numbers';
   if (!isSame) return undefined;
   if (a.counters.size > 0) return 'hold the same counters';
   return a.hasTrace && b.hasTrace ? 'hold a trace without counters each' : undefined;
+}
+
+/** Whether two runs launched the same kernels with the same sizes as often, under whatever numbers. */
+export function ranAlike(a: Run, b: Run): boolean {
+  return launchedAlike(launchesOfAll(a.entries), launchesOfAll(b.entries));
 }
 
 /** Whether most dispatches of one number are of different kernels. */

@@ -3,6 +3,7 @@
 // Source: rocprofiler-sdk source/share/rocprofiler-sdk-rocpd/rocpd_tables.sql.
 import { WavesmithError } from '../../base/index.ts';
 import { RowsById } from '../columns.ts';
+import { NO_PARTNER } from '../pairing.ts';
 import { type Recording, Timing } from '../recording.ts';
 import type { Launch } from '../records.ts';
 import { baseName, dirName } from '../source.ts';
@@ -141,6 +142,8 @@ class Reader {
   private readonly domains = new Map<number, number>();
   /** Columns that tables lack, as `table.column`: reported once, and not again for each row. */
   private readonly lacking = new Set<string>();
+  /** Events of dispatches that no other pass has. */
+  private readonly unpaired = new RowsById();
   private readonly symbols = new Map<
     number,
     { kernel: number; lds: number; scratch: number; vgpr: number; agpr: number; sgpr: number }
@@ -380,6 +383,7 @@ class Reader {
     const d = this.r.dispatches;
     const launches = new Map<string, Launch & { readonly domain: number }>();
     const firstRow = d.length;
+    const numberOf = this.r.passNumbers.ofFile(this.file);
     if (!this.has('kernel_dispatch')) return byEvent;
     const [own, shared] = [this.columns('kernel_dispatch', OWN), this.columns('kernel_dispatch', SHARED)];
     for (const row of this.db.keyed(`rocpd_kernel_dispatch${this.suffix}`, own, shared)) {
@@ -391,7 +395,11 @@ class Reader {
       }
       const { start, end, state } = this.r.clock.interval(row.own[2], row.own[3]);
       const { kernel, process, domain } = launch;
-      const dispatchId = this.whole('kernel_dispatch', 'dispatch_id', row.own[1]);
+      const dispatchId = numberOf(this.whole('kernel_dispatch', 'dispatch_id', row.own[1]));
+      if (dispatchId === NO_PARTNER) {
+        this.unpaired.add(num(row.own[0]), 0);
+        continue;
+      }
       const one = { domain, process, dispatchId, kernel, start, end, state };
       const before = this.r.tracedBefore(one, firstRow, this.file);
       const event = num(row.own[0]);
@@ -418,6 +426,7 @@ class Reader {
       if (sample !== null) continue;
       const row = byEvent.find(num(event));
       const name = names.get(num(pmc));
+      if (row === undefined && this.unpaired.find(num(event)) !== undefined) continue;
       if (row !== undefined) this.r.serialised.add(this.r.dispatches.domain.get(row));
       if (row === undefined || name === undefined || !isCount(value)) {
         orphans++;

@@ -2,6 +2,7 @@
 // Source: rocprofiler-sdk source/lib/output/generateCSV.cpp; ROCm 6.2 files lack some columns.
 import { StringTable } from '../columns.ts';
 import type { AgentFacts } from '../machines.ts';
+import { NO_PARTNER } from '../pairing.ts';
 import { type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, type RowHandler, readCsv, readCsvRows } from './csv.ts';
@@ -192,6 +193,7 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
   const machine = r.machines.ofFolder(folder);
   const domain = r.machineDomain(machine);
   const numbers = new Float64Array(config.length);
+  const numberOf = r.passNumbers.ofFile(file);
   const width = h.names.length;
   const d = r.dispatches;
   const firstRow = d.length;
@@ -207,7 +209,8 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
     if (row.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     if (copies !== undefined && row.text(at.name) === '') return copies(row);
     const { start, end, state } = r.clock.interval(row.value(at.start), row.value(at.end));
-    const dispatchId = row.count(at.dispatch);
+    const dispatchId = numberOf(row.count(at.dispatch));
+    if (dispatchId === NO_PARTNER) return;
     const kernel = row.id(kernels, at.name);
     const pid = row.id(pids, at.pid);
     const process =
@@ -277,6 +280,7 @@ function counterCollection(
   const folder = dirName(file);
   const machine = r.machines.ofFolder(folder);
   const domain = r.machineDomain(machine);
+  const numberOf = r.passNumbers.ofFile(file);
   const d = r.dispatches;
   const firstRow = d.length;
   if (listed) {
@@ -305,8 +309,10 @@ function counterCollection(
   }
   return (row) => {
     if (row.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    const dispatchId = row.count(at.dispatch);
-    if (dispatchId < 0) return badRow(r, file, 'the dispatch id is not a number');
+    const told = row.count(at.dispatch);
+    if (told < 0) return badRow(r, file, 'the dispatch id is not a number');
+    const dispatchId = numberOf(told);
+    if (dispatchId === NO_PARTNER) return;
     const counter = counterNames.get(row.id(counters, at.counter));
     if (counter === '') return badRow(r, file, 'the counter has no name');
     const digits = row.digits(at.value);

@@ -1,5 +1,6 @@
 // rocprofv3 JSON (`<pid>_results.json`), streamed record by record. Source: rocprofiler-sdk source/lib/output/generateJSON.cpp.
 import { RowsById } from '../columns.ts';
+import { NO_PARTNER } from '../pairing.ts';
 import { CONFIG_NUMBERS, type Recording, Timing } from '../recording.ts';
 import type { Launch } from '../records.ts';
 import { type ByteSource, dirName } from '../source.ts';
@@ -158,12 +159,15 @@ class Reader {
   /** Rows from here on are of this file. */
   private readonly firstRow: number;
   private readonly rowOfDispatch = new RowsById();
+  /** The number that a dispatch has in the first pass. */
+  private readonly numberOf: (id: number) => number;
   private readonly pendingSamples: { dispatch: number; sample: Parameters<typeof addSample>[1] }[] = [];
 
   constructor(file: string, r: Recording) {
     this.file = file;
     this.r = r;
     this.firstRow = r.dispatches.length;
+    this.numberOf = r.passNumbers.ofFile(file);
   }
 
   value(section: string, kind: string, value: Json): void {
@@ -303,7 +307,7 @@ class Reader {
       end,
       state,
       domain: this.domain,
-      dispatchId: num(membersOf(info).dispatch_id),
+      dispatchId: this.numberOf(num(membersOf(info).dispatch_id)),
       correlation: num(membersOf(correlation_id).internal),
     });
   }
@@ -401,7 +405,8 @@ class Reader {
     this.r.serialised.add(this.domain);
     this.r.indexAll();
     const symbol = this.symbols.get(num(member(info, 'kernel_id')));
-    const id = num(member(info, 'dispatch_id'));
+    const id = this.numberOf(num(member(info, 'dispatch_id')));
+    if (id === NO_PARTNER) return;
     const found = this.r.findDispatch(this.domain, this.process, id, symbol?.kernel ?? -1);
     if (found === undefined && this.isOfOtherKernel(id)) return;
     if (found !== undefined) {
@@ -437,12 +442,13 @@ class Reader {
       if (this.isOfCopy(kind, info, value)) return;
       this.r.indexAll();
       const { kernel_id, dispatch_id } = membersOf(info);
-      const [symbol, id] = [this.symbols.get(num(kernel_id)), num(dispatch_id)];
+      const [symbol, id] = [this.symbols.get(num(kernel_id)), this.numberOf(num(dispatch_id))];
+      if (id === NO_PARTNER) return;
       const found = this.r.findDispatch(this.domain, this.process, id, symbol?.kernel ?? -1);
       if (found !== undefined && found < this.firstRow) this.r.reportTwice(this.file, 'Dispatches');
       if (found === undefined && this.isOfOtherKernel(id)) return;
       const row = found ?? this.dispatch(info, value);
-      this.rowOfDispatch.add(id, row);
+      this.rowOfDispatch.add(num(dispatch_id), row);
     } else if (kind === 'memory_copy') this.copy(value);
     else if (kind === 'memory_allocation' || kind === 'scratch_memory') {
       const key = this.operation(value);
