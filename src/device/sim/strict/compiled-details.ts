@@ -143,7 +143,7 @@ export function pushCell(fn: WasmFunction, page: number, at: number): WasmFuncti
 }
 
 /** Sets where the details of a page are to what `push` leaves, in its record and in the quick table. */
-function setDetails(fn: WasmFunction, page: number, push: () => void): void {
+export function setDetails(fn: WasmFunction, page: number, push: () => void): void {
   const value = fn.local('i32');
   push();
   fn.set(value);

@@ -1,11 +1,22 @@
 // Compiled code notes four lanes at a time whose dwords of global memory do not follow each other, where the page's details (race-details.ts)
-// say only who reads, or only who writes, and all bytes are written. What is the same for all lanes of an instruction is read once.
+// say only who reads, or only who writes, or its reads are logged (read-log.ts), and all bytes are written. What is the same for all lanes of an instruction is read once.
 import type { WasmFunction } from '../wasm/emit.ts';
 import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { TO_WRITER } from './compiled-details.ts';
 import { eventFunction, pushEvents } from './compiled-events.ts';
-import { BYTES, HOLDS, HOLDS_READS, HOLDS_STORES, MANY_GROUPS_SHIFT, MANY_WAVES, MARKS, PAGE } from './race-details.ts';
+import { LogWriter } from './compiled-log.ts';
+import {
+  BYTES,
+  HOLDS,
+  HOLDS_READS,
+  HOLDS_STORES,
+  LOGGED,
+  MANY_GROUPS_SHIFT,
+  MANY_WAVES,
+  MARKS,
+  PAGE,
+} from './race-details.ts';
 import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
@@ -34,6 +45,8 @@ export class GlobalQuads {
   private readonly group: number;
   private readonly now: number;
   private readonly marks: number;
+  /** Of loads. */
+  private readonly log: LogWriter | undefined;
 
   /** In front of all lanes. */
   constructor(f: Frame, shadow: number, pc: number, isWrite: boolean) {
@@ -49,6 +62,7 @@ export class GlobalQuads {
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(this.count).i32(2).op('i32.shl');
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(this.quick);
     fn.v128(0, 0, 0, 0).set(this.mine);
+    this.log = isWrite ? undefined : new LogWriter(code, shadow, pc);
   }
 
   /**
@@ -56,9 +70,8 @@ export class GlobalQuads {
    * has had one of the dwords; with `seesLanes` also when two of the vector are the same.
    */
   note(all: number, slow: Label, seesLanes: boolean): void {
-    const { fn, isWrite, old, next, mine } = this;
+    const { fn, old, next } = this;
     const { code } = this.f;
-    const side = isWrite ? HOLDS_STORES : HOLDS_READS;
     fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true');
     code.brIf(slow);
     fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').tee(next);
@@ -67,6 +80,24 @@ export class GlobalQuads {
     fn.get(next).i32(2).op('i32x4.shl').get(this.quick).op('i32x4.splat').op('i32x4.add').set(next);
     this.extract(next, this.places);
     this.gather(old, this.places, 0);
+    if (this.log === undefined) this.noteDetails(all, slow, seesLanes);
+    else {
+      const { log } = this;
+      fn.get(old);
+      this.splat(LOGGED);
+      fn.op('i32x4.eq').op('i32x4.all_true');
+      code.if(
+        () => log.write(() => fn.get(all), slow),
+        () => this.noteDetails(all, slow, seesLanes),
+      );
+    }
+  }
+
+  /** The same where the pages' records are by dword; `old` has what the quick table says of them. */
+  private noteDetails(all: number, slow: Label, seesLanes: boolean): void {
+    const { fn, isWrite, old, next, mine } = this;
+    const { code } = this.f;
+    const side = isWrite ? HOLDS_STORES : HOLDS_READS;
     this.splat(HOLDS);
     fn.get(old).op('v128.and');
     this.splat(side);

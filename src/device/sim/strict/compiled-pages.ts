@@ -3,7 +3,8 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { detailFunction, type GlobalAccess, openFunction } from './compiled-details.ts';
 import { LineWriter } from './compiled-lines.ts';
-import { PAGE, PAGE_DETAILS } from './race-details.ts';
+import { beginLogFunction, logRunFunction } from './compiled-log.ts';
+import { LOGGED, PAGE, PAGE_DETAILS } from './race-details.ts';
 import {
   LINE,
   LINE_BITS,
@@ -32,11 +33,25 @@ const QUAD = 4;
  */
 export function pageFunction(module: WasmModule, kind: GlobalAccess): WasmFunction {
   const name = `strict.pages.${kind}`;
-  const details = detailFunction(module, kind);
-  const open = openFunction(module);
+  const helpers = {
+    details: detailFunction(module, kind),
+    open: openFunction(module),
+    beginLog: beginLogFunction(module),
+    logRun: logRunFunction(module),
+  };
   return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
-    new PageWriter(fn, kind, details, open).write();
+    new PageWriter(fn, kind, helpers).write();
   });
+}
+
+interface PageHelpers {
+  /** Notes what lies in a page whose records are by dword. */
+  readonly details: WasmFunction;
+  /** Makes records by dword. */
+  readonly open: WasmFunction;
+  /** Makes the reads of a page logged ones, and logs them. */
+  readonly beginLog: WasmFunction;
+  readonly logRun: WasmFunction;
 }
 
 class PageWriter {
@@ -44,10 +59,7 @@ class PageWriter {
   private readonly code: Code;
   private readonly kind: GlobalAccess;
   private readonly isWrite: boolean;
-  /** Notes what lies in a page whose records are by dword. */
-  private readonly details: WasmFunction;
-  /** Makes records by dword. */
-  private readonly open: WasmFunction;
+  private readonly helpers: PageHelpers;
   private readonly shadow = 0;
   private readonly at = 1;
   private readonly bytes = 2;
@@ -66,10 +78,9 @@ class PageWriter {
   private readonly mask: number;
   private readonly lines: LineWriter;
 
-  constructor(fn: WasmFunction, kind: GlobalAccess, details: WasmFunction, open: WasmFunction) {
+  constructor(fn: WasmFunction, kind: GlobalAccess, helpers: PageHelpers) {
     this.fn = fn;
-    this.open = open;
-    this.details = details;
+    this.helpers = helpers;
     this.code = new Code(fn);
     this.kind = kind;
     this.isWrite = kind === 'store';
@@ -105,7 +116,7 @@ class PageWriter {
           .memory('i32.load', 4 * PAGE_DETAILS)
           .op('i32.eqz');
         code.brIf(isByLine);
-        this.noteDetails();
+        this.notePage();
         fn.get(bytes);
         code.brIf(again);
         fn.i32(1).return();
@@ -118,7 +129,11 @@ class PageWriter {
         code.brIf(again);
         fn.i32(1).return();
       });
-      fn.get(shadow).get(page).call(this.open).op('i32.eqz');
+      if (!this.isWrite) {
+        fn.get(shadow).get(page).call(this.helpers.beginLog);
+        code.brIf(again);
+      }
+      fn.get(shadow).get(page).call(this.helpers.open).op('i32.eqz');
       this.leave();
       code.br(again);
     });
@@ -192,9 +207,9 @@ class PageWriter {
     });
   }
 
-  /** What lies in a page whose records are by dword. */
-  private noteDetails(): void {
-    const { fn, shadow, at, bytes, pc, page } = this;
+  /** What lies in a page whose records are by dword, or whose reads are logged. */
+  private notePage(): void {
+    const { fn, code, shadow, at, bytes, pc, page } = this;
     const count = this.local();
     fn.i32(PAGE_BYTES)
       .get(at)
@@ -203,9 +218,22 @@ class PageWriter {
       .op('i32.sub')
       .tee(count);
     fn.get(bytes).get(count).get(bytes).op('i32.lt_u').select().set(count);
-    fn.get(shadow).get(at).get(count).get(pc);
-    fn.get(page).call(this.details).op('i32.eqz');
-    this.leave();
+    fn.get(page)
+      .memory('i32.load', 4 * PAGE_DETAILS)
+      .i32(LOGGED)
+      .op('i32.eq');
+    code.if(
+      () => {
+        if (this.isWrite) fn.i32(1);
+        else fn.get(shadow).get(at).get(count).get(pc).call(this.helpers.logRun).op('i32.eqz');
+        this.leave();
+      },
+      () => {
+        fn.get(shadow).get(at).get(count).get(pc);
+        fn.get(page).call(this.helpers.details).op('i32.eqz');
+        this.leave();
+      },
+    );
     this.advance(() => fn.get(count));
     fn.release('i32', count);
   }

@@ -6,7 +6,7 @@ import { CellWriter, type GlobalAccess, pushCell, TO_WRITER } from './compiled-d
 import { eventFunction } from './compiled-events.ts';
 import { LineWriter } from './compiled-lines.ts';
 import { pageFunction } from './compiled-pages.ts';
-import { BYTES, HOLDS, HOLDS_READS, HOLDS_STORES, PAGE, PAGE_DETAILS } from './race-details.ts';
+import { BYTES, HOLDS, HOLDS_READS, HOLDS_STORES, LOGGED, PAGE, PAGE_DETAILS } from './race-details.ts';
 import {
   LINE,
   LINE_BITS,
@@ -285,7 +285,11 @@ class LaneWriter {
     code.if(
       () => {
         if (bytes > DWORD) code.br(slow);
-        else this.noteCell(next);
+        else {
+          fn.get(this.place).i32(LOGGED).op('i32.eq');
+          code.brIf(slow);
+          this.noteCell(next);
+        }
       },
       () => {
         if (bytes < DWORD) code.br(slow);

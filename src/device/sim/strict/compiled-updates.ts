@@ -5,7 +5,7 @@ import { Code } from '../wasm/memory/code.ts';
 import { CellWriter, noteNext, openFunction } from './compiled-details.ts';
 import { eventFunction } from './compiled-events.ts';
 import { LDS_UPDATED } from './lds.ts';
-import { PAGE_DETAILS } from './race-details.ts';
+import { LOGGED, PAGE_DETAILS } from './race-details.ts';
 import { PAGE_WRITTEN } from './race-page.ts';
 import { SHADOW_LDS, SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
 
@@ -48,6 +48,11 @@ export function updateFunction(module: WasmModule, element: number): WasmFunctio
         fn.get(shadow).get(page).call(open).op('i32.eqz');
         leave();
       });
+      fn.get(page)
+        .memory('i32.load', 4 * PAGE_DETAILS)
+        .i32(LOGGED)
+        .op('i32.eq');
+      leave();
       fn.get(page)
         .memory('i32.load', 4 * PAGE_WRITTEN)
         .set(written);

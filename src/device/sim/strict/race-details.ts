@@ -37,7 +37,10 @@ export const MANY_WAVES = 0x100;
 /** All of a word but the event. */
 export const MARKS = (1 << EVENT_SHIFT) - 1;
 
-/** Word of a page's record: where its details are in wasm memory, 0 where compiled code does not see any; HOLDS_STORES and HOLDS_READS beside it. */
+/**
+ * Word of a page's record: where its details are in wasm memory, 0 where compiled code does not see any; HOLDS_STORES and HOLDS_READS beside it; or
+ * LOGGED.
+ */
 export const PAGE_DETAILS = 1;
 /** Word of a page's record: where a copy of PAGE_DETAILS is, in the quick table (race-pages.ts); 0 for none. */
 export const PAGE_QUICK = 2;
@@ -45,6 +48,8 @@ export const PAGE_QUICK = 2;
 export const HOLDS_STORES = 1;
 export const HOLDS_READS = 2;
 export const HOLDS = HOLDS_STORES | HOLDS_READS;
+/** In place of where the details are: nobody has stored to the page, and its reads are in the log (read-log.ts) as long as that is so. */
+export const LOGGED = 4;
 
 const WORDS = 4;
 
@@ -138,6 +143,17 @@ export class RaceDetails {
     const groups = marks & MANY_UPDATE_GROUPS;
     if (this.writerEpoch(dword) !== epoch) return groups;
     return groups | (writer === actor ? marks & MANY_UPDATE_WAVES : MANY_UPDATE_WAVES);
+  }
+
+  /** Bytes from `from` on are read, as long as nobody has stored to the page. */
+  read(who: Toucher, from: number, bytes: number): void {
+    const event = this.event(who, false);
+    const end = from + bytes;
+    for (let dword = from >> 2; 4 * dword < end; dword++) {
+      const first = Math.max(0, from - 4 * dword);
+      const mask = BYTES & (BYTES << first) & (BYTES >> Math.max(0, 4 * dword + 4 - end));
+      this.setReader(dword, event, this.marksOfRead(dword, who, mask));
+    }
   }
 
   /** Reads of dwords that nobody else has written since a barrier; false at the first one of others, which is left to the closer look. */

@@ -5,6 +5,7 @@ import {
   BYTES,
   DETAILS_WORDS,
   HOLDS,
+  LOGGED,
   MANY_GROUPS,
   MANY_WAVES,
   PAGE,
@@ -24,6 +25,9 @@ export const LINES = PAGE / LINE;
 export const EVENTS_HEAD = -32;
 export const POOL_NEXT = -16;
 export const POOL_END = -12;
+// Where the next entry of the log of reads is (read-log.ts), and from where on there is no room for one.
+export const LOG_NEXT = -8;
+export const LOG_END = -4;
 
 // Where the fields of a page's lines begin in its record (i32 words of wasm memory, which compiled code reads and writes too).
 /** Word 0: where the bits of its written bytes are in wasm memory; 0 when all are written. Word 1 is PAGE_DETAILS (race-details.ts). */
@@ -56,6 +60,8 @@ export interface DetailRoom {
   setQuick(at: number, value: number): void;
   /** Words of details where compiled code does not see them. */
   hidden(): Uint32Array;
+  /** Puts the reads of the log into the details of their pages: no page is LOGGED then. */
+  unlog(): void;
 }
 
 /** Details in memory of their own. */
@@ -72,6 +78,9 @@ export function ownRoom(): DetailRoom {
       const words = new Uint32Array(DETAILS_WORDS);
       all.push(words);
       return words;
+    },
+    unlog: () => {
+      throw new Error('there is no log');
     },
   };
 }
@@ -94,6 +103,7 @@ export class RacePage {
 
   /** The records by dword, when there are any; compiled code may have made them. */
   private get known(): RaceDetails | undefined {
+    if (this.words[PAGE_DETAILS] === LOGGED) this.room.unlog();
     const at = (this.words[PAGE_DETAILS] as number) & ~HOLDS;
     if (this.details === undefined && at !== 0) this.details = this.over(this.room.at(at));
     return this.details;
@@ -101,6 +111,7 @@ export class RacePage {
 
   /** Whether somebody has stored to a dword, or to its line as far as that is known. */
   isStored(dword: number): boolean {
+    if (this.words[PAGE_DETAILS] === LOGGED) return false;
     const { known } = this;
     if (known !== undefined) return known.writer(dword) !== 0;
     return this.words[LINE_WRITER + (dword >> LINE_SHIFT)] !== 0;
@@ -195,6 +206,11 @@ export class RacePage {
       const at = this.words[PAGE_DETAILS] as number;
       if (at !== 0 && (at & side) === 0) this.setDetails(at | side);
     });
+  }
+
+  /** The page is LOGGED no longer: its lines say what they said before. */
+  leaveLogged(): void {
+    if (this.words[PAGE_DETAILS] === LOGGED) this.setDetails(0);
   }
 
   private setDetails(value: number): void {

@@ -3,14 +3,30 @@
 import { gpuWindow, PAGE as PAGE_BYTES } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
+import { type Unlog, unlogOf } from './compiled-unlog.ts';
 import { DETAILS_SIZE, DETAILS_WORDS, PAGE_QUICK } from './race-details.ts';
 import { RaceEvents } from './race-events.ts';
-import { type DetailRoom, EVENTS_HEAD, PAGE_WORDS, PAGE_WRITTEN, POOL_END, POOL_NEXT, RacePage } from './race-page.ts';
+import {
+  type DetailRoom,
+  EVENTS_HEAD,
+  LOG_NEXT,
+  PAGE_WORDS,
+  PAGE_WRITTEN,
+  POOL_END,
+  POOL_NEXT,
+  RacePage,
+} from './race-page.ts';
+import { LOG_ENTRY, LOG_TOGETHER, loggedReads } from './read-log.ts';
+import { SHADOW_CLEARED, SHADOW_PAGES } from './registers.ts';
 
 /** Records made at a time. */
 const BATCH = 64;
 /** Bytes of device memory whose accesses are followed; a page of 4 KiB costs up to 11 KiB and its events. */
 const MAX_TRACKED = 2 ** 28;
+/** Bytes of the log of reads (read-log.ts); only what is used is touched. */
+const LOG_BYTES = 2 ** 26;
+/** Compiled code that puts a log into the records has to be compiled the first time. */
+const LONG_LOG = 2 ** 14;
 /** Bytes of records by dword that are kept where compiled code sees them; TypeScript looks at what has further ones. */
 const MAX_DETAILED = 2 ** 28;
 /** Pages for whose records by dword there is room from the start; each further pool is twice as large, up to the most. Only what is used is touched. */
@@ -23,6 +39,9 @@ const MOST_POOL = 1024;
  */
 const SKEW = 33 * 64;
 
+/** By memory. */
+const UNLOG = new WeakMap<WebAssembly.Memory, Unlog>();
+
 export class RacePages {
   private readonly memory: DeviceMemory;
   /** By page of the window. */
@@ -32,6 +51,14 @@ export class RacePages {
   /** POOL_NEXT and POOL_END: the room from which records by dword are taken; who takes some clears them. */
   private readonly pool: Uint32Array;
   private poolPages = FIRST_POOL;
+  /** LOG_NEXT and LOG_END. */
+  private readonly log: Uint32Array;
+  private logAt = 0;
+  private readonly longLog: number;
+  /** What unlogQuickly has in place of a wavefront's shadow. */
+  private shadow: Uint8Array | undefined;
+  /** By where they are in the table: who has records by dword that compiled code does not see keeps them here. */
+  private readonly opened = new Map<number, RacePage>();
   private readonly reserved: Uint8Array[] = [];
   /** The room of all pools; what lies behind POOL_NEXT of the last one is not used. */
   private readonly pools: { readonly at: number; readonly size: number }[] = [];
@@ -45,8 +72,10 @@ export class RacePages {
   /** Accesses were made to memory that is not followed. */
   isTruncated = false;
 
-  constructor(memory: DeviceMemory) {
+  /** `longLog`: bytes of a log from which on compiled code puts it into the records. */
+  constructor(memory: DeviceMemory, longLog = LONG_LOG) {
     this.memory = memory;
+    this.longLog = longLog;
     const pages = Math.ceil(memory.wasm.buffer.byteLength / PAGE_BYTES);
     const bytes = memory.reserve(2 * 4 * pages - EVENTS_HEAD, 'strict mode');
     this.reserved.push(bytes);
@@ -54,6 +83,7 @@ export class RacePages {
     this.table = new Uint32Array(bytes.buffer, at, pages);
     this.quick = new Uint32Array(bytes.buffer, at + 4 * pages, pages);
     this.pool = new Uint32Array(bytes.buffer, at + POOL_NEXT, 1 + (POOL_END - POOL_NEXT) / 4);
+    this.log = new Uint32Array(bytes.buffer, at + LOG_NEXT, 2);
     let events: RaceEvents;
     try {
       events = this.events(at + EVENTS_HEAD);
@@ -73,8 +103,62 @@ export class RacePages {
         this.hidden.push(words);
         return words;
       },
+      unlog: () => this.unlog(),
     };
     this.fillPool();
+    this.beginLog();
+  }
+
+  private beginLog(): void {
+    const bytes = this.memory.tryReserveUncleared(LOG_BYTES);
+    if (bytes === undefined) return;
+    this.reserved.push(bytes);
+    this.logAt = bytes.byteOffset;
+    this.log.set([this.logAt, this.logAt + LOG_BYTES - LOG_TOGETHER * LOG_ENTRY]);
+  }
+
+  /** Puts the reads of the log into the details of their pages; a log that was full is not used again. */
+  private unlog(): void {
+    const { log, logAt } = this;
+    const [next, end] = log as unknown as [number, number];
+    const from = next - logAt < this.longLog ? logAt : this.unlogQuickly(logAt, next);
+    const pages = new Map<number, RacePage>();
+    for (const { who, at, bytes } of loggedReads(new Uint32Array(this.memory.wasm.buffer, from, (next - from) / 4))) {
+      const index = Math.floor(at / PAGE_BYTES);
+      let page = pages.get(index);
+      if (page === undefined) {
+        page = this.unlogged(index);
+        pages.set(index, page);
+      }
+      page.detailed.read(who, at % PAGE_BYTES, bytes);
+    }
+    log.set(next >= end ? [0, 0] : [logAt, end]);
+  }
+
+  /** The same by compiled code, as far as it gets; returns where the entries begin that are left. */
+  private unlogQuickly(from: number, next: number): number {
+    if (this.shadow === undefined) {
+      this.shadow = this.memory.tryReserve(SHADOW_CLEARED);
+      if (this.shadow === undefined) return from;
+      this.reserved.push(this.shadow);
+    }
+    const { table, shadow, memory } = this;
+    new Uint32Array(memory.wasm.buffer, shadow.byteOffset + SHADOW_PAGES, 2).set([table.byteOffset, table.length]);
+    let unlog = UNLOG.get(memory.wasm);
+    if (unlog === undefined) {
+      unlog = unlogOf(memory.wasm);
+      UNLOG.set(memory.wasm, unlog);
+    }
+    return unlog(shadow.byteOffset, from, next) >>> 0;
+  }
+
+  /** The record of a page whose reads are in the log; it has details from now on. */
+  private unlogged(index: number): RacePage {
+    const page = this.pageAt(index);
+    page.leaveLogged();
+    void page.detailed;
+    if (page.isHidden) this.closeAt(index);
+    return page;
   }
 
   private events(head: number): RaceEvents {
@@ -122,8 +206,7 @@ export class RacePages {
     const first = (region.base - gpuWindow.base) / PAGE_BYTES + index;
     const isSeen = written === undefined || this.memory.holds(written);
     const isWindow = isSeen && region.base === gpuWindow.base + region.offset && first < this.table.length;
-    const known = isWindow ? (this.table[first] as number) : 0;
-    if (known !== 0) return this.at(known);
+    if (isWindow && (this.opened.has(first) || this.table[first] !== 0)) return this.pageAt(first);
     if (this.trackedBytes >= MAX_TRACKED) {
       this.isTruncated = true;
       return undefined;
@@ -142,11 +225,18 @@ export class RacePages {
       if (written === undefined) record[PAGE_QUICK] = this.quick.byteOffset + 4 * (first + n);
       else record[PAGE_WRITTEN] = written.byteOffset + ((index + n) * PAGE_BYTES) / 8;
     }
-    return this.at(records.byteOffset);
+    return this.pageAt(first);
   }
 
-  private at(offset: number): RacePage {
-    return new RacePage(new Uint32Array(this.memory.wasm.buffer, offset, PAGE_WORDS), this.room);
+  /** The record of a page that is in the table, or has been. */
+  private pageAt(index: number): RacePage {
+    let page = this.opened.get(index);
+    if (page === undefined) {
+      const at = this.table[index] as number;
+      page = new RacePage(new Uint32Array(this.memory.wasm.buffer, at, PAGE_WORDS), this.room);
+      this.opened.set(index, page);
+    }
+    return page;
   }
 
   /** Room for further records by dword; false when there is none. */
@@ -178,9 +268,12 @@ export class RacePages {
   /** TypeScript is to look at each access of page `index` of an allocation from now on. */
   close(region: Region, index: number): void {
     const at = (region.base - gpuWindow.base) / PAGE_BYTES + index;
-    if (at < 0 || at >= this.table.length) return;
-    this.table[at] = 0;
-    this.quick[at] = 0;
+    if (at >= 0 && at < this.table.length) this.closeAt(at);
+  }
+
+  private closeAt(index: number): void {
+    this.table[index] = 0;
+    this.quick[index] = 0;
   }
 
   /** The dispatch is over. */

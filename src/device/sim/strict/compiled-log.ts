@@ -1,0 +1,97 @@
+// Compiled code writes the log of reads (read-log.ts).
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { Code, type Label } from '../wasm/memory/code.ts';
+import { setDetails } from './compiled-details.ts';
+import { LOGGED, PAGE_QUICK } from './race-details.ts';
+import { LINE_WRITER, LINES, LOG_END, LOG_NEXT } from './race-page.ts';
+import { LOG_ENTRY, LOG_READER, LOG_RUN } from './read-log.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES } from './registers.ts';
+
+const TO_END = LOG_END - LOG_NEXT;
+
+/** Leaves where LOG_NEXT is. */
+function pushLog(fn: WasmFunction, shadow: number): WasmFunction {
+  return fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(LOG_NEXT).op('i32.add');
+}
+
+/** Writes entries; its locals are of the function being written. */
+export class LogWriter {
+  private readonly code: Code;
+  private readonly shadow: number;
+  private readonly pc: number;
+  private readonly head: number;
+  private readonly next: number;
+  /** Behind the last entry that has been written by this function; 0 before. */
+  private readonly last: number;
+
+  /** In front of what may write entries. */
+  constructor(code: Code, shadow: number, pc: number) {
+    [this.code, this.shadow, this.pc] = [code, shadow, pc];
+    const local = (): number => code.local('i32');
+    [this.head, this.next, this.last] = [local(), local(), local()];
+    pushLog(code.fn, shadow).set(this.head).i32(0).set(this.last);
+  }
+
+  /** Writes the entry that `push` leaves as a vector, or goes to `full`. */
+  write(push: () => void, full: Label): void {
+    const { code, head, next, last, shadow } = this;
+    const { fn } = code;
+    fn.get(head).memory('i32.load').tee(next).get(head).memory('i32.load', TO_END).op('i32.ge_u');
+    code.brIf(full);
+    fn.get(next).get(last).op('i32.ne');
+    code.if(() => {
+      fn.get(next);
+      fn.get(this.pc).i32(LOG_READER).op('i32.or').op('i32x4.splat');
+      fn.get(shadow).memory('i32.load', SHADOW_ACTOR).lane('i32x4.replace_lane', 1);
+      fn.get(shadow).memory('i32.load', SHADOW_EPOCH).lane('i32x4.replace_lane', 2);
+      fn.memory('v128.store').get(next).i32(LOG_ENTRY).op('i32.add').set(next);
+    });
+    fn.get(next);
+    push();
+    fn.memory('v128.store');
+    fn.get(head).get(next).i32(LOG_ENTRY).op('i32.add').tee(last).memory('i32.store');
+  }
+}
+
+/** (shadow, offset in wasm memory, bytes, place in the image) → 1 when a read of bytes of one page has been logged, 0 when the log is full. */
+export function logRunFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.log.run', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const code = new Code(fn);
+    const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
+    const log = new LogWriter(code, shadow, pc);
+    code.block((full) => {
+      log.write(() => {
+        fn.i32(LOG_RUN).op('i32x4.splat').get(at).lane('i32x4.replace_lane', 1);
+        fn.get(bytes).lane('i32x4.replace_lane', 2);
+      }, full);
+      fn.i32(1).return();
+    });
+    fn.i32(0);
+  });
+}
+
+/**
+ * (shadow, the record of a page without details) → 1 when its reads are logged from now on: all its bytes have been written before the dispatch,
+ * nobody has stored to it, and there is room in the log.
+ */
+export function beginLogFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.log.begin', ['i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, page] = [0, 1] as const;
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
+    const head = fn.local('i32');
+    fn.get(page)
+      .memory('i32.load', 4 * PAGE_QUICK)
+      .op('i32.eqz');
+    pushLog(fn, shadow).tee(head).memory('i32.load');
+    fn.get(head).memory('i32.load', TO_END).op('i32.ge_u').op('i32.or');
+    leave();
+    for (let line = 0; line < LINES; line += 4) {
+      fn.get(page).memory('v128.load', 4 * (LINE_WRITER + line));
+      if (line > 0) fn.op('v128.or');
+    }
+    fn.op('v128.any_true');
+    leave();
+    setDetails(fn, page, () => fn.i32(LOGGED));
+    fn.i32(1);
+  });
+}

@@ -1,0 +1,106 @@
+// A module of its own that puts the log of reads (read-log.ts) into the records of dwords: most dispatches never need it.
+import { MAX_WASM_PAGES } from '../state/layout.ts';
+import { WasmModule } from '../wasm/emit.ts';
+import { Code } from '../wasm/memory/code.ts';
+import { openFunction, setDetails } from './compiled-details.ts';
+import { pageFunction } from './compiled-pages.ts';
+import { lanesFunction } from './compiled-scattered.ts';
+import { LOGGED, PAGE_DETAILS } from './race-details.ts';
+import { LOG_ENTRY, LOG_READER, LOG_RUN } from './read-log.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES } from './registers.ts';
+
+const DWORD = 4;
+
+/**
+ * Takes a shadow (registers.ts) that only has the table of pages, and where the log begins and ends, as offsets in wasm memory. Returns where the
+ * entries begin that are not in the records: the end of the log, or who reads where there is no room for records or events.
+ */
+export type Unlog = (shadow: number, from: number, end: number) => number;
+
+/** What does that for a memory. */
+export function unlogOf(memory: WebAssembly.Memory): Unlog {
+  const shared = !(memory.buffer instanceof ArrayBuffer);
+  const module = new WasmModule({ module: 'host', name: 'memory', initial: 0, maximum: MAX_WASM_PAGES, shared });
+  const open = openFunction(module);
+  const pages = pageFunction(module, 'load');
+  const lanes = lanesFunction(module, 'load', DWORD, 4);
+  const unlog = module.helper('strict.unlog', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const code = new Code(fn);
+    const [shadow, at, end] = [0, 1, 2] as const;
+    const local = (): number => fn.local('i32');
+    const [reader, pc, page] = [local(), local(), local()];
+    const entry = fn.local('v128');
+    const pushWord = (n: number): void => {
+      fn.get(entry).lane('i32x4.extract_lane', n);
+    };
+    /** Leaves the function when the i32 on the stack is 0. */
+    const leave = (): void => {
+      fn.op('i32.eqz').if().get(reader).return().end();
+    };
+    /** The page of an offset has records by dword. */
+    const openPage = (n: number): void => {
+      fn.get(shadow).memory('i32.load', SHADOW_PAGES);
+      pushWord(n);
+      fn.i32(12).op('i32.shr_u').i32(2).op('i32.shl').op('i32.add').memory('i32.load').tee(page);
+      fn.memory('i32.load', 4 * PAGE_DETAILS)
+        .i32(LOGGED)
+        .op('i32.eq');
+      code.if(() => {
+        setDetails(fn, page, () => fn.i32(0));
+        fn.get(shadow).get(page).call(open);
+        leave();
+      });
+    };
+    code.block((done) => {
+      code.loop((again) => {
+        fn.get(at).get(end).op('i32.ge_u');
+        code.brIf(done);
+        fn.get(at).memory('v128.load').set(entry);
+        pushWord(0);
+        fn.i32(LOG_READER).op('i32.and');
+        code.if(
+          () => {
+            fn.get(at).set(reader);
+            pushWord(0);
+            fn.i32(~LOG_READER).op('i32.and').set(pc);
+            for (const [n, word] of [
+              [1, SHADOW_ACTOR],
+              [2, SHADOW_EPOCH],
+            ] as const) {
+              fn.get(shadow);
+              pushWord(n);
+              fn.memory('i32.store', word);
+            }
+          },
+          () => {
+            pushWord(0);
+            fn.i32(LOG_RUN).op('i32.eq');
+            code.if(
+              () => {
+                openPage(1);
+                fn.get(shadow);
+                pushWord(1);
+                pushWord(2);
+                fn.get(pc).call(pages);
+                leave();
+              },
+              () => {
+                for (let lane = 0; lane < 4; lane++) openPage(lane);
+                fn.get(shadow);
+                for (let lane = 0; lane < 4; lane++) pushWord(lane);
+                fn.get(pc).call(lanes);
+                leave();
+              },
+            );
+          },
+        );
+        fn.get(at).i32(LOG_ENTRY).op('i32.add').set(at);
+        code.br(again);
+      });
+    });
+    fn.get(end);
+  });
+  module.export('unlog', unlog);
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { host: { memory } });
+  return exports.unlog as unknown as Unlog;
+}

@@ -1,0 +1,226 @@
+// Logging reads changes nothing that is known of who touched which bytes when.
+import { describe, expect, it } from 'vitest';
+import fc from '../../../../tests/support/fast-check.ts';
+import { strictFindings } from '../../../../tests/support/strict.ts';
+import { gpuWindow } from '../state/layout.ts';
+import { DeviceMemory } from '../state/memory.ts';
+import { WasmModule } from '../wasm/emit.ts';
+import { Code } from '../wasm/memory/code.ts';
+import { LogWriter } from './compiled-log.ts';
+import { pageFunction } from './compiled-pages.ts';
+import { lanesFunction } from './compiled-scattered.ts';
+import { LOGGED, MARKS, PAGE, PAGE_DETAILS } from './race-details.ts';
+import { actorOf, EVENT_SHIFT, type Toucher } from './race-events.ts';
+import { LOG_END, LOG_NEXT, type RacePage } from './race-page.ts';
+import { RacePages } from './race-pages.ts';
+import { LOG_ENTRY } from './read-log.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
+
+const PAGE_BYTES = 4 * PAGE;
+const PAGE_COUNT = 3;
+const SIZES = [1, 2, 4, 8, 16] as const;
+
+type Kind = 'load' | 'store' | 'scalar';
+
+interface Step extends Toucher {
+  readonly kind: Kind;
+  /** Bytes of each of four lanes, or 0: `run` bytes from the first one on. */
+  readonly bytes: number;
+  readonly lanes: readonly number[];
+  readonly run: number;
+}
+
+/** Few wavefronts and workgroups, so that they meet; few stores, so that there is something in the log. */
+const history = fc
+  .array(
+    fc.record({
+      group: fc.nat(1),
+      wave: fc.nat(1),
+      barrier: fc.nat(5).map((n) => n === 0),
+      kind: fc.constantFrom<Kind>('load', 'load', 'load', 'load', 'scalar', 'store'),
+      bytes: fc.constantFrom(0, 4, 4, ...SIZES),
+      page: fc.nat(PAGE_COUNT - 1),
+      lanes: fc.tuple(...Array.from({ length: 4 }, () => fc.nat(80))),
+      run: fc.constantFrom(4, 64, 256, 512, PAGE_BYTES),
+    }),
+    { minLength: 4, maxLength: 30 },
+  )
+  .map((steps) => {
+    const epochs = [0, 0];
+    return steps.map(({ group, wave, barrier, kind, bytes, page, lanes, run }, i): Step => {
+      if (barrier) epochs[group] = (epochs[group] as number) + 1;
+      const unit = kind === 'scalar' || bytes === 0 ? 4 : bytes;
+      // Lanes of a store with bytes in common are not its business.
+      const apart = lanes.map((n, lane) => (kind === 'store' ? (lanes[0] as number) + lane : n));
+      return {
+        actor: actorOf(group, wave),
+        epoch: epochs[group] as number,
+        store: i,
+        pc: 4 * i,
+        kind,
+        bytes: kind === 'scalar' ? 0 : bytes,
+        lanes: apart.map((n) => page * PAGE_BYTES + unit * n),
+        run: kind === 'scalar' ? Math.min(run, 64) : run,
+      };
+    });
+  });
+
+function compiled(memory: DeviceMemory): WebAssembly.Exports {
+  const module = new WasmModule({ module: 'env', name: 'memory', initial: 1, maximum: 65536, shared: memory.isShared });
+  for (const kind of ['load', 'store', 'scalar'] as const) module.export(kind, pageFunction(module, kind));
+  for (const kind of ['load', 'store'] as const) {
+    for (const bytes of SIZES) module.export(`${kind}${bytes}`, lanesFunction(module, kind, bytes, 4));
+  }
+  // As the lanes of a load are logged where they are looked at.
+  const fn = module.helper('quad', ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (quad) => {
+    const code = new Code(quad);
+    const log = new LogWriter(code, 0, 5);
+    code.block((full) => {
+      log.write(() => {
+        quad.get(1).op('i32x4.splat');
+        for (const lane of [1, 2, 3]) quad.get(1 + lane).lane('i32x4.replace_lane', lane);
+      }, full);
+      quad.i32(1).return();
+    });
+    quad.i32(0);
+  });
+  module.export('quad', fn);
+  return new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { env: { memory: memory.wasm } }).exports;
+}
+
+describe('the log of reads', () => {
+  const memory = new DeviceMemory();
+  const region = memory.alloc(PAGE_COUNT * PAGE_BYTES, 'buffer');
+  const first = region.base - gpuWindow.base;
+  const shadow = memory.reserve(65_536, 'shadow');
+  const exports = compiled(memory);
+  const words = (): Uint32Array => new Uint32Array(memory.wasm.buffer);
+
+  /**
+   * What is known after the steps; `room`: entries of the log; `longLog`: bytes of it from which on compiled code puts it into the records. Counts
+   * steps of pages whose reads are logged.
+   */
+  function known(
+    steps: readonly Step[],
+    room: number,
+    longLog: number,
+  ): { readonly said: string[]; readonly logged: number } {
+    const pages = new RacePages(memory, longLog);
+    const table = pages.table.byteOffset;
+    const at = shadow.byteOffset;
+    words().fill(0, at / 4, at / 4 + shadow.length / 4);
+    words().set([pages.table.byteOffset, pages.table.length], (at + SHADOW_PAGES) / 4);
+    expect(SHADOW_PAGE_COUNT).toBe(SHADOW_PAGES + 4);
+    const next = words()[(table + LOG_NEXT) / 4] as number;
+    words()[(table + LOG_END) / 4] = room === 0 ? 0 : next + LOG_ENTRY * room;
+    const opened = Array.from({ length: PAGE_COUNT }, (_, n) => pages.open(region, n, undefined) as RacePage);
+    const details = (page: number): number =>
+      words()[((pages.table[first / PAGE_BYTES + page] as number) + 4 * PAGE_DETAILS) / 4] as number;
+    let logged = 0;
+    try {
+      const answers = steps.map(({ actor, epoch, store, pc, kind, bytes, lanes, run }) => {
+        words().set([actor, epoch], (at + SHADOW_ACTOR) / 4);
+        expect(SHADOW_EPOCH).toBe(SHADOW_ACTOR + 4);
+        words()[(at + SHADOW_STORES) / 4] = store;
+        const places = lanes.map((lane) => first + lane);
+        const page = Math.floor((lanes[0] as number) / PAGE_BYTES);
+        const isLogged = details(page) === LOGGED;
+        if (isLogged) logged++;
+        const call = (name: string, ...parameters: number[]): boolean =>
+          (exports[name] as (...all: number[]) => number)(at, ...parameters, pc) === 1;
+        const end = Math.min((lanes[0] as number) + run, PAGE_COUNT * PAGE_BYTES);
+        const note = (): boolean => {
+          if (bytes === 0) return call(kind, places[0] as number, end - (lanes[0] as number));
+          if (isLogged && kind === 'load' && bytes === 4 && call('quad', ...places)) return true;
+          return call(`${kind}${bytes}`, ...places);
+        };
+        if (note()) return true;
+        // TypeScript looks at the records.
+        for (const [n, one] of opened.entries()) if (details(n) === LOGGED) void one.detailed;
+        return note();
+      });
+      const said = opened.map((page) =>
+        [...page.detailed.words]
+          .map((word, n) => {
+            const event = 4 * (word >>> EVENT_SHIFT);
+            const { events } = page.detailed as unknown as { events: { words: Uint32Array } };
+            return word === 0 ? '' : `${n}: ${word & MARKS} ${events.words.slice(event, event + 4).join(' ')}`;
+          })
+          .filter((text) => text !== '')
+          .join(),
+      );
+      return { said: [answers.join(), ...said], logged };
+    } finally {
+      pages.release();
+    }
+  }
+
+  it('says what the records would say, however long it is', () => {
+    let logged = 0;
+    fc.assert(
+      fc.property(history, fc.constantFrom(2, 9, 1000), fc.constantFrom(0, 4096), (steps, room, longLog) => {
+        const with_ = known(steps, room, longLog);
+        logged += with_.logged;
+        expect(with_.said).toEqual(known(steps, 0, 0).said);
+      }),
+      { numRuns: 300 },
+    );
+    expect(logged).toBeGreaterThan(300);
+  });
+});
+
+/** The dword of each lane of a workgroup: which ones depends on all of them. */
+interface Lanes {
+  readonly factor: number;
+  readonly group: number;
+  readonly more: number;
+}
+
+const lanes = fc.record({
+  factor: fc.constantFrom(2, 3, 5, 37, 129),
+  group: fc.constantFrom(0, 1, 64, 512),
+  more: fc.nat(1023),
+});
+
+/** v5: their offsets in so much of a page. */
+const offsets = ({ factor, group, more }: Lanes, last: number): string => `v_mul_u32_u24_e32 v5, ${factor}, v0
+v_add_u32_e32 v5, ${more}, v5
+s_mul_i32 s8, s2, ${group}
+v_add_u32_e32 v5, s8, v5
+v_and_b32_e32 v5, ${last}, v5
+v_lshlrev_b32_e32 v5, 2, v5`;
+
+describe('reads in the log', () => {
+  it('race with later stores as on the interpreter', async () => {
+    let [races, right] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(lanes, { minLength: 1, maxLength: 5 }),
+        lanes,
+        fc.boolean(),
+        fc.boolean(),
+        async (loads, store, isApart, waits) => {
+          const own = { factor: 1, group: 128, more: 512 };
+          const code = [
+            ...loads.map(
+              (one) => `${offsets(one, isApart ? 511 : 1023)}\nglobal_load_dword v6, v5, s[4:5]\ns_waitcnt vmcnt(0)`,
+            ),
+            ...(waits ? ['s_barrier'] : []),
+            `${offsets(isApart ? own : store, 1023)}\nglobal_store_dword v5, v6, s[4:5]`,
+          ].join('\n');
+          const found = async (engine: 'compiled' | 'interpreter') => {
+            const options = { engine, bufferBytes: PAGE_BYTES, grid: [2, 1, 1], block: [128, 1, 1] } as const;
+            return (await strictFindings(code, options)).map(({ rule, place }) => [rule, place]);
+          };
+          const compiledFindings = await found('compiled');
+          expect(compiledFindings).toEqual(await found('interpreter'));
+          if (compiledFindings.length > 0) races++;
+          else right++;
+        },
+      ),
+      { numRuns: 60 },
+    );
+    expect(races).toBeGreaterThan(5);
+    expect(right).toBeGreaterThan(5);
+  });
+});
