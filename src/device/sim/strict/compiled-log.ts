@@ -3,7 +3,7 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { setDetails } from './compiled-details.ts';
 import { LOGGED, PAGE_QUICK } from './race-details.ts';
-import { LINE_WRITER, LINES, LOG_END, LOG_NEXT } from './race-page.ts';
+import { LINE_WRITER, LINES, LOG_END, LOG_NEXT, PAGE_STORED } from './race-page.ts';
 import { LOG_ENTRY, LOG_READER, LOG_RUN } from './read-log.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES } from './registers.ts';
 
@@ -77,11 +77,15 @@ export function logRunFunction(module: WasmModule): WasmFunction {
 export function beginLogFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.log.begin', ['i32', 'i32'], ['i32'], (fn) => {
     const [shadow, page] = [0, 1] as const;
+    const code = new Code(fn);
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
     const head = fn.local('i32');
     fn.get(page)
       .memory('i32.load', 4 * PAGE_QUICK)
-      .op('i32.eqz');
+      .op('i32.eqz')
+      .get(page)
+      .memory('i32.load', 4 * PAGE_STORED)
+      .op('i32.or');
     pushLog(fn, shadow).tee(head).memory('i32.load');
     fn.get(head).memory('i32.load', TO_END).op('i32.ge_u').op('i32.or');
     leave();
@@ -90,7 +94,14 @@ export function beginLogFunction(module: WasmModule): WasmFunction {
       if (line > 0) fn.op('v128.or');
     }
     fn.op('v128.any_true');
-    leave();
+    code.if(() =>
+      fn
+        .get(page)
+        .i32(1)
+        .memory('i32.store', 4 * PAGE_STORED)
+        .i32(0)
+        .return(),
+    );
     setDetails(fn, page, () => fn.i32(LOGGED));
     fn.i32(1);
   });

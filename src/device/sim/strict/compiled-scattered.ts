@@ -5,6 +5,7 @@ import { Code, type Label } from '../wasm/memory/code.ts';
 import { CellWriter, type GlobalAccess, pushCell, TO_WRITER } from './compiled-details.ts';
 import { eventFunction } from './compiled-events.ts';
 import { LineWriter } from './compiled-lines.ts';
+import { beginLogFunction } from './compiled-log.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { BYTES, HOLDS, HOLDS_READS, HOLDS_STORES, LOGGED, PAGE, PAGE_DETAILS } from './race-details.ts';
 import {
@@ -19,6 +20,7 @@ import {
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
   LINES,
+  PAGE_STORED,
   PAGE_WRITTEN,
 } from './race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
@@ -37,10 +39,11 @@ export function lanesFunction(module: WasmModule, kind: GlobalAccess, bytes: num
   const name = `strict.lanes${lanes}.${kind}.${bytes}`;
   const pages = pageFunction(module, kind);
   const event = eventFunction(module);
+  const beginLog = beginLogFunction(module);
   const lane = lanes === 1 ? undefined : lanesFunction(module, kind, bytes, 1);
   const parameters = Array.from({ length: lanes + 2 }, () => 'i32' as const);
   return module.helper(name, parameters, ['i32'], (fn) =>
-    new LaneWriter(fn, kind, bytes, lanes, { pages, event, lane }).write(),
+    new LaneWriter(fn, kind, bytes, lanes, { pages, event, beginLog, lane }).write(),
   );
 }
 
@@ -51,6 +54,7 @@ class LaneWriter {
   private readonly bytes: number;
   private readonly pages: WasmFunction;
   private readonly event: WasmFunction;
+  private readonly beginLog: WasmFunction;
   /** Does the same for one lane. */
   private readonly lane: WasmFunction | undefined;
   private readonly shadow = 0;
@@ -82,7 +86,12 @@ class LaneWriter {
     kind: GlobalAccess,
     bytes: number,
     lanes: number,
-    helpers: { readonly pages: WasmFunction; readonly event: WasmFunction; readonly lane: WasmFunction | undefined },
+    helpers: {
+      readonly pages: WasmFunction;
+      readonly event: WasmFunction;
+      readonly beginLog: WasmFunction;
+      readonly lane: WasmFunction | undefined;
+    },
   ) {
     this.fn = fn;
     this.lanes = Array.from({ length: lanes }, (_, n) => this.at + n);
@@ -92,6 +101,7 @@ class LaneWriter {
     this.bytes = bytes;
     this.pages = helpers.pages;
     this.event = helpers.event;
+    this.beginLog = helpers.beginLog;
     this.lane = helpers.lane;
     const local = (): number => fn.local('i32');
     [this.actor, this.epoch, this.page, this.place] = [local(), local(), local(), local()];
@@ -159,8 +169,29 @@ class LaneWriter {
         }
         code.br(done);
       });
+      if (this.kind === 'load') this.beginLogs();
       this.noteEach();
     });
+  }
+
+  /** The pages of lanes that read where values say are logged from the first time on, also where lines would still do. */
+  private beginLogs(): void {
+    const { fn, code, shadow, page, lanes, table, count } = this;
+    for (const at of lanes) {
+      code.block((next) => {
+        fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page).get(count).op('i32.ge_u');
+        code.brIf(next);
+        fn.get(table).get(page).i32(2).op('i32.shl').op('i32.add').memory('i32.load').tee(page).op('i32.eqz');
+        code.brIf(next);
+        fn.get(page)
+          .memory('i32.load', 4 * PAGE_DETAILS)
+          .get(page)
+          .memory('i32.load', 4 * PAGE_STORED)
+          .op('i32.or');
+        code.brIf(next);
+        fn.get(shadow).get(page).call(this.beginLog).set(page);
+      });
+    }
   }
 
   /** Notes the one dword, and returns, where noteDwords does so quickly. */

@@ -32,6 +32,8 @@ export const LOG_END = -4;
 // Where the fields of a page's lines begin in its record (i32 words of wasm memory, which compiled code reads and writes too).
 /** Word 0: where the bits of its written bytes are in wasm memory; 0 when all are written. Word 1 is PAGE_DETAILS (race-details.ts). */
 export const PAGE_WRITTEN = 0;
+/** Word 3, where compiled code has looked: somebody has stored to the page, so its reads are never logged. */
+export const PAGE_STORED = 3;
 const FIELDS = 16;
 export const LINE_WRITER = FIELDS;
 export const LINE_WRITER_PC = FIELDS + LINES;

@@ -25,6 +25,8 @@ const BATCH = 64;
 const MAX_TRACKED = 2 ** 28;
 /** Bytes of the log of reads (read-log.ts); only what is used is touched. */
 const LOG_BYTES = 2 ** 26;
+/** What reads where it stores has no use for a log. */
+const MAX_UNLOGS = 16;
 /** Compiled code that puts a log into the records has to be compiled the first time. */
 const LONG_LOG = 2 ** 14;
 /** Bytes of records by dword that are kept where compiled code sees them; TypeScript looks at what has further ones. */
@@ -55,6 +57,7 @@ export class RacePages {
   private readonly log: Uint32Array;
   private logAt = 0;
   private readonly longLog: number;
+  private unlogs = 0;
   /** What unlogQuickly has in place of a wavefront's shadow. */
   private shadow: Uint8Array | undefined;
   /** By where they are in the table: who has records by dword that compiled code does not see keeps them here. */
@@ -117,7 +120,7 @@ export class RacePages {
     this.log.set([this.logAt, this.logAt + LOG_BYTES - LOG_TOGETHER * LOG_ENTRY]);
   }
 
-  /** Puts the reads of the log into the details of their pages; a log that was full is not used again. */
+  /** Puts the reads of the log into the details of their pages; a log that was full, or often had to be, is not used again. */
   private unlog(): void {
     const { log, logAt } = this;
     const [next, end] = log as unknown as [number, number];
@@ -132,7 +135,8 @@ export class RacePages {
       }
       page.detailed.read(who, at % PAGE_BYTES, bytes);
     }
-    log.set(next >= end ? [0, 0] : [logAt, end]);
+    this.unlogs++;
+    log.set(next >= end || this.unlogs >= MAX_UNLOGS ? [0, 0] : [logAt, end]);
   }
 
   /** The same by compiled code, as far as it gets; returns where the entries begin that are left. */
