@@ -1,10 +1,11 @@
 // Compiled code notes four lanes at a time whose dwords of global memory do not follow each other, where the page's details (race-details.ts)
-// say only who reads, or only who writes, or its reads are logged (read-log.ts), and all bytes are written. What is the same for all lanes of an instruction is read once.
+// say that nobody else has to do with them (compiled-global-before.ts), or its reads are logged (read-log.ts), and all bytes are written. What is the same for all lanes of an instruction is read once.
 import type { WasmFunction } from '../wasm/emit.ts';
 import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { TO_WRITER } from './compiled-details.ts';
 import { eventFunction, pushEvents } from './compiled-events.ts';
+import { storeOverFunction, writersBeforeFunction } from './compiled-global-before.ts';
 import { LogWriter } from './compiled-log.ts';
 import {
   BYTES,
@@ -37,6 +38,8 @@ export class GlobalQuads {
   private readonly mine: number;
   private readonly events: number;
   private readonly places: readonly number[];
+  /** Whether a page of a quad holds accesses of the other side. */
+  private readonly hasOthers: number;
   /** The words that a quad has, those that it gets, and what is gathered meanwhile. */
   private readonly old: number;
   private readonly next: number;
@@ -55,7 +58,7 @@ export class GlobalQuads {
     const local = (): number => code.local('i32');
     const vector = (): number => code.local('v128');
     [this.fn, this.f, this.shadow, this.pc, this.isWrite] = [fn, f, shadow, pc, isWrite];
-    [this.count, this.quick, this.events] = [local(), local(), local()];
+    [this.count, this.quick, this.events, this.hasOthers] = [local(), local(), local(), local()];
     this.places = Array.from({ length: 4 }, local);
     [this.mine, this.old, this.next, this.gathered] = [vector(), vector(), vector(), vector()];
     [this.group, this.now, this.marks] = [vector(), vector(), vector()];
@@ -97,31 +100,47 @@ export class GlobalQuads {
   private noteDetails(all: number, slow: Label, seesLanes: boolean): void {
     const { fn, isWrite, old, next, mine } = this;
     const { code } = this.f;
-    const side = isWrite ? HOLDS_STORES : HOLDS_READS;
-    this.splat(HOLDS);
-    fn.get(old).op('v128.and');
+    const [side, other] = isWrite ? [HOLDS_STORES, HOLDS_READS] : [HOLDS_READS, HOLDS_STORES];
     this.splat(side);
-    fn.op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+    fn.get(old).op('v128.and').op('i32x4.all_true').op('i32.eqz');
     code.brIf(slow);
     this.begin(slow);
     fn.get(all);
     this.splat(PAGE_BYTES - DWORD);
-    fn.op('v128.and').get(old).op('i32x4.add');
-    this.splat(side);
-    fn.op('i32x4.sub').set(next);
-    this.extract(next, this.places);
-    this.gather(old, this.places, isWrite ? TO_WRITER : 0);
+    fn.op('v128.and').get(old);
+    this.splat(~HOLDS);
+    fn.op('v128.and').op('i32x4.add').set(next);
+    fn.get(old);
+    this.splat(other);
+    fn.op('v128.and').op('v128.any_true').set(this.hasOthers);
     if (isWrite) {
-      // Nobody's: of two lanes with one dword, the second finds it to be of this access.
-      fn.get(old).op('v128.any_true');
       if (seesLanes) {
         fn.get(all).get(all).get(all).shuffle32(1, 2, 3, 0).op('i32x4.eq');
         fn.get(all).get(all).get(all).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
-        fn.op('i32.or');
+        code.brIf(slow);
       }
-      code.brIf(slow);
-      fn.get(mine);
+      this.extract(next, this.places);
+      this.gather(old, this.places, TO_WRITER);
+      fn.get(this.hasOthers).get(old).op('v128.any_true').op('i32.or');
+      code.if(
+        () => {
+          fn.get(this.shadow).get(next).get(mine).call(storeOverFunction(this.f.module)).op('i32.eqz');
+          code.brIf(slow);
+        },
+        () => {
+          // Nobody's: of two lanes with one dword, the second finds it to be of this access.
+          fn.get(mine);
+          this.putWords(TO_WRITER);
+        },
+      );
     } else {
+      fn.get(this.hasOthers);
+      code.if(() => {
+        fn.get(this.shadow).get(next).call(writersBeforeFunction(this.f.module)).op('i32.eqz');
+        code.brIf(slow);
+      });
+      this.extract(next, this.places);
+      this.gather(old, this.places, 0);
       // Nobody's, or of this access: it has the bytes of the lane in either case.
       fn.get(old).v128(0, 0, 0, 0).op('i32x4.eq');
       fn.get(old).get(mine).op('v128.xor');
@@ -132,13 +151,17 @@ export class GlobalQuads {
         () => fn.get(old).set(next),
       );
       fn.get(next).get(mine).op('v128.or');
+      this.putWords(0);
     }
+  }
+
+  /** Stores the words on the stack, with all bytes of a dword, at so many bytes behind the places. */
+  private putWords(offset: number): void {
+    const { fn, next } = this;
     this.splat(BYTES);
     fn.op('v128.or').set(next);
     for (const [n, place] of this.places.entries()) {
-      fn.get(place)
-        .get(next)
-        .memoryLane('v128.store32_lane', n, isWrite ? TO_WRITER : 0);
+      fn.get(place).get(next).memoryLane('v128.store32_lane', n, offset);
     }
   }
 

@@ -1,0 +1,138 @@
+// Compiled code notes four dwords of global memory whose records (race-details.ts) name other accesses, where these come before: they are the
+// wavefront's own, or before a barrier of its workgroup. Programs that change their data in place do that all the time.
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { TO_WRITER } from './compiled-details.ts';
+import { pushEvents } from './compiled-events.ts';
+import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS } from './race-details.ts';
+import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH } from './registers.ts';
+
+/** Of four lanes, in a function whose first parameters are the shadow and where their readers' words are (a vector). */
+class FourRecords {
+  private readonly fn: WasmFunction;
+  private readonly shadow = 0;
+  private readonly places = 1;
+  private readonly events: number;
+  private readonly fields: number;
+  /** Lanes whose event is of the barrier interval of now. */
+  readonly now: number;
+
+  constructor(fn: WasmFunction) {
+    this.fn = fn;
+    this.events = fn.local('i32');
+    [this.fields, this.now] = [fn.local('v128'), fn.local('v128')];
+    pushEvents(fn, this.shadow).set(this.events);
+  }
+
+  splat(word: number): WasmFunction {
+    return this.fn.v128(word, word, word, word);
+  }
+
+  /** Sets a vector to the words at so many bytes behind the offsets that `push` leaves. */
+  gather(vector: number, push: () => void, offset: number): void {
+    const { fn } = this;
+    for (let lane = 0; lane < 4; lane++) {
+      push();
+      fn.lane('i32x4.extract_lane', lane);
+      if (lane === 0) fn.memory('v128.load32_zero', offset);
+      else fn.get(vector).memoryLane('v128.load32_lane', lane, offset);
+      fn.set(vector);
+    }
+  }
+
+  /** Sets a vector to the words at so many bytes behind the readers' words. */
+  words(vector: number, offset: number): void {
+    this.gather(vector, () => this.fn.get(this.places), offset);
+  }
+
+  /** Leaves all ones for words whose event comes before what the wavefront does now, and sets `now`. */
+  pushIsBefore(words: number): WasmFunction {
+    const { fn, shadow, events, fields, now } = this;
+    const place = (): void => {
+      fn.get(words)
+        .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
+        .op('i32x4.shr_u');
+      this.splat(-EVENT_BYTES);
+      fn.op('v128.and').get(events).op('i32x4.splat').op('i32x4.add');
+    };
+    this.gather(fields, place, 4 * EVENT_EPOCH);
+    fn.get(fields).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(now);
+    this.gather(fields, place, 4 * EVENT_ACTOR);
+    const actor = (): WasmFunction => fn.get(shadow).memory('v128.load32_splat', SHADOW_ACTOR);
+    const groupOf = (push: () => void): void => {
+      push();
+      this.splat(1);
+      fn.op('i32x4.sub').i32(4).op('i32x4.shr_u');
+    };
+    fn.get(fields);
+    actor().op('i32x4.eq');
+    groupOf(() => fn.get(fields));
+    groupOf(actor);
+    return fn.op('i32x4.eq').get(now).op('v128.andnot').op('v128.or');
+  }
+
+  /** Leaves all ones for words that are 0. */
+  pushIsNobody(words: number): WasmFunction {
+    return this.fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq');
+  }
+
+  /** Leaves all ones for words that have none of the marks. */
+  pushLacks(words: number, marks: number): WasmFunction {
+    this.fn.get(words);
+    this.splat(marks);
+    return this.fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.eq');
+  }
+
+  /** Returns 0 unless all lanes of the vector on the stack are all ones. */
+  leaveUnlessAll(): void {
+    this.fn.op('i32x4.all_true').op('i32.eqz').if().i32(0).return().end();
+  }
+}
+
+/** (shadow, where the readers' words of four dwords are) → 1 when all their writers come before what the wavefront does now. */
+export function writersBeforeFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.before.load', ['i32', 'v128'], ['i32'], (fn) => {
+    const four = new FourRecords(fn);
+    const writers = fn.local('v128');
+    four.words(writers, TO_WRITER);
+    four.pushIsNobody(writers);
+    four.pushIsBefore(writers).op('v128.or');
+    four.leaveUnlessAll();
+    fn.i32(1);
+  });
+}
+
+/**
+ * (shadow, where the readers' words of four dwords are, the event of a store as it is in a word of a record) → 1 when all their readers and writers
+ * come before it, and the store is noted; 0 when nothing is.
+ */
+export function storeOverFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.before.store', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
+    const [places, mine] = [1, 2] as const;
+    const four = new FourRecords(fn);
+    const words = fn.local('v128');
+    four.words(words, 0);
+    four.pushIsNobody(words);
+    four.pushIsBefore(words);
+    four.pushLacks(words, MANY_GROUPS).op('v128.and');
+    four.pushLacks(words, MANY_WAVES).get(four.now).op('v128.not').op('v128.or').op('v128.and').op('v128.or');
+    four.leaveUnlessAll();
+    four.words(words, TO_WRITER);
+    four.pushIsNobody(words);
+    four.pushIsBefore(words);
+    four.pushLacks(words, MARKS & ~BYTES).op('v128.and');
+    // Another lane of the same store.
+    fn.get(words).get(mine).op('v128.xor');
+    four.splat(MARKS);
+    fn.op('i32x4.gt_u').op('v128.and').op('v128.or');
+    four.leaveUnlessAll();
+    fn.get(mine);
+    four.splat(BYTES);
+    fn.op('v128.or').set(words);
+    for (let lane = 0; lane < 4; lane++) {
+      fn.get(places).lane('i32x4.extract_lane', lane);
+      fn.get(words).memoryLane('v128.store32_lane', lane, TO_WRITER);
+    }
+    fn.i32(1);
+  });
+}
