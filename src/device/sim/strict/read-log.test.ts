@@ -191,17 +191,22 @@ describe('reads in the log', () => {
       fc.asyncProperty(
         fc.array(lanes, { minLength: 1, maxLength: 5 }),
         lanes,
+        fc.constantFrom('apart', 'in place', 'anywhere'),
         fc.boolean(),
-        fc.boolean(),
-        async (loads, store, isApart, waits) => {
-          const own = { factor: 1, group: 128, more: 512 };
-          const code = [
-            ...loads.map(
-              (one) => `${offsets(one, isApart ? 511 : 1023)}\nglobal_load_dword v6, v5, s[4:5]\ns_waitcnt vmcnt(0)`,
-            ),
+        fc.constantFrom(1, 2),
+        async (loads, store, where, waits, rounds) => {
+          const own = { factor: 2, group: 256, more: 512 };
+          const reads = where === 'in place' ? [own, { ...own, more: 513 }] : loads;
+          const read = (one: Lanes): string =>
+            `${offsets(one, where === 'apart' ? 511 : 1023)}\nglobal_load_dword v6, v5, s[4:5]\ns_waitcnt vmcnt(0)`;
+          const last = offsets(where === 'anywhere' ? store : own, 1023);
+          const round = [
+            ...reads.map(read),
             ...(waits ? ['s_barrier'] : []),
-            `${offsets(isApart ? own : store, 1023)}\nglobal_store_dword v5, v6, s[4:5]`,
+            `${last}\nglobal_store_dword v5, v6, s[4:5]\ns_waitcnt vmcnt(0)`,
+            ...(waits ? ['s_barrier'] : []),
           ].join('\n');
+          const code = Array.from({ length: rounds }, () => round).join('\n');
           const found = async (engine: 'compiled' | 'interpreter') => {
             const options = { engine, bufferBytes: PAGE_BYTES, grid: [2, 1, 1], block: [128, 1, 1] } as const;
             return (await strictFindings(code, options)).map(({ rule, place }) => [rule, place]);
