@@ -2,8 +2,9 @@
 
 /** From this many members on, a list is written member by member. */
 const MANY = 8;
-/** So many members of a long list are one piece where its members are not written one by one. */
-const SLICE = 1 << 12;
+/** So many members of a long list are one piece where its members are not written one by one: names of 200 bytes make 70 kB, and pieces of a
+ * megabyte left 80 MB of large objects behind. */
+const SLICE = 1 << 8;
 
 /**
  * The text that JSON.stringify gives for a value made of plain objects, lists, text, numbers, booleans and null, in pieces: the members of the

@@ -13,13 +13,23 @@ import { profilePagePieces } from '../report/index.ts';
 import { OutputPlace } from '../snapshot/output-place.ts';
 import { makeFolder } from './support.ts';
 
-/** Writes the files of a profile: the document, its parts, and the page with all work on its timeline. */
-export function writeResults(folder: string, document: ProfileDocument, work: PackedWork | undefined): void {
+/**
+ * Writes the files of a profile: the document, its parts, and the page with all work on its timeline. `between` is called between the files,
+ * when the text of the one before is garbage.
+ */
+export function writeResults(
+  folder: string,
+  document: ProfileDocument,
+  work: PackedWork | undefined,
+  between: () => void = () => {},
+): void {
   makeFolder(folder);
   writeJson(join(folder, 'profile.json'), document);
+  between();
   writeJson(join(folder, 'roofline.json'), rooflineDocument(document));
   writeJson(join(folder, 'dag.json'), dagDocument(document));
   writeJson(join(folder, 'analysis.json'), analysisDocument(document));
+  between();
   writePieces(join(folder, 'report.html'), profilePagePieces(document, work));
 }
 
@@ -40,7 +50,7 @@ export function printPieces(document: ProfileDocument): void {
 
 /** Pieces joined to ones that are worth a call of the system. */
 function* joined(pieces: Iterable<string>): Generator<string> {
-  const ENOUGH = 1 << 18;
+  const ENOUGH = 1 << 16;
   let text = '';
   for (const piece of pieces) {
     text += piece;

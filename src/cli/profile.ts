@@ -121,7 +121,7 @@ export async function run(argv: string[]): Promise<number> {
     paths = [folder];
   }
   if (paths.length === 0) throw usage('Give the output of a profiler, or -- PROGRAM to run.');
-  report(loadProfile(paths).recording, flags, options, paths.join(' '));
+  report(loadProfile(paths, { between: collectGarbage }).recording, flags, options, paths.join(' '));
   return 0;
 }
 
@@ -156,7 +156,7 @@ function report(recording: Recording, flags: Flags, options: AnalyseOptions, tit
 function writeAnalysis(recording: Recording, flags: Flags, options: AnalyseOptions, isLarge: boolean): ProfileDocument {
   const { document, work } = analyseAll(recording, options, isLarge ? collectGarbage : undefined);
   if (isLarge) collectGarbage();
-  writeResults(flags.out, document, work);
+  writeResults(flags.out, document, work, isLarge ? collectGarbage : undefined);
   return document;
 }
 

@@ -38,6 +38,8 @@ export const CONFIG_NUMBERS = 11;
 
 /** Everything read from the inputs. */
 export class Recording {
+  /** Called where much that was read is garbage. */
+  readonly between: () => void;
   /** Set when the virtual GPU ran the program: counts are exact, times are modelled or unknown. */
   simulated: SimulatedRun | undefined;
   /** The origin of all timestamps. */
@@ -82,6 +84,16 @@ export class Recording {
   readonly reported = new Map<string, ReportedMetric[]>();
   private readonly processes = new StringTable();
   private readonly findingIndex = new Map<string, RecordingFinding>();
+
+  constructor(between: () => void = () => {}) {
+    this.between = between;
+  }
+
+  /** Forgets what only readers need. */
+  endReading(): void {
+    for (const one of [this.idOfText, this.byId, this.sameIds, this.tracedRows, this.alike, this.firstSources])
+      one.clear();
+  }
 
   /** Whether nothing was recorded: at most what machine it was. */
   get isEmpty(): boolean {
@@ -266,6 +278,8 @@ export class Recording {
     }
     this.processesOf.set(folder, before + 1);
     this.ordinals[id] = count;
+    const host = this.hostOf.get(folder);
+    if (host !== undefined) this.hosts.set(count, host);
     return count;
   }
 
@@ -280,6 +294,14 @@ export class Recording {
     this.rankOf.set(folder, rank);
   }
   private readonly rankOf = new Map<string, string>();
+
+  /** Makes the processes of a folder those of a host. */
+  setHost(folder: string, host: string): void {
+    this.hostOf.set(folder, host);
+  }
+  private readonly hostOf = new Map<string, string>();
+  /** The hosts of processes, where there may be several. */
+  readonly hosts = new Map<number, string>();
 
   /**
    * Whether `source` is the first that tells what a process did (its memory copies, its API calls). Passes of one program, and files of one

@@ -67,6 +67,8 @@ export function detectFormat(file: DiskFile): FileFormat | undefined {
 export interface LoadOptions {
   /** Load address of the code object given with raw traces. */
   readonly base?: number | undefined;
+  /** Called between the stages of reading, when what only the one before needed is garbage. */
+  readonly between?: (() => void) | undefined;
 }
 
 export interface Loaded {
@@ -91,7 +93,7 @@ const LAST = 'csv:compute-native';
 /** Loads all profile data under the paths. */
 export function loadProfile(paths: readonly string[], options: LoadOptions = {}): Loaded {
   const files = findFiles(paths);
-  const recording = new Recording();
+  const recording = new Recording(options.between);
   const byFormat = files
     .map((file) => ({ file, format: formatOf(file, recording) }))
     .filter((entry): entry is { file: DiskFile; format: FileFormat } => entry.format !== undefined);
@@ -208,6 +210,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   }
   for (const file of files)
     if (file.size === 0 && /\.(csv|json|db|att)(\.gz)?$/.test(file.path)) reportEmpty(recording, file.path);
+  recording.endReading();
   const why = () => recording.findings.map(({ place, message }) => ` ${place.file ?? ''}: ${message}`).join('');
   if (recording.sources.length > 0 && recording.isEmpty) {
     throw new WavesmithError('profile/nothing-found', `The files under ${paths.join(', ')} hold no data.${why()}`, {

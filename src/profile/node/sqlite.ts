@@ -89,8 +89,9 @@ function* rows(db: Connection, sql: string): Generator<readonly SqlValue[]> {
   }
 }
 
-/** Rows that one step of a statement joins to a text: a value that crosses into JavaScript costs more than one that SQLite writes. */
-const JOINED = 2048;
+/** Rows that one step of a statement joins to a text: a value that crosses into JavaScript costs more than one that SQLite writes. Longer texts
+ * are large objects, which V8 collects late. */
+const JOINED = 1024;
 
 function* keyed(db: Connection, table: string, own: readonly string[], shared: readonly string[]): Generator<KeyedRow> {
   const columns = [...own, ...shared].join(', ');

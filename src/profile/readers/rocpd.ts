@@ -120,6 +120,12 @@ export function readRocpd(db: SqlDatabase, file: string, recording: Recording): 
   for (const [suffix, present] of tables) new Reader(db, file, recording, suffix, present, tables.size > 1).read();
 }
 
+/** Launches that are kept: of 200,000 kernels with three grids each, all of them took 120 MB. */
+const MOST_LAUNCHES = 1 << 14;
+
+/** Kernels whose names are read twice and kept once. */
+const MANY_SYMBOLS = 10_000;
+
 /** Columns of a dispatch of its own, and those that it shares with others. */
 const OWN = ['event_id', 'dispatch_id', 'start', '"end"'];
 const SHARED = [
@@ -249,6 +255,7 @@ class Reader {
     }
     this.agents();
     this.kernelSymbols();
+    if (this.symbols.size > MANY_SYMBOLS) this.r.between();
     const firstRow = this.r.dispatches.length;
     const byEvent = this.dispatches();
     this.counters(byEvent, firstRow);
@@ -391,7 +398,7 @@ class Reader {
       if (launch === undefined) {
         launch = this.launch(row.shared());
         // A part of a text keeps the whole of it in memory; this one is its own.
-        launches.set(row.key.split('').join(''), launch);
+        if (launches.size < MOST_LAUNCHES) launches.set(row.key.split('').join(''), launch);
       }
       const { start, end, state } = this.r.clock.interval(row.own[2], row.own[3]);
       const { kernel, process, domain } = launch;
