@@ -20,8 +20,30 @@ describe('that ran at once are of processes of their own', () => {
     const both = read({ 'a/1_kernel_trace.csv': trace, 'b/2_kernel_trace.csv': later(trace, 500) });
     expect(both.dispatches.total).toBe(12);
     expect(both.kernels.map((kernel) => kernel.calls)).toEqual(one.kernels.map((kernel) => 2 * kernel.calls));
-    expect(codes(both)).toEqual([]);
-    expect(both.criticalPath.timeline.some(({ lane }) => lane.includes('process 1'))).toBe(true);
+    expect(codes(both)).toEqual(['profile/host-clocks']);
+    const lanes = (document: ProfileDocument) =>
+      [...new Set(document.criticalPath.timeline.map(({ lane }) => lane))].sort();
+    expect(lanes(both)).toEqual(
+      lanes(one)
+        .flatMap((lane) => [`a: ${lane}`, `b: ${lane} (process 1)`])
+        .sort(),
+    );
+  });
+
+  test.each([
+    ['rank_0', 'rank_1', []],
+    ['500', '501', []],
+    ['mi300x-01', 'mi300x-02', ['profile/host-clocks']],
+    ['node01.site', 'node02.site', ['profile/host-clocks']],
+  ])('%s and %s', (first, second, found) => {
+    const document = read({
+      [`${first}/1_kernel_trace.csv`]: trace,
+      [`${second}/2_kernel_trace.csv`]: later(trace, 500),
+    });
+    expect(document.dispatches.total).toBe(12);
+    expect(codes(document)).toEqual(found);
+    const [lane] = document.criticalPath.timeline.map((entry) => entry.lane);
+    expect(lane.startsWith(`${first}: `)).toBe(found.length > 0);
   });
 
   test('counters, of machines with a folder for each pass', () => {

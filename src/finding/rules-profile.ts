@@ -197,6 +197,13 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Profile again with one GPU visible (`ROCR_VISIBLE_DEVICES=0`), or one that the program always chooses.',
   },
+  'profile/host-clocks': {
+    severity: 'warning',
+    title: 'Processes that ran at once may be of several hosts, whose clocks differ',
+    source: SOURCES.rocprofv3,
+    advice:
+      'Nothing has to be done if the folders are of one host. Synchronise the clocks of the hosts (PTP), or analyse each host by itself.',
+  },
   'profile/joined-passes': {
     severity: 'note',
     title: 'Files are of several runs of one program, one after the other: their dispatches are joined',

@@ -27,7 +27,13 @@ export function timedDomains(r: Recording): number[] {
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([domain]) => domain);
 }
 
-/** The name of the lane of a dispatch: its queue, and its process where there are several. */
+/** The name of a lane with its host before it, and its process behind it where it is not the first. */
+function laneName(r: Recording, name: string, process: number): string {
+  const host = r.hosts.get(process);
+  return `${host === undefined ? '' : `${host}: `}${name}${process % (1 << 20) === 0 ? '' : ` (process ${process})`}`;
+}
+
+/** The name of the lane of a dispatch: its queue, and its host and process where there are several. */
 export function dispatchLanes(r: Recording): (row: number) => string {
   const d = r.dispatches;
   /** Of each process by queue. */
@@ -42,16 +48,17 @@ export function dispatchLanes(r: Recording): (row: number) => string {
       lanes.set(process, ofLast);
     }
     const queue = d.queue.get(row);
-    ofLast[queue] ??= `${r.queues.get(queue)}${process % (1 << 20) === 0 ? '' : ` (process ${process})`}`;
+    ofLast[queue] ??= laneName(r, r.queues.get(queue), process);
     return ofLast[queue];
   };
 }
 
-/** The name of the lane of a copy: its direction and stream. */
+/** The name of the lane of a copy: its host where there are several, its direction and stream. */
 export function copyLane(r: Recording, row: number): string {
   const stream = r.copies.stream.get(row);
   const direction = r.directions.get(r.copies.direction.get(row));
-  return `copy ${direction}${stream < 0 ? '' : ` stream ${r.streams.get(stream)}`}`;
+  const host = r.hosts.get(r.copies.process.get(row));
+  return `${host === undefined ? '' : `${host}: `}copy ${direction}${stream < 0 ? '' : ` stream ${r.streams.get(stream)}`}`;
 }
 
 /** The critical path section of the document. */

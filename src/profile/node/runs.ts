@@ -25,6 +25,9 @@ const MAX_FOLDERS = 1024;
 /** Folders that rocprofv3 makes for the passes of a program. */
 const PASS = /^(?:pmc|pass)[_-]?[0-9]+$/i;
 
+/** Folders whose names say that they are of processes, not of hosts. */
+const OF_PROCESS = /^[0-9]+$|(?:^|[_.-])(?:rank|mpi|process|proc|task|worker|pid|gpu|device)[_.-]?[0-9]+$/i;
+
 /** Whether a folder is one that rocprofv3 makes for a pass, or within one. */
 export const isPassFolder = (folder: string): boolean => folder.split('/').some((name) => PASS.test(name));
 
@@ -73,7 +76,7 @@ export function placeRuns(files: readonly { readonly file: DiskFile; readonly fo
     runs.set(folder, run);
     lookAt(entry, run);
   }
-  const [ranks, machines] = [new Set<string>(), new Set<string>()];
+  const [ranks, machines, hosts] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const list = [...runs.values()];
   for (const [i, a] of list.entries()) {
     let told = false;
@@ -82,11 +85,19 @@ export function placeRuns(files: readonly { readonly file: DiskFile; readonly fo
       const why = names === undefined ? undefined : difference(a, b);
       if (names === undefined || why === undefined) continue;
       for (const name of names) (why === 'at once' ? ranks : machines).add(name);
+      if (why === 'at once' && !names.some((name) => OF_PROCESS.test(name))) for (const name of names) hosts.add(name);
       if (why === 'at once' || told) continue;
       told = true;
       const text = `${b.folder} and ${a.folder} ${why}: they are taken for runs or machines of their own, and are not joined.`;
       r.report('profile/several-recordings', a.folder, `${text} Passes of one program are in folders pmc_1, pmc_2.`);
     }
+  }
+  if (hosts.size > 0) {
+    r.report(
+      'profile/host-clocks',
+      list[0].folder,
+      `The processes of ${[...hosts].sort().slice(0, 8).join(', ')} ran at once; rocprofv3 names such folders after hosts. If they are of several hosts, each has times of its own clock: what ran before what on another host, time in which nothing ran, and the critical path from one to another are then as sure as their clocks agree.`,
+    );
   }
   const label = (folder: string, of: ReadonlySet<string>) =>
     folder
@@ -96,6 +107,8 @@ export function placeRuns(files: readonly { readonly file: DiskFile; readonly fo
   for (const { folder } of list) {
     const [rank, machine] = [label(folder, ranks), label(folder, machines)];
     if (rank !== '') r.setRank(folder, rank);
+    const host = label(folder, hosts);
+    if (host !== '') r.setHost(folder, host);
     if (machine !== '') r.machines.own(folder, machine);
   }
 }
