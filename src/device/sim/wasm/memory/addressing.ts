@@ -3,8 +3,9 @@ import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
 import type { LoadOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
 import { bufferMode } from './buffer.ts';
+import { ldsMode } from './lds.ts';
 import type { Mode } from './mode.ts';
-import { ldsMode, scalarBaseMode, wideMode } from './modes.ts';
+import { scalarBaseMode, wideMode } from './modes.ts';
 import { isPlainScalar, type MemoryContext, namedVector, pushScalar } from './operand.ts';
 import { scratchMode } from './scratch.ts';
 

@@ -143,19 +143,33 @@ function pushMinimum(fn: WasmFunction, e: Expr, inputs: Inputs): void {
   fn.release(type, y);
 }
 
+/** The float on the stack as a raw word, NaNs as the canonical one. */
+export function pushFloatWord(fn: WasmFunction, type: 'f32' | 'f64'): void {
+  const value = fn.local(type);
+  if (type === 'f32') fn.tee(value).op('i32.reinterpret_f32').i32(0x7fc00000);
+  else fn.tee(value).op('i64.reinterpret_f64').i64(0x7ff8000000000000n);
+  fn.get(value).get(value).op(`${type}.eq`).select();
+  fn.release(type, value);
+}
+
+/** Whether an update adds the datum to memory's float. */
+export function isSum({ update: [e] }: AtomicOperation): boolean {
+  const [x, y] = e?.args ?? [];
+  return (
+    (e?.op === 'f32.add' || e?.op === 'f64.add') &&
+    x?.op === 'source' &&
+    x.value === 0 &&
+    y?.op === 'source' &&
+    y.value === 1
+  );
+}
+
 /** Pushes the new raw memory word, floats with the canonical NaN. */
 export function pushUpdate(fn: WasmFunction, op: AtomicOperation, inputs: Inputs): void {
   const [first, second] = op.update as [Expr, Expr | undefined];
   push(fn, first, inputs);
-  if (op.type === 'f32') {
-    const value = fn.local('f32');
-    fn.tee(value).op('i32.reinterpret_f32').i32(0x7fc00000).get(value).get(value).op('f32.eq').select();
-    fn.release('f32', value);
-  } else if (op.type === 'f64') {
-    const value = fn.local('f64');
-    fn.tee(value).op('i64.reinterpret_f64').i64(0x7ff8000000000000n).get(value).get(value).op('f64.eq').select();
-    fn.release('f64', value);
-  } else if (second !== undefined) {
+  if (op.type === 'f32' || op.type === 'f64') pushFloatWord(fn, op.type);
+  else if (second !== undefined) {
     const encode = encodeHalf(inputs.module, op.type === 'bf16x2');
     fn.call(encode);
     push(fn, second, inputs);

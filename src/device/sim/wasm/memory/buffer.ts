@@ -6,9 +6,10 @@ import type { WasmFunction, WasmModule } from '../emit.ts';
 import { locateFunction } from './mapped.ts';
 import type { BoundMode, Mode } from './mode.ts';
 import { offsetQuad, offsetWave } from './modes.ts';
-import { inDwords, type Swizzled, swizzledLane, swizzledQuad, swizzledWave } from './scratch.ts';
+import { hasSwizzledWave, inDwords, type Swizzled, swizzledLane, swizzledQuad, swizzledWave } from './scratch.ts';
 import type { Frame, Transfer } from './transfer.ts';
-import { checkPage, moveLane, overQuads, progressionFunction, quadLocals } from './window.ts';
+import { canBeOne, moveOne } from './whole-wave.ts';
+import { checkPage, moveLane, progressionFunction, quadLocals } from './window.ts';
 
 /** Bits of the descriptor's words 1 and 3. */
 const ADD_THREAD_ID = 1 << 23;
@@ -194,18 +195,14 @@ function bindBuffer(
       fn.get(offen ? linear : quick);
       code.if(() => {
         if (offen) {
-          offsetWave(f, t, offsets, base, a, () => fn.get(limit).op('i64.extend_i32_u'), done);
+          offsetWave(f, t, { register: offsets, base, low, limit, inWindow: () => fn.get(quick), a, q }, done);
           return;
         }
-        const { broadcast } = t;
-        if (broadcast === undefined) return;
+        if (!canBeOne(t)) return;
         checkPage(fn, low, t.bytes, t.write);
-        code.if(() => {
-          overQuads(f, low, 0, () => broadcast(f, low));
-          code.br(done);
-        });
+        code.if(() => moveOne(f, t, low, done));
       });
-      if (idxen || t.bytes < 4 || t.isAtomic) return;
+      if (idxen || t.isAtomic || !hasSwizzledWave(t)) return;
       if (offen) fn.get(offsets).i32(0).call(progressionFunction(module, false)).get(offsets).memory('i32.load');
       else fn.i32(1).i32(0);
       swizzledOffset();

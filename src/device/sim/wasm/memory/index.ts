@@ -26,7 +26,7 @@ import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
 import { loadRegisters, storeRegisters, type Transfer } from './transfer.ts';
 import { type Look, type Looks, watched } from './watched.ts';
 
-export { atomicBytes } from './atomic.ts';
+export { atomicBytes } from './atomic-lanes.ts';
 export { type CrossLaneContext, emitCrossLane } from './cross-lane.ts';
 export type { MemoryContext } from './operand.ts';
 export { namedVector } from './operand.ts';

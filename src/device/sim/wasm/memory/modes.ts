@@ -1,21 +1,20 @@
-// How vector memory instructions find their lanes' addresses: flat and global, LDS. Each mode has a path for the whole
+// How vector memory instructions find their lanes' addresses: flat and global. Each mode has a path for the whole
 // wavefront (lanes that follow each other, or all read one address), one for four lanes and one for a lane; what none of them
-// can prove harmless is left to the interpreter. Source: AMD CDNA3 ISA, "Flat Memory Instructions", "Data Share".
+// can prove harmless is left to the interpreter. Source: AMD CDNA3 ISA, "Flat Memory Instructions".
 
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../../apertures.ts';
-import { gpuWindow, LANES, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
+import { gpuWindow, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
 import type { Label } from './code.ts';
 import { locateFunction, moveLanesIndex } from './mapped.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
+import { canScatter, scatterWave } from './scatter.ts';
 import { bindSwizzled, swizzledLane } from './scratch.ts';
 import type { Frame, Transfer } from './transfer.ts';
+import { byStride, canBeOne, wholeWave } from './whole-wave.ts';
 import {
-  adjacent,
   checkPage,
-  ifAdmitted,
   moveLane,
   offsetWaveFunction,
-  overQuads,
   progressionFunction,
   pushSome,
   type QuadLocals,
@@ -24,37 +23,6 @@ import {
   windowQuad,
   windowSome,
 } from './window.ts';
-
-/** Tests lane 1 minus lane 0 of a register: runs `ascending` when it is the element size, `same` when it is 0. */
-function byStride(f: Frame, register: number, bytes: number, ascending: () => void, same?: () => void): void {
-  const { code } = f;
-  const { fn } = code;
-  const stride = code.local('i32');
-  fn.get(register).memory('i32.load', 4).get(register).memory('i32.load').op('i32.sub').tee(stride);
-  fn.i32(bytes).op('i32.eq');
-  code.if(ascending);
-  if (same === undefined) return;
-  fn.get(stride).op('i32.eqz');
-  code.if(same);
-}
-
-/** The whole wavefront at offset `a` of wasm memory (consecutive or one address), which is on the stack too; 0 is none. */
-function wholeWave(f: Frame, t: Transfer, a: number, done: Label, one: boolean): void {
-  const { code } = f;
-  code.if(() => {
-    ifAdmitted(f, t, [a], () => {
-      moveWave(f, t, a, one);
-      code.br(done);
-    });
-  });
-}
-
-/** Moves all lanes, whose elements follow each other from `a` on or are all there. */
-function moveWave(f: Frame, t: Transfer, a: number, one: boolean): void {
-  if (t.wave !== undefined) t.wave(f, a, one ? t.bytes : LANES * t.bytes);
-  else if (one) overQuads(f, a, 0, () => t.broadcast?.(f, a));
-  else overQuads(f, a, 4 * t.bytes, () => t.contiguous(f, a));
-}
 
 /** 4 GiB pieces of the addresses behind the window's that its device's memory may take. */
 const BEYOND = 64;
@@ -112,20 +80,30 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
     fn.call(wideWaveFunction(module, t)).tee(a);
     wholeWave(f, t, a, done, stride === 0);
   };
-  const { broadcast } = t;
   const high = (): void => {
     fn.get(register).memory('i32.load', VGPR_BYTES);
+  };
+  const scattered = (done: Label): void => {
+    fn.get(register).i32(VGPR_BYTES).op('i32.add').i32(0).call(progressionFunction(module, false));
+    high();
+    fn.i32(gpuWindow.high).op('i32.eq').op('i32.and');
+    code.if(() => {
+      fn.get(offset).op('i32.wrap_i64').set(a);
+      canScatter(f, t, register, a, () => fn.i32(-1));
+      code.if(() => {
+        scatterWave(f, t, register, a, q);
+        code.br(done);
+      });
+    });
   };
   return {
     ...moveBeyond(f, t, high, { register, isWide: true, constant: offset }),
     full: (done) =>
-      byStride(
-        f,
-        register,
-        t.bytes,
-        () => whole(t.bytes, done),
-        broadcast === undefined ? undefined : () => whole(0, done),
-      ),
+      byStride(f, register, t.bytes, {
+        ascending: () => whole(t.bytes, done),
+        same: canBeOne(t) ? () => whole(0, done) : undefined,
+        other: t.isAtomic === undefined ? () => scattered(done) : undefined,
+      }),
     quad: (next) => {
       fn.get(register).get(f.at).op('i32.add').tee(a).memory('v128.load', VGPR_BYTES);
       fn.v128(gpuWindow.high, gpuWindow.high, gpuWindow.high, gpuWindow.high).op('i32x4.eq').op('i32x4.all_true');
@@ -231,7 +209,7 @@ function bindScalarBase(f: Frame, t: Transfer, register: number, base: number): 
   };
   return {
     ...moveBeyond(f, t, high, { register, isWide: false, constant: base }),
-    full: (done) => offsetWave(f, t, register, base, a, () => fn.i64(BigInt(2 ** 32 - 1)), done),
+    full: (done) => offsetWave(f, t, { register, base, a, low, limit: undefined, inWindow, q }, done),
     quad: (next) => {
       inWindow();
       code.if(() => {
@@ -261,26 +239,51 @@ function bindScalarBase(f: Frame, t: Transfer, register: number, base: number): 
 /** Bytes of a whole wavefront's elements, which follow each other or are one. */
 const spanned = (t: Transfer, stride: number): number => (stride === 0 ? t.bytes : 64 * t.bytes);
 
-/** All lanes at the address `base` + the register's value, which must not exceed at its end the i64 that `limit` leaves. */
-export function offsetWave(
-  f: Frame,
-  t: Transfer,
-  register: number,
-  base: number,
-  a: number,
-  limit: () => void,
-  done: Label,
-): void {
+/** Lanes at the address `base` + a register's value, which must not exceed `limit` (local; undefined: 2^32 - 1). */
+interface Offsets {
+  readonly register: number;
+  /** Locals: the base, and its low word. */
+  readonly base: number;
+  readonly low: number;
+  readonly limit: number | undefined;
+  /** Leaves 1 when the base is in the window. */
+  readonly inWindow: () => void;
+  readonly a: number;
+  readonly q: QuadLocals;
+}
+
+/** All lanes at a base plus offsets: moves them and goes to `done`, or falls through. */
+export function offsetWave(f: Frame, t: Transfer, offsets: Offsets, done: Label): void {
   const { code, module } = f;
   const { fn } = code;
+  const { register, base, low, limit, inWindow, a, q } = offsets;
   const whole = (stride: number): void => {
     fn.get(f.wave).get(register).get(base);
-    limit();
+    if (limit === undefined) fn.i64(BigInt(2 ** 32 - 1));
+    else fn.get(limit).op('i64.extend_i32_u');
     fn.i32(stride).i32(spanned(t, stride)).call(offsetWaveFunction(module, t)).tee(a);
     wholeWave(f, t, a, done, stride === 0);
   };
-  const same = t.broadcast === undefined ? undefined : () => whole(0);
-  byStride(f, register, t.bytes, () => whole(t.bytes), same);
+  const scattered = (): void => {
+    inWindow();
+    code.if(() => {
+      // The largest offset that does not wrap.
+      fn.get(low).i32(-1).op('i32.xor').set(a);
+      canScatter(f, t, register, low, () => {
+        fn.get(a);
+        if (limit !== undefined) fn.get(limit).get(a).get(limit).op('i32.lt_u').select();
+      });
+      code.if(() => {
+        scatterWave(f, t, register, low, q);
+        code.br(done);
+      });
+    });
+  };
+  byStride(f, register, t.bytes, {
+    ascending: () => whole(t.bytes),
+    same: canBeOne(t) ? () => whole(0) : undefined,
+    other: t.isAtomic === undefined ? scattered : undefined,
+  });
 }
 
 /** Four lanes whose offsets from `low` are on the stack. */
@@ -296,133 +299,4 @@ function ifWithin(f: Frame, q: QuadLocals, low: number, then: () => void): void 
   fn.get(low).op('i32x4.splat').tee(base).op('i32x4.add').tee(q.low);
   fn.get(base).op('i32x4.ge_u').op('i32x4.all_true');
   code.if(then);
-}
-
-/**
- * DS addressing: a 32-bit register plus a constant, modulo 2^32 (compilers fold a positive constant onto a negative base), checked
- * against the workgroup's LDS. The second element of a pair is `delta`, its first transfer parameter, further on.
- */
-export const ldsMode: Mode = {
-  key: 'ds',
-  parameters: ['i32', 'i32'],
-  bind: (f, t, [register, offset]) => bindLds(f, t, register as number, offset as number),
-};
-
-function bindLds(f: Frame, t: Transfer, register: number, offset: number): BoundMode {
-  const { code, module } = f;
-  const { fn } = code;
-  locate(f, register);
-  const base = code.local('i32');
-  const limit = code.local('i32');
-  const a = code.local('i32');
-  const q = quadLocals(code);
-  const [delta] = f.extra;
-  const { broadcast } = t;
-  const starts: readonly (number | undefined)[] = t.isPair ? [undefined, delta] : [undefined];
-  // Largest offset that is in range; negative when there is none.
-  fn.get(f.wave).memory('i32.load', WAVE_LDS_BYTES).i32(t.bytes).op('i32.sub').set(limit);
-  fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
-  /** Leaves 1 when the elements of a lane, `more` bytes after those at `a`, are in range. */
-  const inRange = (more: number): void => {
-    fn.get(limit).i32(0).op('i32.ge_s');
-    for (const further of starts) {
-      fn.get(a);
-      if (further !== undefined) fn.get(further).op('i32.add');
-      if (more !== 0) fn.i32(more).op('i32.add');
-      fn.get(limit).op('i32.le_u').op('i32.and');
-    }
-  };
-  const whole = (stride: number, done: Label): void => {
-    fn.get(register).i32(stride).call(progressionFunction(module, false));
-    fn.get(register).memory('i32.load').get(offset).op('i32.add').set(a);
-    // Lane 0 and lane 63 in range: with LDS far smaller than 2^32 so are those between.
-    inRange(0);
-    fn.op('i32.and');
-    if (stride !== 0) {
-      inRange(63 * stride);
-      fn.op('i32.and');
-    }
-    code.if(() => {
-      fn.get(a).get(base).op('i32.add').set(a);
-      moveWave(f, t, a, stride === 0);
-      code.br(done);
-    });
-  };
-  /** Leaves 1 when the elements of the lanes at the addresses in `low` are in range. */
-  const areInRange = (): void => {
-    fn.get(limit).i32(0).op('i32.ge_s');
-    for (const further of starts) {
-      fn.get(q.low);
-      if (further !== undefined) fn.get(further).op('i32x4.splat').op('i32x4.add');
-      fn.get(limit).op('i32x4.splat').op('i32x4.le_u').op('i32x4.all_true').op('i32.and');
-    }
-  };
-  const someOf = (): Pick<BoundMode, 'some'> => {
-    const { lanes } = t;
-    if (lanes === undefined) return {};
-    return {
-      some: (next, bits) => {
-        pushSome(f, register, bits);
-        fn.get(offset).op('i32x4.splat').op('i32x4.add').set(q.low);
-        areInRange();
-        code.if(() => {
-          fn.get(q.low).get(base).op('i32x4.splat').op('i32x4.add').set(q.low);
-          lanes(f, q.low, bits);
-          code.br(next);
-        });
-      },
-    };
-  };
-  return {
-    full: (done) =>
-      byStride(
-        f,
-        register,
-        t.bytes,
-        () => whole(t.bytes, done),
-        t.broadcast === undefined ? undefined : () => whole(0, done),
-      ),
-    quad: (next) => {
-      fn.get(register).get(f.at).op('i32.add').memory('v128.load').get(offset).op('i32x4.splat').op('i32x4.add');
-      fn.set(q.low);
-      areInRange();
-      code.if(() => {
-        const [first] = q.addresses;
-        fn.get(q.low).get(base).op('i32x4.splat').op('i32x4.add').tee(q.low).lane('i32x4.extract_lane', 0).set(first);
-        adjacent(fn, q.low, first, t.bytes);
-        code.if(
-          () => t.contiguous(f, first),
-          () => {
-            // Tiles of products: several lanes use one row.
-            if (broadcast !== undefined) {
-              fn.get(q.low).get(first).op('i32x4.splat').op('i32x4.eq').op('i32x4.all_true');
-              code.if(() => {
-                broadcast(f, first);
-                code.br(next);
-              });
-            }
-            if (t.lanes !== undefined) t.lanes(f, q.low);
-            else {
-              for (let i = 1; i < 4; i++)
-                fn.get(q.low)
-                  .lane('i32x4.extract_lane', i)
-                  .set(q.addresses[i] as number);
-              t.scattered(f, q.addresses);
-            }
-          },
-        );
-        code.br(next);
-      });
-    },
-    ...someOf(),
-    lane: () => {
-      word(f, register);
-      fn.get(offset).op('i32.add').set(a);
-      inRange(0);
-      fn.op('i32.eqz');
-      code.if(() => f.resume());
-      fn.get(a).get(base).op('i32.add').set(a);
-      moveLane(f, t, a, 4);
-    },
-  };
 }

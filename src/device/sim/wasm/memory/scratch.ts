@@ -62,15 +62,25 @@ export function swizzledQuad(f: Frame, t: Transfer, s: Swizzled, next: Label): v
   });
 }
 
+/** Whether all lanes can be moved at once. */
+export const hasSwizzledWave = (t: Transfer): boolean =>
+  t.bytes < 4 ? t.narrow !== undefined : t.pieces === 1 || t.row !== undefined;
+
 /** All 64 lanes with one offset: every word is a row of 256 bytes. Moves them and goes to `done`, or falls through. */
 export function swizzledWave(f: Frame, t: Transfer, s: Swizzled, done: Label): void {
   const { code } = f;
-  const { row } = t;
-  if (t.bytes < 4 || (t.pieces > 1 && row === undefined)) return;
+  const { row, narrow } = t;
+  if (!hasSwizzledWave(t)) return;
+  const from = code.local('i32');
+  if (t.bytes < 4) {
+    code.fn.get(s.offset).i32(3).op('i32.and').set(from);
+    code.fn.get(s.offset).get(from).op('i32.sub').set(s.offset);
+  }
   placeSwizzled(f, t, s, VGPR_BYTES * t.pieces);
   code.if(() => {
     overQuads(f, s.a, 16, () => {
-      if (row === undefined) t.contiguous(f, s.a);
+      if (t.bytes < 4) narrow?.(f, s.a, from);
+      else if (row === undefined) t.contiguous(f, s.a);
       else for (let n = 0; n < t.pieces; n++) row(f, n, s.a, n * VGPR_BYTES);
     });
     code.br(done);
@@ -129,7 +139,7 @@ function bindScratch(f: Frame, t: Transfer, register: number | undefined, scalar
   const { offset, inRange } = swizzled;
   return {
     full: (done) => {
-      if (t.bytes < 4) return;
+      if (!hasSwizzledWave(t)) return;
       if (register === undefined) fn.get(scalar).set(offset).i32(1);
       else {
         fn.get(register).i32(0).call(progressionFunction(f.module, false));

@@ -38,6 +38,8 @@ export interface Transfer {
   readonly isAtomic?: {
     /** Leaves 1 when lanes whose elements begin at these addresses can be moved at once. */
     admits(f: Frame, addresses: readonly number[]): void;
+    /** All lanes on the one element at `a`: updates it and does `then`, or falls through. */
+    one(f: Frame, a: number, then: () => void): void;
   };
   /** Words that move between registers and memory as they are. */
   readonly words?: number;
@@ -59,6 +61,8 @@ export interface Transfer {
   readonly broadcast?: (f: Frame, a: number) => void;
   /** Word `n` of four lanes, the words following each other from `a + offset` (scratch). */
   readonly row?: (f: Frame, n: number, a: number, offset: number) => void;
+  /** A narrow element of four lanes, `from` bytes into the dwords that follow each other from `a` on (scratch). */
+  readonly narrow?: (f: Frame, a: number, from: number) => void;
   /** Piece `n` of a lane at `a + offset`. */
   move(f: Frame, n: number, a: number, offset: number): void;
   /** Piece `n` of a lane is out of a buffer's range: zero, or dropped. */
@@ -116,7 +120,18 @@ export function loadRegisters(bytes: number, signed: boolean, half: Half): Trans
     piece: Math.min(4, bytes),
     pieces: words,
     ...(bytes < 4
-      ? {}
+      ? {
+          narrow: (f: Frame, a: number, from: number) => {
+            // The vector at the element itself has it lowest in each lane, below what is of the next dword.
+            store(f, 0, () =>
+              placed(f, () => {
+                const above = 32 - 8 * bytes;
+                f.code.fn.get(a).get(from).op('i32.add').memory('v128.load').i32(above).op('i32x4.shl');
+                f.code.fn.i32(above).op(signed ? 'i32x4.shr_s' : 'i32x4.shr_u');
+              }),
+            );
+          },
+        }
       : {
           words,
           broadcast: (f: Frame, a: number) => {
@@ -265,7 +280,19 @@ export function storeRegisters(bytes: number, half: Half): Transfer {
     piece: Math.min(4, bytes),
     pieces: words,
     ...(bytes < 4
-      ? {}
+      ? {
+          narrow: (f: Frame, a: number, from: number) => {
+            const { fn } = f.code;
+            const all = 2 ** (8 * bytes) - 1;
+            const shift = f.code.local('i32');
+            fn.get(from).i32(3).op('i32.shl').set(shift).get(a);
+            load(f, 0);
+            if (first !== 0) fn.i32(8 * first).op('i32x4.shr_u');
+            fn.get(shift).op('i32x4.shl').get(a).memory('v128.load');
+            fn.v128(all, all, all, all).get(shift).op('i32x4.shl').op('v128.bitselect').memory('v128.store');
+            fn.release('i32', shift);
+          },
+        }
       : {
           words,
           row: (f: Frame, n: number, a: number, offset: number) => {
