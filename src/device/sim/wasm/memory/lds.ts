@@ -2,7 +2,7 @@
 import { WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
 import type { Label } from './code.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
-import { extentFunction, scatterWave } from './scatter.ts';
+import { extentFunction, scatters, scatterWave } from './scatter.ts';
 import type { Frame, Transfer } from './transfer.ts';
 import { byStride, canBeOne, wholeWave } from './whole-wave.ts';
 import { adjacent, moveLane, progressionFunction, pushSome, quadLocals } from './window.ts';
@@ -101,7 +101,7 @@ function bindLds(f: Frame, t: Transfer, register: number, offset: number): Bound
         ascending: () => whole(t.bytes, done),
         same: canBeOne(t) ? () => whole(0, done) : undefined,
         other: (stride) => {
-          if (t.isAtomic !== undefined) return;
+          if (!scatters(t)) return;
           if (broadcast === undefined) scattered(done);
           else {
             fn.get(stride);

@@ -7,7 +7,7 @@ import { gpuWindow, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../stat
 import type { Label } from './code.ts';
 import { locateFunction, moveLanesIndex } from './mapped.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
-import { canScatter, scatterWave } from './scatter.ts';
+import { canScatter, scatters, scatterWave } from './scatter.ts';
 import { bindSwizzled, swizzledLane } from './scratch.ts';
 import type { Frame, Transfer } from './transfer.ts';
 import { byStride, canBeOne, wholeWave } from './whole-wave.ts';
@@ -102,7 +102,7 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
       byStride(f, register, t.bytes, {
         ascending: () => whole(t.bytes, done),
         same: canBeOne(t) ? () => whole(0, done) : undefined,
-        other: t.isAtomic === undefined ? () => scattered(done) : undefined,
+        other: scatters(t) ? () => scattered(done) : undefined,
       }),
     quad: (next) => {
       fn.get(register).get(f.at).op('i32.add').tee(a).memory('v128.load', VGPR_BYTES);
@@ -282,7 +282,7 @@ export function offsetWave(f: Frame, t: Transfer, offsets: Offsets, done: Label)
   byStride(f, register, t.bytes, {
     ascending: () => whole(t.bytes),
     same: canBeOne(t) ? () => whole(0) : undefined,
-    other: t.isAtomic === undefined ? scattered : undefined,
+    other: scatters(t) ? scattered : undefined,
   });
 }
 

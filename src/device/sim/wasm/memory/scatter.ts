@@ -91,6 +91,13 @@ function scatterFunction(module: WasmModule, write: boolean): WasmFunction {
   });
 }
 
+/** Bytes of a lane up to which looking at it takes long beside moving it; loads and stores of 12 and 16 take less than twice a multiply-add. */
+const MOST_BYTES = 8;
+
+/** Whether a transfer has a path for lanes at places of their own. */
+export const scatters = (t: Transfer): boolean =>
+  t.isAtomic === undefined && (t.isPair ? 2 : 1) * t.bytes <= MOST_BYTES;
+
 /** Leaves 1 when `scatterWave` may move all lanes at `start` plus the register's values; `limit` pushes the largest one allowed. */
 export function canScatter(f: Frame, t: Transfer, register: number, start: number, limit: () => void): void {
   const { fn } = f.code;
