@@ -249,6 +249,11 @@ function summary(document: ProfileDocument, folder: string): string {
       ...(kernel.symbol === null ? [] : [`  symbol ${clean(kernel.symbol)}`]),
       `  calls ${kernel.calls}, total ${show(kernel.totalNs, ms)} (${show(kernel.share, percent)}), mean ${show(kernel.meanNs, time)}, on the critical path ${show(kernel.critical.criticalNs, ms)}`,
       `  FLOPs ${show(kernel.roofline.flops, (v) => v.toExponential(3))}, HBM bytes ${show(hbm.bytes, (v) => v.toExponential(3))}, HBM ${show(hbm.bandwidth, (v) => `${v.toFixed(1)} GB/s`)} (${show(hbm.ofPeak, percent)} of peak), occupancy ${show(kernel.occupancy.share, percent)}`,
+      ...(isKnown(kernel.cyclesNs)
+        ? [
+            `  about ${show(kernel.cyclesNs, time)} a call by busy cycles at the highest clock: an estimate, no measured time`,
+          ]
+        : []),
       ...(isKnown(kernel.totalNs) || !isKnown(kernel.roofline.leastNs)
         ? []
         : [

@@ -11,7 +11,7 @@ import type { Measure } from './measure.ts';
 import type { OtherSimdSum, ReportedMetric, WaveStates } from './records.ts';
 
 export const PROFILE_SCHEMA = 'wavesmith.profile';
-export const PROFILE_VERSION = '1.5';
+export const PROFILE_VERSION = '1.6';
 
 export interface ProfileDocument {
   readonly schema: typeof PROFILE_SCHEMA;
@@ -131,6 +131,10 @@ export interface KernelEntry {
   readonly meanNs: Measure;
   readonly minNs: Measure;
   readonly maxNs: Measure;
+  /**
+   * Mean time of a call by busy cycles at the highest clock: an estimate, only where no call has a usable time. No other number is made of it.
+   */
+  readonly cyclesNs: Measure;
   /** Coefficient of variation of the durations. */
   readonly variation: Measure;
   /** Share of the timed work of all kernels. */

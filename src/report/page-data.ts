@@ -32,6 +32,8 @@ export interface PageKernel {
   readonly meanNs: PageMeasure;
   readonly minNs: PageMeasure;
   readonly maxNs: PageMeasure;
+  /** By busy cycles: an estimate. */
+  readonly cyclesNs: PageMeasure;
   readonly variation: PageMeasure;
   readonly share: PageMeasure;
   readonly launches: readonly {

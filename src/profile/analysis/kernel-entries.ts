@@ -7,6 +7,7 @@ import { type Recording, TIMING_REASONS, Timing } from '../recording.ts';
 import type { SampleLine } from '../records.ts';
 import { classify } from './bottleneck.ts';
 import type { CriticalPath, SymbolShare } from './critical-path.ts';
+import { cyclesTime } from './cycles-time.ts';
 import { launchedWaves } from './launched-waves.ts';
 import type { MetricSum, MetricTable } from './metrics.ts';
 import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
@@ -226,6 +227,7 @@ export function kernelEntries(
       arch: agent?.arch ?? null,
       calls: rows.length,
       ...times,
+      cyclesNs: cyclesTime(r, rows, agent, times.timed),
       share: unknown('filled below'),
       launches: launched,
       counters: plainRecord(counted),

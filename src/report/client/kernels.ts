@@ -217,6 +217,9 @@ export function kernelPage(
     ['Mean', kernel.meanNs, ui.ns],
     ['Min', kernel.minNs, ui.ns],
     ['Max', kernel.maxNs, ui.ns],
+    ...(kernel.cyclesNs.value === undefined
+      ? []
+      : [['Mean by busy cycles (estimate)', kernel.cyclesNs, (v: number) => `about ${ui.ns(v)}`] as const]),
     ['Variation', kernel.variation, ui.percent],
     ['Gain if twice as fast', kernel.critical.gainIfTwiceAsFastNs, (v) => `at most ${ui.ns(v)}`],
     ['Headroom to the roofline', kernel.roofline.headroom, ui.percent],
