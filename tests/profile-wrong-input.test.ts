@@ -113,7 +113,7 @@ describe('tables of a run as people leave them', () => {
 
   it('a table without its columns, or with other separators, is a finding', () => {
     const document = write('1_kernel_trace.csv', (path, trace) => {
-      writeFileSync(join(path, '2_kernel_trace.csv'), trace.replaceAll(',', ';'));
+      writeFileSync(join(path, '2_kernel_trace.csv'), trace.replaceAll(',', '\t'));
       writeFileSync(join(path, '3_kernel_trace.csv'), trace.replace('"Kernel_Name"', '"Title"'));
     });
     expect(document.dispatches.total).toBe(6);

@@ -230,6 +230,13 @@ export const PROFILE_RULES = {
     advice:
       'Write the counter as a whole number: set the precision of the script or the spreadsheet that wrote the file.',
   },
+  'profile/semicolons': {
+    severity: 'note',
+    title: 'A table has semicolons between its cells, as spreadsheets write them',
+    source: SOURCES.rocprofv3,
+    advice:
+      'Nothing has to be done. Keep the table as the profiler wrote it: a spreadsheet may have rounded its numbers.',
+  },
   'profile/several-recordings': {
     severity: 'warning',
     title: 'The inputs are of several machines or runs, whose times cannot be compared',

@@ -22,6 +22,7 @@ import { type DiskFile, findFiles } from './files.ts';
 import { pairPasses } from './pair-passes.ts';
 import { joinPasses } from './passes.ts';
 import { placeRuns, tellsRun } from './runs.ts';
+import { withCommas } from './semicolons.ts';
 import { isSqlite, withDatabase } from './sqlite.ts';
 import { logProblem } from './wal.ts';
 
@@ -95,7 +96,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   const files = findFiles(paths);
   const recording = new Recording(options.between);
   const byFormat = files
-    .map((file) => ({ file, format: formatOf(file, recording) }))
+    .map((found) => plainTable({ file: found, format: formatOf(found, recording) }, recording))
     .filter((entry): entry is { file: DiskFile; format: FileFormat } => entry.format !== undefined);
   const rank = (format: string) => {
     if (format === LAST) return ORDER.length + 1;
@@ -225,6 +226,22 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     });
   }
   return { recording, sqtt };
+}
+
+type Formatted = { readonly file: DiskFile; readonly format: FileFormat | undefined };
+
+/** A file of no known format as the table with commas that it stands for, where it has semicolons. */
+function plainTable(entry: Formatted, recording: Recording): Formatted {
+  const { file, format } = entry;
+  const isTable = format === undefined && file.size > 0 && /\.csv(?:\.gz)?$/i.test(file.path);
+  if (!isTable || recording.findings.some(({ place }) => place.file === file.path)) return entry;
+  const found = withCommas(file);
+  if (found?.kind === 'table') {
+    recording.report('profile/semicolons', file.path, found.message);
+    return { file: found.file, format: detectFormat(found.file) };
+  }
+  if (found !== undefined) recording.report('profile/damaged-file', file.path, `${found.message} It is left out.`);
+  return entry;
 }
 
 /** Reports a database whose last changes are not to be read. */
