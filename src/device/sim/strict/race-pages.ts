@@ -79,7 +79,9 @@ export class RacePages {
   constructor(memory: DeviceMemory, longLog = LONG_LOG) {
     this.memory = memory;
     this.longLog = longLog;
-    const pages = Math.ceil(memory.wasm.buffer.byteLength / PAGE_BYTES);
+    // What is allocated meanwhile is left to TypeScript: clearing a table of all memory costs more than a small dispatch.
+    const end = memory.spans().reduce((most, { offset, size }) => Math.max(most, offset + size), PAGE_BYTES);
+    const pages = Math.ceil(end / PAGE_BYTES);
     const bytes = memory.reserve(2 * 4 * pages - EVENTS_HEAD, 'strict mode');
     this.reserved.push(bytes);
     const at = bytes.byteOffset - EVENTS_HEAD;
