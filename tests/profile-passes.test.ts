@@ -102,7 +102,7 @@ describe('dispatches with counters that the trace has not', () => {
     expect(codes(document)).toEqual(['profile/missing-rows']);
   });
 
-  test('also where the trace has no numbers', () => {
+  test('are found by the numbers of their calls where the trace has none of dispatches', () => {
     const column = trace.split('\n')[0].split(',').indexOf('"Dispatch_Id"');
     const without = trace.replace(/^.+$/gm, (row) =>
       row
@@ -112,8 +112,13 @@ describe('dispatches with counters that the trace has not', () => {
     );
     // Names with commas have their parts on either side of no column that is taken out.
     const document = read({ '1_kernel_trace.csv': without, '1_counter_collection.csv': counters });
-    expect(document.dispatches.total).toBe(9);
-    expect(codes(document)).toEqual(['profile/missing-rows']);
+    expectTrace(document);
+    expect(Object.values(waves(document))).toEqual([1024, 1024, 1024]);
+    // Those of other calls are not of the trace.
+    const others = counters.replace(/^(\d+),/gm, (_, id) => `${Number(id) + 50},`);
+    const apart = read({ '1_kernel_trace.csv': without, '1_counter_collection.csv': others });
+    expect(apart.dispatches.total).toBe(9);
+    expect(codes(apart)).toEqual(['profile/missing-rows']);
   });
 
   test('are none in a sound run', () => {

@@ -410,6 +410,35 @@ export class Recording {
     return this.sameIds.get(`${domain},${process},${dispatchId},${kernel}`);
   }
 
+  /**
+   * The row of a dispatch of a trace without dispatch numbers, as ROCm 6.2 writes it, by the number of the call that launched it; undefined where
+   * several dispatches have that, as those of a graph. It has the dispatch number from then on.
+   */
+  findUnnumbered(
+    domain: number,
+    process: number,
+    correlation: number,
+    kernel: number,
+    dispatchId: number,
+  ): number | undefined {
+    const d = this.dispatches;
+    if (this.unnumbered === undefined) {
+      this.unnumbered = new Map();
+      for (let row = 0; row < d.length; row++) {
+        const number = d.correlation.get(row);
+        if (d.dispatchId.get(row) >= 0 || number < 0) continue;
+        const key = `${d.domain.get(row)},${d.process.get(row)},${number}`;
+        this.unnumbered.set(key, this.unnumbered.has(key) ? -1 : row);
+      }
+    }
+    const row = this.unnumbered.get(`${domain},${process},${correlation}`) ?? -1;
+    if (row < 0 || !this.isSameKernel(d.kernel.get(row), kernel)) return undefined;
+    d.dispatchId.set(row, dispatchId);
+    this.rowsOf(domain, process).add(dispatchId, row);
+    return row;
+  }
+  private unnumbered: Map<string, number> | undefined;
+
   /** Whether two kernels are one, of which one name may be truncated. */
   private isSameKernel(a: number, b: number): boolean {
     if (a === b) return true;

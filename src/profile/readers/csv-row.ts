@@ -115,6 +115,11 @@ export class Row {
     return this.length === 1 && this.starts[0] === this.ends[0];
   }
 
+  /** Whether a cell is there and has nothing in it. */
+  isEmptyAt(index: number): boolean {
+    return index >= 0 && index < this.length && this.starts[index] === this.ends[index];
+  }
+
   /** The text of a cell; undefined for one that the row does not have. */
   text(index: number): string | undefined {
     if (index < 0 || index >= this.length) return undefined;

@@ -173,6 +173,14 @@ const OLDER: Readonly<Record<string, readonly string[]>> = {
   Scratch_Size: ['Private_Segment_Size'],
 };
 
+/** How many of the numbers of a launch are sizes of workgroup and grid, and the most that a dispatch packet has room for. */
+const [SIZES, MOST_ITEMS] = [6, 2 ** 32 - 1];
+
+function reportSize(r: Recording, file: string, size: number): void {
+  const what = `A grid or workgroup has the size ${size}, which no launch can have: what is said of waves and occupancy is wrong`;
+  r.reportAlike('profile/bad-record', file, `${what}.`);
+}
+
 function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processes: FileProcesses): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
@@ -208,6 +216,8 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
   return (row) => {
     if (row.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     if (copies !== undefined && row.text(at.name) === '') return copies(row);
+    if (row.isEmptyAt(at.name))
+      r.report('profile/unnamed-kernel', file, 'The kernels of some dispatches have no name.');
     const { start, end, state } = r.clock.interval(row.value(at.start), row.value(at.end));
     const dispatchId = numberOf(row.count(at.dispatch));
     if (dispatchId === NO_PARTNER) return;
@@ -220,6 +230,7 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
     const queue = queues(agent, row, at.queue);
     const stream = row.id(streams, at.stream);
     for (let i = 0; i < config.length; i++) numbers[i] = row.count(config[i]);
+    for (let i = 0; i < SIZES; i++) if (numbers[i] === 0 || numbers[i] > MOST_ITEMS) reportSize(r, file, numbers[i]);
     const launch = { process, kernel, agent, queue, stream, config: r.configs.id(numbers) };
     if (dispatchId < 0 && at.dispatch >= 0) {
       r.report(
@@ -327,7 +338,9 @@ function counterCollection(
     // Passes of one process that were joined have headers between them, too.
     const process = processes.of(pid, 0) ?? processes.choose(pid, isCounted);
     const agent = agentNames.get(row.id(agents, at.agent));
-    let known = r.findDispatch(domain, process, dispatchId, kernel);
+    let known =
+      r.findDispatch(domain, process, dispatchId, kernel) ??
+      r.findUnnumbered(domain, process, row.count(at.correlation), kernel, dispatchId);
     if (known !== undefined && !r.isOnGpuOf(known, agent, file)) return;
     if (known !== undefined && known < firstRow) {
       const grid = row.count(at.grid);
@@ -370,9 +383,12 @@ function counterCollection(
 /** Bytes at the beginning of a file that tell whether it lists instances. */
 const INSTANCE_SAMPLE = 1 << 16;
 
+/** Columns that tell where on the GPU a counter is: rocprofiler-sdk calls its dimensions so. */
+const DIMENSION = /^(?:DIMENSION_?)?(?:XCC|AID|SHADER_ENGINE|SHADER_ARRAY|WGP|INSTANCE|CHANNEL)(?:_?(?:ID|INDEX))?$/i;
+
 /**
  * Whether a file has a row for each instance of a counter: rows that follow each other are of one counter and dispatch, and their values
- * differ. Rows that are there twice have the same value.
+ * or their places differ. Rows that are there twice have the same value and place.
  */
 function listsInstances(source: ByteSource): boolean {
   const bytes = source.read(0, INSTANCE_SAMPLE).slice();
@@ -382,11 +398,13 @@ function listsInstances(source: ByteSource): boolean {
   readCsv(head, (h) => {
     const at = ['Process_Id', 'Agent_Id', 'Dispatch_Id', 'Counter_Name'].map((name) => h.at(name));
     const valueAt = h.at('Counter_Value');
-    let [before, value] = ['', ''];
+    const dimensions = h.names.flatMap((name, index) => (DIMENSION.test(name) ? [index] : []));
+    let [before, value, place] = ['', '', ''];
     return (cells) => {
       const key = at.map((index) => cells[index] ?? '').join();
-      if (key === before && number(cells[valueAt]) !== number(value)) found = true;
-      [before, value] = [key, cells[valueAt] ?? ''];
+      const here = dimensions.map((index) => cells[index] ?? '').join();
+      if (key === before && (number(cells[valueAt]) !== number(value) || here !== place)) found = true;
+      [before, value, place] = [key, cells[valueAt] ?? '', here];
     };
   });
   return found;
