@@ -1,5 +1,5 @@
 // Rows of memory instructions: loads, stores and atomics of every kind of address and width, and moves through LDS. Lanes are side by side,
-// or all over the data. A dword of a lane is an operation.
+// or all over the data. A dword of a lane is an operation, and so is each half of a packed atomic.
 import type { TargetName } from '../../../src/isa/types.ts';
 import { OWN, RESULTS, THIRD } from './forms.ts';
 import { type Row, rowOf } from './timing.ts';
@@ -97,7 +97,9 @@ function atomics(): Row[] {
       if (kind === 'buffer' && suffix === 'pk_add_bf16') continue;
       const name = `${kind}_atomic_${suffix}`;
       const words = suffix === 'cmpswap' ? 2 : dwords;
-      rows.push(row('atomics', name, (n) => `${name} ${address.store(many(OWN + 2 * n, words))}`, dwords, 4 * dwords));
+      const operations = suffix.startsWith('pk_') ? 2 : dwords;
+      const line = (n: number): string => `${name} ${address.store(many(OWN + 2 * n, words))}`;
+      rows.push(row('atomics', name, line, operations, 4 * dwords));
       const returned = (n: number): string => {
         const [result, data] = [many(RESULTS + 2 * n, dwords), many(OWN + 2 * n, words)];
         // A buffer's result comes into the data's registers.
@@ -105,9 +107,8 @@ function atomics(): Row[] {
           ? `${name} ${address.store(data)} sc0`
           : `${name} ${result}, ${address.store(data)} sc0`;
       };
-      rows.push(row('atomics', `${name} sc0`, returned, dwords, 4 * dwords));
+      rows.push(row('atomics', `${name} sc0`, returned, operations, 4 * dwords));
       if (suffix === 'add' || suffix === 'add_f32') {
-        const line = (n: number): string => `${name} ${address.store(`v${OWN + 2 * n}`)}`;
         rows.push(row('atomics', `${name}, one address`, line, 1, 4, { offset: () => 0 }));
       }
     }
@@ -183,13 +184,14 @@ function lds(): Row[] {
     ),
     ...LDS_ATOMICS.flatMap(([suffix, dwords]) => {
       const returned = `ds_${suffix.replace(/_(?=[a-z]+\d+$)/, '_rtn_')}`;
+      const operations = suffix.startsWith('pk_') ? 2 : dwords;
       return [
-        row(section, `ds_${suffix}`, (n) => `ds_${suffix} v48, ${many(OWN + 2 * n, dwords)}`, dwords, 4 * dwords),
+        row(section, `ds_${suffix}`, (n) => `ds_${suffix} v48, ${many(OWN + 2 * n, dwords)}`, operations, 4 * dwords),
         row(
           section,
           returned,
           (n) => `${returned} ${many(RESULTS + 2 * n, dwords)}, v48, ${many(OWN + 2 * n, dwords)}`,
-          dwords,
+          operations,
           4 * dwords,
         ),
       ];

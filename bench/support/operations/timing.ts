@@ -128,7 +128,8 @@ export class Loop {
   private readonly buffer: ReturnType<Device['alloc']>;
   /** The least ns of processor time that one instruction of a wavefront took. */
   least = Infinity;
-  private last = Infinity;
+  /** The same of the last time. */
+  last = Infinity;
 
   private constructor(row: Row, device: Device, buffer: ReturnType<Device['alloc']>) {
     this.row = row;
