@@ -40,6 +40,16 @@ export function decodeHighHalf(fn: WasmFunction): void {
   fn.release('v128', exponent);
 }
 
+/** The same where all are normal numbers or zeros. */
+export function decodeOrdinary(fn: WasmFunction): void {
+  fn.i32(3)
+    .op('i32x4.shr_s')
+    .v128(...splat(-0x70002000))
+    .op('v128.and')
+    .v128(...splat((112 + 127) << 23))
+    .op('f32x4.mul');
+}
+
 /** Gives what is on the stack the signs of f32 values in a local. */
 function joinSign(fn: WasmFunction, x: number): void {
   fn.get(x)

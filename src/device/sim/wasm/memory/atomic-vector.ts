@@ -1,7 +1,7 @@
 // The update of an atomic as SIMD code: four lanes of 32 bits, or two of 64. The form for one lane is atomic-update.ts; both must agree.
 import type { AtomicOperation, Expr } from '../../../../isa/semantics/index.ts';
 import type { WasmFunction } from '../emit.ts';
-import { decodeHighHalf, encodeHalf } from '../half.ts';
+import { decodeHighHalf, decodeOrdinary, encodeHalf } from '../half.ts';
 import { canonical, canonicalDouble } from '../rounding.ts';
 import { MINIMA } from './atomic-update.ts';
 
@@ -11,6 +11,8 @@ export interface VectorInputs {
   readonly values: readonly [memory: number, data: number, data2: number];
   /** f32: a local (v128), the bits that denormals lose. */
   readonly flushed: number | undefined;
+  /** f16: locals with the values of memory's halves and of the data's, low ones first. */
+  readonly halves?: readonly (readonly [number, number])[];
 }
 
 /** SIMD has no unsigned comparison and no extremes of 64-bit integers. */
@@ -58,7 +60,11 @@ function push(fn: WasmFunction, e: Expr, inputs: VectorInputs): void {
   else fn.op(`${SHAPES[(e.args[0] as Expr).type]}.${name}`);
 }
 
-function pushSource(fn: WasmFunction, e: Expr, { type, values, flushed }: VectorInputs): void {
+function pushSource(fn: WasmFunction, e: Expr, { type, values, flushed, halves }: VectorInputs): void {
+  if (e.type === 'f16') {
+    fn.get(halves?.[Number(e.value)]?.[e.part as 0 | 1] as number);
+    return;
+  }
   const value = values[Number(e.value)] as number;
   fn.get(value);
   if (e.type === 'f32' && flushed !== undefined) {
@@ -68,9 +74,6 @@ function pushSource(fn: WasmFunction, e: Expr, { type, values, flushed }: Vector
       .v128(0, 0, 0, 0)
       .op('i32x4.eq');
     fn.get(flushed).op('v128.and').op('v128.andnot');
-  } else if (e.type === 'f16') {
-    if (e.part === 0) fn.i32(16).op('i32x4.shl');
-    decodeHighHalf(fn);
   } else if (e.type === 'bf16') {
     if (type !== 'bf16x2' || e.part === 0) fn.i32(16).op('i32x4.shl');
     else fn.v128(...splat(-65536)).op('v128.and');
@@ -92,8 +95,45 @@ function pushFloatMinimum(fn: WasmFunction, e: Expr, operator: string, inputs: V
   fn.release('v128', y);
 }
 
+/**
+ * Locals with the values of the halves of words: one look finds denormals, infinities and NaNs among all of them, and the halves of others
+ * are as good as decoded.
+ */
+function decodedHalves(fn: WasmFunction, words: readonly number[]): (readonly [number, number])[] {
+  const decoded = words.map(() => [fn.local('v128'), fn.local('v128')] as const);
+  const size = fn.local('v128');
+  for (const [n, x] of words.entries()) {
+    fn.get(x)
+      .v128(...splat(0x7fff7fff))
+      .op('v128.and')
+      .tee(size);
+    fn.v128(...splat(0x04000400)).op('i16x8.sub');
+    fn.v128(...splat(0x78007800)).op('i16x8.ge_u');
+    fn.get(size).v128(0, 0, 0, 0).op('i16x8.ne').op('v128.and');
+    if (n > 0) fn.op('v128.or');
+  }
+  fn.release('v128', size);
+  const eachHalf = (decode: () => void): void => {
+    for (const [n, x] of words.entries())
+      for (const [part, to] of (decoded[n] as readonly [number, number]).entries()) {
+        fn.get(x);
+        if (part === 0) fn.i32(16).op('i32x4.shl');
+        decode();
+        fn.set(to);
+      }
+  };
+  fn.op('v128.any_true').if();
+  eachHalf(() => decodeHighHalf(fn));
+  fn.else();
+  eachHalf(() => decodeOrdinary(fn));
+  fn.end();
+  return decoded;
+}
+
 /** Pushes the new raw words of memory, floats with the default quiet NaN. */
-export function pushVectorUpdate(fn: WasmFunction, op: AtomicOperation, inputs: VectorInputs): void {
+export function pushVectorUpdate(fn: WasmFunction, op: AtomicOperation, given: VectorInputs): void {
+  const halves = op.type === 'f16x2' ? decodedHalves(fn, given.values.slice(0, 2)) : [];
+  const inputs = { ...given, halves };
   const [first, second] = op.update as [Expr, Expr | undefined];
   push(fn, first, inputs);
   if (op.type === 'f32') {
@@ -109,6 +149,7 @@ export function pushVectorUpdate(fn: WasmFunction, op: AtomicOperation, inputs: 
     encode(fn);
     fn.i32(16).op('i32x4.shl').op('v128.or');
   }
+  for (const local of halves.flat()) fn.release('v128', local);
 }
 
 /** f32 values -> bf16 bits, rounded to nearest even. */

@@ -286,6 +286,39 @@ describe('all lanes on one element', () => {
   });
 });
 
+describe('packed halves side by side', () => {
+  const SPECIAL = [0, 0x8000, 1, 0x8001, 0x3ff, 0x83ff, 0x400, 0x8400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfd01];
+
+  it.each([
+    'global_atomic_pk_add_f16 v2, v8, s[4:5]',
+    'flat_atomic_pk_add_f16 v8, v[2:3], v8 sc0',
+    'buffer_atomic_pk_add_f16 v8, v2, s[8:11], 0 offen sc0',
+    'ds_pk_add_rtn_f16 v9, v2, v8',
+  ])('%s', (text) => {
+    const m = makeMachine('gfx942');
+    const main = m.regions[0] as Machine['regions'][0];
+    const bytes = text.startsWith('ds_') ? m.lds : main.bytes;
+    const memory = new Int32Array(bytes.buffer, bytes.byteOffset, LANES);
+    // In one of a hundred halves and in every other one: chunks without, with one and with many.
+    const cases = [0, 0.01, 0.5].flatMap((chance) =>
+      Array.from({ length: 4 }, () => (machine: Machine, random: Random) => {
+        const half = (): number =>
+          random.chance(chance) ? random.pick(SPECIAL) : (random.word() & 0x83ff) | ((1 + random.below(29)) << 10);
+        const word = (): number => half() | (half() << 16);
+        machine.w.vgprs.set(lanes(word), 8 * LANES);
+        memory.set(lanes(word));
+        setLanes(
+          machine,
+          text,
+          text.startsWith('ds_') ? 0 : main.base,
+          lanes((lane) => 4 * lane),
+        );
+      }),
+    );
+    expect(check(m, text, cases)).toBe(0);
+  });
+});
+
 describe('parts of dwords in scratch', () => {
   it.each([
     ...LOADS.slice(0, 4).map((s) => `scratch_load_${s} v8, off, s20`),
