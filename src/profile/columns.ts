@@ -37,16 +37,16 @@ export class Column<T extends Typed> {
     return this.used++;
   }
 
-  /** The values so far in an array of their own, which has room for more. */
-  private unfold(): T {
-    const made = this.make(this.used < LARGE ? 1024 + 2 * this.used : 4 * this.used);
+  /** The values so far in an array of their own, which has room for more where values come, not where one is replaced. */
+  private unfold(room = this.used < LARGE ? 1024 + 2 * this.used : 4 * this.used): T {
+    const made = this.make(room);
     for (let i = 0; i < this.used; i++) made[i] = this.first + i * this.step;
     this.data = made;
     return made;
   }
 
   private grow(old: T): void {
-    const bigger = this.make(old.length * (old.length < LARGE ? 2 : 4));
+    const bigger = this.make(Math.max(1024, old.length * (old.length < LARGE ? 2 : 4)));
     bigger.set(old);
     this.data = bigger;
   }
@@ -58,12 +58,12 @@ export class Column<T extends Typed> {
   /** Replaces a value that is there. */
   set(index: number, value: number): void {
     if (this.data === undefined && this.first + index * this.step === value) return;
-    (this.data ?? this.unfold())[index] = value;
+    (this.data ?? this.unfold(this.used))[index] = value;
   }
 
   /** A view of the used part; do not keep it across `push`. */
   view(): T {
-    return (this.data ?? this.unfold()).subarray(0, this.used) as T;
+    return (this.data ?? this.unfold(this.used)).subarray(0, this.used) as T;
   }
 }
 
