@@ -13,7 +13,7 @@ const PRINTED = 3.3;
 const CLIFF = 4;
 const ROUNDS = 5;
 
-/** The median of how many times as long as v_fma_f32 a loop takes, each time beside the faster of two of it: others on the machine slow both. */
+/** The median of how many times as long as v_fma_f32 a loop takes, each time against those of it before and after: others on the machine slow both. */
 async function besides(loop: Loop, fma: Loop): Promise<number> {
   const found: number[] = [];
   for (let k = 0; k < ROUNDS; k++) {
@@ -21,7 +21,7 @@ async function besides(loop: Loop, fma: Loop): Promise<number> {
     const before = fma.last;
     await loop.time(LONG);
     await fma.time(SHORT);
-    found.push(loop.last / Math.min(before, fma.last));
+    found.push((2 * loop.last) / (before + fma.last));
   }
   return found.sort((x, y) => x - y)[ROUNDS >> 1] as number;
 }
