@@ -15,6 +15,8 @@ export interface StrictRun extends KernelSource {
   readonly written?: number;
   /** The buffer holds zeros instead of 0, 1, 2, …. */
   readonly isZeroed?: boolean;
+  /** Bytes that are allocated in front of the buffer. */
+  readonly bytesBefore?: number;
   /** Frees the buffer before the run. */
   readonly isFreed?: boolean;
 }
@@ -41,6 +43,8 @@ export async function strictFindings(code: string, options: StrictRun = {}): Pro
   });
   const device = await createDevice('sim', { target: target as TargetName });
   try {
+    for (let left = options.bytesBefore ?? 0; left > 0; left -= 2 ** 30)
+      device.alloc(Math.min(left, 2 ** 30), 'before');
     const buffer = device.alloc(bufferBytes, 'x');
     device.write(
       buffer,

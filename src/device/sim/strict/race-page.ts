@@ -106,7 +106,8 @@ export class RacePage {
   /** The records by dword, when there are any; compiled code may have made them. */
   private get known(): RaceDetails | undefined {
     if (this.words[PAGE_DETAILS] === LOGGED) this.room.unlog();
-    const at = (this.words[PAGE_DETAILS] as number) & ~HOLDS;
+    // Offsets of 2 GiB and more are negative behind an operation on bits.
+    const at = ((this.words[PAGE_DETAILS] as number) & ~HOLDS) >>> 0;
     if (this.details === undefined && at !== 0) this.details = this.over(this.room.at(at));
     return this.details;
   }

@@ -16,7 +16,7 @@ import {
   POOL_NEXT,
   RacePage,
 } from './race-page.ts';
-import { LOG_ENTRY, LOG_TOGETHER, loggedReads } from './read-log.ts';
+import { entriesOfReader, LOG_ENTRY, LOG_TOGETHER, loggedReads } from './read-log.ts';
 import { SHADOW_CLEARED, SHADOW_PAGES } from './registers.ts';
 
 /** Records made at a time. */
@@ -126,16 +126,23 @@ export class RacePages {
   private unlog(): void {
     const { log, logAt } = this;
     const [next, end] = log as unknown as [number, number];
-    const from = next - logAt < this.longLog ? logAt : this.unlogQuickly(logAt, next);
     const pages = new Map<number, RacePage>();
-    for (const { who, at, bytes } of loggedReads(new Uint32Array(this.memory.wasm.buffer, from, (next - from) / 4))) {
-      const index = Math.floor(at / PAGE_BYTES);
-      let page = pages.get(index);
-      if (page === undefined) {
-        page = this.unlogged(index);
-        pages.set(index, page);
+    for (let from = logAt; from < next; ) {
+      const isLong = next - from >= this.longLog;
+      if (isLong) from = this.unlogQuickly(from, next);
+      const words = new Uint32Array(this.memory.wasm.buffer, from, (next - from) / 4);
+      // Where compiled code finds no room, it is made for one reader: then compiled code goes on.
+      const entries = isLong ? entriesOfReader(words) : words;
+      for (const { who, at, bytes } of loggedReads(entries)) {
+        const index = Math.floor(at / PAGE_BYTES);
+        let page = pages.get(index);
+        if (page === undefined) {
+          page = this.unlogged(index);
+          pages.set(index, page);
+        }
+        page.detailed.read(who, at % PAGE_BYTES, bytes);
       }
-      page.detailed.read(who, at % PAGE_BYTES, bytes);
+      from += entries.byteLength;
     }
     this.unlogs++;
     log.set(next >= end || this.unlogs >= MAX_UNLOGS ? [0, 0] : [logAt, end]);

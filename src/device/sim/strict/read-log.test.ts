@@ -222,4 +222,32 @@ describe('reads in the log', () => {
     expect(races).toBeGreaterThan(5);
     expect(right).toBeGreaterThan(5);
   });
+
+  // All workgroups read dwords of one page again and again; then each stores to some of it.
+  const many = (rounds: number): string => `v_mov_b32_e32 v2, v0
+s_mov_b32 s9, ${rounds}
+.Lloop:
+v_mul_u32_u24_e32 v2, 5, v2
+v_add_u32_e32 v2, s2, v2
+v_and_b32_e32 v3, 0x3ff, v2
+v_lshlrev_b32_e32 v3, 2, v3
+global_load_dword v4, v3, s[4:5]
+s_sub_u32 s9, s9, 1
+s_waitcnt vmcnt(0)
+s_cmp_lg_u32 s9, 0
+s_cbranch_scc1 .Lloop
+v_lshlrev_b32_e32 v5, 2, v0
+global_store_dword v5, v4, s[4:5]`;
+  const rulesOf = async (code: string, bytesBefore = 0): Promise<string[]> => {
+    const findings = await strictFindings(code, { bufferBytes: PAGE_BYTES, bytesBefore, grid: [2, 1, 1] });
+    return findings.map(({ rule }) => rule);
+  };
+
+  it('race with later stores where memory is above 2 GiB', async () => {
+    expect(await rulesOf(many(200), 2 ** 31 + 2 ** 28)).toContain('races/global');
+  });
+
+  it('race with later stores when there were more instructions than the first table of events has room for', async () => {
+    expect(await rulesOf(many(20_000))).toContain('races/global');
+  });
 });

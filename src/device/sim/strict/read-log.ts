@@ -23,6 +23,14 @@ export interface LoggedRead {
 
 const DWORD = 4;
 
+/** The entries of the first reader, which begin with the one that says who it is. */
+export function entriesOfReader(words: Uint32Array): Uint32Array {
+  const step = LOG_ENTRY / DWORD;
+  let end = Math.min(step, words.length);
+  while (end < words.length && ((words[end] as number) & LOG_READER) === 0) end += step;
+  return words.subarray(0, end);
+}
+
 /** The reads of a log's entries, in their order. */
 export function* loggedReads(words: Uint32Array): Iterable<LoggedRead> {
   let who: Toucher = { actor: 0, pc: 0, epoch: 0, store: 0 };
