@@ -179,6 +179,12 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Give the kernel trace of the same run (`rocprofv3 --kernel-trace`) or the counters as well.',
   },
+  'profile/odd-grid': {
+    severity: 'note',
+    title: 'Grids are no multiples of their workgroups, as HIP does not launch them: they may be in workgroups',
+    source: SOURCES.rocprofv3,
+    advice: 'Give grids in work-items, as rocprofv3 writes them. Nothing has to be done if they are.',
+  },
   'profile/open-end': {
     severity: 'note',
     title: 'The last row of a table has no line end: the file may be cut',

@@ -8,7 +8,7 @@ import type { SampleLine } from '../records.ts';
 import { classify } from './bottleneck.ts';
 import type { CriticalPath, SymbolShare } from './critical-path.ts';
 import { cyclesTime } from './cycles-time.ts';
-import { launchedWaves } from './launched-waves.ts';
+import { launchedWaves, oddGrid } from './launched-waves.ts';
 import type { MetricSum, MetricTable } from './metrics.ts';
 import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
 import { overlongDispatches } from './overlong.ts';
@@ -157,6 +157,7 @@ export function kernelEntries(
   const configCounts = new Int32Array(r.configs.size);
   const samples = samplesByKernel(r);
   const overlong = r.simulated === undefined ? overlongDispatches(r) : [];
+  const oddGrids: string[] = [];
   for (const group of chosen) {
     const rows = groups.of(group);
     const name = r.kernels.get(r.dispatches.kernel.get(rows[0]));
@@ -189,14 +190,21 @@ export function kernelEntries(
     const occupancy = kernelOccupancy(launched[0], agent?.arch);
     const resident = residentWaves(sums);
     const maxWavesPerCu = target === undefined ? agent?.wavesPerCu : target.simdsPerCu * target.maxWavesPerSimd;
+    const waves = target === undefined ? undefined : launchedWaves(r, rows);
+    // Waves that were counted tell whether a grid is what it says.
+    const isUnsure = !simulated && waves === undefined;
+    const below = isUnsure ? oddGrid(launched, 'below') : undefined;
+    const odd = isUnsure && below === undefined ? oddGrid(launched, 'no multiple') : undefined;
+    if (odd !== undefined) oddGrids.push(odd);
     const impossible = simulated
       ? []
       : [
           ...overlong.filter(({ row }) => rows.includes(row)).map(({ what }) => what),
+          ...(below === undefined ? [] : [`${below}: grids may be in workgroups here, and not in work-items`]),
           ...impossibleValues({
             sums,
             counters: new Map(counted),
-            waves: target === undefined ? undefined : launchedWaves(r, rows),
+            waves,
             rows: contradictingRows(r, rows, agent),
             meanNs: numberOf(times.meanNs),
             roofline: kernelRoofline(sums, chipCeilings(agent, { hbmGbps: roofs.hbmGbps })),
@@ -290,6 +298,7 @@ export function kernelEntries(
       reported: r.reported.get(`${name}\0${agent?.key ?? ''}`) ?? [],
     });
   }
+  reportOddGrids(r, oddGrids);
   const order = (entry: KernelEntry) => (isKnown(entry.totalNs) ? entry.totalNs.value : -1);
   const work = (entry: KernelEntry) => entry.counters.SQ_INSTS?.sum ?? 0;
   const kernels = entries
@@ -368,6 +377,16 @@ function reportUneven(r: Recording, name: string, calls: number, dispatches: rea
     'profile/uneven-counters',
     r.sources[0]?.path ?? '',
     `Counters of ${name} cover ${cover} of its ${calls} dispatches; ratios use only the dispatches that have all their terms.`,
+  );
+}
+
+/** Says of how many kernels the grids are no multiples of the workgroups; `examples` has one of each. */
+function reportOddGrids(r: Recording, examples: readonly string[]): void {
+  if (examples.length === 0) return;
+  r.report(
+    'profile/odd-grid',
+    r.sources[0]?.path ?? '',
+    `Of ${examples.length} kernels grids are no multiples of workgroups, as ${examples[0]}. They may be in workgroups, and not in work-items: then waves, workgroups and what is said of occupancy are wrong.`,
   );
 }
 

@@ -134,9 +134,11 @@ function contradictingCounters(counters: Counters): string[] {
 
 function contradictingWaves(waves: LaunchedWaves | undefined): string[] {
   if (waves === undefined) return [];
-  const { counted, launched } = waves;
-  if (counted >= LEAST_WAVES * launched && counted <= MOST_WAVES * launched) return [];
-  return [
-    `${counted} waves were counted and ${launched} launched: the counters are of nothing, of a part of the GPU, or of other work`,
-  ];
+  const { counted, launched, ofGroups } = waves;
+  const fits = (n: number): boolean => counted >= LEAST_WAVES * n && counted <= MOST_WAVES * n;
+  if (fits(launched)) return [];
+  const why = fits(ofGroups)
+    ? 'that is as if the grids were in workgroups, and not in work-items'
+    : 'the counters are of nothing, of a part of the GPU, or of other work';
+  return [`${counted} waves were counted and ${launched} launched: ${why}`];
 }

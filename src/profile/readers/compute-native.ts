@@ -6,7 +6,7 @@ import { type ByteSource, baseName, dirName } from '../source.ts';
 import { readCsv } from './csv.ts';
 import { runFolder } from './rocpd.ts';
 import { badRow, counterCell, reportEmpty, textProblems } from './rocprofv3-csv.ts';
-import { count } from './values.ts';
+import { count, counterName } from './values.ts';
 
 /** The dispatches that were read from the database of a process, by their ids. */
 function dispatchesOf(r: Recording, database: string, pid: string): ReadonlyMap<number, number> {
@@ -45,7 +45,7 @@ export function readNativeCounters(source: ByteSource, databases: readonly strin
           orphans++;
           return;
         }
-        const counter = cells[name];
+        const counter = counterName(cells[name]);
         const amount = counterCell(r, file, counter, cells[value]) ?? Number.NaN;
         const ofCounter = sums.get(counter) ?? new Map<number, number>();
         sums.set(counter, ofCounter);

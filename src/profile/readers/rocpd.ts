@@ -10,7 +10,7 @@ import { baseName, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { processKey } from './file-process.ts';
 import { addCall, reportTiming } from './rocprofv3-csv.ts';
-import { isCount, whole } from './values.ts';
+import { counterName, isCount, whole } from './values.ts';
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
 
@@ -424,7 +424,8 @@ class Reader {
 
   private counters(byEvent: RowsById, firstRow: number): void {
     const names = new Map<number, string>();
-    for (const [id, name] of this.rows('info_pmc', 'id, name')) if (text(name) !== '') names.set(num(id), text(name));
+    for (const [id, name] of this.rows('info_pmc', 'id, name'))
+      if (text(name) !== '') names.set(num(id), counterName(text(name)));
     let orphans = 0;
     // Streamed samples of a counter are no parts of its value.
     const isStreamed = this.present.has('pmc_event') && this.columnsOf('pmc_event').has('sample_id');

@@ -7,7 +7,7 @@ import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, readCsv } from './csv.ts';
 import { badRow, counterCell, reportEmpty, reportTiming, textProblems } from './rocprofv3-csv.ts';
 import { RowNumbers } from './row-numbers.ts';
-import { amount, count, number } from './values.ts';
+import { amount, count, counterName, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
 const COMPUTE_PROCESSES = 1 << 20;
@@ -352,7 +352,8 @@ function wideHandler(
   const prefix = passPrefix(file);
   const scalars: { index: number; name: string }[] = [];
   const channels = new Map<string, number[]>();
-  h.names.forEach((name, index) => {
+  h.names.forEach((cell, index) => {
+    const name = counterName(cell);
     const channel = CHANNEL.exec(name);
     if (channel !== null) {
       const list = channels.get(channel[1]) ?? [];
@@ -416,7 +417,7 @@ export function readLong(source: ByteSource, recording: Recording): void {
         if (id < 0) return badRow(recording, file, 'the dispatch id is not a number');
         const row = dispatchRow(cells, id);
         if (row === undefined) return;
-        const name = cells[counter];
+        const name = counterName(cells[counter]);
         const amount = counterCell(recording, file, name, cells[value]);
         const channel = CHANNEL.exec(name);
         if (channel === null) {

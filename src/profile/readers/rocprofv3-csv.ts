@@ -8,7 +8,7 @@ import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, type RowHandler, readCsv, readCsvRows } from './csv.ts';
 import { CellIds, type Row } from './csv-row.ts';
 import { FileProcesses, processKey } from './file-process.ts';
-import { amount, count, isEmptyCell, kernelName, number } from './values.ts';
+import { amount, count, counterName, isEmptyCell, kernelName, number } from './values.ts';
 
 /** The kinds of CSV that are told apart by their columns. */
 export type CsvKind =
@@ -213,8 +213,10 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
   const streams = new CellIds((stream) => (stream === undefined ? -1 : r.streams.id(stream)));
   // Among the operations of rocprof 2 are copies.
   const copies = h.at('Operation') < 0 ? undefined : memoryCopy(h, file, r);
+  const isDispatch = ofKind(h, file, r, /KERNEL_DISPATCH$/i);
   return (row) => {
     if (row.length !== width) return badRow(r, file, 'the number of cells differs from the header');
+    if (!isDispatch(row)) return;
     if (copies !== undefined && row.text(at.name) === '') return copies(row);
     if (row.isEmptyAt(at.name))
       r.report('profile/unnamed-kernel', file, 'The kernels of some dispatches have no name.');
@@ -243,6 +245,24 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
     if (before !== undefined) return;
     reportTiming(r, file, state, 'dispatches');
     d.add(launch, { start, end, state, domain, dispatchId, correlation: row.count(at.correlation) });
+  };
+}
+
+/** Whether a cell of the column `Kind` names one of the kinds; where nothing is named, the table tells the kind. */
+const isOfKinds = (cell: string | undefined, kinds: RegExp): boolean => !cell || kinds.test(cell);
+
+function otherKind(r: Recording, file: string, kind: string | undefined): void {
+  badRow(r, file, `they are of the kind ${(kind ?? '').slice(0, 40)}, which is none of this table`);
+}
+
+/** Whether a row is of one of the kinds; one of another kind is reported. */
+function ofKind(h: Header, file: string, r: Recording, kinds: RegExp): (row: Row) => boolean {
+  const at = h.at('Kind');
+  const known = new CellIds((text) => Number(isOfKinds(text, kinds)));
+  return (row) => {
+    const found = row.id(known, at) === 1;
+    if (!found) otherKind(r, file, row.text(at));
+    return found;
   };
 }
 
@@ -310,7 +330,7 @@ function counterCollection(
   const agents = new CellIds((agent) => agentNames.id(r.machines.agentKey(machine, agent ?? '')));
   const queues = queueIds(r);
   const counterNames = new StringTable();
-  const counters = new CellIds((counter) => counterNames.id((counter as string).trim()));
+  const counters = new CellIds((counter) => counterNames.id(counterName(counter as string)));
   if (at.name < 0) {
     r.report(
       'profile/unnamed-kernel',
@@ -562,8 +582,10 @@ function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
   const directions = new CellIds((text) => r.directions.id((text as string).replace(/^MEMORY_COPY_/, '')));
   const streams = new CellIds((stream) => (stream === undefined ? -1 : r.streams.id(stream)));
   const c = r.copies;
+  const isCopy = ofKind(h, file, r, /MEMORY_COPY$/i);
   return (row) => {
     if (row.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    if (!isCopy(row)) return;
     const process = row.id(processes, pid);
     if (process < 0) return;
     const { start, end, state } = r.clock.interval(row.value(at[3]), row.value(at[4]));
@@ -583,8 +605,10 @@ function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
 function memoryAllocation(h: Header, file: string, r: Recording): CellsHandler {
   const operation = h.at('Operation');
   const size = h.at('Allocation_Size');
+  const kind = h.at('Kind');
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    if (!isOfKinds(cells[kind], /(?:MEMORY_ALLOCATION|SCRATCH_MEMORY)$/i)) return otherKind(r, file, cells[kind]);
     const key = cells[operation];
     const sum = r.allocations.get(key) ?? { count: 0, bytes: 0 };
     sum.count++;

@@ -8,7 +8,7 @@ import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { processKey } from './file-process.ts';
 import { type Json, streamJson } from './json-stream.ts';
 import { addCall, addSample, reportTiming } from './rocprofv3-csv.ts';
-import { isCount, whole } from './values.ts';
+import { counterName, isCount, whole } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';
 
@@ -192,7 +192,7 @@ class Reader {
         this.agent(value);
         break;
       case 'counters':
-        this.counters.set(handle(member(value, 'id')), str(member(value, 'name')));
+        this.counters.set(handle(member(value, 'id')), counterName(str(member(value, 'name'))));
         break;
       case 'kernel_symbols':
         this.symbol(value);

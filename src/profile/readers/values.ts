@@ -30,6 +30,21 @@ export function amount(text: string | undefined, name: string): number | undefin
   return isCount(value) ? value : undefined;
 }
 
+/** Counters of the hardware have the name of a block of the GPU in front. */
+const HARDWARE =
+  /^(?:SQC?|SPI|TA|TD|TCP|TCC|TCA|GRBM|CPC|CPF|CPG|GDS|GL1[AC]|GL2[AC]|GCEA|RLC)_[A-Z0-9_]+(?:\[[0-9]+\])?$/;
+/** What the profiler makes of the instances of a counter; it writes this in small letters. */
+const OVER_INSTANCES = /_(?:SUM|AVR|AVG|MIN|MAX)$/;
+
+/** A counter's name as profilers write it. Scripts that handle tables write names of the hardware's counters in small letters, too. */
+export function counterName(text: string): string {
+  const name = text.trim();
+  const upper = name.toUpperCase();
+  if (!HARDWARE.test(upper)) return name;
+  // There is TCP_UTCL1_STALL_INFLIGHT_MAX, too.
+  return upper.replace(name === upper ? /_SUM$/ : OVER_INSTANCES, (found) => found.toLowerCase());
+}
+
 /** Whether a cell says that there is no value: empty, or what pandas writes. */
 export function isEmptyCell(text: string | undefined): boolean {
   return text === undefined || /^(nan|)$/i.test(text);
