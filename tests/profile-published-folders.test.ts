@@ -123,7 +123,7 @@ describe('rocprof-compute 3 on another architecture (AMD published gfx1151)', ()
     expect(codes(document)).toEqual([]);
     expect(document.kernels).toMatchObject([{ arch: 'gfx1151', totalNs: { value: 40_000 }, metrics: {} }]);
     expect(document.kernels[0].counters.SQ_INSTS_VALU_sum).toEqual({ sum: 9000, dispatches: 1 });
-    expect(codes(folder('gfx942'))).toEqual(['profile/impossible-value']);
+    expect(codes(folder('gfx942'))).toEqual(['profile/odd-machine', 'profile/impossible-value']);
   });
 });
 

@@ -42,6 +42,109 @@ describe('names of counters in another case', () => {
   });
 });
 
+describe('cells that no profiler writes', () => {
+  const cells = (column: string, change: (text: string) => string): TableStyle => ({
+    cell: (name, text) => (name === column ? change(text) : text),
+  });
+
+  test.each<[string, TableStyle, TableStyle, string, string]>([
+    [
+      'counters with fractions',
+      {},
+      cells('Counter_Value', (text) => `${Number(text) + 0.5}`),
+      'fractional-counter',
+      'SQ_WAVES with 1024.5',
+    ],
+    [
+      'numbers of dispatches with fractions',
+      {},
+      cells('Dispatch_Id', (text) => `${text}.5`),
+      'bad-row',
+      'the dispatch id',
+    ],
+    ['sizes that are no numbers', cells('Grid_Size_X', () => 'x'), {}, 'bad-record', 'Cells of Grid_Size_X'],
+    ['sizes with fractions', cells('Grid_Size_X', (text) => `${text}.5`), {}, 'bad-record', 'Cells of Grid_Size_X'],
+    ['negative sizes', cells('LDS_Block_Size', () => '-5'), {}, 'bad-record', 'Cells of LDS_Block_Size'],
+    ['more LDS than a CU has', cells('LDS_Block_Size', () => '70000'), {}, 'impossible-value', '70000 bytes of LDS'],
+    ['more registers than a lane has', cells('VGPR_Count', () => '600'), {}, 'impossible-value', '600 registers'],
+    [
+      'a workgroup that is too large',
+      cells('Workgroup_Size_X', () => '2048'),
+      {},
+      'impossible-value',
+      '2048 work-items',
+    ],
+  ])('%s are a finding', (_, trace, counters, rule, message) => {
+    const document = folder(trace, counters);
+    expect(document.dispatches.total).toBe(9);
+    expect(codes(document)).toEqual([`profile/${rule}`]);
+    expect(document.findings[0].message).toContain(message);
+  });
+
+  test('numbers that pandas wrote as 4.0 are the same numbers', () => {
+    const document = folder(
+      {},
+      cells('Dispatch_Id', (text) => `${text}.0`),
+    );
+    expect(document.kernels).toEqual(clean.kernels);
+    expect(codes(document)).toEqual([]);
+  });
+
+  test.each(['SQ_WAVES_x', 'SQ_WAVES.1'])('%s, as pandas calls a column that there are two of, is read', (name) => {
+    const document = folder(
+      {},
+      cells('Counter_Name', (text) => (text === 'SQ_WAVES' ? name : text)),
+    );
+    expect(document.kernels).toEqual(clean.kernels);
+  });
+});
+
+describe('GPUs that are none of their architecture', () => {
+  const machine = (agents: string) =>
+    read({ '500_agent_info.csv': agents, '500_kernel_trace.csv': traceOf(whole) }).findings.map((f) => f.message);
+
+  test.each([
+    ['a clock in Hz', ',2100,', ',2100000000,', 'an engine clock of 2100000000 MHz'],
+    ['a clock in GHz', ',2100,', ',2.1,', 'an engine clock of 2.1 MHz'],
+    ['the CUs of one XCC', ',304,', ',38,', '38 CUs in 8 XCCs'],
+    ['more CUs than fit', ',304,', ',3040,', '3040 CUs in 8 XCCs'],
+    ['more XCCs than there are', '304,4,8', '304,4,16', '16 XCCs'],
+  ])('%s', (_, from, to, message) => {
+    expect(machine(AGENTS)).toEqual([]);
+    expect(machine(AGENTS.replace(from, to))).toEqual([expect.stringContaining(message)]);
+  });
+
+  test.each([
+    ['L2 channels of one XCC', 'total_l2_chan', '16', '16 L2 channels in 8 XCCs'],
+    ['a bandwidth of another unit', 'hbm_bw', '530', '530 GB/s as recorded'],
+    ['a memory clock that is none', 'max_mclk', '130', '532.5 GB/s by its memory clock'],
+    ['a measured peak above the data sheet', 'roofline', '10000', '10000 GB/s as measured'],
+    ['a measured peak of another unit', 'roofline', '4.1', '4.1 GB/s as measured'],
+  ])('sysinfo.csv and roofline.csv: %s', (_, column, value, message) => {
+    const facts = {
+      ...{
+        gpu_model: 'MI300X_A1',
+        gpu_arch: 'gfx942',
+        cu_per_gpu: '304',
+        num_xcd: '8',
+        max_sclk: '2100',
+        max_mclk: '1300',
+      },
+      ...{ total_l2_chan: '128', hbm_bw: '5324.8', num_hbm_channels: '128' },
+    };
+    const of = (changed: Readonly<Record<string, string>>) => {
+      const { roofline = '4100', ...all } = { ...facts, ...changed } as Record<string, string>;
+      return read({
+        'sysinfo.csv': `workload_name,${Object.keys(all).join()}\nw,${Object.values(all).join()}\n`,
+        'roofline.csv': `device,HBMBw\n0,${roofline}\n`,
+        'pmc_perf.csv': 'Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size,Workgroup_Size,SQ_WAVES\n0,copy,0,65536,256,1024\n',
+      }).findings.flatMap((f) => (f.code === 'profile/odd-machine' ? [f.message] : []));
+    };
+    expect(of({})).toEqual([]);
+    expect(of({ [column]: value })).toEqual([expect.stringContaining(message)]);
+  });
+});
+
 describe('rows of another kind in a kernel trace', () => {
   const traced = (kind: string) => {
     const cell: TableStyle['cell'] = (column, text, { id }) => (column === 'Kind' && id === 4 ? kind : text);

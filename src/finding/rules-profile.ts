@@ -122,6 +122,19 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Profile again, or give the part before and the part after by themselves.',
   },
+  'profile/fractional-counter': {
+    severity: 'warning',
+    title:
+      'A counter of the hardware has a fraction: it is a mean, a part or of another unit; what is made from it is so, too',
+    source: SOURCES.rocprofv3,
+    advice: 'Give the values as the profiler wrote them, the sums of all instances.',
+  },
+  'profile/odd-machine': {
+    severity: 'warning',
+    title: 'A GPU has a clock, CUs, XCCs, L2 channels or a bandwidth that no GPU of its architecture has',
+    source: SOURCES.rocprofCompute,
+    advice: 'Take sysinfo.csv, roofline.csv and agent_info.csv from the machine that ran the kernels.',
+  },
   'profile/counter-instances': {
     severity: 'note',
     title: 'A counter has a row for each of its instances (XCC, shader engine, channel); they are added up',

@@ -7,6 +7,7 @@ import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
 import { kernelEntries, plainRecord } from './analysis/kernel-entries.ts';
 import { type MetricSum, MetricTable, reportUnknownAgents, withChipFacts } from './analysis/metrics.ts';
+import { reportOddMachines } from './analysis/odd-machines.ts';
 import { type PackedWork, packWork } from './analysis/packed-work.ts';
 import { reportRepeated } from './analysis/repeated.ts';
 import {
@@ -94,6 +95,7 @@ function analysis(
   const table = new MetricTable(recording, options.arch);
   reportUnsurePeaks(recording, table.usedAgents(), options.hbmGbps);
   reportUnlikeProducts(recording, table.usedAgents());
+  reportOddMachines(recording, table.usedAgents());
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
   const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;

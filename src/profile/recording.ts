@@ -7,7 +7,7 @@ import { NumbersTable, RowsById, StringTable } from './columns.ts';
 import { CounterStore } from './counters.ts';
 import { type AgentFacts, Machines } from './machines.ts';
 import { PassNumbers } from './pairing.ts';
-import { kernelName, kernelSymbol, truncatedName } from './readers/values.ts';
+import { isHardwareCount, kernelName, kernelSymbol, truncatedName } from './readers/values.ts';
 import {
   type Agent,
   CopyTable,
@@ -206,6 +206,10 @@ export class Recording {
    * value is used.
    */
   addCounter(name: string, row: number, value: number, file: string, instances: 'instances' | 'sums'): boolean {
+    if (!Number.isInteger(value) && isHardwareCount(name)) {
+      const what = `Some counters, as ${name} with ${value}, have fractions, and the hardware counts whole things`;
+      this.reportAlike('profile/fractional-counter', file, `${what}: they may be means, or of other units.`);
+    }
     const added = this.counters.add(name, row, value, file, instances);
     if (added === 'conflict') {
       this.report(

@@ -10,7 +10,7 @@ import type { CriticalPath, SymbolShare } from './critical-path.ts';
 import { cyclesTime } from './cycles-time.ts';
 import { launchedWaves, oddGrid } from './launched-waves.ts';
 import type { MetricSum, MetricTable } from './metrics.ts';
-import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
+import { fitting, impossibleLaunch, kernelOccupancy, launchedGroups } from './occupancy.ts';
 import { overlongDispatches } from './overlong.ts';
 import { impossibleValues } from './plausible.ts';
 import { contradictingRows } from './plausible-rows.ts';
@@ -200,6 +200,7 @@ export function kernelEntries(
       ? []
       : [
           ...overlong.filter(({ row }) => rows.includes(row)).map(({ what }) => what),
+          ...launched.flatMap((launch) => impossibleLaunch(launch, agent?.arch) ?? []).slice(0, 1),
           ...(below === undefined ? [] : [`${below}: grids may be in workgroups here, and not in work-items`]),
           ...impossibleValues({
             sums,

@@ -52,6 +52,23 @@ export function launchedGroups(
   return { groupsPerCu: known(groups / cus), wavesPerGroup: known(Math.ceil(lanes / WAVE_LANES)) };
 }
 
+/** Why no launch on an architecture can be like this; undefined for one that can be, as far as it was recorded. */
+export function impossibleLaunch(launch: LaunchEntry | undefined, arch: string | undefined): string | undefined {
+  if (launch === undefined || arch === undefined || !isTargetName(arch)) return undefined;
+  const info = targetInfo(arch);
+  const [size, vgprs] = [workgroupSize(launch), registers(launch)];
+  if (size > info.maxWorkgroupSize) return `a workgroup of ${size} work-items is not possible`;
+  if (launch.lds > info.ldsBytes) return `${launch.lds} bytes of LDS are more than a CU has`;
+  if (vgprs > info.vgprTotal) return `${vgprs} registers are more than a lane has`;
+  return undefined;
+}
+
+const workgroupSize = ({ workgroup }: LaunchEntry): number =>
+  workgroup.reduce((product, n) => product * (n < 0 ? 1 : n), 1);
+
+/** AGPRs start at a multiple of 4 in the unified register file. */
+const registers = ({ vgpr, agpr }: LaunchEntry): number => (agpr > 0 ? Math.ceil(vgpr / 4) * 4 + agpr : vgpr);
+
 /** The occupancy of a launch on an architecture; unknown with the reason when something was not recorded. */
 export function kernelOccupancy(launch: LaunchEntry | undefined, arch: string | undefined): KernelOccupancy {
   const missing = (reason: string): KernelOccupancy => {
@@ -61,16 +78,12 @@ export function kernelOccupancy(launch: LaunchEntry | undefined, arch: string | 
   if (arch === undefined) return missing('the architecture is not recorded');
   if (!isTargetName(arch)) return missing(`${arch} is not a known chip`);
   if (launch === undefined) return missing('no launch was recorded');
-  const size = launch.workgroup.reduce((product, n) => product * (n < 0 ? 1 : n), 1);
-  const info = targetInfo(arch);
+  const [size, vgprs, info] = [workgroupSize(launch), registers(launch), targetInfo(arch)];
   if (launch.workgroup[0] < 0 || size < 1) return missing('the workgroup size was not recorded');
-  if (size > info.maxWorkgroupSize) return missing(`a workgroup of ${size} work-items is not possible`);
+  const impossible = impossibleLaunch(launch, arch);
+  if (impossible !== undefined) return missing(impossible);
   if (launch.vgpr < 0) return missing('the VGPR count was not recorded');
   if (launch.lds < 0) return missing('the LDS size was not recorded');
-  if (launch.lds > info.ldsBytes) return missing(`${launch.lds} bytes of LDS are more than a CU has`);
-  // AGPRs start at a multiple of 4 in the unified register file.
-  const vgprs = launch.agpr > 0 ? Math.ceil(launch.vgpr / 4) * 4 + launch.agpr : launch.vgpr;
-  if (vgprs > info.vgprTotal) return missing(`${vgprs} registers are more than a lane has`);
   const o = occupancy({ vgprs, sgprs: Math.max(0, launch.sgpr), ldsBytes: launch.lds, workgroupSize: size }, info);
   const cu = (wavesPerSimd: number) => wavesPerSimd * info.simdsPerCu;
   return {

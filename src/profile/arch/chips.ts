@@ -32,6 +32,9 @@ export interface Chip {
   readonly levels: readonly LevelRate[];
   /** XCCs that every GPU of the architecture has, where they are not a matter of the product and its partition. */
   readonly xccs?: number;
+  /** The most CUs, and the L2 channels, of an XCC. */
+  readonly cusPerXcc: number;
+  readonly l2PerXcc: number;
 }
 
 const CDNA1 = 'AMD CDNA white paper, table of peak rates (MI100, 120 CUs at 1502 MHz)';
@@ -67,6 +70,8 @@ export const CHIPS: Readonly<Record<string, Chip>> = {
     arch: 'gfx908',
     name: 'CDNA1 (MI100)',
     xccs: 1,
+    cusPerXcc: 128,
+    l2PerXcc: 32,
     rates: [
       { id: 'fp32-valu', label: 'VALU FP32', perCuClock: 128, source: CDNA1 },
       { id: 'fp64-valu', label: 'VALU FP64', perCuClock: 64, source: CDNA1 },
@@ -85,6 +90,8 @@ export const CHIPS: Readonly<Record<string, Chip>> = {
     arch: 'gfx90a',
     name: 'CDNA2 (MI200)',
     xccs: 1,
+    cusPerXcc: 112,
+    l2PerXcc: 32,
     rates: rates(1024, 256, 256, 1024, []),
     levels: [
       { level: 'LDS', bytes: 128, unit: 'cu', source: SOL },
@@ -100,6 +107,8 @@ export const CHIPS: Readonly<Record<string, Chip>> = {
   gfx942: {
     arch: 'gfx942',
     name: 'CDNA3 (MI300)',
+    cusPerXcc: 40,
+    l2PerXcc: 16,
     rates: rates(2048, 256, 256, 4096, [{ id: 'f8-mfma', label: 'MFMA F8', perCuClock: 4096, source: SOL }]),
     levels: [
       { level: 'LDS', bytes: 128, unit: 'cu', source: SOL },
@@ -110,6 +119,8 @@ export const CHIPS: Readonly<Record<string, Chip>> = {
   gfx950: {
     arch: 'gfx950',
     name: 'CDNA4 (MI350)',
+    cusPerXcc: 36,
+    l2PerXcc: 16,
     rates: rates(4096, 256, 128, 8192, [
       { id: 'f8-mfma', label: 'MFMA F8', perCuClock: 8192, source: SOL },
       {
@@ -144,13 +155,26 @@ const PRODUCT_HBM: readonly { readonly name: RegExp; readonly gbps: number }[] =
   { name: /MI35[05]/i, gbps: 8000 },
   { name: /MI325X/i, gbps: 6000 },
   { name: /MI300[XA]/i, gbps: 5300 },
-  { name: /MI2(?:10|50X?)/i, gbps: 1638.4 },
+  { name: /MI2(?:00|10|50X?)/i, gbps: 1638.4 },
   { name: /MI100/i, gbps: 1228.8 },
 ];
 
-/** Data-sheet HBM peak of a product by its marketing name; MI250 is per die, as the runtime shows it. */
+/** Data-sheet HBM peak of a product by its marketing name; MI250 is per die, as the runtime shows it; MI200 is what rocprof-compute calls each of them. */
 export function productHbmPeak(name: string | undefined): number | undefined {
   return name === undefined ? undefined : PRODUCT_HBM.find((product) => product.name.test(name))?.gbps;
+}
+
+/** CUs of an XCC of products, from AMD's data sheets: those that are switched on. */
+const PRODUCT_CUS: readonly { readonly name: RegExp; readonly cus: readonly number[] }[] = [
+  { name: /\bMI100(?![0-9])/i, cus: [120] },
+  { name: /\bMI2(?:00|10|50X?)(?![0-9])/i, cus: [104, 110] },
+  { name: /\bMI3(?:00[AX]|25X)(?![0-9])/i, cus: [38] },
+  { name: /\bMI35[05]X?(?![0-9])/i, cus: [32] },
+];
+
+/** How many CUs an XCC of a product may have by its marketing name; undefined for names that are not known. */
+export function productCus(name: string | undefined): readonly number[] | undefined {
+  return name === undefined ? undefined : PRODUCT_CUS.find((product) => product.name.test(name))?.cus;
 }
 
 /** Architectures of products, from AMD's data sheets. */

@@ -181,6 +181,16 @@ function reportSize(r: Recording, file: string, size: number): void {
   r.reportAlike('profile/bad-record', file, `${what}.`);
 }
 
+/** Reports a cell of a launch that has text and no number. */
+function reportNoSize(r: Recording, file: string, column: string, text: string | undefined): void {
+  if (isEmptyCell(text)) return;
+  r.report(
+    'profile/bad-record',
+    file,
+    `Cells of ${column} are no whole numbers from 0 on; what needs them is unknown.`,
+  );
+}
+
 function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processes: FileProcesses): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
@@ -231,7 +241,10 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
     const agent = row.id(agents, at.agent);
     const queue = queues(agent, row, at.queue);
     const stream = row.id(streams, at.stream);
-    for (let i = 0; i < config.length; i++) numbers[i] = row.count(config[i]);
+    for (let i = 0; i < config.length; i++) {
+      numbers[i] = row.count(config[i]);
+      if (numbers[i] < 0 && config[i] >= 0) reportNoSize(r, file, h.names[config[i]], row.text(config[i]));
+    }
     for (let i = 0; i < SIZES; i++) if (numbers[i] === 0 || numbers[i] > MOST_ITEMS) reportSize(r, file, numbers[i]);
     const launch = { process, kernel, agent, queue, stream, config: r.configs.id(numbers) };
     if (dispatchId < 0 && at.dispatch >= 0) {

@@ -33,12 +33,19 @@ export function amount(text: string | undefined, name: string): number | undefin
 /** Counters of the hardware have the name of a block of the GPU in front. */
 const HARDWARE =
   /^(?:SQC?|SPI|TA|TD|TCP|TCC|TCA|GRBM|CPC|CPF|CPG|GDS|GL1[AC]|GL2[AC]|GCEA|RLC)_[A-Z0-9_]+(?:\[[0-9]+\])?$/;
+/** What pandas adds to the name of a column that there are two of. */
+const PANDAS = /(?<=^[A-Z0-9_]+(?:_sum)?)(?:_[xy]|\.[0-9]+)$/i;
 /** What the profiler makes of the instances of a counter; it writes this in small letters. */
 const OVER_INSTANCES = /_(?:SUM|AVR|AVG|MIN|MAX)$/;
 
+/** Whether the hardware counts what the name says, which makes whole numbers. Means have small letters at the end of their names. */
+export function isHardwareCount(name: string): boolean {
+  return HARDWARE.test(name.replace(/^[A-Z_]+:|_sum$/g, ''));
+}
+
 /** A counter's name as profilers write it. Scripts that handle tables write names of the hardware's counters in small letters, too. */
 export function counterName(text: string): string {
-  const name = text.trim();
+  const name = text.trim().replace(PANDAS, '');
   const upper = name.toUpperCase();
   if (!HARDWARE.test(upper)) return name;
   // There is TCP_UTCL1_STALL_INFLIGHT_MAX, too.
@@ -50,10 +57,9 @@ export function isEmptyCell(text: string | undefined): boolean {
   return text === undefined || /^(nan|)$/i.test(text);
 }
 
-/** A count or id: a number, else -1. */
+/** A count or id: a whole number, also one that pandas wrote as 4.0; else -1. */
 export function count(text: string | undefined): number {
-  const value = number(text);
-  return value === undefined || value < 0 || value > Number.MAX_SAFE_INTEGER ? -1 : value;
+  return whole(number(text));
 }
 
 /** A count or id as databases and JSON have it: a whole number from 0 on that a double holds, else -1. */
