@@ -1,6 +1,7 @@
 // Results that are register bits, made from the operands' bits: without decoding f16, and with NaNs in code of their own. What they mean
 // is their expressions in isa/semantics/vector-float.ts, by which the writers below are found.
 import { type Expr, semanticsOf, source } from '../../../isa/semantics/index.ts';
+import { divFixupBits, divFixupWords, type FixupFormat } from './division-fixup.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { word } from './math-tools.ts';
 import { flushDenormals } from './rounding.ts';
@@ -11,7 +12,7 @@ export interface BitWriter extends LaneWriter {
   selectForNan(pushCondition: () => void, forNan: Expr, pushOther: () => void): void;
 }
 
-type Form = (code: BitWriter, e: Expr) => void;
+type Form = (code: BitWriter, e: Expr, half: number) => void;
 
 /** Sets locals to the bits of the first `count` operands, f16 in the low half of each lane. */
 function operands(code: BitWriter, count: number, format: 'f16' | 'f32'): number[] {
@@ -96,6 +97,19 @@ const halfMantissa: Form = (code) => {
   for (const local of [x, size]) fn.release('v128', local);
 };
 
+const fixup =
+  (format: FixupFormat): Form =>
+  (code, _e, half) =>
+    divFixupBits(code, format, half);
+
+/** The bits of an operation's result. */
+function bitsOf(name: string): Expr {
+  const operation = semanticsOf(name);
+  const bits = operation?.kind === 'vector' ? operation.result[0]?.args[0] : undefined;
+  if (bits === undefined) throw new Error(`${name} has no bits for its result`);
+  return bits;
+}
+
 /** By the expression of the bits. */
 const FORMS: ReadonlyMap<Expr, Form> = new Map(
   (
@@ -103,14 +117,23 @@ const FORMS: ReadonlyMap<Expr, Form> = new Map(
       ['v_med3_f16', median('f16')],
       ['v_med3_f32', median('f32')],
       ['v_frexp_mant_f16', halfMantissa],
+      ['v_div_fixup_f16', fixup('f16')],
+      ['v_div_fixup_legacy_f16', fixup('f16')],
+      ['v_div_fixup_f32', fixup('f32')],
+      ['v_div_fixup_f64', fixup('f64')],
     ] as const
-  ).map(([name, form]) => {
-    const operation = semanticsOf(name);
-    const bits = operation?.kind === 'vector' ? operation.result[0]?.args[0] : undefined;
-    if (bits === undefined) throw new Error(`${name} has no bits for its result`);
-    return [bits, form];
-  }),
+  ).map(([name, form]) => [bitsOf(name), form]),
 );
+
+const FIXUP_DOUBLE = bitsOf('v_div_fixup_f64');
+
+/** Pushes the low and the high words of four 64-bit values whose code makes words, not halves; whether it does. */
+export function pushWords(code: BitWriter, e: Expr): boolean {
+  if (e !== FIXUP_DOUBLE) return false;
+  const [low, high] = divFixupWords(code, 'f64');
+  code.fn.get(low as number).get(high);
+  return true;
+}
 
 /** The writer of an expression, if it has one. */
 export const bitForm = (e: Expr): Form | undefined => FORMS.get(e);

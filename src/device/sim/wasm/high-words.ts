@@ -2,7 +2,6 @@
 // sends its chunk to the operator's function.
 import { source, type VectorOperation } from '../../../isa/semantics/index.ts';
 import type { LaneMode, LaneWriter } from './lane-writer.ts';
-import { DOUBLE_UNDERFLOW } from './math-division.ts';
 import { word } from './math-tools.ts';
 
 /** The exponent field of a high word, and its lowest bit. */
@@ -31,39 +30,6 @@ interface Words {
  */
 type Form = (code: LaneWriter, result: Words, operands: readonly Words[]) => void;
 
-/** |a|, or zero for a zero numerator, with the sign of b / c. */
-const divFixup: Form = (code, result, operands) => {
-  const { fn } = code;
-  const [a, b, c] = operands as [Words, Words, Words];
-  const [isZero, sizeB, sizeC] = [1, 2, 3].map(() => fn.local('v128')) as [number, number, number];
-  const size = ({ high }: Words): void => {
-    fn.get(high);
-    word(fn, 0x7fffffff);
-    fn.op('v128.and');
-  };
-  size(c);
-  fn.tee(sizeC).get(c.low).op('v128.or').v128(0, 0, 0, 0).op('i32x4.eq').set(isZero);
-  // The numerator's exponent is no end of the range, nor so far below that the quotient is zero; a fraction may make this wrong by one.
-  fn.get(sizeC);
-  pushOutside(code, ONE, EXPONENT);
-  size(b);
-  fn.tee(sizeB);
-  word(fn, (DOUBLE_UNDERFLOW + 1) * ONE);
-  fn.op('i32x4.add').get(sizeC).op('i32x4.gt_s').op('v128.or').get(isZero).op('v128.andnot');
-  fn.get(sizeB);
-  pushOutside(code, ONE, EXPONENT);
-  fn.op('v128.or');
-  size(a);
-  word(fn, EXPONENT - 1);
-  fn.op('i32x4.gt_s').op('v128.or');
-  size(a);
-  fn.get(isZero).op('v128.andnot').get(b.high).get(c.high).op('v128.xor');
-  word(fn, -0x80000000);
-  fn.op('v128.and').op('v128.or').set(result.high);
-  fn.get(result.low).get(isZero).op('v128.andnot').set(result.low);
-  for (const local of [isZero, sizeB, sizeC]) fn.release('v128', local);
-};
-
 const mantissa: Form = (code, result, operands) => {
   const { fn } = code;
   const { high } = operands[0] as Words;
@@ -79,7 +45,6 @@ const mantissa: Form = (code, result, operands) => {
 };
 
 const FORMS: Readonly<Record<string, Form>> = {
-  v_div_fixup_f64: divFixup,
   v_frexp_mant_f64: mantissa,
 };
 

@@ -87,7 +87,7 @@ function smallest(code: LaneWriter, name: string, e: Expr): void {
 
 /** Operators of f32 whose result depends on the rounding mode. */
 function rounds(name: string): boolean {
-  return !/^(neg|abs|frexp_mant|frexp_exp|div_scale|div_scale_flag|div_fixup|min|max|minimum|maximum|floor|ceil|trunc|rint|eq|ne|lt|le|is_nan|class_of|from_f16|from_bf16)$/.test(
+  return !/^(neg|abs|frexp_mant|frexp_exp|div_scale|div_scale_flag|min|max|minimum|maximum|floor|ceil|trunc|rint|eq|ne|lt|le|is_nan|class_of|from_f16|from_bf16)$/.test(
     name,
   );
 }
@@ -190,7 +190,6 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       return;
     case 'div_scale':
     case 'div_scale_flag':
-    case 'div_fixup':
       divisionStep(code, 'f64', name, e, half);
       return;
     case 'fma_scaled':

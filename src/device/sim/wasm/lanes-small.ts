@@ -1,6 +1,5 @@
 // f16 and bf16 operators of lane expressions: f32 values that are rounded after every operator.
 import type { Expr } from '../../../isa/semantics/index.ts';
-import { divisionStep } from './division-steps.ts';
 import { fmaHalf, roundHalf, truncateHalf } from './half.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
@@ -102,10 +101,6 @@ export function small(
       round(fn);
       return;
     }
-    case 'div_fixup':
-      // Of a size that f16 has: a's, 0 or infinite.
-      divisionStep(code, 'f32', name, e, 0);
-      return;
     case 'fma':
       if (format !== HALF) throw new NoCode('fma of bf16');
       code.push(a);

@@ -129,7 +129,7 @@ export class LaneCode implements BitWriter {
     if (byteSum(this, e)) return;
     const form = bitForm(e);
     if (form !== undefined) {
-      form(this, e);
+      form(this, e, half);
       return;
     }
     switch (e.op) {

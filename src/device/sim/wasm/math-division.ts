@@ -1,4 +1,4 @@
-// v_div_scale and v_div_fixup as SIMD code of four lanes. What happens is decided by exponents and fractions as integers: a host takes long for
+// v_div_scale as SIMD code of four lanes. What happens is decided by exponents and fractions as integers: a host takes long for
 // quotients and products that are denormal. Counterpart: interpreter/division.ts.
 import type { WasmFunction } from './emit.ts';
 import type { MathFunction } from './math-tools.ts';
@@ -16,7 +16,6 @@ interface Layout {
   readonly farApart: number;
   readonly step: number;
   readonly tiny: number;
-  readonly underflow: number;
 }
 const LAYOUTS: Readonly<Record<DivisionFormat, Layout>> = {
   f32: {
@@ -28,7 +27,6 @@ const LAYOUTS: Readonly<Record<DivisionFormat, Layout>> = {
     farApart: 96,
     step: 64,
     tiny: 23,
-    underflow: -150,
   },
   f64: {
     vector: 'f64x2',
@@ -39,12 +37,8 @@ const LAYOUTS: Readonly<Record<DivisionFormat, Layout>> = {
     farApart: 768,
     step: 128,
     tiny: 53,
-    underflow: -1075,
   },
 };
-
-/** By so much a numerator's exponent is below the denominator's when v_div_fixup_f64 gives zero. */
-export const DOUBLE_UNDERFLOW = LAYOUTS.f64.underflow;
 
 /** Writer of masks and numbers of a format. Its locals are given back by `release`. */
 class Writer {
@@ -173,41 +167,6 @@ export function pushNeedsScale(fn: WasmFunction, format: DivisionFormat, b: Halv
   fn.op('i32x4.lt_s').op('v128.or');
   w.four((half) => void fn.get(zeros[half] as number));
   fn.op('v128.andnot').op('v128.or');
-  w.release();
-  return zeros;
-}
-
-/** For the code in line: pushes a mask that is not empty when v_div_fixup needs more than a sign. Zero numerators count for none, as above. */
-export function pushNeedsFixup(
-  fn: WasmFunction,
-  format: DivisionFormat,
-  a: Halves,
-  b: Halves,
-  c: Halves,
-): readonly number[] {
-  const w = new Writer(fn, format);
-  const { unit, top } = w;
-  const [fb, fc] = [w.fields(w.high(b)), w.fields(w.high(c))];
-  const zeros = zeroMasks(w, c);
-  const isEnd = (field: number): void => {
-    fn.get(field);
-    w.word(unit);
-    fn.op('i32x4.sub');
-    w.word((top - 1) * unit);
-    fn.op('i32x4.ge_u');
-  };
-  isEnd(fb);
-  isEnd(fc);
-  fn.get(fc).get(fb).op('i32x4.sub');
-  w.word(w.format.underflow * unit);
-  fn.op('i32x4.lt_s').op('v128.or');
-  w.four((half) => void fn.get(zeros[half] as number));
-  fn.op('v128.andnot').op('v128.or');
-  for (const half of a) {
-    fn.get(half).get(half);
-    w.op('ne');
-    fn.op('v128.or');
-  }
   w.release();
   return zeros;
 }
@@ -423,79 +382,14 @@ function divScale(fn: WasmFunction, format: DivisionFormat): void {
   fn.get(isFar).get(quotient).get(isLowB).op('v128.andnot').op('v128.or').get(invalid).op('v128.andnot');
 }
 
-/** The halves of v_div_fixup of any operands; of NaNs as operands or result a NaN. */
-function divFixup(fn: WasmFunction, format: DivisionFormat): void {
-  const w = new Writer(fn, format);
-  const [a, b, c] = [0, 1, 2].map((n) => operand(w, n)) as [Halves, Halves, Halves];
-  const [ofB, ofC] = [wordsOf(w, b), wordsOf(w, c)];
-  const isZero = [b, c].map((x) => w.keep(() => w.four((half) => pushZeros(w, x, half)))) as [number, number];
-  const isNoNumber = w.keep(() =>
-    w.four((half) => {
-      for (const x of [b, c]) {
-        fn.get(x[half] as number).get(x[half] as number);
-        w.op('ne');
-      }
-      fn.op('v128.or');
-    }),
-  );
-  const isInfinite = [ofB, ofC].map(({ field }) =>
-    w.keep(() => {
-      fn.get(field);
-      w.word(w.exponent);
-      fn.op('i32x4.eq').get(isNoNumber).op('v128.andnot');
-    }),
-  ) as [number, number];
-  const isLow = w.keep(() => {
-    fn.get(ofC.field).get(ofB.field).op('i32x4.sub');
-    w.word(w.format.underflow * w.unit);
-    fn.op('i32x4.lt_s');
-  });
-  const toZero = w.keep(() => void fn.get(isInfinite[0]).get(isZero[1]).op('v128.or'));
-  const toInfinity = w.keep(() => void fn.get(isInfinite[1]).get(isZero[0]).op('v128.or'));
-  const toNaN = w.keep(() => void fn.get(toZero).get(toInfinity).op('v128.and').get(isNoNumber).op('v128.or'));
-  for (const half of w.format.halves) {
-    const x = a[half] as number;
-    const infinity = (): void => w.pair(w.exponent, 0);
-    // |a|, infinite where it is a NaN.
-    fn.get(x);
-    w.op('abs');
-    infinity();
-    fn.get(x).get(x);
-    w.op('eq');
-    fn.op('v128.bitselect');
-    // Where a NaN came of operands that give zero, it is infinite.
-    w.mask(isLow, half);
-    fn.get(x).get(x);
-    w.op('eq');
-    fn.op('v128.and');
-    w.mask(toZero, half);
-    fn.op('v128.or').op('v128.andnot');
-    const size = w.local();
-    fn.set(size);
-    infinity();
-    fn.get(size);
-    w.mask(toInfinity, half);
-    fn.op('v128.bitselect')
-      .get(b[half] as number)
-      .get(c[half] as number)
-      .op('v128.xor');
-    w.pair(-0x80000000, 0);
-    fn.op('v128.and').op('v128.or');
-    w.mask(toNaN, half);
-    fn.op('v128.or');
-  }
-}
-
 const functionOf = (format: DivisionFormat, build: typeof divScale, more: number): MathFunction => ({
   parameters: 3 * LAYOUTS[format].halves.length,
   results: LAYOUTS[format].halves.length + more,
   build: (fn) => build(fn, format),
 });
 
-/** Operands are the denominator or numerator (of v_div_fixup the quotient), denominator and numerator, of f64 the halves of each. */
+/** Operands are the denominator or numerator, denominator and numerator, of f64 the halves of each. */
 export const DIVISION: Record<string, MathFunction> = {
   'div_scale.f32': functionOf('f32', divScale, 1),
   'div_scale.f64': functionOf('f64', divScale, 1),
-  'div_fixup.f32': functionOf('f32', divFixup, 0),
-  'div_fixup.f64': functionOf('f64', divFixup, 0),
 };

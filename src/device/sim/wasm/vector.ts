@@ -7,6 +7,7 @@ import type { Instruction } from '../../../isa/types.ts';
 import { isFloatType, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
 import { resultsOf } from '../interpreter/vector.ts';
 import { EXEC, VCC } from '../state/wave.ts';
+import { pushWords } from './bit-forms.ts';
 import { type FunctionContext, registerNumber } from './context.ts';
 import { type Crossing, crossLanes, endsBeforeCrossing, hasDpp } from './dpp.ts';
 import type { WasmModule } from './emit.ts';
@@ -232,10 +233,12 @@ class VectorInstruction {
     const [first, second] = results as [Expr, Expr?];
     if (first.type === 'i64' || first.type === 'f64') {
       const { operation } = this.instruction.row;
+      const words = [base, base + 1].map((register) => ({ register, payload: false }));
+      if (this.isBits && this.mode.out64 && pushWords(this.code, first)) return words;
       if (this.omod === 0 && !this.clamp && hasHighWordForm(operation, this.mode))
         pushByHighWords(this.code, operation, op, () => this.pushDouble(first));
       else this.pushDouble(first);
-      return [base, base + 1].map((register) => ({ register, payload: false }));
+      return words;
     }
     if (type === 'f32x2' || type === 'i32x2' || type === 'i128') {
       return results.map((e, n) => {
@@ -467,10 +470,9 @@ const isNeverDenormal = ({ op }: Expr, readsDenormals: boolean): boolean =>
 const NEVER_NEGATIVE = new Set(['f16.exp2', 'f16.fract']);
 
 /** Operators whose code gives no NaN but the default quiet one. */
-const DEFAULT_NAN = new Set([
-  ...['exp2', 'log2', 'sin_turns', 'cos_turns', 'from_i32_s', 'from_i32_u', 'div_fixup'].map((name) => `f32.${name}`),
-  'f64.div_fixup',
-]);
+const DEFAULT_NAN = new Set(
+  ['exp2', 'log2', 'sin_turns', 'cos_turns', 'from_i32_s', 'from_i32_u'].map((name) => `f32.${name}`),
+);
 const hasDefaultNaN = ({ op }: Expr): boolean => DEFAULT_NAN.has(op);
 
 /** Replaces f32 NaNs on the stack by the default quiet one. */
