@@ -1,7 +1,9 @@
 // Results that are register bits, made from the operands' bits: without decoding f16, and with NaNs in code of their own. What they mean
 // is their expressions in isa/semantics/vector-float.ts, by which the writers below are found.
 import { type Expr, semanticsOf, source } from '../../../isa/semantics/index.ts';
-import { divFixupBits, divFixupWords, type FixupFormat } from './division-fixup.ts';
+import { divFixupBits, divFixupWords } from './division-fixup.ts';
+import { divScaleWords } from './division-scale.ts';
+import type { DivisionFormat } from './division-words.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { word } from './math-tools.ts';
 import { flushDenormals } from './rounding.ts';
@@ -98,7 +100,7 @@ const halfMantissa: Form = (code) => {
 };
 
 const fixup =
-  (format: FixupFormat): Form =>
+  (format: DivisionFormat): Form =>
   (code, _e, half) =>
     divFixupBits(code, format, half);
 
@@ -127,11 +129,13 @@ const FORMS: ReadonlyMap<Expr, Form> = new Map(
 
 const FIXUP_DOUBLE = bitsOf('v_div_fixup_f64');
 
-/** Pushes the low and the high words of four 64-bit values whose code makes words, not halves; whether it does. */
+/** Pushes the low and the high words of four 64-bit values whose code makes words, not halves, and no NaN that is not as it is to be; whether it does. */
 export function pushWords(code: BitWriter, e: Expr): boolean {
-  if (e !== FIXUP_DOUBLE) return false;
-  const [low, high] = divFixupWords(code, 'f64');
-  code.fn.get(low as number).get(high);
+  let words: { readonly low: number | undefined; readonly high: number };
+  if (e === FIXUP_DOUBLE) words = divFixupWords(code, 'f64');
+  else if (e.op === 'f64.div_scale') words = divScaleWords(code, 'f64').result;
+  else return false;
+  code.fn.get(words.low as number).get(words.high);
   return true;
 }
 

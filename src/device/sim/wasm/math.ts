@@ -3,7 +3,6 @@
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { ARITHMETIC } from './math-arithmetic.ts';
 import { DIRECTED_DOUBLE } from './math-directed.ts';
-import { DIVISION } from './math-division.ts';
 import { HOST_FUNCTIONS } from './math-exact.ts';
 import { EXPONENT } from './math-exponent.ts';
 import { FUSED_DOUBLE } from './math-fused.ts';
@@ -21,7 +20,6 @@ const FUNCTIONS: Record<string, MathFunction> = {
   ...PERMUTE,
   ...ROOTS,
   ...EXPONENT,
-  ...DIVISION,
   ...SMALL,
 };
 

@@ -234,7 +234,7 @@ class VectorInstruction {
     if (first.type === 'i64' || first.type === 'f64') {
       const { operation } = this.instruction.row;
       const words = [base, base + 1].map((register) => ({ register, payload: false }));
-      if (this.isBits && this.mode.out64 && pushWords(this.code, first)) return words;
+      if (this.omod === 0 && !this.clamp && this.mode.out64 && pushWords(this.code, first)) return words;
       if (this.omod === 0 && !this.clamp && hasHighWordForm(operation, this.mode))
         pushByHighWords(this.code, operation, op, () => this.pushDouble(first));
       else this.pushDouble(first);
@@ -435,6 +435,14 @@ class VectorInstruction {
     this.pushBits(e);
     if (e.type === 'f32') canonicalSingle(run);
     fn.set(value);
+    if (unused === 2 && bits === 16) {
+      fn.get(value);
+      if (shift !== 0) fn.i32(shift).op('i32x4.shl');
+      run.pushRegister(base, false);
+      fn.shuffle(shift === 0 ? LOW_HALVES : HIGH_HALVES);
+      fn.release('v128', value);
+      return;
+    }
     const field = ((1 << bits) - 1) << shift;
     if (unused === 1) {
       fn.get(value)
@@ -460,6 +468,12 @@ class VectorInstruction {
     fn.release('v128', value);
   }
 }
+
+/** Bytes of a shuffle: the low or the high halves of words of the first vector, and the others of the second. Hosts have an instruction for it. */
+const halvesFrom = (isFirst: (byte: number) => boolean): readonly number[] =>
+  Array.from({ length: 16 }, (_, byte) => (isFirst(byte) ? byte : 16 + byte));
+const LOW_HALVES = halvesFrom((byte) => (byte & 2) === 0);
+const HIGH_HALVES = halvesFrom((byte) => (byte & 2) !== 0);
 
 /** Operators of f32 whose results are no denormals, whatever they are given; the sine's are none of other numbers than denormals. */
 const NEVER_DENORMAL = new Set(['f32.rsq', 'f32.sqrt', 'f32.cos_turns', 'f32.from_i32_s', 'f32.from_i32_u']);
