@@ -1,5 +1,5 @@
-// Profile analysis at scale: a one-million-row kernel trace as CSV, rocpd and JSON from file to report, raw thread traces. CSV also with
-// 1,000 kernels in no order on four queues, with 200,000, with names of 4 KB, and with a million API calls and a million markers beside it.
+// Profile analysis at scale: a one-million-row kernel trace as CSV, rocpd and JSON from file to report, also with 200,000 kernels; raw thread traces. CSV also with
+// 1,000 kernels in no order on four queues, with names of 4 KB, and with a million API calls and a million markers beside it.
 // Each case runs in a process of its own, so that the peak memory is its own. Targets: 5 s, 400 MB; with calls 8 s; each export 10 s; 30 MB/s.
 import { spawnSync } from 'node:child_process';
 import {
@@ -95,13 +95,17 @@ function chance(): (n: number) => number {
   };
 }
 
+/** Names of `length` bytes, of every tenth kernel `longest`. */
+const kernelNames = (kernels: number, length: number, longest = length): string[] =>
+  Array.from({ length: kernels }, (_, k) =>
+    `void ns::kernel<${k}, ns::Tuple<int, `.padEnd(k % 10 === 0 ? longest : length, `ns::Sequence<${k}, 4>, `),
+  );
+
 /** Writes a folder with a trace of kernels whose names have `length` bytes, of every tenth `longest`. */
 function writeTrace(folder: string, kernels: number, length: number, longest = length): string {
   mkdirSync(folder);
   const any = chance();
-  const names = Array.from({ length: kernels }, (_, k) =>
-    `void ns::kernel<${k}, ns::Tuple<int, `.padEnd(k % 10 === 0 ? longest : length, `ns::Sequence<${k}, 4>, `),
-  );
+  const names = kernelNames(kernels, length, longest);
   const header = kernelTraceCsv(0).trim();
   let time = 1_550_000_000_000_000;
   writeLines(join(folder, '500_kernel_trace.csv'), header, (i) => {
@@ -143,6 +147,12 @@ function main(folder: string): void {
   writeFileSync(json, rocprofJson(ROWS));
   const thousand = writeTrace(join(folder, 'thousand'), 1000, 200);
   const many = writeTrace(join(folder, 'many'), 200_000, 200);
+  // Three grids each: there are 600,000 different launches.
+  const kernels = { kernels: kernelNames(200_000, 200), grids: 3 };
+  const manyDb = join(folder, 'many.db');
+  writeRocpd(manyDb, ROWS, undefined, kernels);
+  const manyJson = join(folder, 'many.json');
+  writeFileSync(manyJson, rocprofJson(ROWS, kernels));
   const long = writeTrace(join(folder, 'long'), 1000, 200, 4096);
   const calls = join(folder, 'calls');
   writeTrace(calls, 1000, 200);
@@ -152,6 +162,8 @@ function main(folder: string): void {
     ['kernel trace CSV', csv, [], 5],
     ['1,000 kernels', thousand, [], 5],
     ['200,000 kernels', many, [], 5],
+    ['200,000 in rocpd', manyDb, [], 5],
+    ['200,000 in JSON', manyJson, [], 5],
     ['names of 4 KB', long, [], 5],
     ['calls and markers', calls, [], 8],
     ['rocpd database', db, [], 5],

@@ -115,6 +115,26 @@ describe('rows of rocpd databases', () => {
     expect(JSON.stringify(document)).not.toMatch(/"(?:grid|workgroup)":\[[^\]]*(?:-7|2\.5)/);
   });
 
+  test('launches have the resources of their kernels, also where their columns are the same', () => {
+    const document = read(
+      changed(
+        'UPDATE rocpd_info_kernel_symbol@ SET arch_vgpr_count = 8 * id, group_segment_size = 512 * id',
+        'UPDATE rocpd_kernel_dispatch@ SET group_segment_size = NULL, private_segment_size = 64 WHERE dispatch_id > 3',
+      ),
+    );
+    const launches = document.kernels.map((kernel) => [kernel.name, ...kernel.launches]);
+    const of = (name: string, id: number) => [
+      name,
+      expect.objectContaining({ calls: 2, vgpr: 8 * id, lds: 512 * id, scratch: 64 }),
+      expect.objectContaining({ calls: 1, vgpr: 8 * id, lds: 0, scratch: 0 }),
+    ];
+    expect(launches.sort()).toEqual([
+      of('copy_rows', 3),
+      of('reduce(float const*, float*)', 2),
+      of('void scale<float>(float*, int)', 1),
+    ]);
+  });
+
   test('two machines in one database are not joined', () => {
     const document = read(
       changed(

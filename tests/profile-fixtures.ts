@@ -6,6 +6,13 @@ import { type ObjectSection, SectionFlag, SectionType, writeObject } from '../sr
 
 const KERNELS = ['void scale<float>(float*, int)', 'reduce(float const*, float*)', 'copy_rows'];
 
+/** Kernels that run in turn, and how many grids each has: those of a recording of many dispatches. */
+export interface ManyKernels {
+  readonly kernels: readonly string[];
+  readonly grids: number;
+}
+const FEW: ManyKernels = { kernels: KERNELS, grids: 1 };
+
 const TRACE_HEADER =
   '"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp","LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"';
 
@@ -86,16 +93,16 @@ export function writeRocprofCsv(folder: string, rows = 12): void {
 }
 
 /** The same facts as rocprofv3 JSON. */
-export function rocprofJson(dispatches = 3): string {
+export function rocprofJson(dispatches = 3, { kernels, grids } = FEW): string {
   const dispatchInfo = (i: number) => ({
     agent_id: { handle: 9002 },
     queue_id: { handle: 1 + (i % 2) },
-    kernel_id: 10 + (i % 3),
+    kernel_id: 10 + (i % kernels.length),
     dispatch_id: i + 1,
     private_segment_size: 0,
     group_segment_size: 0,
     workgroup_size: { x: 256, y: 1, z: 1 },
-    grid_size: { x: 65536, y: 1, z: 1 },
+    grid_size: { x: 65536 * (1 + (Math.floor(i / kernels.length) % grids)), y: 1, z: 1 },
   });
   const times = (i: number) => ({ start_timestamp: 1_000_000 + i * 5000, end_timestamp: 1_004_000 + i * 5000 });
   return JSON.stringify({
@@ -129,7 +136,7 @@ export function rocprofJson(dispatches = 3): string {
           pc_sample_comments: ['/src/app.hip:12', '/src/app.hip:13'],
         },
         code_objects: [],
-        kernel_symbols: KERNELS.map((name, i) => ({
+        kernel_symbols: kernels.map((name, i) => ({
           kernel_id: 10 + i,
           kernel_name: `${name}.kd`,
           formatted_kernel_name: name,
@@ -213,7 +220,7 @@ export function writeDatabase(path: string, statements: readonly string[]): void
 }
 
 /** The rows of a rocpd database with `n` dispatches, for tables named `rocpd_<name><suffix>`. */
-export function rocpdRows(suffix: string, n: number): string[] {
+export function rocpdRows(suffix: string, n: number, { kernels, grids } = FEW): string[] {
   const into = (table: string, columns: string, values: string) =>
     `INSERT INTO "rocpd_${table}${suffix}" (${columns}) ${values}`;
   const extdata =
@@ -229,10 +236,16 @@ export function rocpdRows(suffix: string, n: number): string[] {
       'id, nid, pid, type, absolute_index, name, product_name, extdata',
       `VALUES (4,1,1,'GPU',2,'gfx950','AMD Instinct MI350X',${extdata})`,
     ),
-    into(
-      'info_kernel_symbol',
-      'id, nid, pid, code_object_id, kernel_name, display_name, group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count',
-      `VALUES ${KERNELS.map((name, i) => `(${i + 1},1,1,1,'${name}.kd','${name}',0,0,32,24,0)`).join(', ')}`,
+    // SQLite takes statements of a million bytes.
+    ...Array.from({ length: Math.ceil(kernels.length / 1000) }, (_, part) =>
+      into(
+        'info_kernel_symbol',
+        'id, nid, pid, code_object_id, kernel_name, display_name, group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count',
+        `VALUES ${kernels
+          .slice(1000 * part, 1000 * (part + 1))
+          .map((name, i) => `(${1000 * part + i + 1},1,1,1,'${name}.kd','${name}',0,0,32,24,0)`)
+          .join(', ')}`,
+      ),
     ),
     into('info_pmc', 'id, nid, pid, agent_id, name, symbol', "VALUES (1,1,1,4,'SQ_WAVES','SQ_WAVES')"),
     `WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < ${n - 1}) ${into(
@@ -243,7 +256,7 @@ export function rocpdRows(suffix: string, n: number): string[] {
     `WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < ${n - 1}) ${into(
       'kernel_dispatch',
       'nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, start, "end", private_segment_size, group_segment_size, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z, event_id',
-      'SELECT 1, 1, 1, 4, 1 + i % 3, i + 1, 1 + i % 2, 1, 1000000 + i * 5000, 1004000 + i * 5000 + i % 100, 0, 0, 256, 1, 1, 65536, 1, 1, i + 1 FROM c',
+      `SELECT 1, 1, 1, 4, 1 + i % ${kernels.length}, i + 1, 1 + i % 2, 1, 1000000 + i * 5000, 1004000 + i * 5000 + i % 100, 0, 0, 256, 1, 1, 65536 * (1 + i / ${kernels.length} % ${grids}), 1, 1, i + 1 FROM c`,
     )}`,
     into('pmc_event', 'event_id, pmc_id, value', 'VALUES (1,1,512), (1,1,512)'),
     into('region', 'nid, pid, tid, start, "end", name_id, event_id', 'VALUES (1,1,1,900000,904000,2,1)'),
@@ -253,7 +266,12 @@ export function rocpdRows(suffix: string, n: number): string[] {
 }
 
 /** A rocpd database with our own minimal tables. */
-export function writeRocpd(path: string, n: number, suffix = '_0000ddb5_8903_7903_b269_cd8d3745bb8a'): void {
+export function writeRocpd(
+  path: string,
+  n: number,
+  suffix = '_0000ddb5_8903_7903_b269_cd8d3745bb8a',
+  many: ManyKernels = FEW,
+): void {
   const extra =
     'nid INTEGER, pid INTEGER, tid INTEGER, code_object_id INTEGER, agent_id INTEGER, symbol TEXT, start BIGINT, "end" BIGINT';
   const tables = Object.entries(ROCPD_TABLES).map(([name, columns]) => {
@@ -265,7 +283,7 @@ export function writeRocpd(path: string, n: number, suffix = '_0000ddb5_8903_790
     ...tables,
     `INSERT INTO "rocpd_metadata${suffix}" (tag, value) VALUES ('schema_version', '3')`,
     `INSERT INTO "rocpd_info_process${suffix}" (id, nid, pid, command) VALUES (1, 1, 500, './app')`,
-    ...rocpdRows(suffix, n),
+    ...rocpdRows(suffix, n, many),
   ]);
 }
 

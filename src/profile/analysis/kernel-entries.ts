@@ -37,7 +37,26 @@ class RowGroups {
 
   /** The rows of a group: a view that is made at each call, as a hundred thousand of them are 20 MB. */
   of(group: number): Int32Array {
-    return this.rows.subarray(group === 0 ? 0 : this.ends[group - 1], this.ends[group]);
+    return this.rows.subarray(this.start(group), this.ends[group]);
+  }
+
+  /** How many rows a group has. */
+  size(group: number): number {
+    return this.ends[group] - this.start(group);
+  }
+
+  /** What the rows of a group add up to, without a view; -1 where no row has a value. */
+  sum(group: number, of: (row: number) => number | undefined): number {
+    let sum = -1;
+    for (let at = this.start(group); at < this.ends[group]; at++) {
+      const value = of(this.rows[at]);
+      if (value !== undefined) sum = Math.max(0, sum) + value;
+    }
+    return sum;
+  }
+
+  private start(group: number): number {
+    return group === 0 ? 0 : this.ends[group - 1];
   }
 }
 
@@ -318,15 +337,17 @@ function mostOf(
   readonly others: Pick<OmittedSection, 'kernels' | 'dispatches' | 'kernelNs'>;
 } {
   const instructions = r.counters.column('SQ_INSTS')?.sum;
-  const times = Float64Array.from({ length: groups.length }, (_, group) => timeOf(r, groups.of(group)));
-  const work = Float64Array.from({ length: groups.length }, (_, group) => {
-    let sum = 0;
-    for (const row of instructions === undefined ? [] : groups.of(group)) sum += instructions?.[row] || 0;
-    return sum;
-  });
+  const { start, end, timing } = r.dispatches;
+  const timeOf = (row: number) => (timing.get(row) === Timing.KNOWN ? end.get(row) - start.get(row) : undefined);
+  const times = new Float64Array(groups.length);
+  const work = new Float64Array(groups.length);
+  for (let group = 0; group < groups.length; group++) {
+    times[group] = groups.sum(group, timeOf);
+    if (instructions !== undefined) work[group] = groups.sum(group, (row) => instructions[row] || 0);
+  }
   // Any known time goes before any amount of work, and that before any number of calls.
   const rank = (group: number) =>
-    times[group] >= 0 ? 2e100 * (1 + times[group]) : work[group] > 0 ? 1e50 * work[group] : groups.of(group).length;
+    times[group] >= 0 ? 2e100 * (1 + times[group]) : work[group] > 0 ? 1e50 * work[group] : groups.size(group);
   const chosen = largest(groups.length, MAX_KERNELS, rank);
   const isChosen = new Uint8Array(groups.length);
   for (const group of chosen) isChosen[group] = 1;
@@ -337,20 +358,10 @@ function mostOf(
     allNs += ns;
     if (isChosen[group] === 1) continue;
     others.kernels++;
-    others.dispatches += groups.of(group).length;
+    others.dispatches += groups.size(group);
     others.kernelNs += ns;
   }
   return { chosen, allNs, others };
-}
-
-/** The known time of dispatches, -1 when that of none is known. */
-function timeOf(r: Recording, rows: Int32Array): number {
-  const { start, end, timing } = r.dispatches;
-  let ns = -1;
-  for (const row of rows) {
-    if (timing.get(row) === Timing.KNOWN) ns = Math.max(0, ns) + end.get(row) - start.get(row);
-  }
-  return ns;
 }
 
 /** An object whose keys come from outside: `__proto__` is a key like any other. */

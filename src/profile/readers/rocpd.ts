@@ -2,7 +2,7 @@
 // files hold several. Only real tables are read, never views, which a hostile file could define as an endless query.
 // Source: rocprofiler-sdk source/share/rocprofiler-sdk-rocpd/rocpd_tables.sql.
 import { WavesmithError } from '../../base/index.ts';
-import { RowsById } from '../columns.ts';
+import { NumbersTable, RowsById } from '../columns.ts';
 import { NO_PARTNER } from '../pairing.ts';
 import { type Recording, Timing } from '../recording.ts';
 import type { Launch } from '../records.ts';
@@ -120,18 +120,34 @@ export function readRocpd(db: SqlDatabase, file: string, recording: Recording): 
   for (const [suffix, present] of tables) new Reader(db, file, recording, suffix, present, tables.size > 1).read();
 }
 
-/** Launches that are kept: of 200,000 kernels with three grids each, all of them took 120 MB. */
+/** Launches that are kept: grids may differ from dispatch to dispatch, and 600,000 of them took 120 MB. */
 const MOST_LAUNCHES = 1 << 14;
 
 /** Kernels whose names are read twice and kept once. */
 const MANY_SYMBOLS = 10_000;
 
-/** Columns of a dispatch of its own, and those that it shares with others. */
-const OWN = ['event_id', 'dispatch_id', 'start', '"end"'];
+/** Columns of a dispatch of its own, and those that it shares with others, also of other kernels. */
+const OWN = ['event_id', 'dispatch_id', 'start', '"end"', 'kernel_id'];
 const SHARED = [
-  ...['nid', 'pid', 'agent_id', 'kernel_id', 'queue_id', 'stream_id', 'private_segment_size', 'group_segment_size'],
+  ...['nid', 'pid', 'agent_id', 'queue_id', 'stream_id', 'private_segment_size', 'group_segment_size'],
   ...['workgroup_size_x', 'workgroup_size_y', 'workgroup_size_z', 'grid_size_x', 'grid_size_y', 'grid_size_z'],
 ];
+
+/** Where a kernel keeps what: LDS, scratch, VGPRs, AGPRs, SGPRs; -1 where it is not told. */
+const RESOURCES = ['lds', 'scratch', 'vgpr', 'agpr', 'sgpr'] as const;
+type Resources = Readonly<Record<(typeof RESOURCES)[number], number>>;
+const NO_RESOURCES: Resources = { lds: -1, scratch: -1, vgpr: -1, agpr: -1, sgpr: -1 };
+
+/** What dispatches have in common, whichever kernel they run, and the clock of their node. */
+interface Launching extends Omit<Launch, 'kernel' | 'config'> {
+  readonly domain: number;
+  readonly sizes: readonly number[];
+  /** Undefined where the kernel tells. */
+  readonly lds: number | undefined;
+  readonly scratch: number | undefined;
+  /** The launch configurations, by the number of the kernel's resources. */
+  readonly configs: number[];
+}
 
 class Reader {
   private readonly db: SqlDatabase;
@@ -150,10 +166,11 @@ class Reader {
   private readonly lacking = new Set<string>();
   /** Events of dispatches that no other pass has. */
   private readonly unpaired = new RowsById();
-  private readonly symbols = new Map<
-    number,
-    { kernel: number; lds: number; scratch: number; vgpr: number; agpr: number; sgpr: number }
-  >();
+  /** Kernels by their numbers, and which of `resources` they have. */
+  private readonly symbols = new Map<number, { readonly kernel: number; readonly resources: number }>();
+  /** The first is of kernels that the file does not have. */
+  private readonly resources: Resources[] = [NO_RESOURCES];
+  private readonly resourcesOf = new NumbersTable(RESOURCES.length);
 
   constructor(
     db: SqlDatabase,
@@ -337,71 +354,79 @@ class Reader {
       if (title === '') {
         this.r.report('profile/unnamed-kernel', this.file, `The kernel with the number ${num(id)} has no name.`);
       }
-      this.symbols.set(num(id), {
-        kernel: this.r.kernelId(title || `kernel ${num(id)}`),
+      const made = {
         lds: whole(lds),
         scratch: whole(scratch),
         vgpr: this.whole('info_kernel_symbol', 'arch_vgpr_count', vgpr),
         agpr: this.whole('info_kernel_symbol', 'accum_vgpr_count', agpr),
         sgpr: this.whole('info_kernel_symbol', 'sgpr_count', sgpr),
-      });
+      };
+      const resources = 1 + this.resourcesOf.id(RESOURCES.map((name) => made[name]));
+      this.resources[resources] ??= made;
+      this.symbols.set(num(id), { kernel: this.r.kernelId(title || `kernel ${num(id)}`), resources });
     }
   }
 
-  /** What dispatches share, from the columns `SHARED`, and the clock of its node. */
-  private launch(row: readonly SqlValue[]): Launch & { readonly domain: number } {
+  /** What dispatches share, from the columns `SHARED`. */
+  private launching(row: readonly SqlValue[]): Launching {
     const TABLE = 'kernel_dispatch';
-    const [nid, pid, agentId, kernelId, queueId, streamId, scratch, lds] = row;
-    const sizes = row.slice(8).map((size, i) => this.whole(TABLE, SHARED[8 + i], size));
-    const symbol = this.symbols.get(num(kernelId));
-    if (symbol === undefined) {
-      this.r.report('profile/unnamed-kernel', this.file, 'Dispatches name a kernel that is not in the file.');
-    }
+    const [nid, pid, agentId, queueId, streamId, scratch, lds] = row;
+    const sizes = row.slice(7).map((size, i) => this.whole(TABLE, SHARED[7 + i], size));
     const agent = this.referred(this.agentKeys, agentId, TABLE, 'info_agent') ?? `agent ${num(agentId)}`;
     if (this.agentKeys.has(num(agentId)) && !this.gpus.has(num(agentId))) {
       this.r.report('profile/bad-record', this.file, `Dispatches ran on ${agent}, which the file does not call a GPU.`);
     }
     const queue = this.whole(TABLE, 'queue_id', queueId);
     const stream = this.whole(TABLE, 'stream_id', streamId);
-    const orSymbol = (column: string, value: SqlValue, ofSymbol: number | undefined): number =>
-      value === null ? (ofSymbol ?? -1) : this.whole(TABLE, column, value);
     return {
       domain: this.domainOf(nid),
       process: this.processOf(pid, TABLE),
-      kernel: symbol?.kernel ?? this.r.kernels.id(`kernel ${num(kernelId)}`),
       agent: this.r.agentKeys.id(agent),
       queue: this.r.queues.id(`${agent} queue ${queue < 0 ? '?' : queue}`),
       stream: stream < 0 ? -1 : this.r.streams.id(String(stream)),
-      config: this.r.configId({
-        workgroup: [sizes[0], sizes[1], sizes[2]],
-        grid: [sizes[3], sizes[4], sizes[5]],
-        lds: orSymbol('group_segment_size', lds, symbol?.lds),
-        scratch: orSymbol('private_segment_size', scratch, symbol?.scratch),
-        vgpr: symbol?.vgpr ?? -1,
-        agpr: symbol?.agpr ?? -1,
-        sgpr: symbol?.sgpr ?? -1,
-      }),
+      sizes,
+      lds: lds === null ? undefined : this.whole(TABLE, 'group_segment_size', lds),
+      scratch: scratch === null ? undefined : this.whole(TABLE, 'private_segment_size', scratch),
+      configs: [],
     };
+  }
+
+  /** The launch configuration of a kernel with the resources. */
+  private configOf({ sizes, lds, scratch, configs }: Launching, resources: number): number {
+    const of = this.resources[resources];
+    configs[resources] ??= this.r.configId({
+      ...{ ...of, lds: lds ?? of.lds, scratch: scratch ?? of.scratch },
+      workgroup: [sizes[0], sizes[1], sizes[2]],
+      grid: [sizes[3], sizes[4], sizes[5]],
+    });
+    return configs[resources];
   }
 
   /** Reads the dispatches; returns their rows by event id. */
   private dispatches(): RowsById {
     const byEvent = new RowsById();
     const d = this.r.dispatches;
-    const launches = new Map<string, Launch & { readonly domain: number }>();
+    const launches = new Map<string, Launching>();
+    /** The same object for all rows. */
+    const launch = { process: 0, kernel: 0, agent: 0, queue: 0, stream: 0, config: 0 };
     const firstRow = d.length;
     const numberOf = this.r.passNumbers.ofFile(this.file);
     if (!this.has('kernel_dispatch')) return byEvent;
     const [own, shared] = [this.columns('kernel_dispatch', OWN), this.columns('kernel_dispatch', SHARED)];
     for (const row of this.db.keyed(`rocpd_kernel_dispatch${this.suffix}`, own, shared)) {
-      let launch = launches.get(row.key);
-      if (launch === undefined) {
-        launch = this.launch(row.shared());
+      let launching = launches.get(row.key);
+      if (launching === undefined) {
+        launching = this.launching(row.shared());
         // A part of a text keeps the whole of it in memory; this one is its own.
-        if (launches.size < MOST_LAUNCHES) launches.set(row.key.split('').join(''), launch);
+        if (launches.size < MOST_LAUNCHES) launches.set(row.key.split('').join(''), launching);
       }
       const { start, end, state } = this.r.clock.interval(row.own[2], row.own[3]);
-      const { kernel, process, domain } = launch;
+      const { process, domain } = launching;
+      const symbol = this.symbols.get(num(row.own[4]));
+      if (symbol === undefined) {
+        this.r.report('profile/unnamed-kernel', this.file, 'Dispatches name a kernel that is not in the file.');
+      }
+      const kernel = symbol?.kernel ?? this.r.kernels.id(`kernel ${num(row.own[4])}`);
       const dispatchId = numberOf(this.whole('kernel_dispatch', 'dispatch_id', row.own[1]));
       if (dispatchId === NO_PARTNER) {
         this.unpaired.add(num(row.own[0]), 0);
@@ -411,11 +436,17 @@ class Reader {
       const before = this.r.tracedBefore(one, firstRow, this.file);
       const event = num(row.own[0]);
       if (before !== undefined) {
-        if (before >= 0 && this.r.isOnGpuOf(before, this.r.agentKeys.get(launch.agent), this.file))
+        if (before >= 0 && this.r.isOnGpuOf(before, this.r.agentKeys.get(launching.agent), this.file))
           byEvent.add(event, before);
         continue;
       }
       reportTiming(this.r, this.file, state, 'dispatches');
+      launch.process = process;
+      launch.kernel = kernel;
+      launch.agent = launching.agent;
+      launch.queue = launching.queue;
+      launch.stream = launching.stream;
+      launch.config = this.configOf(launching, symbol?.resources ?? 0);
       const at = d.add(launch, { start, end, state, domain, dispatchId, correlation: -1 });
       byEvent.add(event, at);
     }
