@@ -81,6 +81,25 @@ describe('cells that no profiler writes', () => {
     expect(document.findings[0].message).toContain(message);
   });
 
+  test('sizes that are no numbers in tables of counters alone, and in wide ones', () => {
+    const message = 'Cells of Grid_Size are no whole numbers from 0 on; what needs them is unknown.';
+    const long = read({
+      '500_agent_info.csv': AGENTS,
+      '500_counter_collection.csv': countersOf(
+        whole,
+        /^SQ_/,
+        cells('Grid_Size', () => 'x'),
+      ),
+    });
+    const wide = read({
+      'pmc_perf.csv': 'Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size,Workgroup_Size,SQ_WAVES\n0,k,0,x,256,4\n',
+    });
+    for (const document of [long, wide]) {
+      expect(document.findings.map((finding) => finding.message)).toContain(message);
+      expect(document.kernels[0].launches[0].grid[0]).toBe(-1);
+    }
+  });
+
   test('numbers that pandas wrote as 4.0 are the same numbers', () => {
     const document = folder(
       {},

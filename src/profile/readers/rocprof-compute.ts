@@ -5,7 +5,7 @@ import { type Recording, Timing } from '../recording.ts';
 import type { MeasuredRoofline } from '../records.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, readCsv } from './csv.ts';
-import { badRow, counterCell, reportEmpty, reportTiming, textProblems } from './rocprofv3-csv.ts';
+import { badRow, counterCell, reportEmpty, reportNoSize, reportTiming, textProblems } from './rocprofv3-csv.ts';
 import { RowNumbers } from './row-numbers.ts';
 import { amount, count, counterName, number } from './values.ts';
 
@@ -204,6 +204,11 @@ function dispatchRows(
   const d = r.dispatches;
   const firstRow = d.length;
   const read = (cells: string[], index: number) => (index < 0 ? undefined : cells[index]);
+  const size = (cells: string[], index: number): number => {
+    const found = count(read(cells, index));
+    if (found < 0) reportNoSize(r, file, h.names[index], read(cells, index));
+    return found;
+  };
   const first = { gpu: undefined as string | undefined };
   /** The agent of a row: sysinfo describes the GPUs of a folder once for all. */
   const agentOf = (gpu: string | undefined): string => {
@@ -251,13 +256,13 @@ function dispatchRows(
     d.stream.push(-1);
     d.config.push(
       r.configId({
-        workgroup: [count(cells[at.workgroup]), -1, -1],
-        grid: [count(cells[at.grid]), -1, -1],
-        lds: count(read(cells, at.lds)),
-        scratch: count(read(cells, at.scratch)),
-        vgpr: count(read(cells, at.vgpr)),
-        agpr: count(read(cells, at.agpr)),
-        sgpr: count(read(cells, at.sgpr)),
+        workgroup: [size(cells, at.workgroup), -1, -1],
+        grid: [size(cells, at.grid), -1, -1],
+        lds: size(cells, at.lds),
+        scratch: size(cells, at.scratch),
+        vgpr: size(cells, at.vgpr),
+        agpr: size(cells, at.agpr),
+        sgpr: size(cells, at.sgpr),
       }),
     );
     d.process.push(process);

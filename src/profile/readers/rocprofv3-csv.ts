@@ -182,7 +182,7 @@ function reportSize(r: Recording, file: string, size: number): void {
 }
 
 /** Reports a cell of a launch that has text and no number. */
-function reportNoSize(r: Recording, file: string, column: string, text: string | undefined): void {
+export function reportNoSize(r: Recording, file: string, column: string, text: string | undefined): void {
   if (isEmptyCell(text)) return;
   r.report(
     'profile/bad-record',
@@ -344,6 +344,11 @@ function counterCollection(
   const queues = queueIds(r);
   const counterNames = new StringTable();
   const counters = new CellIds((counter) => counterNames.id(counterName(counter as string)));
+  const size = (row: Row, column: number): number => {
+    const found = row.count(column);
+    if (found < 0 && column >= 0) reportNoSize(r, file, h.names[column], row.text(column));
+    return found;
+  };
   if (at.name < 0) {
     r.report(
       'profile/unnamed-kernel',
@@ -396,13 +401,13 @@ function counterCollection(
         queue: queues(agentId, row, at.queue),
         stream: -1,
         config: r.configId({
-          workgroup: [row.count(at.workgroup), -1, -1],
-          grid: [row.count(at.grid), -1, -1],
-          lds: row.count(at.lds),
-          scratch: row.count(at.scratch),
-          vgpr: row.count(at.vgpr),
-          agpr: row.count(at.agpr),
-          sgpr: row.count(at.sgpr),
+          workgroup: [size(row, at.workgroup), -1, -1],
+          grid: [size(row, at.grid), -1, -1],
+          lds: size(row, at.lds),
+          scratch: size(row, at.scratch),
+          vgpr: size(row, at.vgpr),
+          agpr: size(row, at.agpr),
+          sgpr: size(row, at.sgpr),
         }),
       };
       known = d.add(launch, { start, end, state, domain, dispatchId, correlation: row.count(at.correlation) });
