@@ -77,7 +77,7 @@ export const DIGITS = 1201;
 let twoOverPi: bigint | undefined;
 
 /** floor(2/π · 2^DIGITS), by Machin's formula. */
-export function twoOverPiDigits(): bigint {
+function twoOverPiDigits(): bigint {
   if (twoOverPi === undefined) {
     const guard = DIGITS + 64;
     const one = 1n << BigInt(guard);
@@ -99,16 +99,22 @@ export function twoOverPiDigits(): bigint {
 /** Up to this biased exponent the bits depend on the segment alone. */
 export const TRIG_EXPONENT = 1077;
 
+/** From this biased exponent on the result is 2^128 times as large. */
+export const TRIG_LARGE = 1968;
+
 /** v_trig_preop_f64: 53 bits of 2/π chosen by the segment and the operand's exponent. */
 export function trigPreop(x: number, segment: number): number {
   const exponent = field(x, F64);
-  let shift = (segment & 31) * 53;
-  if (exponent > TRIG_EXPONENT) shift += exponent - TRIG_EXPONENT;
+  return trigDigits((segment & 31) * 53 + Math.max(0, exponent - TRIG_EXPONENT), exponent >= TRIG_LARGE);
+}
+
+/** The 53 bits of 2/π behind the first `shift`, where they stand in it, of large operands times 2^128. */
+export function trigDigits(shift: number, isLarge: boolean): number {
   const beyond = shift + 53 - DIGITS;
   const kept = beyond > 0 ? twoOverPiDigits() << BigInt(beyond) : twoOverPiDigits() >> BigInt(-beyond);
   const digits = kept & 0x1fffffffffffffn;
   if (digits === 0n) return 0;
-  const scale = -53 - shift + (exponent >= 1968 ? 128 : 0);
+  const scale = -53 - shift + (isLarge ? 128 : 0);
   const value = Number(digits);
   return scale < -1022 ? value * pow2(-1022) * pow2(scale + 1022) : value * pow2(scale);
 }

@@ -59,12 +59,10 @@ export const SHARED_THREADS = 1;
 /** The program beside the GPU. */
 export const SHARED_HOST = 2;
 
-/** f64[32]: v_trig_preop_f64 of numbers below 2^55 by segment; zeros are not known yet. */
-export const TRIG_TABLE = CONTROL + 4096;
-/** The digits of 2/π, from the lowest byte on, behind 64 zeros (wasm/math-exact.ts). */
-export const TRIG_DIGITS = TRIG_TABLE + 256;
-/** Not zero: the digits are there. */
-export const TRIG_READY = TRIG_TABLE + 512;
+/** Not zero: the table is there. */
+export const TRIG_READY = CONTROL + 4096;
+/** f64[1513]: the results of v_trig_preop_f64 (wasm/math-exact.ts). */
+export const TRIG_TABLE = TRIG_READY + 64;
 
 /** u16 by page of the window: live bytes from the page's start. The first and last page have none, nor the one behind an allocation. */
 export const LIMITS = 0x100000;

@@ -1,7 +1,7 @@
 // What code generators of instructions share: the function being written, the wave block, the imports of compiled kernels.
 import { AGPR_BASE, VGPR_BYTES, WAVE_VGPRS } from '../state/layout.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
-import { exactFmaIndex, trigPreopIndex } from './math-exact.ts';
+import { exactFmaIndex, trigTableIndex } from './math-exact.ts';
 import { declareMemoryImports } from './memory/index.ts';
 
 /** One instruction of a function being written. */
@@ -24,7 +24,7 @@ export function declareImports(module: WasmModule): void {
   interpretIndex(module);
   declareMemoryImports(module);
   exactFmaIndex(module);
-  trigPreopIndex(module);
+  trigTableIndex(module);
 }
 
 /** Offset in the wave block of lane 0 of a vector register (accumulation registers from 256). */

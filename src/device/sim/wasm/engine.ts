@@ -12,7 +12,7 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import { type CompiledCode, compile, LATE } from './compile.ts';
 import type { Instrument } from './instrument.ts';
-import { fmaExactly, trigPreopImport } from './math-exact.ts';
+import { fillTrigTable, fmaExactly } from './math-exact.ts';
 import { memoryImports } from './memory/index.ts';
 import { INDEXES_REGISTERS, keyOf, leavesInRow, MODE_MASK, type Place, SKIPS_VECTORS } from './walk.ts';
 
@@ -120,7 +120,7 @@ class CompiledUnits {
       },
       ...memoryImports(interpret, memory, this.instrument !== undefined),
       fmaExactly,
-      trigPreop: trigPreopImport(memory),
+      fillTrigTable: fillTrigTable(memory),
       ...this.instrumentImports(),
     };
   }

@@ -11,6 +11,7 @@ import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
 import { BRAIN, HALF, roundBrain, small } from './lanes-small.ts';
 import { callMath } from './math.ts';
+import { trigPreop } from './math-exact.ts';
 import { ROUNDING_NAMES, upper } from './math-tools.ts';
 import { TRANSCENDENTAL_NAMES, transcendental } from './math-transcendental.ts';
 import { canonicalDouble, type Directed, demoteDirected } from './rounding.ts';
@@ -216,6 +217,9 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       return;
     case 'frexp_exp':
       exponents(code, a);
+      return;
+    case 'trig_preop':
+      trigPreop(code, e, half);
       return;
     default:
       operate(code, `${name}.f64`, e, half);

@@ -3,7 +3,6 @@
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { ARITHMETIC } from './math-arithmetic.ts';
 import { DIRECTED_DOUBLE } from './math-directed.ts';
-import { HOST_FUNCTIONS } from './math-exact.ts';
 import { EXPONENT } from './math-exponent.ts';
 import { FUSED_DOUBLE } from './math-fused.ts';
 import { PERMUTE } from './math-permute.ts';
@@ -16,7 +15,6 @@ const FUNCTIONS: Record<string, MathFunction> = {
   ...ARITHMETIC,
   ...FUSED_DOUBLE,
   ...DIRECTED_DOUBLE,
-  ...HOST_FUNCTIONS,
   ...PERMUTE,
   ...ROOTS,
   ...EXPONENT,

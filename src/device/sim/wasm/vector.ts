@@ -484,9 +484,10 @@ const isNeverDenormal = ({ op }: Expr, readsDenormals: boolean): boolean =>
 const NEVER_NEGATIVE = new Set(['f16.exp2', 'f16.fract']);
 
 /** Operators whose code gives no NaN but the default quiet one. */
-const DEFAULT_NAN = new Set(
-  ['exp2', 'log2', 'sin_turns', 'cos_turns', 'from_i32_s', 'from_i32_u'].map((name) => `f32.${name}`),
-);
+const DEFAULT_NAN = new Set([
+  ...['exp2', 'log2', 'sin_turns', 'cos_turns', 'from_i32_s', 'from_i32_u'].map((name) => `f32.${name}`),
+  'f64.trig_preop',
+]);
 const hasDefaultNaN = ({ op }: Expr): boolean => DEFAULT_NAN.has(op);
 
 /** Replaces f32 NaNs on the stack by the default quiet one. */
