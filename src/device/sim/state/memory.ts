@@ -286,8 +286,12 @@ export class DeviceMemory {
 
   /** As `tryReserve`; the bytes are whatever was there before. */
   tryReserveUncleared(size: number): Uint8Array | undefined {
-    if (this.heap.largest < size + 2 * PAGE) return undefined;
-    const offset = this.take(size, 'strict mode', PAGE, false);
+    return this.heap.largest < size + 2 * PAGE ? undefined : this.reserveUncleared(size, 'strict mode');
+  }
+
+  /** As `reserve`; the bytes are whatever was there before. */
+  reserveUncleared(size: number, label: string): Uint8Array {
+    const offset = this.take(size, label, PAGE, false);
     return new Uint8Array(this.buffer, offset, size);
   }
 

@@ -11,9 +11,8 @@ import type { DispatchInfo, Monitor } from '../dispatch/monitor.ts';
 import { polledLoops } from '../dispatch/spin.ts';
 import { type BoundInstruction, indexedInstruction, type LoadedCode } from '../interpreter/loaded-code.ts';
 import { gpuWindow, WAVE_SCRATCH_BASE } from '../state/layout.ts';
-import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
-import { EXEC, M0, type Wave } from '../state/wave.ts';
+import { M0, type Wave } from '../state/wave.ts';
 import type { Workgroup } from '../state/workgroup.ts';
 import { AccessChecks } from './access-checks.ts';
 import type { DispatchRegions } from './access-reports.ts';
@@ -21,13 +20,13 @@ import { DeadlockFinder, type Others } from './deadlock.ts';
 import { DropTable } from './drops.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { FindingLog, type StrictOptions } from './findings.ts';
+import { FreeGroups } from './free-groups.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
-import { type FlightsOf, LdsShadow, tagsOf } from './lds.ts';
+import type { FlightsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver, learns } from './polls.ts';
-import { actorOf } from './race-events.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
@@ -35,7 +34,7 @@ import type { Segment } from './segments.ts';
 import { type TrailBlocks, trailVectors, waysBytes } from './trails.ts';
 import { type Executed, KnownPaths, PathHazards } from './wait-states.ts';
 import type { IssuedOperation } from './waits.ts';
-import { WaveShadow } from './wave-shadow.ts';
+import { ALL_REGISTERS, type Beginning, WaveShadow } from './wave-shadow.ts';
 
 /** What the device knows of the kernel besides the launch. */
 export interface StrictKernel {
@@ -66,10 +65,8 @@ interface Running {
   /** The ways to blocks that have been looked at (trails.ts). */
   readonly ways: Uint8Array;
   readonly drops: DropTable;
-  /** SGPRs that a wavefront starts with (registers.ts). */
-  readonly scalars: Uint32Array;
-  /** Where the kernel's arguments are in wasm memory, and their bytes; zeros where they are elsewhere. */
-  readonly kernargPlace: readonly [number, number];
+  /** What the shadows of all its wavefronts begin with. */
+  readonly beginning: Beginning;
   /** See `DispatchRegions`. */
   readonly hasDies: boolean;
   /** Wavefronts of a workgroup may be ordered through LDS without barriers. */
@@ -111,8 +108,9 @@ export class StrictChecker implements Monitor {
   private readonly groups = new Map<Workgroup, GroupState>();
   private lastGroup: Workgroup | undefined;
   private lastState: GroupState | undefined;
-  private readonly freeShadows: WaveShadow[] = [];
-  private readonly freeLds: LdsShadow[] = [];
+  private readonly freeGroups = new FreeGroups();
+  /** Vector registers of each file that what has been executed so far can have named, `[vgprs, agprs]`. */
+  named: () => readonly [number, number] = () => ALL_REGISTERS;
   private instructions = 0;
   private started = 0;
   private finished = 0;
@@ -154,11 +152,20 @@ export class StrictChecker implements Monitor {
       learns: learns(loaded, launch),
     };
     const accesses = new AccessChecks(reporter, registers, regions, global, drops);
-    const scalars = initialScalars(descriptor, targetInfo(target).architectedFlatScratch);
     const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups, this.othersOf(info));
     const facts = CodeFacts.of(loaded);
     const hazards = new PathHazards(reporter, target, facts.paths);
     const { base } = loaded.region;
+    const ways = memory.reserve(waysBytes(trailVectors(loaded, launch)), 'strict mode');
+    const beginning: Beginning = {
+      scalars: initialScalars(descriptor, targetInfo(target).architectedFlatScratch),
+      hasDies,
+      pages: global.pages.table,
+      kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
+      drops: drops.storage.byteOffset,
+      ways: ways.byteOffset,
+      planAt: (pc) => this.planFor(pc, loaded.at(base + pc).instruction),
+    };
     this.running = {
       info,
       base,
@@ -169,10 +176,9 @@ export class StrictChecker implements Monitor {
       deadlocks,
       hazards,
       facts,
-      ways: memory.reserve(waysBytes(trailVectors(loaded, launch)), 'strict mode'),
+      ways,
       drops,
-      scalars,
-      kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
+      beginning,
       hasDies,
       handsOver: handsOver(loaded, launch),
     };
@@ -200,41 +206,19 @@ export class StrictChecker implements Monitor {
 
   /** A workgroup begins; its waves are in their initial state. */
   startWorkgroup(workgroup: Workgroup, waves: readonly Wave[]): void {
-    const { info, global, deadlocks, scalars, hasDies } = this.now;
+    const { info, global, deadlocks, beginning } = this.now;
     const { grid } = info.launch;
     const { id } = workgroup;
     const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
     const scratch = this.scratchOf(waves[0]);
     if (scratch !== undefined) global.resetScratch(scratch);
-    const planAt = (pc: number): StrictPlan =>
-      this.planFor(pc, info.loaded.at(info.loaded.region.base + pc).instruction);
-    const lds = this.takeLds(info.memory, workgroup.lds.byteLength, waves.length);
-    const { table } = global.pages;
-    const shadows = waves.map((wave) => {
-      const shadow = this.freeShadows.pop() ?? new WaveShadow(wave);
-      const exec = [wave.sgprs[EXEC] as number, wave.sgprs[EXEC + 1] as number] as const;
-      shadow.reset(wave, lds, scalars, exec, hasDies, planAt);
-      const tag = tagsOf(wave.index);
-      const actor = actorOf(number, wave.index);
-      shadow.registers.identify([actor, 0, table.byteOffset, table.length, lds.storage.byteOffset, tag]);
-      shadow.registers.setArguments(...this.now.kernargPlace);
-      shadow.registers.setDropTable(this.now.drops.storage.byteOffset);
-      shadow.registers.beginTrail(this.now.ways.byteOffset);
-      return shadow;
-    });
+    const { lds, waves: shadows } = this.freeGroups.take(info.memory, workgroup.lds.byteLength, waves);
+    for (let n = 0; n < waves.length; n++) (shadows[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning);
     this.started++;
     this.wavefronts += waves.length;
     const order = this.now.handsOver ? new LdsOrder(workgroup.lds.byteLength, waves.length) : undefined;
     this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false, order });
-    deadlocks.startWorkgroup(waves);
-  }
-
-  /** The shadow of a workgroup's LDS; those of workgroups that have ended are used again. */
-  private takeLds(memory: DeviceMemory, bytes: number, waves: number): LdsShadow {
-    const at = this.freeLds.findIndex((one) => one.fits(bytes, waves));
-    const known = at < 0 ? undefined : this.freeLds.splice(at, 1)[0];
-    known?.clear();
-    return known ?? new LdsShadow(memory, bytes, waves);
+    deadlocks.startWorkgroup(shadows);
   }
 
   private scratchOf(wave: Wave | undefined): Region | undefined {
@@ -496,10 +480,17 @@ export class StrictChecker implements Monitor {
 
   /** All waves of the workgroup have ended. */
   endWorkgroup(workgroup: Workgroup): void {
-    const { waves, number, lds } = this.stateOf(workgroup);
+    const state = this.stateOf(workgroup);
+    const { waves, number } = state;
     const { global, deadlocks, reporter } = this.now;
-    const most = waves.reduce((a, b) => (b.registers.barriers > a.registers.barriers ? b : a));
-    const least = waves.reduce((a, b) => (b.registers.barriers < a.registers.barriers ? b : a));
+    const named = this.named();
+    let [most, least] = [waves[0] as WaveShadow, waves[0] as WaveShadow];
+    for (const shadow of waves) {
+      if (shadow.registers.barriers > most.registers.barriers) most = shadow;
+      if (shadow.registers.barriers < least.registers.barriers) least = shadow;
+      this.instructions += shadow.wave.executed;
+      shadow.used = named;
+    }
     const [mostPassed, leastPassed] = [most.registers.barriers, least.registers.barriers];
     if (mostPassed !== leastPassed) {
       const count = (n: number): string => `${n} barrier${n === 1 ? '' : 's'}`;
@@ -511,24 +502,18 @@ export class StrictChecker implements Monitor {
       }));
     }
     this.finished++;
-    for (const { wave } of waves) this.instructions += wave.executed;
     this.groups.delete(workgroup);
     this.lastGroup = undefined;
-    this.freeShadows.push(...waves);
-    this.freeLds.push(lds);
+    this.freeGroups.give(state);
     global.synchronisation.end(number);
-    deadlocks.endWorkgroup(waves.map(({ wave }) => wave));
+    deadlocks.endWorkgroup(waves);
   }
 
   /** The dispatch is over, however it ended. */
   endDispatch(): void {
-    const all = [...this.freeShadows, ...[...this.groups.values()].flatMap(({ waves }) => waves)];
-    for (const { bytes, wave } of all) wave.memory.release(bytes);
-    for (const { lds } of this.groups.values()) this.freeLds.push(lds);
-    for (const { storage } of this.freeLds) this.running?.info.memory.release(storage);
-    this.freeShadows.length = 0;
-    this.freeLds.length = 0;
     if (this.running === undefined) return;
+    for (const state of this.groups.values()) this.freeGroups.give(state);
+    this.freeGroups.release(this.running.info.memory);
     const { info, ways, drops, reporter, global } = this.running;
     for (const [pc, lanes] of drops.counted()) reporter.countMore('memory/dropped', pc, lanes);
     info.memory.release(ways);

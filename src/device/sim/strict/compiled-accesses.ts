@@ -2,7 +2,7 @@
 // log of outstanding ones (compiled-waits.ts), which WaitQueue takes over when somebody asks it.
 import { immediateOf } from '../../../isa/operand.ts';
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../isa/semantics/index.ts';
-import { LANES, WAVE_LDS_BASE, WAVE_SHADOW } from '../state/layout.ts';
+import { LANES, PAGE, WAVE_LDS_BASE, WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
@@ -15,6 +15,7 @@ import { ldsLanesFunction } from './compiled-lds-lanes.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
 import { type LdsAccess, LdsQuads } from './compiled-lds-quads.ts';
 import { sameFunction } from './compiled-lds-same.ts';
+import { logRunFunction } from './compiled-log.ts';
 import { looking } from './compiled-looks.ts';
 import { emitLookAndMove } from './compiled-moves.ts';
 import { pageFunction } from './compiled-pages.ts';
@@ -22,6 +23,7 @@ import { Run } from './compiled-runs.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './compiled-scattered.ts';
 import { canDrop, emitDropped } from './drops.ts';
 import type { StrictPlan } from './plan.ts';
+import { LOGGED } from './race-details.ts';
 import {
   LOG_ENTRIES,
   LOG_ENTRY_BYTES,
@@ -42,6 +44,8 @@ import {
   SHADOW_LOG,
   SHADOW_LOGGED,
   SHADOW_LOGGED_VM,
+  SHADOW_PAGE_COUNT,
+  SHADOW_PAGES,
   SHADOW_PENDING,
   SHADOW_STORES,
   SHADOW_TOTAL,
@@ -373,10 +377,34 @@ function scalarFunction(module: WasmModule, bytes: number): WasmFunction {
     fn.get(shadow).memory('i32.load', SHADOW_KERNARG_BYTES).op('i32.le_u');
     fn.get(at).get(shadow).memory('i32.load', SHADOW_KERNARG).op('i32.ge_u').op('i32.and');
     fn.if().i32(1).return().end();
+    emitLoggedRun(fn, { shadow, at, bytes, pc }, logRunFunction(module));
     fn.get(shadow).get(at);
     if (!isShort) fn.i32(bytes);
     fn.get(pc).call(look);
   });
+}
+
+/** Returns 1 when the bytes lie in one page whose reads are logged, and have been. */
+function emitLoggedRun(
+  fn: WasmFunction,
+  { shadow, at, bytes, pc }: { shadow: number; at: number; bytes: number; pc: number },
+  logRun: WasmFunction,
+): void {
+  const page = fn.local('i32');
+  const count = (): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT);
+  fn.get(at)
+    .i32(PAGE - 1)
+    .op('i32.and')
+    .i32(PAGE - bytes)
+    .op('i32.le_u');
+  fn.get(at).i32(Math.log2(PAGE)).op('i32.shr_u').tee(page);
+  count().op('i32.lt_u').op('i32.and').if();
+  // The quick table lies behind the table of pages.
+  fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page);
+  count().op('i32.add').i32(2).op('i32.shl').op('i32.add').memory('i32.load');
+  fn.i32(LOGGED).op('i32.eq').if();
+  fn.get(shadow).get(at).i32(bytes).get(pc).call(logRun).if().i32(1).return().end();
+  fn.end().end();
 }
 
 function partsOf({ pairStride }: LoadOperation | StoreOperation): number {

@@ -3,9 +3,9 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { setDetails } from './compiled-details.ts';
 import { LOGGED, PAGE_QUICK } from './race-details.ts';
-import { LINE_WRITER, LINES, LOG_END, LOG_NEXT, PAGE_STORED } from './race-page.ts';
+import { LINE_WRITER, LINES, LOG_END, LOG_NEXT, LOG_ROUND, PAGE_STORED } from './race-page.ts';
 import { LOG_ENTRY, LOG_READER, LOG_RUN } from './read-log.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES } from './registers.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_READER } from './registers.ts';
 
 const TO_END = LOG_END - LOG_NEXT;
 
@@ -40,11 +40,7 @@ export class LogWriter {
     code.brIf(full);
     fn.get(next).get(last).op('i32.ne');
     code.if(() => {
-      fn.get(next);
-      fn.get(this.pc).i32(LOG_READER).op('i32.or').op('i32x4.splat');
-      fn.get(shadow).memory('i32.load', SHADOW_ACTOR).lane('i32x4.replace_lane', 1);
-      fn.get(shadow).memory('i32.load', SHADOW_EPOCH).lane('i32x4.replace_lane', 2);
-      fn.memory('v128.store').get(next).i32(LOG_ENTRY).op('i32.add').set(next);
+      pushReader(fn.get(next), shadow, this.pc).memory('v128.store').get(next).i32(LOG_ENTRY).op('i32.add').set(next);
     });
     fn.get(next);
     push();
@@ -56,18 +52,32 @@ export class LogWriter {
 /** (shadow, offset in wasm memory, bytes, place in the image) → 1 when a read of bytes of one page has been logged, 0 when the log is full. */
 export function logRunFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.log.run', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
-    const code = new Code(fn);
     const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
-    const log = new LogWriter(code, shadow, pc);
-    code.block((full) => {
-      log.write(() => {
-        fn.i32(LOG_RUN).op('i32x4.splat').get(at).lane('i32x4.replace_lane', 1);
-        fn.get(bytes).lane('i32x4.replace_lane', 2);
-      }, full);
-      fn.i32(1).return();
-    });
-    fn.i32(0);
+    const [head, next, reader] = [fn.local('i32'), fn.local('i32'), fn.local('v128')];
+    pushLog(fn, shadow).tee(head).memory('i32.load').tee(next).get(head).memory('i32.load', TO_END).op('i32.ge_u');
+    fn.if().i32(0).return().end();
+    fn.get(next).op('i32x4.splat').get(pc).lane('i32x4.replace_lane', 1);
+    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).lane('i32x4.replace_lane', 2);
+    fn.get(head)
+      .i32(LOG_NEXT - LOG_ROUND)
+      .op('i32.sub')
+      .memory('i32.load')
+      .lane('i32x4.replace_lane', 3);
+    fn.tee(reader).get(shadow).memory('v128.load', SHADOW_READER).op('v128.xor').op('v128.any_true').if();
+    pushReader(fn.get(next), shadow, pc).memory('v128.store').get(next).i32(LOG_ENTRY).op('i32.add').set(next).end();
+    fn.get(next).i32(LOG_RUN).op('i32x4.splat').get(at).lane('i32x4.replace_lane', 1);
+    fn.get(bytes).lane('i32x4.replace_lane', 2).memory('v128.store');
+    fn.get(head).get(next).i32(LOG_ENTRY).op('i32.add').tee(next).memory('i32.store');
+    fn.get(shadow).get(reader).get(next).lane('i32x4.replace_lane', 0).memory('v128.store', SHADOW_READER);
+    fn.i32(1);
   });
+}
+
+/** Leaves the entry that says who reads from here on. */
+function pushReader(fn: WasmFunction, shadow: number, pc: number): WasmFunction {
+  fn.get(pc).i32(LOG_READER).op('i32.or').op('i32x4.splat');
+  fn.get(shadow).memory('i32.load', SHADOW_ACTOR).lane('i32x4.replace_lane', 1);
+  return fn.get(shadow).memory('i32.load', SHADOW_EPOCH).lane('i32x4.replace_lane', 2);
 }
 
 /**

@@ -27,6 +27,11 @@ export interface Others {
   readonly now: () => number;
 }
 
+/** A wavefront of a workgroup. */
+interface Watched {
+  readonly wave: Wave;
+}
+
 interface LoopWatch {
   instructions: number;
   /** Checkpoint of Brent's cycle finding: visits of the backward branch target until the next one is taken. */
@@ -50,9 +55,30 @@ interface LoopWatch {
   checkpointThen: number;
 }
 
+function newWatch(): LoopWatch {
+  return {
+    instructions: 0,
+    pc: -1,
+    visits: 0,
+    nextCheckpoint: 1,
+    scalars: undefined,
+    vectors: undefined,
+    scc: false,
+    changes: 0,
+    readsGlobal: false,
+    reads: undefined,
+    provedAt: -1,
+    provedPc: -1,
+    provedThen: 0,
+    period: 0,
+    checkpointThen: 0,
+  };
+}
+
 export class DeadlockFinder {
   private readonly reporter: Reporter;
-  /** Live wavefronts of all resident workgroups. */
+  /** The wavefronts of all resident workgroups, and what is known of those that were looked at. */
+  private readonly groups = new Set<readonly Watched[]>();
   private readonly watches = new Map<Wave, LoopWatch>();
   /** Whether no further workgroup can begin. */
   private readonly allStarted: () => boolean;
@@ -71,38 +97,36 @@ export class DeadlockFinder {
     this.others = others;
   }
 
-  startWorkgroup(waves: readonly Wave[]): void {
+  /** Wavefronts begin; the same array is given when they end. */
+  startWorkgroup(waves: readonly Watched[]): void {
     this.changes++;
-    for (const wave of waves) {
-      this.watches.set(wave, {
-        instructions: 0,
-        pc: -1,
-        visits: 0,
-        nextCheckpoint: 1,
-        scalars: undefined,
-        vectors: undefined,
-        scc: false,
-        changes: 0,
-        readsGlobal: false,
-        reads: undefined,
-        provedAt: -1,
-        provedPc: -1,
-        provedThen: 0,
-        period: 0,
-        checkpointThen: 0,
-      });
-    }
+    this.groups.add(waves);
   }
 
-  endWorkgroup(waves: readonly Wave[]): void {
+  endWorkgroup(waves: readonly Watched[]): void {
     this.changes++;
-    for (const wave of waves) this.watches.delete(wave);
+    this.groups.delete(waves);
+    if (this.watches.size > 0) for (const { wave } of waves) this.watches.delete(wave);
+  }
+
+  private watchOf(wave: Wave): LoopWatch {
+    let watch = this.watches.get(wave);
+    if (watch === undefined) {
+      watch = newWatch();
+      this.watches.set(wave, watch);
+    }
+    return watch;
+  }
+
+  /** All wavefronts of resident workgroups. */
+  private all(): [Wave, LoopWatch][] {
+    return [...this.groups].flat().map(({ wave }) => [wave, this.watchOf(wave)]);
   }
 
   /** Looks at all wavefronts from now on, as if they had run for long: nothing is known of what they did. */
   examine(): void {
     this.changes++;
-    for (const watch of this.watches.values()) {
+    for (const [, watch] of this.all()) {
       watch.instructions = PATIENCE;
       watch.visits = 0;
       watch.nextCheckpoint = 1;
@@ -150,10 +174,8 @@ export class DeadlockFinder {
 
   /** An instruction has executed; `pc` is where it is, the wave's pc where it goes on. */
   after(w: Wave, pc: number, bound: BoundInstruction): void {
-    const watch = this.watches.get(w);
-    if (watch === undefined || ++watch.instructions < PATIENCE) {
-      return;
-    }
+    const watch = this.watchOf(w);
+    if (++watch.instructions < PATIENCE) return;
     if (this.mayChangeMemory(w, watch, bound)) this.changes++;
     const next = w.pc - this.reporter.dispatch.loaded.region.base;
     if (next > pc || w.state !== 'running') return;
@@ -253,9 +275,10 @@ export class DeadlockFinder {
 
   /** Reports a deadlock when no wavefront can go on. */
   private conclude(w: Wave): void {
-    const group = [...this.watches].filter(([wave]) => wave.workgroup === w.workgroup);
+    const all = this.all();
+    const group = all.filter(([wave]) => wave.workgroup === w.workgroup);
     const watchesOthers = group.some(([wave, watch]) => wave.state === 'running' && watch.readsGlobal);
-    const relevant = watchesOthers ? [...this.watches] : group;
+    const relevant = watchesOthers ? all : group;
     if (watchesOthers && !this.allStarted()) return;
     for (const [wave, watch] of relevant) if (wave.state === 'running' && !this.isStuck(watch)) return;
     if (watchesOthers && this.mayBeFreed(relevant.map(([, watch]) => watch))) return;

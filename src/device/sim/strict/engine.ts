@@ -9,6 +9,7 @@ import type { StrictChecker } from './checker.ts';
 import { StrictInstrument } from './compiled.ts';
 import { handsOver, learns } from './polls.ts';
 import { trailVectors } from './trails.ts';
+import { ALL_REGISTERS } from './wave-shadow.ts';
 
 /** Instructions of one wavefront in a workgroup before its turns are compared. */
 const PATIENCE = 200_000;
@@ -55,7 +56,6 @@ function isEqual(a: Int32Array, b: Int32Array): boolean {
 /** Compiled code with checks; wavefronts that run suspiciously long are looked at on the interpreter now and then. */
 export class StrictEngine implements Engine {
   readonly slice: number;
-  readonly registers: readonly [number, number];
   private readonly checker: StrictChecker;
   private readonly compiled: CompiledEngine;
   private readonly instrument: StrictInstrument;
@@ -63,6 +63,8 @@ export class StrictEngine implements Engine {
   private counts: number[] = [];
   /** Instructions left of an examination. */
   private examining = 0;
+  /** What the interpreter has executed may have named any register. */
+  private hasExamined = false;
   private nextExamination = SUSPECT_AFTER;
   private nextComparison = PATIENCE;
   private readonly snapshots = new WeakMap<Wave, Snapshot>();
@@ -73,13 +75,18 @@ export class StrictEngine implements Engine {
     this.compiled = new CompiledEngine(job, this.instrument);
     this.loaded = job.loaded;
     this.slice = this.compiled.slice;
-    this.registers = this.compiled.registers;
+    checker.named = () => this.registers;
+  }
+
+  get registers(): readonly [number, number] {
+    return this.hasExamined ? ALL_REGISTERS : this.compiled.registers;
   }
 
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
     this.instrument.checker = this.checker;
     if (this.examining <= 0 && w.executed > this.nextExamination) {
       this.examining = EXAMINE;
+      this.hasExamined = true;
       this.checker.examine();
     }
     if (this.examining <= 0) {

@@ -22,12 +22,14 @@ export const LINES = PAGE / LINE;
 
 // In front of the table of pages (race-pages.ts), in bytes from it: the head of the table of events (race-events.ts); where the next details
 // may be, and the end of the room for them.
-export const EVENTS_HEAD = -32;
+export const EVENTS_HEAD = -48;
 export const POOL_NEXT = -16;
 export const POOL_END = -12;
 // Where the next entry of the log of reads is (read-log.ts), and from where on there is no room for one.
 export const LOG_NEXT = -8;
 export const LOG_END = -4;
+/** How often the log has been begun anew. */
+export const LOG_ROUND = -20;
 
 // Where the fields of a page's lines begin in its record (i32 words of wasm memory, which compiled code reads and writes too).
 /** Word 0: where the bits of its written bytes are in wasm memory; 0 when all are written. Word 1 is PAGE_DETAILS (race-details.ts). */

@@ -10,6 +10,7 @@ import {
   type DetailRoom,
   EVENTS_HEAD,
   LOG_NEXT,
+  LOG_ROUND,
   PAGE_WORDS,
   PAGE_WRITTEN,
   POOL_END,
@@ -17,7 +18,7 @@ import {
   RacePage,
 } from './race-page.ts';
 import { entriesOfReader, LOG_ENTRY, LOG_TOGETHER, loggedReads } from './read-log.ts';
-import { SHADOW_CLEARED, SHADOW_PAGES } from './registers.ts';
+import { SHADOW_LOG, SHADOW_PAGES } from './registers.ts';
 
 /** Records made at a time. */
 const BATCH = 64;
@@ -55,6 +56,8 @@ export class RacePages {
   private poolPages = FIRST_POOL;
   /** LOG_NEXT and LOG_END. */
   private readonly log: Uint32Array;
+  /** LOG_ROUND. */
+  private readonly round: Uint32Array;
   private logAt = 0;
   private readonly longLog: number;
   private unlogs = 0;
@@ -89,6 +92,7 @@ export class RacePages {
     this.quick = new Uint32Array(bytes.buffer, at + 4 * pages, pages);
     this.pool = new Uint32Array(bytes.buffer, at + POOL_NEXT, 1 + (POOL_END - POOL_NEXT) / 4);
     this.log = new Uint32Array(bytes.buffer, at + LOG_NEXT, 2);
+    this.round = new Uint32Array(bytes.buffer, at + LOG_ROUND, 1);
     let events: RaceEvents;
     try {
       events = this.events(at + EVENTS_HEAD);
@@ -145,13 +149,14 @@ export class RacePages {
       from += entries.byteLength;
     }
     this.unlogs++;
+    this.round[0] = this.unlogs;
     log.set(next >= end || this.unlogs >= MAX_UNLOGS ? [0, 0] : [logAt, end]);
   }
 
   /** The same by compiled code, as far as it gets; returns where the entries begin that are left. */
   private unlogQuickly(from: number, next: number): number {
     if (this.shadow === undefined) {
-      this.shadow = this.memory.tryReserve(SHADOW_CLEARED);
+      this.shadow = this.memory.tryReserve(SHADOW_LOG);
       if (this.shadow === undefined) return from;
       this.reserved.push(this.shadow);
     }

@@ -14,7 +14,14 @@ import { actorOf, type Toucher } from './race-events.ts';
 import { LOG_END, LOG_NEXT, type RacePage } from './race-page.ts';
 import { RacePages } from './race-pages.ts';
 import { LOG_ENTRY } from './read-log.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
+import {
+  SHADOW_ACTOR,
+  SHADOW_EPOCH,
+  SHADOW_PAGE_COUNT,
+  SHADOW_PAGES,
+  SHADOW_READER,
+  SHADOW_STORES,
+} from './registers.ts';
 
 const PAGE_BYTES = 4 * PAGE;
 const PAGE_COUNT = 3;
@@ -121,6 +128,8 @@ describe('the log of reads', () => {
     const said: boolean[] = [];
     try {
       steps.every(({ actor, epoch, store, pc, kind, bytes, lanes, run }) => {
+        // Each wavefront has a shadow of its own.
+        if (words()[(at + SHADOW_ACTOR) / 4] !== actor) words()[(at + SHADOW_READER) / 4] = 0;
         words().set([actor, epoch], (at + SHADOW_ACTOR) / 4);
         expect(SHADOW_EPOCH).toBe(SHADOW_ACTOR + 4);
         words()[(at + SHADOW_STORES) / 4] = store;

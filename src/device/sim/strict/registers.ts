@@ -6,7 +6,8 @@ import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from './plan.ts';
 
 /** Bytes of the shadow of one wavefront: vector registers, scalar registers, pending slots. */
 export const SHADOW_VECTORS = 0;
-export const SHADOW_SCALARS = 512 * 16;
+export const VECTOR_BYTES = 16;
+export const SHADOW_SCALARS = 512 * VECTOR_BYTES;
 const SCALAR_WORDS = 8;
 export const SHADOW_PENDING = SHADOW_SCALARS + 4 * SCALAR_WORDS;
 /**
@@ -55,9 +56,12 @@ export const SHADOW_OVERLAPS = SHADOW_ACTOR + 64;
 /** i32: by place in the image, as EVENT_SLOTS says, the last event of global memory that compiled code has made (compiled-events.ts). */
 export const SHADOW_EVENTS = SHADOW_ACTOR + 68;
 export const EVENT_SLOTS = 16;
-export const SHADOW_LOG = (SHADOW_EVENTS + 4 * EVENT_SLOTS + 15) & -16;
-/** Bytes from the start of a shadow that are zero when a wavefront begins. */
-export const SHADOW_CLEARED = SHADOW_LOG;
+/**
+ * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
+ * as these are the same, the reader need not be named again (compiled-log.ts).
+ */
+export const SHADOW_READER = (SHADOW_EVENTS + 4 * EVENT_SLOTS + 15) & -16;
+export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
  * number; then for each part i64 lanes, i32 1 when all lanes are one run of bytes from the first address on, and 64 LDS addresses.
@@ -85,7 +89,10 @@ export const SHADOW_LANES = SHADOW_STAMP + 16;
 export const LANE_SLOTS = 1024;
 /** The words of two registers: the addresses of an access that overwrites them (compiled-moves.ts). */
 export const SHADOW_KEPT = SHADOW_LANES + 8 * LANE_SLOTS;
-export const SHADOW_BYTES = SHADOW_KEPT + 2 * 256;
+/** What is behind the vector registers and before the log, as it is when a wavefront begins (WaveShadow.begin). */
+export const SHADOW_START = SHADOW_KEPT + 2 * 256;
+export const SHADOW_START_BYTES = SHADOW_LOG - SHADOW_SCALARS;
+export const SHADOW_BYTES = SHADOW_START + SHADOW_START_BYTES;
 
 /** Every register that is read is defined, and none that is named is in flight. */
 export const ACCESS_REGISTERS = 2;
@@ -101,6 +108,18 @@ export interface Origin {
 export interface LoggedOperation {
   readonly pc: number;
   readonly lds: readonly { readonly isRun: boolean; readonly addresses: Uint32Array }[];
+}
+
+/** Where compiled code finds what the wavefronts of a dispatch share: places in wasm memory. */
+export interface Identity {
+  /** The table of pages (race-pages.ts). */
+  readonly pages: Uint32Array;
+  /** Where the kernel's arguments are, and their bytes; zeros where they are elsewhere. */
+  readonly kernargPlace: readonly [number, number];
+  /** The table of instructions that drop lanes (drops.ts). */
+  readonly drops: number;
+  /** The table of the ways that have been looked at (trails.ts). */
+  readonly ways: number;
 }
 
 export class RegisterShadow {
@@ -134,24 +153,27 @@ export class RegisterShadow {
     this.log = new Uint32Array(buffer, offset + SHADOW_LOG, (LOG_ENTRIES * LOG_ENTRY_BYTES) / 4);
   }
 
-  /** Says who the wavefront is to compiled code, with the words from SHADOW_ACTOR on. */
-  identify(words: readonly number[]): void {
-    for (let i = 0; i < words.length; i++) this.machine[i] = words[i] as number;
+  /** Tells compiled code where everything is; `lds` is the shadow of the workgroup's LDS, `tag` that of the wavefront in it. */
+  identify({ pages, kernargPlace, drops, ways }: Identity, lds: number, tag: number): void {
+    const put = (at: number, word: number): void => {
+      this.machine[(at - SHADOW_ACTOR) / 4] = word;
+    };
+    put(SHADOW_PAGES, pages.byteOffset);
+    put(SHADOW_PAGE_COUNT, pages.length);
+    put(SHADOW_LDS, lds);
+    put(SHADOW_LDS_TAG, tag);
+    put(SHADOW_KERNARG, kernargPlace[0]);
+    put(SHADOW_KERNARG_BYTES, kernargPlace[1]);
+    put(SHADOW_DROP_TABLE, drops);
+    this.ways[0] = ways;
   }
 
+  /** Who the wavefront is (race-page.ts). */
   get actor(): number {
     return this.machine[0] as number;
   }
-
-  /** Tells compiled code where the table of instructions that drop lanes is. */
-  setDropTable(place: number): void {
-    this.machine[(SHADOW_DROP_TABLE - SHADOW_ACTOR) / 4] = place;
-  }
-
-  /** Tells compiled code where the kernel's arguments are. */
-  setArguments(place: number, bytes: number): void {
-    this.machine[(SHADOW_KERNARG - SHADOW_ACTOR) / 4] = place;
-    this.machine[(SHADOW_KERNARG_BYTES - SHADOW_ACTOR) / 4] = bytes;
+  set actor(value: number) {
+    this.machine[0] = value;
   }
 
   /** Barriers that count for races: those of a workgroup that has other wavefronts. */
@@ -284,11 +306,6 @@ export class RegisterShadow {
       });
       return { pc: log[entry + LOG_PC / 4] as number, lds };
     });
-  }
-
-  /** A wavefront begins; `ways` is the place of the dispatch's table of ways. */
-  beginTrail(ways: number): void {
-    this.ways[0] = ways;
   }
 
   /** Tells compiled code whether nothing is missing on the way that has been looked at. */

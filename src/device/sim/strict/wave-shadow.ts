@@ -1,10 +1,12 @@
 // Everything strict mode keeps about one wavefront.
-import { LANES, WAVE_SHADOW } from '../state/layout.ts';
-import type { Wave } from '../state/wave.ts';
+import { AGPR_BASE, LANES, WAVE_SHADOW } from '../state/layout.ts';
+import { EXEC, type Wave } from '../state/wave.ts';
 import { atomicBytes } from '../wasm/memory/index.ts';
-import type { LdsShadow } from './lds.ts';
-import type { StrictPlan } from './plan.ts';
+import { type LdsShadow, tagsOf } from './lds.ts';
+import { BOTH, type StrictPlan } from './plan.ts';
+import { actorOf } from './race-events.ts';
 import {
+  type Identity,
   LOG_ENTRIES,
   LOGGED_FLIGHT,
   LOGGED_LDS,
@@ -13,7 +15,12 @@ import {
   LOGGED_VM,
   RegisterShadow,
   SHADOW_BYTES,
-  SHADOW_CLEARED,
+  SHADOW_KEPT,
+  SHADOW_SCALARS,
+  SHADOW_STAMP,
+  SHADOW_START,
+  SHADOW_START_BYTES,
+  VECTOR_BYTES,
 } from './registers.ts';
 import type { CompleteStores, HandedOver } from './synchronisation.ts';
 import type { Executed } from './wait-states.ts';
@@ -23,6 +30,19 @@ import { type IssuedOperation, type LdsBytes, WaitQueue } from './waits.ts';
 const STORE_WAVES = 16;
 const NO_STORES: CompleteStores = new Uint32Array(STORE_WAVES);
 
+/** As many registers as there can be, `[vgprs, agprs]`. */
+export const ALL_REGISTERS: readonly [number, number] = [AGPR_BASE, AGPR_BASE];
+
+/** What the wavefronts of a dispatch begin with. */
+export interface Beginning extends Identity {
+  /** SGPRs that are defined (registers.ts). */
+  readonly scalars: Uint32Array;
+  /** Stores reach other workgroups when they are written back. */
+  readonly hasDies: boolean;
+  /** The plans of instructions by their places in the image. */
+  readonly planAt: (pc: number) => StrictPlan;
+}
+
 export class WaveShadow {
   readonly registers: RegisterShadow;
   private readonly waits: WaitQueue;
@@ -31,6 +51,10 @@ export class WaveShadow {
   interpreted: Executed[] = [];
   interpretedUntil = -1;
 
+  /** Vector registers of each file that may be defined or not since the last `begin`, `[vgprs, agprs]`. */
+  used = ALL_REGISTERS;
+  /** The dispatch for whose wavefronts SHADOW_START is kept, with this LDS. */
+  private startOf: Beginning | undefined;
   private lds: LdsShadow | undefined;
   private planAt: (pc: number) => StrictPlan = () => {
     throw new Error('the wavefront has not begun');
@@ -49,7 +73,8 @@ export class WaveShadow {
 
   constructor(wave: Wave) {
     this.wave = wave;
-    this.bytes = wave.memory.reserve(SHADOW_BYTES, 'strict mode');
+    this.bytes = wave.memory.reserveUncleared(SHADOW_BYTES, 'strict mode');
+    wave.memory.clear(this.bytes.byteOffset + SHADOW_STAMP, SHADOW_KEPT - SHADOW_STAMP);
     this.registers = new RegisterShadow(this.bytes.buffer, this.bytes.byteOffset);
     this.waits = new WaitQueue(this.registers.pending, this.registers.outstanding, (operation) => {
       if (operation.lds !== undefined) this.lds?.complete(operation);
@@ -167,32 +192,40 @@ export class WaveShadow {
     }
   }
 
-  /** A new workgroup begins. `hasDies`: stores reach other workgroups when they are written back. `planAt` gives the plans of instructions. */
-  reset(
-    wave: Wave,
-    lds: LdsShadow,
-    scalars: Uint32Array,
-    exec: readonly [number, number],
-    hasDies: boolean,
-    planAt: (pc: number) => StrictPlan,
-  ): void {
+  /** The wavefront of a new workgroup begins. */
+  begin(wave: Wave, lds: LdsShadow, group: number, beginning: Beginning): void {
+    const { registers } = this;
+    const { memory, index, sgprs } = wave;
+    const at = this.bytes.byteOffset;
     this.wave = wave;
-    wave.setField(WAVE_SHADOW, this.bytes.byteOffset);
-    wave.memory.clear(this.bytes.byteOffset, SHADOW_CLEARED);
-    this.registers.origins.clear();
+    wave.setField(WAVE_SHADOW, at);
+    const [vgprs, agprs] = this.used;
+    memory.clear(at, VECTOR_BYTES * vgprs);
+    memory.clear(at + VECTOR_BYTES * AGPR_BASE, VECTOR_BYTES * agprs);
+    this.used = ALL_REGISTERS;
+    if (this.startOf === beginning && this.lds === lds) {
+      memory.copy(at + SHADOW_SCALARS, at + SHADOW_START, SHADOW_START_BYTES);
+    } else {
+      memory.clear(at + SHADOW_SCALARS, SHADOW_START_BYTES);
+      registers.defineScalars(beginning.scalars);
+      registers.identify(beginning, lds.storage.byteOffset, tagsOf(index));
+      memory.copy(at + SHADOW_START, at + SHADOW_SCALARS, SHADOW_START_BYTES);
+      this.startOf = beginning;
+    }
+    registers.actor = actorOf(group, index);
+    // The work-item ids, packed into v0.
+    registers.define(0, BOTH, sgprs[EXEC] as number, sgprs[EXEC + 1] as number);
+    registers.origins.clear();
     this.waits.clear();
-    this.planAt = planAt;
+    this.planAt = beginning.planAt;
     this.lds = lds;
-    this.written = hasDies ? NO_STORES : undefined;
+    this.written = beginning.hasDies ? NO_STORES : undefined;
     this.known = NO_STORES;
     this.issuedBefore = NO_STORES;
     this.complete = NO_STORES;
     this.fresh = undefined;
-    this.interpreted = [];
+    if (this.interpreted.length > 0) this.interpreted = [];
     this.interpretedUntil = -1;
-    this.registers.defineScalars(scalars);
-    // The work-item ids, packed into v0.
-    this.registers.define(0, 3, exec[0], exec[1]);
   }
 
   /** The stores of the workgroup that this wavefront knows to be complete. The same array as long as nothing has changed. */
