@@ -149,18 +149,23 @@ export class LdsShadow {
 
   /** As it is for a new workgroup. */
   clear(): void {
-    this.clearTags();
-    this.memory.clear(this.written.byteOffset, this.written.length);
-    this.memory.clear(this.flightOf.byteOffset, this.flightOf.byteLength);
-    this.hasUpdated = false;
+    const { memory, head, written, flightOf, operations, freeIds } = this;
     this.epoch = 0;
-    this.lateReads = new Map();
+    // Without LDS nothing of this has been set.
+    if (this.bytes > 0) {
+      this.clearTags();
+      memory.clear(written.byteOffset, written.length);
+      memory.clear(flightOf.byteOffset, flightOf.byteLength);
+      memory.clear(head.byteOffset + LDS_LATE, LDS_HEAD - LDS_LATE);
+    }
+    this.hasUpdated = false;
+    if (this.lateReads.size > 0) this.lateReads = new Map();
+    if (this.lateFlights.size > 0) this.lateFlights = new Map();
     this.inFlight?.fill(0);
-    this.memory.clear(this.head.byteOffset + LDS_LATE, LDS_HEAD - LDS_LATE);
-    this.lateFlights = new Map();
-    this.operations.length = 1;
-    this.freeIds.length = 0;
-    this.settled = [];
+    // Setting the length of an array is a call, even where it stays the same.
+    if (operations.length > 1) operations.length = 1;
+    if (freeIds.length > 0) freeIds.length = 0;
+    if (this.settled.length > 0) this.settled = [];
     this.countUnsettled();
   }
 
