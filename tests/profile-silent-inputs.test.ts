@@ -1,5 +1,6 @@
 // Inputs that no profiler writes and people have: each number is that of the run, or a finding says what is wrong.
 import { describe, expect, test } from 'vitest';
+import { rocprofJson } from './profile-fixtures.ts';
 import { codes, profileFolders } from './support/profile-folder.ts';
 import { AGENTS, countersOf, run, type TableStyle, traceOf } from './support/run-files.ts';
 
@@ -116,6 +117,27 @@ describe('cells that no profiler writes', () => {
     );
     expect(document.kernels).toEqual(clean.kernels);
   });
+});
+
+test.each([
+  ['LDS', '"group_segment_size":0', '"group_segment_size":-4', 'LDS or scratch'],
+  ['registers', '"arch_vgpr_count":24', '"arch_vgpr_count":"x"', 'arch_vgpr_count'],
+])('JSON: %s that are no numbers are a finding', (_, from, to, message) => {
+  const document = read({ 'a_results.json': rocprofJson(6).replaceAll(from, to) });
+  expect(codes(document)).toEqual(['profile/bad-record']);
+  expect(document.findings[0].message).toContain(message);
+});
+
+test('dispatches that a trace leaves out are said, those before the first are not', () => {
+  const trace = (left: readonly number[]) =>
+    read({
+      '500_agent_info.csv': AGENTS,
+      '500_kernel_trace.csv': traceOf(whole.filter(({ id }) => !left.includes(id))),
+    });
+  expect(codes(trace([1, 2, 9]))).toEqual([]);
+  const document = trace([4, 5]);
+  expect(codes(document)).toEqual(['profile/missing-dispatches']);
+  expect(document.findings[0].message).toContain('the numbers 1 to 9, and 2 of these are not in the trace');
 });
 
 describe('GPUs that are none of their architecture', () => {

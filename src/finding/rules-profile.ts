@@ -154,6 +154,12 @@ export const PROFILE_RULES = {
     advice:
       'Profile again with every counter for the same dispatches, or read the ratios as those of the dispatches that have all their terms.',
   },
+  'profile/missing-dispatches': {
+    severity: 'note',
+    title: 'A trace has gaps in the numbers of its dispatches',
+    source: SOURCES.rocprofv3,
+    advice: 'Nothing has to be done if the profiler was paused or left kernels out. Copy the trace again if not.',
+  },
   'profile/missing-rows': {
     severity: 'warning',
     title:

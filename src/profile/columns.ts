@@ -173,12 +173,22 @@ export class RowsById {
   private near = new Int32Array(0);
   private readonly far = new Map<number, number>();
   private count = 0;
+  private least = Number.POSITIVE_INFINITY;
+  private most = Number.NEGATIVE_INFINITY;
+
+  /** The least and the most of the ids, and how many there are. */
+  get extent(): { readonly least: number; readonly most: number; readonly count: number } {
+    const { least, most, count } = this;
+    return { least, most, count };
+  }
 
   /** The row that has the id already; when there is none, `row` is kept. */
   add(id: number, row: number): number | undefined {
     const found = this.find(id);
     if (found !== undefined) return found;
     this.count++;
+    if (id < this.least) this.least = id;
+    if (id > this.most) this.most = id;
     if (this.run === 0) [this.from, this.base] = [id, row];
     if (id === this.from + this.run && row === this.base + this.run) {
       this.run++;

@@ -89,8 +89,23 @@ export class Recording {
     this.between = between;
   }
 
+  /** Says what the numbers of traced dispatches show: some that no row has. Pauses of the profiler look so, too. */
+  private reportGaps(): void {
+    for (const rows of this.tracedRows.values()) {
+      const { least, most, count } = rows.extent;
+      const missing = most - least + 1 - count;
+      if (!(missing > 0)) continue;
+      this.report(
+        'profile/missing-dispatches',
+        this.sources[0]?.path ?? '',
+        `The dispatches of a process have the numbers ${least} to ${most}, and ${missing} of these are not in the trace: the profiler was paused or left kernels out, or rows are missing. Sums are of those that are there.`,
+      );
+    }
+  }
+
   /** Forgets what only readers need. */
   endReading(): void {
+    this.reportGaps();
     for (const one of [this.idOfText, this.byId, this.sameIds, this.tracedRows, this.alike, this.firstSources])
       one.clear();
   }

@@ -272,6 +272,10 @@ class Reader {
       this.r.report('profile/bad-record', this.file, `Two kernels have the number ${id}; the later name is used.`);
     }
     this.ownSymbols.add(id);
+    for (const field of ['arch_vgpr_count', 'accum_vgpr_count', 'sgpr_count']) {
+      const given = member(value, field);
+      if (given !== undefined && whole(given) < 0) this.bad(`The ${field} of a kernel is no whole number from 0 on`);
+    }
     this.symbols.set(id, {
       kernel,
       vgpr: num(member(value, 'arch_vgpr_count')),
@@ -338,6 +342,10 @@ class Reader {
     n[10] = symbol?.sgpr ?? -1;
     if (n[0] < 0 || n[1] < 0 || n[2] < 0 || n[3] < 0 || n[4] < 0 || n[5] < 0) {
       this.bad('The size of a grid or workgroup is no whole number from 0 on');
+    }
+    const isOdd = (value: Json, read: number): boolean => read < 0 && value !== undefined && value !== null;
+    if (isOdd(of.group_segment_size, n[6]) || isOdd(of.private_segment_size, n[7])) {
+      this.bad('The LDS or scratch size of a launch is no whole number from 0 on');
     }
     const agent = this.agentIds(handle(of.agent_id));
     made.isNamed = symbol !== undefined;
