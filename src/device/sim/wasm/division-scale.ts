@@ -92,7 +92,7 @@ class ScaleWords extends DivisionWords {
   }
 }
 
-/** Pushes the lanes whose quotient c / b is denormal or zero, b being no denormal and c no zero. */
+/** Pushes the lanes whose quotient c / b is denormal or zero, c being no zero; by denormals there is none. */
 function pushTinyQuotients(w: ScaleWords, fieldB: number, fieldC: number): void {
   const { fn, layout, scale } = w;
   const { unit, bias } = layout;
@@ -228,7 +228,7 @@ function lanesOf(w: ScaleWords, { orderB, fieldB, fieldC, distance, invalid }: F
     fn.get(reciprocal).get(quotient).get(isB).op('v128.andnot').op('v128.andnot').get(invalid).op('v128.andnot');
   });
   const flag = w.keep(() => {
-    fn.get(isFar).get(quotient).get(isLowB).op('v128.andnot').op('v128.or').get(invalid).op('v128.andnot');
+    fn.get(isFar).get(quotient).op('v128.or').get(invalid).op('v128.andnot');
   });
   return { up, down, flag };
 }
