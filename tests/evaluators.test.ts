@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Measurement } from '../src/optimize/evaluate/measure.ts';
 import { QueueEvaluators } from '../src/optimize/evaluators/queue.ts';
 import { queueAddress } from '../src/optimize/evaluators/redis.ts';
@@ -203,7 +203,7 @@ describe.skipIf(redisProgram === undefined)('a search by workers', () => {
   test.skipIf(!hasNativeBuild())('a worker with a GPU measures both in turns, and its word counts', async () => {
     // The GPU is the virtual one of another process, behind the HSA library.
     (await openRocm('gfx942')).close();
-    process.env.WAVESMITH_HSA = join(findNativeBuild(root).libraries, 'libhsa-runtime64.so.1');
+    vi.stubEnv('WAVESMITH_HSA', join(findNativeBuild(root).libraries, 'libhsa-runtime64.so.1'));
     const { args, grid, block } = SUBJECTS.reverse;
     const code = variantObject({ name: 'wasteful', of: 'reverse', replace: WASTE });
     await record(folder, 'gpu.wscap', { code, args, grid, block });
