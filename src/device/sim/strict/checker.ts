@@ -321,8 +321,14 @@ export class StrictChecker implements Monitor {
   /** Compiled code begins the block at a place in the image on a way that it does not know. */
   traceBlock(w: Wave, blocks: TrailBlocks, pc: number): void {
     const { registers } = this.stateOf(w.workgroup).waves[w.index] as WaveShadow;
-    const { before, block } = blocks.pathTo(registers.trail, pc);
-    registers.setClean(this.now.hazards.follow(w, [...before, ...block], before.length));
+    const way = blocks.wayTo(registers.trail, pc);
+    let isClean = blocks.isKnownClean(way);
+    if (!isClean) {
+      const { before, block } = blocks.pathTo(registers.trail, pc);
+      isClean = this.now.hazards.follow(w, [...before, ...block], before.length);
+      if (isClean) blocks.addClean(way);
+    }
+    registers.setClean(isClean);
   }
 
   /** Whether there can be something to say about wait states of a block, for which the way to it must be known. */

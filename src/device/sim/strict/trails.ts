@@ -19,6 +19,8 @@ const NO_BLOCK = 0xffff;
 const MOST_BLOCKS = NO_BLOCK - 1;
 /** Blocks from which on code is compiled anew for the next dispatch, with numbers from 1 on. */
 const MANY_BLOCKS = 0x8000;
+/** Ways that are remembered from dispatch to dispatch. */
+const MOST_CLEAN = 0x4000;
 /** Entries of the table of ways: a trail, and the number of the block that it leads to. */
 const WAYS = 1024;
 
@@ -56,6 +58,8 @@ export class TrailBlocks {
   private readonly blocks: NumberedBlock[] = [];
   /** By place in the image; of several blocks that begin there, the longest. */
   private readonly byPlace = new Map<number, readonly Executed[]>();
+  /** Ways on which nothing is missing, in whichever dispatch. */
+  private readonly clean = new Set<string>();
 
   constructor(vectors: number) {
     this.vectors = vectors;
@@ -72,6 +76,20 @@ export class TrailBlocks {
     const states = items.reduce((sum, { instruction }) => sum + waitStates(instruction), 0);
     const lanes = Math.min(LANES * this.vectors, Math.max(1, states));
     return { number: this.blocks.length >= MOST_BLOCKS ? 0 : this.blocks.push({ items, lanes }), lanes };
+  }
+
+  /** A name for the way that a trail tells of to the block at a place in the image. */
+  wayTo(trail: Uint16Array, pc: number): string {
+    return `${trail.join()} ${pc} ${this.byPlace.get(pc)?.length}`;
+  }
+
+  isKnownClean(way: string): boolean {
+    return this.clean.has(way);
+  }
+
+  addClean(way: string): void {
+    if (this.clean.size >= MOST_CLEAN) this.clean.clear();
+    this.clean.add(way);
   }
 
   /** The instructions of the block at a place in the image, and before them those of the way to it that a trail tells of. */
