@@ -1,7 +1,7 @@
 // Profiles with more kernels and more calls than are described one by one: nothing is lost from the sums.
 import { describe, expect, test } from 'vitest';
 import { analyse, analyseAll, isKnown, Recording, Timing } from '../src/profile/index.ts';
-import { addCall } from '../src/profile/readers/rocprofv3-csv.ts';
+import { addCall } from '../src/profile/readers/api-calls.ts';
 
 /** A recording of `n` kernels, of which kernel i runs once for i + 1 ns. */
 function manyKernels(n: number, isTimed = true): Recording {

@@ -8,7 +8,7 @@ import type { SampleLine } from '../records.ts';
 import { dirName } from '../source.ts';
 import type { SqlDatabase, SqlValue } from './rocpd.ts';
 import { applySysinfo, measuredRoofline } from './rocprof-compute.ts';
-import { reportTiming } from './rocprofv3-csv.ts';
+import { reportTiming } from './row-problems.ts';
 import { kernelName } from './values.ts';
 
 /** Processes of analysis databases start here, away from those of other formats. */

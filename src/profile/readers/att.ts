@@ -17,7 +17,7 @@ import { type ByteSource, baseName, dirName, type ProfileFile } from '../source.
 import { readSourceCopies } from './att-sources.ts';
 import { readCsv } from './csv.ts';
 import { type Json, streamJson } from './json-stream.ts';
-import { badRow, textProblems } from './rocprofv3-csv.ts';
+import { badRow, textProblems } from './row-problems.ts';
 import { kernelName, number } from './values.ts';
 
 const MAX_WAVES = 256;

@@ -5,7 +5,7 @@ import type { Recording } from '../recording.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { readCsv } from './csv.ts';
 import { runFolder } from './rocpd.ts';
-import { badRow, counterCell, reportEmpty, textProblems } from './rocprofv3-csv.ts';
+import { badRow, counterCell, reportEmpty, textProblems } from './row-problems.ts';
 import { count, counterName } from './values.ts';
 
 /** The dispatches that were read from the database of a process, by their ids. */

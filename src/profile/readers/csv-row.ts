@@ -299,3 +299,6 @@ export class CellIds {
     for (let entry = 0; entry < this.ids.length; entry++) this.place(entry);
   }
 }
+
+/** The end of a dispatch, copy or call; rocprof 2 calls it otherwise. */
+export const END = ['End_Timestamp', 'Stop_Timestamp'] as const;

@@ -8,8 +8,9 @@ import { type Recording, Timing } from '../recording.ts';
 import type { Launch } from '../records.ts';
 import { baseName, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
+import { addCall } from './api-calls.ts';
 import { processKey } from './file-process.ts';
-import { addCall, reportTiming } from './rocprofv3-csv.ts';
+import { reportTiming } from './row-problems.ts';
 import { counterName, isCount, whole } from './values.ts';
 
 export type SqlValue = number | bigint | string | Uint8Array | null;

@@ -5,8 +5,8 @@ import { type Recording, Timing } from '../recording.ts';
 import type { MeasuredRoofline } from '../records.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, readCsv } from './csv.ts';
-import { badRow, counterCell, reportEmpty, reportNoSize, reportTiming, textProblems } from './rocprofv3-csv.ts';
 import { RowNumbers } from './row-numbers.ts';
+import { badRow, counterCell, reportEmpty, reportNoSize, reportTiming, textProblems } from './row-problems.ts';
 import { amount, count, counterName, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */

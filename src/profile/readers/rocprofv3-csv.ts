@@ -3,12 +3,15 @@
 import { StringTable } from '../columns.ts';
 import type { AgentFacts } from '../machines.ts';
 import { NO_PARTNER } from '../pairing.ts';
-import { type Recording, TIMING_REASONS, Timing } from '../recording.ts';
-import { type ByteSource, baseName, dirName } from '../source.ts';
+import type { Recording } from '../recording.ts';
+import { type ByteSource, dirName } from '../source.ts';
+import { apiTrace, firstOf, stats } from './api-calls.ts';
 import { type CellsHandler, type Header, type RowHandler, readCsv, readCsvRows } from './csv.ts';
-import { CellIds, type Row } from './csv-row.ts';
+import { CellIds, END, type Row } from './csv-row.ts';
 import { FileProcesses, processKey } from './file-process.ts';
-import { amount, count, counterName, isEmptyCell, kernelName, number } from './values.ts';
+import { pcSampling } from './pc-samples.ts';
+import { badRow, counterCell, reportEmpty, reportNoSize, reportTiming, textProblems } from './row-problems.ts';
+import { count, counterName, isEmptyCell, number } from './values.ts';
 
 /** The kinds of CSV that are told apart by their columns. */
 export type CsvKind =
@@ -28,9 +31,6 @@ export type CsvKind =
   | 'compute-dispatch-info'
   | 'compute-sysinfo'
   | 'compute-roofline';
-
-/** The end of a dispatch, copy or call; rocprof 2 calls it otherwise. */
-const END = ['End_Timestamp', 'Stop_Timestamp'] as const;
 
 /** What a CSV file is, judged by its columns only; undefined when it is none of the known kinds. */
 export function csvKind(header: Header): CsvKind | undefined {
@@ -78,11 +78,6 @@ export function readRocprofCsv(source: ByteSource, kind: CsvKind, recording: Rec
   if (rows === 0) reportEmpty(recording, source.path);
 }
 
-/** Reports what is wrong with the text of a file that is read nevertheless. */
-export function textProblems(file: string, recording: Recording): (message: string) => void {
-  return (message) => recording.report('profile/bad-record', file, message);
-}
-
 /** `listed`: the file has a row for each instance of a counter. */
 type MakeHandler = (
   header: Header,
@@ -111,37 +106,6 @@ function ofTexts(make: (header: Header, file: string, recording: Recording) => C
   };
 }
 
-/** Reports a row that cannot be used. */
-export function badRow(recording: Recording, file: string, why: string): void {
-  recording.report('profile/bad-row', file, `Rows were skipped: ${why}.`);
-}
-
-/** Reports a file without data. */
-export function reportEmpty(recording: Recording, file: string): void {
-  recording.report('profile/empty-file', file, 'The file holds no rows of data.');
-}
-
-/** The value of a counter's cell; one that is neither empty nor a number is reported. */
-export function counterCell(r: Recording, file: string, name: string, text: string | undefined): number | undefined {
-  const value = amount(text, name);
-  if (value === undefined && !isEmptyCell(text)) {
-    const example = `as '${(text as string).slice(0, 40)}' of ${name}`;
-    r.reportAlike(
-      'profile/unreadable-counter',
-      file,
-      `Some cells of counters, ${example}, are no numbers of a counter; those dispatches have no value of them.`,
-    );
-  }
-  if (value !== undefined && isRounded(text as string)) {
-    r.reportAlike(
-      'profile/rounded-counter',
-      file,
-      `Some counters, as ${name} with '${text}', have too few digits for a count: they were rounded.`,
-    );
-  }
-  return value;
-}
-
 /** The same of a table with a row for each counter: rocprofv3 writes no row without a value. */
 function listedCell(r: Recording, file: string, name: string, text: string | undefined): number | undefined {
   if (isEmptyCell(text)) {
@@ -152,19 +116,6 @@ function listedCell(r: Recording, file: string, name: string, text: string | und
     );
   }
   return counterCell(r, file, name, text);
-}
-
-/** Whether a count was written with an exponent and too few digits to be exact to one part in ten million. */
-function isRounded(text: string): boolean {
-  const found = /^[0-9](?:\.([0-9]*))?e\+?([0-9]+)$/i.exec(text);
-  const digits = found?.[1]?.length ?? 0;
-  return found !== null && digits > 0 && digits < 7 && digits < Number(found[2]);
-}
-
-/** Reports unusable times of a row, once per file and reason. */
-export function reportTiming(recording: Recording, file: string, state: number, what: string): void {
-  if (state === Timing.KNOWN) return;
-  recording.report('profile/unusable-time', file, `Durations of ${what} are unknown: ${TIMING_REASONS[state]}.`);
 }
 
 /** What ROCm 6.2 and before call columns of a trace. */
@@ -179,16 +130,6 @@ const [SIZES, MOST_ITEMS] = [6, 2 ** 32 - 1];
 function reportSize(r: Recording, file: string, size: number): void {
   const what = `A grid or workgroup has the size ${size}, which no launch can have: what is said of waves and occupancy is wrong`;
   r.reportAlike('profile/bad-record', file, `${what}.`);
-}
-
-/** Reports a cell of a launch that has text and no number. */
-export function reportNoSize(r: Recording, file: string, column: string, text: string | undefined): void {
-  if (isEmptyCell(text)) return;
-  r.report(
-    'profile/bad-record',
-    file,
-    `Cells of ${column} are no whole numbers from 0 on; what needs them is unknown.`,
-  );
 }
 
 function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processes: FileProcesses): RowHandler {
@@ -497,98 +438,6 @@ function reportOtherAgent(r: Recording, file: string, { aliases: _, ...before }:
   r.report('profile/agent-conflict', file, `${now.key} is described twice, not alike; the first counts.`);
 }
 
-/** When a call was: as its interval has it, on the clock of `clock`; and who made it. */
-export interface CallTime {
-  readonly start: number;
-  readonly end: number;
-  readonly state: number;
-  readonly clock: number;
-  readonly process: number;
-  /** -1 where it is not recorded, like the next. */
-  readonly thread: number;
-  readonly correlation: number;
-}
-
-/** Adds one call to the recording's sums and, while there are few, to those that the timeline shows. */
-export function addCall(r: Recording, domain: string, name: string, call: CallTime): void {
-  addCallOf(r, r.calls.id(domain, name), call);
-}
-
-/** The same of a function that has the id in the sums. */
-function addCallOf(r: Recording, id: number, call: CallTime): void {
-  const { start, end, state } = call;
-  const isTimed = state === Timing.KNOWN || state === Timing.EQUAL;
-  const ns = isTimed ? end - start : 0;
-  const least = isTimed ? ns : Number.POSITIVE_INFINITY;
-  r.calls.add(id, 1, isTimed ? 0 : 1, ns, least, ns);
-  const spans = r.callSpans;
-  spans.laneOf[id] ??= r.callNames.id(r.calls.domainOf(id));
-  const lane = spans.laneOf[id];
-  if (!isTimed || !spans.takes(lane)) return;
-  spans.start.push(start);
-  spans.end.push(end);
-  spans.nameOf[id] ??= r.callNames.id(r.calls.nameOf(id));
-  spans.name.push(spans.nameOf[id]);
-  spans.lane.push(lane);
-  spans.domain.push(call.clock);
-  spans.process.push(call.process);
-  spans.thread.push(call.thread);
-  spans.correlation.push(call.correlation);
-}
-
-function apiTrace(h: Header, file: string, r: Recording): RowHandler {
-  const [domain, name, start, end, pid] = [['Domain'], ['Function'], ['Start_Timestamp'], END, ['Process_Id']].map(
-    (n) => h.at(...n),
-  );
-  const [threadAt, correlationAt] = [h.at('Thread_Id'), h.at('Correlation_Id')];
-  const clock = r.machineDomain(r.machines.ofFolder(dirName(file)));
-  const processes = firstOf(r, file, 'API calls', `${dirName(file)} csv`);
-  const domainNames = new StringTable();
-  const domains = new CellIds((text) => domainNames.id(text as string));
-  const functions: CellIds[] = [];
-  /** The same object for all rows: V8 puts those of a row each where only a full collection finds that they are dead. */
-  const call = { start: 0, end: 0, state: 0, clock, process: 0, thread: -1, correlation: -1 };
-  return (row) => {
-    if (row.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    const process = row.id(processes, pid);
-    if (process < 0) return;
-    const time = r.clock.interval(row.value(start), row.value(end));
-    if (time.state !== Timing.EQUAL) reportTiming(r, file, time.state, 'API calls');
-    call.start = time.start;
-    call.end = time.end;
-    call.state = time.state;
-    call.process = process;
-    call.thread = row.count(threadAt);
-    call.correlation = row.count(correlationAt);
-    const of = row.id(domains, domain);
-    functions[of] ??= new CellIds((text) => r.calls.id(domainNames.get(of), text as string));
-    addCallOf(r, row.id(functions[of], name), call);
-  };
-}
-
-/** The numbers of the processes of a column, -1 for one of which another file has told already what it did. */
-function firstOf(r: Recording, file: string, what: string, source: string): CellIds {
-  const folder = dirName(file);
-  const domain = r.machineDomain(r.machines.ofFolder(folder));
-  return new CellIds((pid) => {
-    const ordinal = r.processOrdinal(folder, processKey(file, pid ?? ''));
-    return r.isFirstSource(what, domain, ordinal, source, file) ? ordinal : -1;
-  });
-}
-
-/** `*_stats.csv`: sums that rocprofv3 made itself; used for calls that have no trace. */
-function stats(h: Header, file: string, r: Recording): CellsHandler {
-  const at = ['Name', 'Calls', 'TotalDurationNs', 'MinNs', 'MaxNs'].map((n) => h.at(n));
-  const domain = `${baseName(file).replace(/^(\d+_)?(.*?)[_.]?stats\.csv$/, '$2') || 'stats'} (stats)`;
-  return (cells) => {
-    // Sums of kernels whose dispatches were read are no calls of an API.
-    if (r.kernels.find(kernelName(cells[at[0]])) !== undefined) return;
-    const [calls, total, min, max] = at.slice(1).map((index) => number(cells[index]));
-    if (calls === undefined || total === undefined) return badRow(r, file, 'a sum is not a number');
-    r.calls.add(r.calls.id(domain, cells[at[0]]), calls, 0, total, min ?? Number.POSITIVE_INFINITY, max ?? 0);
-  };
-}
-
 function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
   const at = [['Direction', 'Operation'], ['Stream_Id'], ['Correlation_Id'], ['Start_Timestamp'], END].map((n) =>
     h.at(...n),
@@ -633,83 +482,4 @@ function memoryAllocation(h: Header, file: string, r: Recording): CellsHandler {
     sum.bytes += size < 0 ? 0 : Math.max(0, count(cells[size]));
     r.allocations.set(key, sum);
   };
-}
-
-const SHORT_REASON = /^ROCPROFILER_PC_SAMPLING_INSTRUCTION_(?:NOT_ISSUED_REASON|TYPE)_/;
-
-/** One PC sample, whatever file it came from. */
-export interface PcSample {
-  readonly kernel: string | undefined;
-  readonly instruction: string;
-  readonly source: string;
-  /** EXEC as a decimal or 0x number. */
-  readonly execMask: string;
-  readonly issued: boolean | undefined;
-  readonly stallReason: string | undefined;
-  readonly instructionType: string | undefined;
-}
-
-/** Adds one PC sample to the instruction it belongs to. */
-export function addSample(r: Recording, s: PcSample): void {
-  const key = `${s.kernel ?? ''}\0${s.instruction}\0${s.source}`;
-  let line = r.samples.get(key);
-  if (line === undefined) {
-    line = {
-      kernel: s.kernel,
-      instruction: s.instruction,
-      source: s.source,
-      samples: 0,
-      issued: 0,
-      lanes: 0,
-      stallReasons: new Map(),
-      instructionTypes: new Map(),
-    };
-    r.samples.set(key, line);
-  }
-  line.samples++;
-  line.lanes += /^(0x[0-9a-fA-F]{1,16}|[0-9]{1,20})$/.test(s.execMask) ? popcount(BigInt(s.execMask)) : 0;
-  if (s.issued === true) line.issued++;
-  const bump = (map: Map<string, number>, name: string) => map.set(name, (map.get(name) ?? 0) + 1);
-  if (s.issued === false && s.stallReason) bump(line.stallReasons, s.stallReason.replace(SHORT_REASON, ''));
-  if (s.instructionType) bump(line.instructionTypes, s.instructionType.replace(SHORT_REASON, ''));
-}
-
-function popcount(mask: bigint): number {
-  let n = 0;
-  for (let rest = BigInt.asUintN(64, mask); rest !== 0n; rest &= rest - 1n) n++;
-  return n;
-}
-
-function pcSampling(h: Header, file: string, r: Recording): CellsHandler {
-  const [exec, dispatch, instruction, comment, issued, type, reason] = [
-    'Exec_Mask',
-    'Dispatch_Id',
-    'Instruction',
-    'Instruction_Comment',
-    'Wave_Issued_Instruction',
-    'Instruction_Type',
-    'Stall_Reason',
-  ].map((name) => h.at(name));
-  let names: Map<number, string> | undefined;
-  return (cells) => {
-    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
-    names ??= kernelsByDispatch(r);
-    addSample(r, {
-      kernel: names.get(count(cells[dispatch])),
-      instruction: cells[instruction],
-      source: comment < 0 ? '' : cells[comment],
-      execMask: cells[exec],
-      issued: issued < 0 ? undefined : cells[issued] === '1',
-      stallReason: reason < 0 ? undefined : cells[reason],
-      instructionType: type < 0 ? undefined : cells[type],
-    });
-  };
-}
-
-/** Kernel names by dispatch id, as far as traces read before tell. */
-export function kernelsByDispatch(r: Recording): Map<number, string> {
-  const names = new Map<number, string>();
-  const d = r.dispatches;
-  for (let row = 0; row < d.length; row++) names.set(d.dispatchId.get(row), r.kernels.get(d.kernel.get(row)));
-  return names;
 }

@@ -5,9 +5,11 @@ import { CONFIG_NUMBERS, type Recording, Timing } from '../recording.ts';
 import type { Launch } from '../records.ts';
 import { type ByteSource, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
+import { addCall } from './api-calls.ts';
 import { processKey } from './file-process.ts';
 import { type Json, streamJson } from './json-stream.ts';
-import { addCall, addSample, reportTiming } from './rocprofv3-csv.ts';
+import { addSample } from './pc-samples.ts';
+import { reportTiming } from './row-problems.ts';
 import { counterName, isCount, whole } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';

@@ -1,0 +1,62 @@
+// What is wrong with rows and cells of tables, as findings.
+import { type Recording, TIMING_REASONS, Timing } from '../recording.ts';
+import { amount, isEmptyCell } from './values.ts';
+
+/** Reports what is wrong with the text of a file that is read nevertheless. */
+export function textProblems(file: string, recording: Recording): (message: string) => void {
+  return (message) => recording.report('profile/bad-record', file, message);
+}
+
+/** Reports a row that cannot be used. */
+export function badRow(recording: Recording, file: string, why: string): void {
+  recording.report('profile/bad-row', file, `Rows were skipped: ${why}.`);
+}
+
+/** Reports a file without data. */
+export function reportEmpty(recording: Recording, file: string): void {
+  recording.report('profile/empty-file', file, 'The file holds no rows of data.');
+}
+
+/** The value of a counter's cell; one that is neither empty nor a number is reported. */
+export function counterCell(r: Recording, file: string, name: string, text: string | undefined): number | undefined {
+  const value = amount(text, name);
+  if (value === undefined && !isEmptyCell(text)) {
+    const example = `as '${(text as string).slice(0, 40)}' of ${name}`;
+    r.reportAlike(
+      'profile/unreadable-counter',
+      file,
+      `Some cells of counters, ${example}, are no numbers of a counter; those dispatches have no value of them.`,
+    );
+  }
+  if (value !== undefined && isRounded(text as string)) {
+    r.reportAlike(
+      'profile/rounded-counter',
+      file,
+      `Some counters, as ${name} with '${text}', have too few digits for a count: they were rounded.`,
+    );
+  }
+  return value;
+}
+
+/** Whether a count was written with an exponent and too few digits to be exact to one part in ten million. */
+function isRounded(text: string): boolean {
+  const found = /^[0-9](?:\.([0-9]*))?e\+?([0-9]+)$/i.exec(text);
+  const digits = found?.[1]?.length ?? 0;
+  return found !== null && digits > 0 && digits < 7 && digits < Number(found[2]);
+}
+
+/** Reports unusable times of a row, once per file and reason. */
+export function reportTiming(recording: Recording, file: string, state: number, what: string): void {
+  if (state === Timing.KNOWN) return;
+  recording.report('profile/unusable-time', file, `Durations of ${what} are unknown: ${TIMING_REASONS[state]}.`);
+}
+
+/** Reports a cell of a launch that has text and no number. */
+export function reportNoSize(r: Recording, file: string, column: string, text: string | undefined): void {
+  if (isEmptyCell(text)) return;
+  r.report(
+    'profile/bad-record',
+    file,
+    `Cells of ${column} are no whole numbers from 0 on; what needs them is unknown.`,
+  );
+}
