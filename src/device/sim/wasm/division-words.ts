@@ -2,6 +2,7 @@
 // integers, so that no kind of number takes a host longer than others.
 import { source } from '../../../isa/semantics/index.ts';
 import type { WasmFunction } from './emit.ts';
+import { KeptLocals } from './kept-locals.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { word } from './math-tools.ts';
 import { flushDenormals } from './rounding.ts';
@@ -31,14 +32,12 @@ export interface Words {
 }
 
 /** Writer of masks and words of three operands. Its locals are given back by `release`. */
-export class DivisionWords {
-  readonly fn: WasmFunction;
+export class DivisionWords extends KeptLocals {
   readonly layout: Layout;
   readonly operands: readonly Words[];
-  private readonly locals: number[] = [];
 
   constructor(code: LaneWriter, format: DivisionFormat) {
-    this.fn = code.fn;
+    super(code.fn);
     this.layout = LAYOUTS[format];
     const keepsDenormals = format === 'f32' ? code.mode.in32 : code.mode.in64;
     this.operands = [0, 1, 2].map((n) => {
@@ -53,19 +52,6 @@ export class DivisionWords {
       if (!keepsDenormals) this.flush(low, high);
       return { high, low };
     });
-  }
-
-  /** A local set by `push`. */
-  keep(push: () => void): number {
-    const local = this.fn.local('v128');
-    this.locals.push(local);
-    push();
-    this.fn.set(local);
-    return local;
-  }
-
-  release(): void {
-    for (const local of this.locals) this.fn.release('v128', local);
   }
 
   /** Makes the denormals of f64 words zeros of their sign. */

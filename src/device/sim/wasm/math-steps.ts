@@ -1,32 +1,10 @@
 // A writer of f64 vector code in named steps, for the functions in math-fused.ts and math-directed.ts.
-import type { WasmFunction } from './emit.ts';
+import { KeptLocals } from './kept-locals.ts';
 import { double } from './math-tools.ts';
 
 const SIGNS: [number, number, number, number] = [0, -0x80000000, 0, -0x80000000];
 
-export class Steps {
-  readonly fn: WasmFunction;
-  private readonly locals: number[] = [];
-
-  constructor(fn: WasmFunction) {
-    this.fn = fn;
-  }
-
-  /** Gives the locals of all steps back. */
-  release(): void {
-    for (const local of this.locals) this.fn.release('v128', local);
-    this.locals.length = 0;
-  }
-
-  /** A local with the result of `push`. */
-  keep(push: () => void): number {
-    const local = this.fn.local('v128');
-    this.locals.push(local);
-    push();
-    this.fn.set(local);
-    return local;
-  }
-
+export class Steps extends KeptLocals {
   /** Pushes x op y. */
   with(x: number, y: number | { readonly f64: number }, name: string): void {
     this.fn.get(x);
