@@ -518,7 +518,6 @@ export class StrictChecker implements Monitor {
   /** The dispatch is over, however it ended. */
   endDispatch(): void {
     if (this.running === undefined) return;
-    for (const state of this.groups.values()) this.freeGroups.give(state);
     this.freeGroups.release(this.running.info.memory);
     const { info, ways, drops, reporter, global } = this.running;
     for (const [pc, lanes] of drops.counted()) reporter.countMore('memory/dropped', pc, lanes);

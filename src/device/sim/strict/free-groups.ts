@@ -12,6 +12,8 @@ export interface GroupShadows {
 
 export class FreeGroups {
   private readonly free: GroupShadows[] = [];
+  /** All that has been made: what a workgroup that could not begin has taken, too. */
+  private readonly made: Uint8Array[] = [];
 
   /** Those of a workgroup that begins, its LDS untouched; `bytes` of LDS. */
   take(memory: DeviceMemory, bytes: number, waves: readonly Wave[]): GroupShadows {
@@ -22,18 +24,23 @@ export class FreeGroups {
       one.lds.clear();
       return one;
     }
-    return { lds: new LdsShadow(memory, bytes, waves.length), waves: waves.map((wave) => new WaveShadow(wave)) };
+    const lds = new LdsShadow(memory, bytes, waves.length);
+    this.made.push(lds.storage);
+    const shadows = waves.map((wave) => {
+      const shadow = new WaveShadow(wave);
+      this.made.push(shadow.bytes);
+      return shadow;
+    });
+    return { lds, waves: shadows };
   }
 
   give({ lds, waves }: GroupShadows): void {
     this.free.push({ lds, waves });
   }
 
-  /** Gives their memory back. */
+  /** Gives the memory of all back, of workgroups that run as well. */
   release(memory: DeviceMemory): void {
-    for (const { lds, waves } of this.free.splice(0)) {
-      memory.release(lds.storage);
-      for (const { bytes } of waves) memory.release(bytes);
-    }
+    for (const bytes of this.made.splice(0)) memory.release(bytes);
+    this.free.length = 0;
   }
 }
