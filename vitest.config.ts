@@ -12,15 +12,18 @@ const countLine: Reporter = {
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'tools/**/*.test.ts'],
     // Against what hangs. The longest test takes half a minute on two free cores; machines with other work take ten times as long.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     maxWorkers: 2,
-    // Files of a worker share what they import and what V8 has compiled: importing it for each was a tenth of the suite's time. So a test leaves
-    // nothing behind in its process: mocks are restored by vitest, environment variables and folders by the test.
-    isolate: false,
     unstubEnvs: true,
+    projects: [
+      // They start programs and load libraries of GPUs into their process: each file has its own.
+      { extends: true, test: { name: 'programs', include: ['tests/**/*.test.ts', 'tools/**/*.test.ts'] } },
+      // Files of a worker share what they import and what V8 has compiled: 42 s of processor time for 21 of them became 24. So a test here leaves nothing
+      // behind in its process.
+      { extends: true, test: { name: 'rooms', include: ['src/**/*.test.ts'], isolate: false } },
+    ],
     reporters: ['default', countLine],
   },
 });
