@@ -64,6 +64,13 @@ export const TRIG_READY = CONTROL + 4096;
 /** f64[1513]: the results of v_trig_preop_f64 (wasm/math-exact.ts). */
 export const TRIG_TABLE = TRIG_READY + 64;
 
+/** i32 by table: not zero when it is there. */
+export const HALF_TABLES_READY = CONTROL + 0x8000;
+/** u16[65536] each: the results of operators of f16 by the operand's bits (wasm/half-tables.ts). */
+export const HALF_TABLES = CONTROL + 0x10000;
+/** Bytes of one of them. */
+export const HALF_TABLE_BYTES = 0x20000;
+
 /** u16 by page of the window: live bytes from the page's start. The first and last page have none, nor the one behind an allocation. */
 export const LIMITS = 0x100000;
 /** The same for stores: zero where memory is read-only. */

@@ -1,6 +1,7 @@
 // Source operands of vector instructions as values of a chunk of four lanes: register or splat, SDWA selection, op_sel, abs, neg,
 // denormals. The interpreter's counterpart is interpreter/operands.ts (`bindSource`); both must agree.
 
+import { bitsFromF32, f16FromBits } from '../../../base/elements/formats.ts';
 import { immediateOf, operandNamed } from '../../../isa/operand.ts';
 import type { Expr, OperandType, SourceSpec, VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand, Register } from '../../../isa/types.ts';
@@ -150,6 +151,22 @@ function pushElement(run: LaneTarget, o: LaneOperand, element: number): void {
   if (flip) fn.v128(...splat(0x8000)).op('v128.xor');
 }
 
+/** The word of an operand that is a constant and all of it. */
+function wholeConstant(o: LaneOperand): number | undefined {
+  if (isVector(o.operand) || o.moved !== undefined || o.bits < 32) return undefined;
+  const constant = constantOf(o.operand, o.type);
+  return constant === undefined ? undefined : Number(BigInt.asIntN(32, constant));
+}
+
+/** Pushes the value of f16 bits that are known when the code is written, as decodeHalf gives it. */
+function pushKnownHalf(run: LaneTarget, bits: number, keepsDenormals: boolean): void {
+  const sign = bits & 0x8000;
+  const size = bits & 0x7fff;
+  const special = 0x7f800000 | ((size & 0x3ff) << 13);
+  const value = size < 0x400 && !keepsDenormals ? 0 : bitsFromF32(f16FromBits(size));
+  run.fn.v128(...splat((sign << 16) | (size < 0x7c00 ? value : special)));
+}
+
 /** Pushes the value of one f16 element of a packed operand. */
 function pushHalfElement(run: LaneTarget, o: LaneOperand, element: number, keepsDenormals: boolean): void {
   const { fn } = run;
@@ -157,6 +174,11 @@ function pushHalfElement(run: LaneTarget, o: LaneOperand, element: number, keeps
   if (keepsDenormals && isVector(o.operand) && o.moved === undefined) {
     run.pushHalf(registerNumber(o.operand as Register), isHigh);
     if (flip) fn.op('f32x4.neg');
+    return;
+  }
+  const constant = wholeConstant(o);
+  if (constant !== undefined) {
+    pushKnownHalf(run, ((isHigh ? constant >>> 16 : constant) & 0xffff) ^ (flip ? 0x8000 : 0), keepsDenormals);
     return;
   }
   pushWord(run, o, 0, false);
@@ -282,6 +304,11 @@ export function pushLaneSource(
         run.pushHalf(registerNumber(o.operand), o.shift === 16);
         if (o.abs) fn.op('f32x4.abs');
         if (o.neg) fn.op('f32x4.neg');
+        return;
+      }
+      const constant = wholeConstant(o);
+      if (constant !== undefined) {
+        pushKnownHalf(run, (constant & (o.abs ? 0x7fff : 0xffff)) ^ (o.neg ? 0x8000 : 0), keepsDenormals);
         return;
       }
       pushWord(run, o, 0, false);

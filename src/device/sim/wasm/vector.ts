@@ -13,6 +13,7 @@ import { type Crossing, crossLanes, endsBeforeCrossing, hasDpp } from './dpp.ts'
 import type { WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, encodeSize } from './half.ts';
+import { pushTabled } from './half-tables.ts';
 import { hasHighWordForm, pushByHighWords } from './high-words.ts';
 import { addIndexed, pushOffsets, releaseOffsets } from './indexed.ts';
 import type { LaneMode } from './lane-writer.ts';
@@ -324,6 +325,10 @@ class VectorInstruction {
       return;
     }
     const plain = omod === 0 && !clamp;
+    if (plain && mode.round64 === 0 && !mode.saturate && pushTabled(code, e)) {
+      if (!mode.out64) flushDenormals(fn, 'f16');
+      return;
+    }
     if (plain && e.type === 'f16') code.encoded = e;
     code.push(e);
     if (omod !== 0) this.scale(e);
