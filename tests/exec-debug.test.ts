@@ -25,6 +25,7 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
       'up',
       'print points[3]',
       'info locals',
+      'print tile',
       'down',
       'frame 4',
       'next',
@@ -44,6 +45,7 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
     expect(stderr).toMatch(/#1 {2}0x\w+ <_Z5first\w+\+0x\w+> in first at .*debugged.cpp:\d+/);
     expect(lines).toContain('points[3] = {x = 3, y = 0.5, tag = {3, 6, 9}}');
     expect(lines).toContain('box = {items = {3, 4, 5, 6}}');
+    expect(lines).toContain('tile = (optimized out, or in LDS, where the compiler describes no place: x/64xw lds)');
     expect(stderr).toContain('There is no frame 4.');
     expect(lines).toContain('n = 100');
     const announced = lines.filter((line) => line.startsWith('dispatch')).map((line) => line.replace(/P.*/, ''));
@@ -198,7 +200,7 @@ test.skipIf(!canCompileHip())(
       ['p i - 70', '-1'],
       ['p -1 < n', '0'],
       ['p small + 100', '300'],
-      ['p (char)small', '-56'],
+      ['p (char)small', "-56 '\\310'"],
       ['p half + brain', '4'],
       ['p item', /= \{\(base Base\) = \{kind = 7\}, .*, low = 5, high = 17, color = red, label = "wave"\}$/],
       ['p item.kind + item.low', '12'],

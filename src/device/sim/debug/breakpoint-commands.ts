@@ -5,7 +5,7 @@ import { keyOf } from './breakpoints.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { parseExpression } from './expression.ts';
-import { placeText } from './look.ts';
+import { placeText, selectedWave } from './look.ts';
 import { scopeOf } from './scope.ts';
 import { operandText } from './source-variables.ts';
 import type { WatchedAccess } from './watch-access.ts';
@@ -20,7 +20,7 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
   if (index !== undefined && w === undefined) {
     throw bad(`'${index}' is not a wave of this workgroup (0 to ${d.waves.length - 1}).`);
   }
-  const found = where === '' ? [d.pc] : placesOrLater(d, where, match?.[3], isTemporary);
+  const found = where === '' ? [d.pcOf(selectedWave(d)) ?? d.pc] : placesOrLater(d, where, match?.[3], isTemporary);
   if (typeof found !== 'number') refuseUnknownIn(d, match?.[3], found);
   if (typeof found === 'number') {
     return show(session, [
@@ -89,14 +89,17 @@ export function setWatchpoint(
 ): undefined {
   const d = session.debugger;
   const [, text = '', condition] = /^(?:-l(?:ocation)?\s+)?(.*?)(?:\s+if\b\s*(.+))?$/s.exec(rest) ?? [];
-  // No name, and no place in memory.
-  if (access === 'change' && text !== '' && !/[A-Za-z_$*[{]/.test(text.replace(/\b\d[\w.]*/g, ''))) {
-    throw bad(`'${text}' is a constant: it never changes.`, `Watch a place in memory as *u32(${text}).`);
-  }
+  if (access === 'change') refuseConstant(text);
   const made = d.breakpoints.watch(text, d.selected, d.lane, condition, access);
   return show(session, [
     `${WATCHES[access]}watchpoint ${made.id}: ${made.expression.text} = ${operandText(made.last)}`,
   ]);
+}
+
+/** Throws for what has no name in it, and no place in memory. */
+export function refuseConstant(text: string): void {
+  if (text === '' || /[A-Za-z_$*[{]/.test(text.replace(/\b\d[\w.]*/g, ''))) return;
+  throw bad(`'${text}' is a constant: it never changes.`, `A place in memory is written as *u32(${text}).`);
 }
 
 /** `condition N [EXPRESSION]`. */
@@ -112,6 +115,7 @@ export function setCondition(session: CommandSession, { words: [id = ''], rest }
 export function ignore(session: CommandSession, { words: [id = '', times] }: CommandLine): undefined {
   const found = session.debugger.breakpoints.find(numberOf(id));
   if (!('places' in found)) throw bad(`${found.id} is a watchpoint, which is not passed by a count.`);
+  if (times === undefined) throw bad('How many times it is passed is missing.', 'Write: ignore N COUNT.');
   found.ignoring = times === '0' ? 0 : count(times, 1, MOST_STEPS, 'passes');
   return show(session, [`breakpoint ${found.id} is passed ${found.ignoring} times`]);
 }
@@ -150,6 +154,8 @@ export function listBreakpoints(session: CommandSession, all: boolean, only: rea
     const when = condition === undefined ? '' : ` if ${condition}`;
     lines.push(`${id}  ${text}${when}${isTemporary === true ? ', once' : ''}, pending: no code that is loaded has it`);
   }
+  if (lines.length === 0 && only.length > 0)
+    throw bad(`There is no ${all ? 'breakpoint or watchpoint' : 'watchpoint'} ${only.join(' ')}.`);
   return show(session, lines.length === 0 ? [all ? 'no breakpoints' : 'no watchpoints'] : lines);
 }
 

@@ -155,14 +155,16 @@ export class Breakpoints {
     const last = expression.operand(scopeOf(w, lane, this.source));
     // What cannot be read cannot change.
     if (typeof last === 'object' && last.bytes === undefined) numberOf(last);
+    const place = access === 'change' ? undefined : watchedPlace(text, last, lane);
+    const when = condition === undefined ? undefined : parseExpression(condition);
     const watchpoint: Watchpoint = {
       id: this.nextId++,
       expression,
       wave: w === undefined ? undefined : keyOf(w),
       lane,
       access,
-      place: access === 'change' ? undefined : watchedPlace(text, last, lane),
-      condition: condition === undefined ? undefined : parseExpression(condition),
+      place,
+      condition: when,
       commands: undefined,
       frame: frameOfExpression(expression, w, lane, this.source),
       isEnabled: true,

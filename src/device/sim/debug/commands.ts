@@ -4,6 +4,7 @@ import { WavesmithError } from '../../../base/index.ts';
 import {
   enable,
   ignore,
+  refuseConstant,
   remove,
   setBreakpoint,
   setCondition,
@@ -26,7 +27,7 @@ import type { Debugger } from './debugger.ts';
 import { examineCommand, memory } from './examine.ts';
 import { parseExpression } from './expression.ts';
 import { disassemble, listCommand } from './list-commands.ts';
-import { backtrace, evaluate, selectedWave, wavesText } from './look.ts';
+import { backtrace, evaluate, operandOf, selectedWave, wavesText } from './look.ts';
 import { backtraceCommand, INFO_TOPICS, info, lds, registers, selectLane, selectWave } from './look-commands.ts';
 import { displayText, echo, printCommand, printf, refuseUnknownNames } from './print-commands.ts';
 import { applyToWaves, beginCommands, REFUSED } from './script-commands.ts';
@@ -188,7 +189,10 @@ const COMMANDS: readonly CommandEntry[] = [
     usage: 'who EXPRESSION',
     summary: 'go back to the instruction that wrote this last: who v3[5], who *f32(x + 4)',
     run: (s, { rest }) => {
-      evaluate(s.debugger, rest);
+      refuseConstant(rest);
+      // Structs and arrays have no number, and are written all the same.
+      const operand = operandOf(s.debugger, rest);
+      if (typeof operand === 'object' && operand.bytes === undefined) evaluate(s.debugger, rest);
       return back(s, { writer: rest });
     },
   },
@@ -204,6 +208,12 @@ const COMMANDS: readonly CommandEntry[] = [
       if (time <= d.time) back(s, 'instruction');
       return { kind: 'time', time };
     },
+  },
+  {
+    names: ['history'],
+    usage: 'history',
+    summary: "how far one can go back: 'info history'",
+    run: (s, line) => info(s, { ...line, words: ['history'] }),
   },
   {
     names: ['break', 'b'],
@@ -323,8 +333,8 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     names: ['disassemble', 'dis', 'disas'],
-    usage: 'disassemble [PLACE|FROM,TO|FROM,+BYTES]',
-    summary: 'instructions around a place, or from one to before another',
+    usage: 'disassemble[/rs] [PLACE|FROM,TO|FROM,+BYTES]',
+    summary: 'instructions around a place, or from one to before another; r: with bytes, s: with source lines',
     run: disassemble,
   },
   {
@@ -476,7 +486,7 @@ export function runCommand(session: CommandSession, line: string): Resume | unde
 /** The same; what is wrong is thrown. */
 export function executeCommand(session: CommandSession, line: string): Resume | undefined {
   // `p*x` and `x/4i$pc` are understood as gdb does.
-  const match = /^\s*([a-z][\w-]*|\?|!|[^\s/]*)(?:\/(\w*|\S*))?\s*(.*)$/is.exec(line);
+  const match = /^\s*([a-z][\w-]*|\?|!|[^\s/]*)(?:\/(-?\w*|\S*))?\s*(.*)$/is.exec(line);
   const rest = (match?.[3] ?? '').trim();
   const words = rest === '' ? [] : rest.split(/\s+/);
   return commandOf(match?.[1] ?? '').run(session, { words, rest, format: match?.[2] ?? '' }, runCommand);

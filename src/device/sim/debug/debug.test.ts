@@ -408,7 +408,7 @@ test('completion knows commands, topics, places, registers and arguments', async
     },
   ]);
   expect(words.get('rev')).toContain('reverse-continue');
-  expect(words.get('info w')).toEqual(['watchpoints', 'waves']);
+  expect(words.get('info w')).toEqual(['watchpoints', 'wavefronts', 'waves']);
   expect(words.get('break aga')).toEqual(['again']);
   expect(words.get('b again if v')).toEqual(['vcc']);
   expect(words.get('print ar')).toContain('arg0');

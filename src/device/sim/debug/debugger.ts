@@ -126,9 +126,9 @@ export class Debugger extends HeldDispatch implements Monitor {
     if (past.passes(w, pc, bound)) return;
     const goal = past.arrive();
     if (goal !== undefined) {
-      const { reason, changes, hit, byLine } = goal;
+      const { reason, changes, hit, byLine, note } = goal;
       const hidden = byLine === true ? beginningAt(this.info, pc) : 0;
-      return this.stop(w, pc, { reason, changes, hit, hidden });
+      return this.stop(w, pc, { reason, changes, hit, hidden, note });
     }
     if (this.run.isDetached && !this.interrupted) return;
     const why = this.whyStop(w, pc);

@@ -48,8 +48,12 @@ export function addressIn(d: Debugger, text: string): bigint {
 }
 
 /** `x/NFU EXPRESSION`: N elements; F of x d u f i; U of b h w g. Without a format: `memory`. */
-export function examineCommand(session: CommandSession, { words, rest, format }: CommandLine): undefined {
-  if (format === '' && rest !== '') return memory(session, words);
+export function examineCommand(session: CommandSession, { rest, format }: CommandLine): undefined {
+  if (format === '' && rest !== '' && spaceNamed(session.debugger, rest) === undefined) {
+    memory(session, [rest]);
+    session.examined = { place: `(${rest}) + 64`, letters: 'xw' };
+    return undefined;
+  }
   const d = session.debugger;
   const { lines, next, last, value } = examined(d, rest, format, session.examined);
   session.examined = next;
@@ -72,7 +76,7 @@ interface Examined {
 
 /** What stands at an address; without one, behind what was shown `before`. */
 export function examined(d: Debugger, asked: string, format: string, before: CommandSession['examined']): Examined {
-  const match = /^(\d{0,5})([a-z]*)$/i.exec(format);
+  const match = /^(-?)(\d{0,5})([a-z]*)$/i.exec(format);
   const rest = asked === '' ? (before?.place ?? '') : asked;
   if (match === null || rest === '') {
     throw bad(
@@ -81,12 +85,14 @@ export function examined(d: Debugger, asked: string, format: string, before: Com
     );
   }
   // Without letters those of the last time.
-  const letters = ((match[2] ?? '') === '' ? (before?.letters ?? '') : (match[2] as string)).toLowerCase();
+  const letters = ((match[3] ?? '') === '' ? (before?.letters ?? '') : (match[3] as string)).toLowerCase();
+  const isBefore = match[1] === '-';
   const unknown = [...letters].find((c) => !'xdufotcazsibhwg'.includes(c));
   if (unknown !== undefined)
     throw bad(`'${unknown}' is neither a format nor a size.`, 'Formats: x d u f t o c a s i; sizes: b h w g.');
   const { space, offset } = spaceNamed(d, rest) ?? { space: 'flat', offset: rest };
-  const n = count(match[1] === '' ? undefined : match[1], 1, MOST, 'elements');
+  const n = count(match[2] === '' ? undefined : match[2], 1, MOST, 'elements');
+  if (letters.includes('s') && isBefore) throw bad('Texts have no fixed size: only those behind an address are shown.');
   if (letters.includes('s')) {
     let at = addressIn(d, offset);
     let last = at;
@@ -101,6 +107,13 @@ export function examined(d: Debugger, asked: string, format: string, before: Com
   }
   if (letters.includes('i')) {
     const from = codeAt(d, rest)?.address ?? place(d, rest.trim());
+    if (isBefore) {
+      const shown = codeAround(d, from, n, 0);
+      if (shown.length === 0) throw bad(`No instruction stands before ${hex(from)}.`);
+      const first = shown[0]?.address ?? from;
+      const next = { place: `*${hex(first)}`, letters };
+      return { lines: disassembly(d, from, n, 0), next, last: BigInt(first), value: undefined };
+    }
     const { address, size } = codeAround(d, from, 0, n).at(-1) ?? { address: from, size: 0 };
     const next = { place: `*${hex(address + size)}`, letters };
     return { lines: disassembly(d, from, 0, n), next, last: BigInt(address), value: undefined };
@@ -110,9 +123,9 @@ export function examined(d: Debugger, asked: string, format: string, before: Com
   const kind = letters.includes('f') ? 'f' : letters.includes('d') ? 'i' : 'u';
   const type = valueType(`${kind}${kind === 'f' ? Math.max(16, bits) : bits}`) ?? elementType('u32');
   const [shown = 'x'] = /[dufotca]/.exec(letters) ?? [];
-  const value = addressIn(d, offset);
-  const lines = examine(d, space, value, n, type, 'duf'.includes(shown) ? '' : shown);
   const size = BigInt(type.storageBits / 8);
+  const value = addressIn(d, offset) - (isBefore ? BigInt(n) * size : 0n);
+  const lines = examine(d, space, value, n, type, 'duf'.includes(shown) ? '' : shown);
   const next = value + BigInt(n) * size;
   const { load, lane } = scopeOf(d.selected, d.lane, d);
   const last = inMemory({ kind: 'local', wave: d.selected, lane, load }, '', machineType(type), space, next - size);
@@ -126,15 +139,27 @@ export function examined(d: Debugger, asked: string, format: string, before: Com
 
 const placeIn = (space: SpaceName, at: bigint): string => (space === 'flat' ? hex(Number(at)) : `${space} + ${at}`);
 
+/** Letters of a text that are read at most. */
+const MOST_LETTERS = 200;
+
+/** The bytes of the text at an address, without the 0 at its end. */
+export function textBytesAt(d: Debugger, space: SpaceName, address: bigint): Uint8Array {
+  const { load } = scopeOf(d.selected, d.lane, d);
+  const bytes: number[] = [];
+  while (bytes.length < MOST_LETTERS) {
+    const [byte = 0] = load(space, address + BigInt(bytes.length), 1, d.lane);
+    if (byte === 0) break;
+    bytes.push(byte);
+  }
+  return Uint8Array.from(bytes);
+}
+
 /** `x/s ADDRESS`: text up to its end, and the bytes that it takes. */
 function textAt(d: Debugger, space: SpaceName, address: bigint): { readonly text: string; readonly size: number } {
-  const { load } = scopeOf(d.selected, d.lane, d);
-  let text = '';
-  let size = 0;
-  while (size < 200) {
-    const [byte = 0] = load(space, address + BigInt(size++), 1, d.lane);
-    if (byte === 0) return { text: `"${text}"`, size };
-    text += byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`;
-  }
-  return { text: `"${text}"…`, size };
+  const bytes = textBytesAt(d, space, address);
+  const text = [...bytes].map((byte) =>
+    byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`,
+  );
+  const isWhole = bytes.length < MOST_LETTERS;
+  return { text: `"${text.join('')}"${isWhole ? '' : '…'}`, size: bytes.length + (isWhole ? 1 : 0) };
 }

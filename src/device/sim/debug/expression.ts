@@ -8,11 +8,12 @@ import type { DebugType } from '../../../codeobject/index.ts';
 import { badExpression as bad, binary, isTrue, truth, UnknownName, unary } from './arithmetic.ts';
 import { convert, isTypeWord, typeOfWords } from './cast.ts';
 import { elementAt, memberOf, pointedTo } from './source-variables.ts';
-import { numberOfToken, type Token, tokensOf } from './tokens.ts';
+import { bytesOfText, numberOfToken, type Token, tokensOf } from './tokens.ts';
 import {
   flatAddress,
   inMemory,
   type Load,
+  lettersType,
   machineType,
   numberOf,
   type Operand,
@@ -382,6 +383,10 @@ class Parser {
     if (kind === 'number') {
       const value = numberOfToken(text);
       return () => value;
+    }
+    if (kind === 'text') {
+      const bytes = bytesOfText(text);
+      return (s) => ({ ...typedValue(lettersType(bytes.length), 0n, s.load), bytes });
     }
     if (kind !== 'name') throw bad(this.text, `a value is missing before ${text}.`);
     if (text.startsWith('$')) return this.remembered(text);

@@ -8,7 +8,7 @@ async function answersTo(lines: readonly string[]): Promise<readonly string[]> {
 }
 
 test.each([
-  ['p (char)0x1ff', '-1'],
+  ['p (char)0x1ff', "-1 '\\377'"],
   ['p (unsigned long long)-1', '18446744073709551615'],
   ['p (int)3.7', '3'],
   ['p (float)0.1', '0.1'],
@@ -284,7 +284,11 @@ test('x alone goes on where the last x ended, in its format', async () => {
   expect(said[6]).toContain('s_sub_u32 s6, s6, 1');
   expect(said[7]).toContain('s_cmp_lg_u32 s6, 0');
   expect(said[8]).toContain("'q' is neither a format nor a size.");
-  expect([9, 10, 11].map((n) => values(said[n]))).toEqual([['7'], ['0b111'], ['0x7']]);
+  expect([9, 10, 11].map((n) => values(said[n]))).toEqual([
+    ['7', "'\\a'"],
+    ['0b00000000000000000000000000000111'],
+    ['0x7'],
+  ]);
 });
 
 test.each([
@@ -298,7 +302,7 @@ test.each([
   ['down', /This is the innermost frame/],
   ['up', /This is the outermost frame/],
   ['display nothing', /'nothing' is no register, argument or variable here/],
-  ['disassemble/r', /'disassemble\/r' is not known here/],
+  ['disassemble/q', /'disassemble\/q' is not known here/],
   ['disassemble again,again', /There is no instruction from again to before again\./],
 ])('%s', async (line, answer) => {
   expect((await answersTo([line]))[0]).toMatch(answer);

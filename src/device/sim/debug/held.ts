@@ -110,9 +110,10 @@ export class HeldDispatch implements ScopeSource {
     return this.calls.hasBegun(w) ? w.pc - this.options.code.base : undefined;
   }
 
-  /** The address of the selected wave's next instruction. */
+  /** The address of the selected wave's next instruction; one that has not begun has its first. */
   get pc(): number {
-    return (this.selected === undefined ? undefined : this.pcOf(this.selected)) ?? this.heldPc;
+    const { selected } = this;
+    return selected === undefined ? this.heldPc : (this.pcOf(selected) ?? selected.pc - this.codeBase);
   }
 
   /** The functions on a wave's stack, the innermost first. */

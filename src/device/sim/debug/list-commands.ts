@@ -54,22 +54,29 @@ export function listCommand(session: CommandSession, line: CommandLine): undefin
   return at === undefined ? disassemble(session, line) : around(at.file, at.line);
 }
 
-/** `disassemble [PLACE]`, `disassemble FROM,TO`, `disassemble FROM,+BYTES`. */
-export function disassemble(session: CommandSession, { rest, format }: CommandLine): undefined {
+/** `disassemble[/rs] [PLACE]`, `disassemble FROM,TO`, `disassemble FROM,+BYTES`. */
+export function disassemble(session: CommandSession, line: CommandLine): undefined {
   const d = session.debugger;
-  if (format !== '')
-    throw bad(`'disassemble/${format}' is not known here.`, "'wavesmith disasm --listing' shows bytes.");
-  const [, first, last] = /^([^,]+),\s*([^,]+)$/.exec(rest) ?? [];
+  // `disas /r` is `disas/r`.
+  const [, typed = '', asked = ''] = /^(?:\/(\w+)\s*)?(.*)$/s.exec(line.rest) ?? [];
+  const letters = line.format + typed;
+  const unknown = [...letters].find((c) => !'rsmb'.includes(c));
+  if (unknown !== undefined)
+    throw bad(`'disassemble/${letters}' is not known here.`, '/r and /b show bytes, /s and /m lines of the source.');
+  const shown = (pc: number, before: number, after: number): undefined => {
+    const sources = /[sm]/.test(letters) ? session.sources : undefined;
+    return show(session, disassembly(d, pc, before, after, { hasBytes: /[rb]/.test(letters), sources }));
+  };
+  const [, first, last] = /^([^,]+),\s*([^,]+)$/.exec(asked) ?? [];
   if (first !== undefined && last !== undefined) {
     const from = place(d, first.trim());
     const size = /^\+\s*(0x[0-9a-f]{1,6}|\d{1,6})$/i.exec(last)?.[1];
     const to = size === undefined ? place(d, last.trim()) : from + Number(size);
     const n = codeAround(d, from, 0, MOST).filter(({ address }) => address < to).length;
     if (n === 0) throw bad(`There is no instruction from ${first.trim()} to before ${last.trim()}.`);
-    return show(session, disassembly(d, from, 0, n));
+    return shown(from, 0, n);
   }
-  if (rest === '') return show(session, disassembly(d, d.pc, 5, 8));
-  return show(session, disassembly(d, codeAt(d, rest)?.address ?? place(d, rest), 5, 8));
+  return shown(asked === '' ? d.pc : (codeAt(d, asked)?.address ?? place(d, asked)), 5, 8);
 }
 
 /** The source line where execution is, as gdb shows it at a stop; undefined where the file cannot be read. */

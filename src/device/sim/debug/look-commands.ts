@@ -8,7 +8,7 @@ import { bad, type CommandLine, type CommandSession, count, MOST, MOST_STEPS, pl
 import type { Debugger } from './debugger.ts';
 import { addressIn } from './examine.ts';
 import { backtrace, dump, placeText, selectedWave, wavesText, waveText } from './look.ts';
-import { withoutVariables } from './scope.ts';
+import { activeLanes, withoutVariables } from './scope.ts';
 import { operandText, variablesOf } from './source-variables.ts';
 import { addressOf, codeAt, codeText, symbolText } from './type-commands.ts';
 import type { VariableKind } from './typed.ts';
@@ -85,13 +85,26 @@ export const INFO_TOPICS = [
     'breakpoints',
     'watchpoints',
     'waves',
+    'wavefronts',
     'threads',
     'arguments',
     'args',
     'locals',
     'variables',
   ] as const),
-  ...(['frame', 'scope', 'stack', 'address', 'symbol', 'source', 'functions', 'line', 'display', 'history'] as const),
+  ...([
+    'frame',
+    'scope',
+    'stack',
+    'address',
+    'symbol',
+    'source',
+    'functions',
+    'line',
+    'display',
+    'history',
+    'lanes',
+  ] as const),
 ];
 
 export function info(session: CommandSession, { words }: CommandLine): undefined {
@@ -105,6 +118,8 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
     stack: () => backtraceCommand(session, { words: rest, rest: rest.join(' '), format: '' }),
     address: () => show(session, [addressText(session, rest.join(' '))]),
     waves: () => show(session, wavesText(d, true)),
+    wavefronts: () => show(session, wavesText(d, true)),
+    lanes: () => show(session, lanesText(d)),
     threads: () => show(session, wavesText(d, true)),
     arguments: () => show(session, argumentsText(d)),
     locals: () => show(session, variablesText(d, ['local'])),
@@ -150,6 +165,25 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
   const name = INFO_TOPICS.find((topic) => asked !== '' && topic.startsWith(asked));
   if (name === undefined) throw bad(`There is no information on '${what}'.`, `Topics: ${INFO_TOPICS.join(', ')}.`);
   return topics[name]();
+}
+
+/** Which lanes of the wave EXEC turns on, and which is selected. */
+function lanesText(d: Debugger): string[] {
+  const w = selectedWave(d);
+  const lanes = activeLanes(w);
+  const off = 64 - lanes.length;
+  const ranges: string[] = [];
+  for (let i = 0; i < lanes.length; ) {
+    let end = i;
+    while (lanes[end + 1] === (lanes[end] as number) + 1) end++;
+    ranges.push(end === i ? String(lanes[i]) : `${lanes[i]}-${lanes[end]}`);
+    i = end + 1;
+  }
+  return [
+    `lane ${d.lane} is selected`,
+    `active: ${ranges.join(', ') || 'none'}`,
+    `${off} ${off === 1 ? 'is' : 'are'} off`,
+  ];
 }
 
 function argumentsText(d: Debugger): string[] {

@@ -99,17 +99,35 @@ export function codeAround(d: Debugger, pc: number, before: number, after: numbe
   return lines.slice(Math.max(0, here - before), here + after);
 }
 
+/** What is shown beside instructions: their bytes, the text of source lines. */
+export interface DisassemblyOptions {
+  readonly hasBytes?: boolean;
+  readonly sources?: ((file: string) => readonly string[] | undefined) | undefined;
+}
+
 /** Lines of code around an address, the next instruction and breakpoints marked. */
-export function disassembly(d: Debugger, pc: number, before: number, after: number): string[] {
+export function disassembly(
+  d: Debugger,
+  pc: number,
+  before: number,
+  after: number,
+  { hasBytes = false, sources }: DisassemblyOptions = {},
+): string[] {
   let source = '';
-  return codeAround(d, pc, before, after).flatMap(({ address, text, label }) => {
+  return codeAround(d, pc, before, after).flatMap(({ address, text, label, bytes }) => {
     const lines: string[] = [];
     const found = d.lineAt(address) ?? '';
-    if (found !== '' && found !== source) lines.push(`       ${found}`);
+    if (found !== '' && found !== source) {
+      lines.push(`       ${found}`);
+      const at = d.options.lines?.at(address);
+      const written = at === undefined ? undefined : sources?.(at.file)?.[at.line - 1];
+      if (written !== undefined) lines.push(`${at?.line}\t${written}`);
+    }
     source = found;
     if (label !== undefined) lines.push(`${label}:`);
     const mark = d.breakpoints.isAt(address) ? '*' : ' ';
-    lines.push(`${address === d.pc ? '=>' : '  '}${mark} ${hex(address).padStart(8)}  ${text}`);
+    const raw = hasBytes ? `${[...bytes].map((b) => b.toString(16).padStart(2, '0')).join(' ')}  ` : '';
+    lines.push(`${address === d.pc ? '=>' : '  '}${mark} ${hex(address).padStart(8)}  ${raw}${text}`);
     return lines;
   });
 }
@@ -158,6 +176,7 @@ export function examine(
       const bits = bitsOf(bytes.subarray(i * size, (i + 1) * size));
       const value = fromBits(bits, type);
       if (format === 'x') values.push(`0x${bits.toString(16).padStart(2 * size, '0')}`);
+      else if (format === 't') values.push(`0b${bits.toString(2).padStart(8 * size, '0')}`);
       else if (format === 'a') values.push(addressText(d, bits));
       // A number of its type is as it reads.
       else values.push(format === '' ? String(value) : formatted(value, format));

@@ -158,7 +158,9 @@ export class Past {
   private searchBefore(limit: number, history: History<SavedCalls>): Rewind {
     const checkpoint = history.at(limit - 1);
     if (checkpoint === undefined) {
+      const same = this.search?.lastResort;
       this.search = undefined;
+      if (same !== undefined) return this.rewindTo(history.at(same.time) as Checkpoint<SavedCalls>, same);
       const time = history.start as number;
       return this.rewindTo(history.at(time) as Checkpoint<SavedCalls>, { time, reason: 'start of history' });
     }

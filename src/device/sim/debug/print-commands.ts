@@ -4,7 +4,7 @@ import { UnknownName } from './arithmetic.ts';
 import { partsBehind, variableAt } from './assign.ts';
 import { bad, type CommandLine, type CommandSession, MOST, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
-import { examined } from './examine.ts';
+import { examined, textBytesAt } from './examine.ts';
 import { formatted } from './format.ts';
 import { evaluate, operandOf } from './look.ts';
 import { hasAssignment, set } from './set-command.ts';
@@ -41,7 +41,7 @@ export function shownValue(
   if (letter !== '' && !FORMATS.includes(letter)) {
     throw bad(`'/${format}' is no format of a value.`, `Formats: ${FORMATS}; 'x/${format}' shows memory.`);
   }
-  const several = /^(.+)@([^@]+)$/s.exec(text.trim());
+  const several = /^(.+)@([^@"]+)$/s.exec(text.trim());
   if (several !== null) {
     const [, first = '', times = ''] = several;
     return { text: elements(d, first, evaluate(d, times), letter), value: undefined };
@@ -120,7 +120,8 @@ export function printf(session: CommandSession, { rest }: CommandLine): undefine
       if (kind === '%') return '%';
       const expression = values[at++];
       if (expression === undefined) throw bad(`There is no value for '${all}'.`);
-      const shown = converted(evaluate(session.debugger, expression), kind, precision, all);
+      const { debugger: d } = session;
+      const shown = kind === 's' ? textIn(d, expression) : converted(evaluate(d, expression), kind, precision, all);
       if (flags.includes('-')) return shown.padEnd(Number(width));
       const sign = flags.includes('0') && /^[-+]/.test(shown) ? (shown[0] as string) : '';
       return sign + shown.slice(sign.length).padStart(Number(width) - sign.length, flags.includes('0') ? '0' : ' ');
@@ -129,6 +130,18 @@ export function printf(session: CommandSession, { rest }: CommandLine): undefine
   if (at < values.length) throw bad(`'${values[at]}' has no place in the format.`);
   return show(session, [text.replace(/\n$/, '')]);
 }
+
+/** `%s`: the text that an array of letters is, or that a pointer to letters points to; of others the number. */
+function textIn(d: Debugger, expression: string): string {
+  const operand = operandOf(d, expression);
+  const ofLetters = typeof operand === 'object' && operand.type.of?.().kind === 'char';
+  if (!ofLetters || operand.bytes === undefined) return String(numberOf(operand));
+  if (operand.type.kind === 'pointer') return decoded(textBytesAt(d, 'flat', numberOf(operand) as bigint));
+  const end = operand.bytes.indexOf(0);
+  return decoded(end < 0 ? operand.bytes : operand.bytes.subarray(0, end));
+}
+
+const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 function converted(value: Value, kind: string, precision: string | undefined, all: string): string {
   const whole = (): bigint =>
@@ -157,8 +170,6 @@ function converted(value: Value, kind: string, precision: string | undefined, al
       return Number(value).toExponential(digits);
     case 'g':
       return String(Number(Number(value).toPrecision(Math.max(1, digits))));
-    case 's':
-      return String(value);
     default:
       throw bad(`'${all}' is no conversion.`, 'Conversions: %d %i %u %x %X %o %c %p %f %g %e %s %%.');
   }

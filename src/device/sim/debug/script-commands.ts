@@ -43,7 +43,8 @@ export function collect(session: CommandSession, line: string): void {
 export function applyToWaves(session: CommandSession, { rest }: CommandLine, runLine: RunLine): undefined {
   const d = session.debugger;
   const [, which = '', command = ''] =
-    /^apply\s+((?:all|\d{1,4}(?:-\d{1,4})?)(?:\s+\d{1,4}(?:-\d{1,4})?)*)\s+(\D.*)$/s.exec(rest) ?? [];
+    /^apply\s+((?:all|\d{1,4}(?:-\d{1,4})?)(?:\s+\d{1,4}(?:-\d{1,4})?)*)(?:\s+-[qcs]+)*\s+([^\d\s-].*)$/s.exec(rest) ??
+    [];
   if (command === '') throw bad('Write: thread apply all COMMAND, or thread apply 0 2-3 COMMAND.');
   const ranges = which.split(/\s+/).map((word) => word.split('-').map(Number));
   const isMeant = (index: number): boolean => ranges.some(([from = -1, to = from]) => index >= from && index <= to);

@@ -1,7 +1,9 @@
 // Finding the last moment of a stretch of the past that somebody asks for: the instruction before, the breakpoint before, the instruction
 // that wrote a value. The stretch is run again; stretches are looked through from the latest to the first.
+import { WavesmithError } from '../../../base/index.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
+import { hex } from '../tools/lanes.ts';
 import { type Breakpoints, isWave, keyOf } from './breakpoints.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import type { SourceFacts } from './frames.ts';
@@ -9,6 +11,7 @@ import type { ScopeSource } from './scope-source.ts';
 import { isLeft, type Left, lineStepBackEnds, type StepStart } from './stepping.ts';
 import type { Change, Resume, StopReason, WaveKey } from './stop.ts';
 import { isSameOperand, type Operand } from './typed.ts';
+import { AccessWatcher, type WatchedPlace, watchedPlace } from './watch-access.ts';
 import { frameOfExpression, valueInFrame, type WatchedFrame } from './watched-frame.ts';
 
 /** A moment to stop at. */
@@ -19,6 +22,7 @@ export interface Goal {
   readonly hit?: readonly number[] | undefined;
   /** Inlined functions that begin there are hidden. */
   readonly byLine?: boolean | undefined;
+  readonly note?: string | undefined;
 }
 
 /** What a search sees of the dispatch. */
@@ -35,6 +39,13 @@ export interface SearchView {
   readonly source: ScopeSource;
 }
 
+/** An instruction that writes the value that is there. */
+interface SameWrite {
+  readonly time: number;
+  readonly pc: number;
+  readonly change: Change;
+}
+
 type Back = Resume & { kind: 'back' };
 
 export class Search {
@@ -48,6 +59,10 @@ export class Search {
   /** The latest `missing` moments of the stretch. */
   private found: Goal[] = [];
   private last: Operand | undefined;
+  private readonly watcher = new AccessWatcher();
+  /** The last write that left the value as it was: of all later stretches, and of this one behind its last change. */
+  private same: SameWrite | undefined;
+  private latestSame: SameWrite | undefined;
   /** The call that what is looked for belongs to. */
   private readonly frame: WatchedFrame | undefined;
   from = 0;
@@ -70,6 +85,7 @@ export class Search {
     this.limit = limit;
     this.found = [];
     this.last = undefined;
+    this.latestSame = undefined;
     this.view.breakpoints.refresh(this.view.waves());
   }
 
@@ -116,7 +132,10 @@ export class Search {
       if (arrival !== undefined) this.keep({ time, reason: 'breakpoint', hit: arrival.hit });
       return;
     }
-    if (typeof to === 'object') return;
+    if (typeof to === 'object') {
+      this.lookAtWrite(w, pc, time, bound);
+      return;
+    }
     if (this.wave !== undefined && !isWave(w, this.wave)) return;
     if (this.fits(to, w, pc)) this.keep({ time, reason: 'step', byLine: to === 'line' || to === 'line over' });
   }
@@ -150,7 +169,33 @@ export class Search {
     this.last = value;
     if (last === undefined || isSameOperand(last, value)) return;
     const changes = [{ text: written.text, before: last, after: value }];
+    this.latestSame = undefined;
     this.keep({ time: time - 1, reason: 'written', changes });
+  }
+
+  /** An instruction that writes the value that is there already. Whether it changes it is seen behind it. */
+  private lookAtWrite(w: Wave, pc: number, time: number, bound: BoundInstruction): void {
+    const { wave, written, last, lane, view } = this;
+    const place = written === undefined || last === undefined ? undefined : placeIfAny(written.text, last, lane);
+    if (written === undefined || place === undefined) return;
+    const isOwner = wave !== undefined && isWave(w, wave);
+    const isOwnGroup = wave !== undefined && isWave(w, { ...wave, wave: w.index });
+    const access = this.watcher.accessOf(place, isOwner, isOwnGroup, lane, w, pc + view.source.codeBase, bound);
+    if (access?.writes !== true || this.writtenValue() === undefined) return;
+    this.latestSame = { time, pc, change: { text: written.text, before: last, after: last } };
+  }
+
+  /** Where nothing in the whole past changed the value: the last instruction that wrote it as it was. */
+  get lastResort(): Goal | undefined {
+    const { same } = this;
+    return same && { time: same.time, reason: 'written', changes: [same.change] };
+  }
+
+  /** What is said of a goal: that later instructions have written the value again. */
+  private noteFor({ time }: Goal): string | undefined {
+    const { same } = this;
+    if (same === undefined || same.time <= time) return undefined;
+    return `the same value was written again later, last at ${hex(same.pc)}: 'time ${same.time}' goes there`;
   }
 
   private keep(goal: Goal): void {
@@ -162,8 +207,20 @@ export class Search {
   /** At the end of a stretch: the moment that was looked for, or undefined when it is earlier. */
   end(): Goal | undefined {
     this.lookAtValues(this.limit);
-    if (this.found.length === this.missing) return this.found[0];
+    this.same ??= this.latestSame;
+    const [goal] = this.found;
+    if (goal !== undefined && this.found.length === this.missing) return { ...goal, note: this.noteFor(goal) };
     this.missing -= this.found.length;
     return undefined;
+  }
+}
+
+/** Where an expression's value stands; undefined for one that stands nowhere, as a sum. */
+function placeIfAny(text: string, value: Operand, lane: number): WatchedPlace | undefined {
+  try {
+    return watchedPlace(text, value, lane);
+  } catch (error) {
+    if (error instanceof WavesmithError && error.code === 'run/bad-expression') return undefined;
+    throw error;
   }
 }

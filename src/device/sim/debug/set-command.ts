@@ -11,7 +11,7 @@ import type { ShownVariable } from './typed.ts';
 
 /** Settings of gdb that have no meaning here. */
 const SETTINGS =
-  /^(?:pagination|confirm|height|width|print|listsize|logging|args|environment|history|style|disassembly-flavor|disassemble-next-line|scheduler-locking|non-stop|breakpoint|verbose|auto-load|debuginfod|startup-with-shell|follow-fork-mode|step-mode|can-use-hw-watchpoints)\b/;
+  /^(?:pagination|confirm|height|width|print|listsize|logging|args|environment|history|style|disassembly-flavor|disassemble-next-line|scheduler-locking|non-stop|breakpoint|verbose|auto-load|debuginfod|startup-with-shell|follow-fork-mode|step-mode|can-use-hw-watchpoints|language|radix|output-radix|input-radix|prompt|editing|cwd|sysroot|trace-commands|complaints|max-value-size|amdgpu|inferior-tty|backtrace|debug-file-directory|substitute-path)\b/;
 
 /** `set REGISTER VALUE`, `set VARIABLE = VALUE`, `set pc PLACE`, `set *TYPE(ADDRESS) VALUE`, `set $NAME = VALUE`. */
 export function set(session: CommandSession, { rest }: CommandLine): undefined {
@@ -67,8 +67,11 @@ function variableToSet(d: Debugger, text: string): ShownVariable | undefined {
 /** Where `=` stands that sets something, and what is computed with the old value first: `+` of `+=`. */
 function equalsIn(text: string): { readonly at: number; readonly end: number; readonly operator: string } | undefined {
   let depth = 0;
+  let isQuoted = false;
   for (let i = 0; i < text.length; i++) {
     const c = text[i] as string;
+    if (c === '"' && text[i - 1] !== '\\') isQuoted = !isQuoted;
+    if (isQuoted) continue;
     if ('([{'.includes(c)) depth++;
     else if (')]}'.includes(c)) depth--;
     else if (c === '=' && depth === 0) {

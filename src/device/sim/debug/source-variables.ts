@@ -2,7 +2,7 @@
 import type { DebugMember, DebugPlace, DebugRegister, DebugType, DebugVariable } from '../../../codeobject/index.ts';
 import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
 import { AGPR_BASE, LANES, type Wave } from '../state/wave.ts';
-import { formatted } from './format.ts';
+import { formatted, letterText } from './format.ts';
 import type { ScopeSource } from './scope-source.ts';
 import {
   ELEMENTS,
@@ -55,12 +55,18 @@ function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, sourc
   const place: DebugPlace = isOuter(w, source) && isOverwritten(found) ? { kind: 'absent', why: OUTER_VECTOR } : found;
   const size = Math.min(variable.type.bytes, MOST_BYTES);
   const bytes = place.kind === 'absent' ? undefined : bytesAt(place, size, w, lane, source);
-  const why = place.kind === 'absent' ? place.why : bytes === undefined ? 'its memory is not there' : '';
+  const why = place.kind === 'absent' ? whyAbsent(place.why, w) : bytes === undefined ? 'its memory is not there' : '';
   const home = homeOf(place, w, lane, source);
   const kind = variable.isGlobal ? 'global' : variable.isParameter ? 'parameter' : 'local';
   const load = source.loadAs(w);
   return { name: variable.name, kind, type: variable.type, bytes, why, home, wave: w, lane, load };
 }
+
+/** LLVM describes no place of `__shared__` variables, so what has none may be one. */
+const whyAbsent = (why: string, w: Wave): string =>
+  why === 'optimized out' && w.workgroup.lds.length > 0
+    ? 'optimized out, or in LDS, where the compiler describes no place: x/64xw lds'
+    : why;
 
 function homeOf(place: DebugPlace, w: Wave, lane: number, source: ScopeSource): VariableHome | undefined {
   switch (place.kind) {
@@ -257,7 +263,7 @@ function textOf({ type }: ShownVariable, bytes: Uint8Array): string | undefined 
 }
 
 /** The text that a pointer to letters points to. */
-function letterText(variable: ShownVariable): string {
+function textBehind(variable: ShownVariable): string {
   if (variable.type.of?.().kind !== 'char') return '';
   let text = '';
   for (let i = 0n; text.length < MOST_LETTERS; i++) {
@@ -322,12 +328,11 @@ export function variableText(variable: ShownVariable, format = '', room: Room = 
     const isBits = typeof value === 'bigint' || /[xtoz]/.test(format);
     return formatted(isBits && /[xtozuf]/.test(format) ? bitsOf(bytes) : value, format);
   }
-  if (type.kind === 'pointer') return `0x${BigInt(value).toString(16)}${letterText(variable)}`;
+  if (type.kind === 'pointer') return `0x${BigInt(value).toString(16)}${textBehind(variable)}`;
   if (type.kind === 'bool') return value === 0n ? 'false' : value === 1n ? 'true' : String(value);
   if (type.kind === 'enum') return type.names.get(Number(value)) ?? String(value);
   if (typeof value === 'number' && type.bytes < 8) return shortest(value);
-  const isLetter = type.kind === 'char' && value >= 32n && value < 127n;
-  return isLetter ? `${value} '${String.fromCharCode(Number(value))}'` : String(value);
+  return type.kind === 'char' && typeof value === 'bigint' ? letterText(value) : String(value);
 }
 
 /** What an expression gives, as text: in a letter of gdb, or as its type is shown. */

@@ -3,7 +3,7 @@ import { badExpression } from './arithmetic.ts';
 import type { Value } from './value.ts';
 
 export interface Token {
-  readonly kind: 'number' | 'name' | 'operator' | 'end';
+  readonly kind: 'number' | 'name' | 'text' | 'operator' | 'end';
   readonly text: string;
   /** Of names: `$` stands before it, so that it is a register or a value of the session. */
   readonly isDollar: boolean;
@@ -12,7 +12,8 @@ export interface Token {
 const NUMBER = /0x[0-9a-f]+u?l{0,2}\b|0b[01]+\b|(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?(?:f|u?l{0,2})\b|'(?:\\.|[^\\'])'/;
 const NAME = /\$?[a-z_]\w*(?:::[a-z_]\w*)*|\$\$?\d*/;
 const OPERATOR = /->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]{}?:.]/;
-const TOKEN = new RegExp(`\\s*(?:(${NUMBER.source})|(${NAME.source})|(${OPERATOR.source}))`, 'iy');
+const TEXT = /"(?:\\.|[^\\"])*"/;
+const TOKEN = new RegExp(`\\s*(?:(${NUMBER.source})|(${NAME.source})|(${OPERATOR.source})|(${TEXT.source}))`, 'iy');
 
 export function tokensOf(text: string): Token[] {
   const out: Token[] = [];
@@ -21,17 +22,29 @@ export function tokensOf(text: string): Token[] {
     const from = TOKEN.lastIndex;
     const match = TOKEN.exec(text);
     if (match === null) throw badExpression(text, `'${text.slice(from).trim().slice(0, 10)}' is not understood.`);
-    const [, number, name, operator] = match;
+    const [, number, name, operator, quoted] = match;
     if (number !== undefined) out.push({ kind: 'number', text: number, isDollar: false });
     else if (name !== undefined) {
       const isNamed = /^\$[a-z_]/i.test(name);
       out.push({ kind: 'name', text: isNamed ? name.slice(1) : name, isDollar: isNamed });
-    } else out.push({ kind: 'operator', text: operator as string, isDollar: false });
+    } else if (quoted !== undefined) out.push({ kind: 'text', text: quoted, isDollar: false });
+    else out.push({ kind: 'operator', text: operator as string, isDollar: false });
   }
   return out;
 }
 
 const ESCAPES: Readonly<Record<string, number>> = { n: 10, t: 9, r: 13, '0': 0 };
+
+/** The bytes of a text between quotes, with the 0 at its end. */
+export function bytesOfText(text: string): Uint8Array {
+  const letters = text.slice(1, -1).replace(/\\([0-7]{1,3}|x[0-9a-f]{1,2}|.)/gis, (_, c: string) => {
+    if (/^x./i.test(c)) return String.fromCharCode(Number.parseInt(c.slice(1), 16));
+    if (/^[0-7]/.test(c)) return String.fromCharCode(Number.parseInt(c, 8) & 255);
+    const code = ESCAPES[c];
+    return code === undefined ? c : String.fromCharCode(code);
+  });
+  return new TextEncoder().encode(`${letters}\0`);
+}
 
 /** What a number, or a character between quotes, means. */
 export function numberOfToken(text: string): Value {

@@ -14,7 +14,10 @@ export function codeAt(
   text: string,
 ): { readonly address: number; readonly signature: string | undefined } | undefined {
   const name = text.trim().replace(/^[&*]\s*/, '');
-  if (/^\$?pc$/.test(name)) return d.selected === undefined ? undefined : { address: d.pc, signature: undefined };
+  if (/^\$?pc$/.test(name)) {
+    const pc = d.selected && d.pcOf(d.selected);
+    return pc === undefined ? undefined : { address: pc, signature: undefined };
+  }
   const address = /^[A-Za-z_][\w:]*$/.test(name) ? d.codeNamed(name) : undefined;
   // A variable or an argument of the name is meant before it.
   if (address === undefined || operandOf(d, name) !== BigInt(address)) return undefined;

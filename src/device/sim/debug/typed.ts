@@ -74,6 +74,13 @@ export function pointerTo(type: DebugType): DebugType {
   return { ...PLAIN, name: `${type.name} *`, kind: 'pointer', bytes: 8, of: () => type };
 }
 
+const CHAR: DebugType = { ...PLAIN, name: 'char', kind: 'char', bytes: 1, isSigned: true };
+
+/** An array of so many letters: a text of C. */
+export function lettersType(count: number): DebugType {
+  return { ...PLAIN, name: `char[${count}]`, kind: 'array', bytes: count, count, of: () => CHAR };
+}
+
 /** A struct of three words: `threadIdx`. */
 export const THREE_WORDS: DebugType = {
   ...PLAIN,
