@@ -325,7 +325,8 @@ class VectorInstruction {
       return;
     }
     const plain = omod === 0 && !clamp;
-    if (plain && mode.round64 === 0 && !mode.saturate && pushTabled(code, e)) {
+    // None of them is infinite where its operand is neither infinite nor zero, so none is limited.
+    if (plain && mode.round64 === 0 && pushTabled(code, e)) {
       if (!mode.out64) flushDenormals(fn, 'f16');
       return;
     }
