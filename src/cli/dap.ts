@@ -18,7 +18,11 @@ export async function run(argv: string[]): Promise<number> {
   );
   session.setRunAsServer(true);
   session.start(process.stdin, process.stdout);
-  return new Promise((resolve) => {
-    process.stdin.on('close', () => resolve(0));
+  const closed = new Promise<void>((resolve) => {
+    process.stdin.on('close', () => resolve());
   });
+  await Promise.race([closed, session.over]);
+  // The editor may keep its end open.
+  process.stdin.destroy();
+  return 0;
 }

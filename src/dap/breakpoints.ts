@@ -70,6 +70,9 @@ export class EditorBreakpoints {
   setAtInstructions({ breakpoints }: DebugProtocol.SetInstructionBreakpointsArguments): Answer {
     return this.replace('instructions', breakpoints, (wanted) => {
       const address = Number(wanted.instructionReference) + (wanted.offset ?? 0);
+      if (!(address >= 0)) {
+        throw new WavesmithError('run/bad-address', `'${wanted.instructionReference}' is no address of code.`);
+      }
       return this.add([this.led.options.symbols.resolveInstruction(`0x${address.toString(16)}`)], wanted, {});
     });
   }

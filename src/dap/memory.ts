@@ -12,6 +12,11 @@ export function writeTarget(reference: string, offset: number): { space: 'global
   return { space: match[1] === undefined ? 'global' : 'lds', address: Number(match[2]) + offset };
 }
 
+/** The bytes of a write that fit: from a reference on, to the end of what is allocated. None where nothing is. */
+export function writePart(led: Debugger, reference: string, offset: number, bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, readMemory(led, reference, offset, bytes.length).bytes.length);
+}
+
 /** Bytes from a reference on; fewer where the allocation ends, none where nothing is allocated. */
 export function readMemory(
   led: Debugger,

@@ -2,12 +2,14 @@
 // Begin with this file (one method for each request), then leader.ts (how execution waits for the editor), variables.ts and sources.ts
 // (what is shown), launch.ts (what `launch.json` may say).
 // Source: https://microsoft.github.io/debug-adapter-protocol/specification.
+import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
   DebugSession,
   ExitedEvent,
   InitializedEvent,
   OutputEvent,
+  Response,
   StackFrame,
   StoppedEvent,
   TerminatedEvent,
@@ -23,6 +25,7 @@ import {
   type Debugger,
   evaluate,
   executeCommand,
+  operandOf,
   type Resume,
   runCommand,
   type Stop,
@@ -34,7 +37,8 @@ import type { Wave } from '../device/sim/state/wave.ts';
 import { EditorBreakpoints } from './breakpoints.ts';
 import { type LaunchConfiguration, type LaunchLine, launchLine } from './launch.ts';
 import { EditorLeader } from './leader.ts';
-import { readMemory, writeTarget } from './memory.ts';
+import { readMemory, writePart, writeTarget } from './memory.ts';
+import { refusal } from './requests.ts';
 import { disassembled, Sources } from './sources.ts';
 import { Variables } from './variables.ts';
 
@@ -66,6 +70,14 @@ const unknownId = (what: string, id: number): WavesmithError =>
     hint: 'Ask for the threads and their stack traces again: the ids of stack frames end when the program goes on.',
   });
 
+/** Relative paths begin there. */
+function enter(folder: unknown): void {
+  const isFolder = typeof folder === 'string' && statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isFolder) process.chdir(folder as string);
+  else
+    throw new WavesmithError('dap/bad-launch', `'cwd' of the launch configuration, ${String(folder)}, is no folder.`);
+}
+
 /** One connection to an editor. */
 export class WavesmithDebugSession extends DebugSession {
   private readonly launcher: Launcher;
@@ -80,12 +92,30 @@ export class WavesmithDebugSession extends DebugSession {
   /** Where `x` alone goes on. */
   private examined: CommandSession['examined'];
   private held: Stop | undefined;
+  /** Kept when the editor has disconnected. */
+  readonly over: Promise<void>;
+  private finish: () => void = () => {};
 
   constructor(launcher: Launcher) {
     super();
     this.launcher = launcher;
     this.setDebuggerLinesStartAt1(true);
     this.setDebuggerColumnsStartAt1(true);
+    this.over = new Promise((kept) => {
+      this.finish = kept;
+    });
+  }
+
+  /** The editor has gone. */
+  override shutdown(): void {
+    this.leader?.quit();
+    this.finish();
+  }
+
+  protected override dispatchRequest(request: DebugProtocol.Request): void {
+    const wrong = refusal(request);
+    if (wrong === undefined) super.dispatchRequest(request);
+    else this.fail(new Response(request), wrong);
   }
 
   protected override initializeRequest(response: DebugProtocol.InitializeResponse): void {
@@ -118,6 +148,10 @@ export class WavesmithDebugSession extends DebugSession {
     response: DebugProtocol.LaunchResponse,
     configuration: DebugProtocol.LaunchRequestArguments & LaunchConfiguration,
   ): void {
+    if (this.leader !== undefined) {
+      this.fail(response, new WavesmithError('dap/bad-request', 'This session has launched something already.'));
+      return;
+    }
     let isReady = false;
     const write = (text: string): void => this.sendEvent(new OutputEvent(text, 'stdout'));
     const { cwd, program, command, stopOnEntry, stopAtEnd } = configuration;
@@ -160,7 +194,7 @@ export class WavesmithDebugSession extends DebugSession {
     leader: EditorLeader,
     write: (text: string) => void,
   ): Promise<number> {
-    if (typeof cwd === 'string') process.chdir(cwd);
+    if (cwd !== undefined) enter(cwd);
     return await this.launcher(launchLine(configuration), leader, write);
   }
 
@@ -241,9 +275,10 @@ export class WavesmithDebugSession extends DebugSession {
 
   protected override stackTraceRequest(
     response: DebugProtocol.StackTraceResponse,
-    { threadId, startFrame = 0, levels = 0 }: DebugProtocol.StackTraceArguments,
+    { threadId, startFrame: first = 0, levels = 0 }: DebugProtocol.StackTraceArguments,
   ): void {
     this.answer(response, (led) => {
+      const startFrame = Math.max(0, first);
       const w = this.waveOf(threadId);
       if (w === undefined || this.held?.wave === undefined) return { stackFrames: [], totalFrames: 0 };
       const all = backtrace(led, w);
@@ -252,7 +287,9 @@ export class WavesmithDebugSession extends DebugSession {
         this.frames.push({ wave: w, depth: startFrame + i });
         const place = this.sources?.placeOf(pc, line);
         const name = called ?? led.options.symbols.nameOf(pc) ?? `0x${pc.toString(16)}`;
-        const frame = new StackFrame(this.frames.length, name, place?.source, place?.line ?? 0, 1);
+        const shownLine = place === undefined ? 0 : this.convertDebuggerLineToClient(place.line);
+        const column = this.convertDebuggerColumnToClient(1);
+        const frame = new StackFrame(this.frames.length, name, place?.source, shownLine, column);
         frame.instructionPointerReference = `0x${pc.toString(16)}`;
         return frame;
       });
@@ -273,11 +310,15 @@ export class WavesmithDebugSession extends DebugSession {
 
   protected override variablesRequest(
     response: DebugProtocol.VariablesResponse,
-    { variablesReference, start = 0, count = 0 }: DebugProtocol.VariablesArguments,
+    { variablesReference, start = 0, count = 0, filter }: DebugProtocol.VariablesArguments,
   ): void {
     this.answer(response, () => {
-      const all = this.variables?.list(variablesReference) ?? [];
-      return { variables: count > 0 ? all.slice(start, start + count) : all };
+      const all = this.variables?.list(variablesReference);
+      if (all === undefined) throw unknownId('group of variables', variablesReference);
+      const isIndexed = (name: string): boolean => /^\[\d+\]$/.test(name);
+      const meant = filter === undefined ? all : all.filter(({ name }) => isIndexed(name) === (filter === 'indexed'));
+      const from = Math.max(0, start);
+      return { variables: meant.slice(from, count > 0 ? from + count : undefined) };
     });
   }
 
@@ -339,12 +380,13 @@ export class WavesmithDebugSession extends DebugSession {
 
   protected override completionsRequest(
     response: DebugProtocol.CompletionsResponse,
-    { text, column }: DebugProtocol.CompletionsArguments,
+    { text, column, line = 1 }: DebugProtocol.CompletionsArguments,
   ): void {
     this.answer(response, (led) => {
-      const typed = text.slice(0, Math.max(0, column - 1));
+      const shown = text.split('\n')[this.convertClientLineToDebugger(line) - 1] ?? text;
+      const typed = shown.slice(0, Math.max(0, this.convertClientColumnToDebugger(column) - 1));
       const [words, replaced] = completions(this.commandSession(led).session, typed);
-      const start = typed.length - replaced.length;
+      const start = this.convertDebuggerColumnToClient(typed.length - replaced.length + 1);
       return { targets: words.map((label) => ({ label, start, length: replaced.length })) };
     });
   }
@@ -363,6 +405,7 @@ export class WavesmithDebugSession extends DebugSession {
   /** Selects the wave of a thread and goes on; answers first, so that the editor knows that it runs. */
   private goOn(response: DebugProtocol.Response, thread: number, how: () => Resume): void {
     this.answer(response, (led) => {
+      this.requireStop();
       const w = this.waveOf(thread);
       if (w !== undefined && w !== led.selected && this.held?.wave !== undefined) led.select(w);
       // Steps are of the innermost function, whichever function's variables were looked at.
@@ -371,9 +414,17 @@ export class WavesmithDebugSession extends DebugSession {
       if (next.kind === 'back' && !led.past.isKept) {
         throw new WavesmithError('run/no-history', `There is no past to go back to: ${led.past.whyNotKept}.`);
       }
-      setImmediate(() => this.go(next));
+      const held = this.held;
+      // A second request before this one is carried out finds nothing stopped.
+      this.held = undefined;
+      setImmediate(() => (held === undefined ? undefined : this.go(next)));
       return response.command === 'continue' ? { allThreadsContinued: true } : undefined;
     });
+  }
+
+  private requireStop(): void {
+    if (this.held !== undefined) return;
+    throw new WavesmithError('dap/not-stopped', 'Nothing is stopped: the kernel runs or has ended.');
   }
 
   private step(granularity: DebugProtocol.SteppingGranularity | undefined, over: boolean): Resume {
@@ -422,7 +473,8 @@ export class WavesmithDebugSession extends DebugSession {
   }
   protected override pauseRequest(response: DebugProtocol.PauseResponse): void {
     this.answer(response, (led) => {
-      led.interrupt();
+      // What is stopped would stop again as soon as it goes on.
+      if (this.held === undefined) led.interrupt();
       return undefined;
     });
   }
@@ -431,7 +483,6 @@ export class WavesmithDebugSession extends DebugSession {
     this.sendResponse(response);
   }
   protected override disconnectRequest(response: DebugProtocol.DisconnectResponse): void {
-    this.leader?.quit();
     this.sendResponse(response);
     setImmediate(() => this.shutdown());
   }
@@ -441,22 +492,26 @@ export class WavesmithDebugSession extends DebugSession {
     { source, line }: DebugProtocol.GotoTargetsArguments,
   ): void {
     this.answer(response, () => {
-      const found = this.sources?.addressesOf(source.path, source.sourceReference, line);
+      const asked = this.convertClientLineToDebugger(line);
+      const found = this.sources?.addressesOf(source.path, source.sourceReference, asked);
       const targets = (found?.addresses ?? []).map((id) => ({
         id,
         label: `0x${id.toString(16)}`,
-        line: found?.line ?? line,
+        line: this.convertDebuggerLineToClient(found?.line ?? asked),
       }));
       return { targets };
     });
   }
   protected override gotoRequest(
     response: DebugProtocol.GotoResponse,
-    { targetId }: DebugProtocol.GotoArguments,
+    { threadId, targetId }: DebugProtocol.GotoArguments,
   ): void {
     this.answer(response, (led) => {
+      this.requireStop();
+      const w = this.waveOf(threadId);
+      if (w !== undefined && w !== led.selected) led.select(w);
       if (led.selected === undefined) throw new WavesmithError('run/bad-command', 'No wave is stopped.');
-      led.jump(led.selected, targetId);
+      led.jump(led.selected, led.options.symbols.resolveInstruction(`0x${targetId.toString(16)}`));
       const stop: Stop = { reason: 'reached', wave: led.selected, pc: led.pc, time: led.time };
       setImmediate(() => this.showStop(stop));
       return undefined;
@@ -469,7 +524,13 @@ export class WavesmithDebugSession extends DebugSession {
     response: DebugProtocol.SetBreakpointsResponse,
     args: DebugProtocol.SetBreakpointsArguments,
   ): void {
-    this.answer(response, () => this.breakpoints?.setInSource(args));
+    this.answer(response, () => {
+      const line = (n: number): number => this.convertClientLineToDebugger(n);
+      const wanted = (args.breakpoints ?? []).map((one) => ({ ...one, line: line(one.line) }));
+      const breakpoints = this.breakpoints?.setInSource({ ...args, breakpoints: wanted }).breakpoints ?? [];
+      const back = (n: number): number => this.convertDebuggerLineToClient(n);
+      return { breakpoints: breakpoints.map((b) => (b.line === undefined ? b : { ...b, line: back(b.line) })) };
+    });
   }
   protected override setFunctionBreakPointsRequest(
     response: DebugProtocol.SetFunctionBreakpointsResponse,
@@ -495,8 +556,12 @@ export class WavesmithDebugSession extends DebugSession {
   ): void {
     this.answer(response, (led) => {
       const text = variablesReference === undefined ? name : this.variables?.watched(variablesReference, name);
-      // What has no value cannot change.
-      if (text !== undefined) evaluate(led, text);
+      // What has no value cannot change. Structs and arrays have one that is no number.
+      const operand = text === undefined ? undefined : operandOf(led, text);
+      if (text !== undefined && typeof operand === 'object' && operand.bytes === undefined) {
+        if (variablesReference !== undefined) return { dataId: null, description: `${name}: ${operand.why}` };
+        evaluate(led, text);
+      }
       return text === undefined
         ? { dataId: null, description: `${name} cannot be watched.` }
         : { dataId: text, description: text, accessTypes: ['write', 'read', 'readWrite'] };
@@ -521,7 +586,9 @@ export class WavesmithDebugSession extends DebugSession {
   ): void {
     this.answer(response, (led) => {
       const pc = Number(memoryReference) + offset;
-      return { instructions: disassembled(led, this.sources, pc, instructionOffset, instructionCount) };
+      const all = disassembled(led, this.sources, pc, instructionOffset, instructionCount);
+      const back = (n: number): number => this.convertDebuggerLineToClient(n);
+      return { instructions: all.map((one) => (one.line === undefined ? one : { ...one, line: back(one.line) })) };
     });
   }
 
@@ -533,7 +600,7 @@ export class WavesmithDebugSession extends DebugSession {
       const { address, bytes } = readMemory(led, memoryReference, offset, count);
       const unreadable = count - bytes.length;
       return {
-        address: `0x${address.toString(16)}`,
+        address: `0x${Math.max(0, address).toString(16)}`,
         data: Buffer.from(bytes).toString('base64'),
         ...(unreadable > 0 ? { unreadableBytes: unreadable } : {}),
       };
@@ -542,13 +609,14 @@ export class WavesmithDebugSession extends DebugSession {
 
   protected override writeMemoryRequest(
     response: DebugProtocol.WriteMemoryResponse,
-    { memoryReference, offset = 0, data }: DebugProtocol.WriteMemoryArguments,
+    { memoryReference, offset = 0, data, allowPartial = false }: DebugProtocol.WriteMemoryArguments,
   ): void {
     this.answer(response, (led) => {
       const w = led.selected;
       if (w === undefined) throw new WavesmithError('run/bad-command', 'No wave is stopped.');
       const { space, address } = writeTarget(memoryReference, offset);
-      const bytes = new Uint8Array(Buffer.from(data, 'base64'));
+      const all = new Uint8Array(Buffer.from(data, 'base64'));
+      const bytes = allowPartial ? writePart(led, memoryReference, offset, all) : all;
       setBytes(led, w, space, address, bytes);
       return { bytesWritten: bytes.length };
     });

@@ -88,9 +88,10 @@ export class Variables {
     return all;
   }
 
-  list(reference: number): DebugProtocol.Variable[] {
+  /** What is in a group; undefined when the reference has ended. */
+  list(reference: number): DebugProtocol.Variable[] | undefined {
     const group = this.groups.get(reference);
-    if (group === undefined) return [];
+    if (group === undefined) return undefined;
     const { wave } = group;
     if (group.kind === 'arguments') return this.arguments();
     if (wave === undefined) return [];
@@ -244,7 +245,15 @@ export class Variables {
     if (w !== this.led.selected) this.led.select(w);
     if (group.kind === 'locals' || group.kind === 'globals' || group.kind === 'parts')
       return this.setShown(w, group, name, text);
+    if (group.kind === 'wave' && name === 'pc') {
+      this.led.jump(
+        w,
+        this.led.options.symbols.resolveInstruction(`0x${registerBits(evaluate(this.led, text)).toString(16)}`),
+      );
+      return `0x${(this.led.pcOf(w) ?? 0).toString(16)}`;
+    }
     if (group.kind === 'lds') {
+      if (!/^\+\d{1,9}$/.test(name)) throw new WavesmithError('run/bad-value', `'${name}' is no word of LDS.`);
       const word = Uint32Array.of(Number(BigInt.asUintN(32, registerBits(evaluate(this.led, text)))));
       setBytes(this.led, w, 'lds', Number(name), new Uint8Array(word.buffer));
       return registerText(bits(evaluate(this.led, `lds.u32(${Number(name)})`)));
@@ -284,7 +293,8 @@ export class Variables {
     if (group.kind === 'parts') return this.partPath(group, name);
     if (group.kind === 'lanes') return `${group.register ?? ''}${name}`;
     if (group.kind === 'lds') return `lds.u32(${name.replace('+', '')})`;
-    return name;
+    // Of the wave some are no registers, and change with what is looked at.
+    return group.kind === 'wave' && !SPECIALS.includes(name) ? undefined : name;
   }
 }
 

@@ -151,6 +151,14 @@ export const RUN_ERRORS: ErrorPages = {
     'The editor asked something of the debugger before a kernel was launched, or after the launch failed.',
     'Start the debug session again; the message of the launch says what was wrong with it.',
   ],
+  'dap/bad-request': [
+    'A request of the editor has not what the Debug Adapter Protocol says it must have, or is of a kind that this adapter does not know.',
+    'Look at the capabilities that `initialize` answers, and at the arguments of the request in the protocol.',
+  ],
+  'dap/not-stopped': [
+    'The editor asked for a step, or to go on, while nothing is stopped: the kernel runs, or has ended.',
+    'Pause it first; start the debug session again when it has ended.',
+  ],
   'dap/unknown-id': [
     'The editor asked for a thread or a stack frame that the debugger has not told it of, or whose id ended when the program went on.',
     'Ask for the threads and their stack traces again.',

@@ -44,6 +44,15 @@ test('x without a format goes on behind what it showed', async () => {
   expect(Number(/0x\w+/.exec(second ?? '')?.[0])).toBe(address + 64);
 });
 
+test('what stands before a place that is far from any label', async () => {
+  const code = `${'s_nop 1\n'.repeat(3000)}s_nop 2\ns_nop 3\ns_endpgm`;
+  const { answers } = await runDebugged(['delete', 'break +12004', 'continue', 'x/-2i $pc', 'disassemble', 'quit'], {
+    code,
+  });
+  expect(answers[4]).toMatch(/s_nop 1\n.*s_nop 2$/);
+  expect(answers[5]).toMatch(/s_nop 1\n.*s_nop 2\n=>.*s_nop 3/);
+});
+
 test('a watchpoint that is refused takes no number', async () => {
   const said = await answersTo(['rwatch 5', 'watch s6 if 1 +', 'watch s6']);
   expect(said[2]).toMatch(/^watchpoint 2: /);

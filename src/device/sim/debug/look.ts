@@ -1,6 +1,6 @@
 // What the debugger shows: code around a place, bytes of memory, values, waves, calls. Text and data; nothing here changes anything.
 import { type ElementType, WavesmithError } from '../../../base/index.ts';
-import { decoderFor } from '../../../isa/index.ts';
+import { decoderFor, type Instruction } from '../../../isa/index.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import { hex, hexWord, popcount } from '../tools/lanes.ts';
 import type { Debugger } from './debugger.ts';
@@ -63,8 +63,7 @@ export function evaluate(d: Debugger, text: string): Value {
   return parseExpression(text).evaluate(scopeOf(d.selected, d.lane, d));
 }
 
-/** Code before and after an address that is kept at most. */
-const MOST_CODE = 4096;
+const MOST_INSTRUCTION_BYTES = 16;
 
 /** An instruction of a listing. */
 export interface CodeLine {
@@ -79,24 +78,24 @@ export interface CodeLine {
 export function codeAround(d: Debugger, pc: number, before: number, after: number): CodeLine[] {
   const { code, target, symbols } = d.options;
   const decoder = decoderFor(target);
-  const lines: CodeLine[] = [];
+  const starts: { readonly at: number; readonly size: number; readonly instruction: Instruction | undefined }[] = [];
   // Instructions have no fixed size: decoding goes forward from a label, far enough away to show what comes before.
-  const from = symbols.symbols.findLast((s) => s.address <= pc && pc - s.address <= MOST_CODE)?.address ?? pc;
-  const first = symbols.symbols.find((s) => s.address <= from && from - s.address <= MOST_CODE)?.address ?? from;
+  const far = pc - before * MOST_INSTRUCTION_BYTES;
+  const first = (symbols.symbols.findLast((s) => s.address <= far) ?? symbols.symbols[0])?.address ?? pc;
   let behind = 0;
-  for (let at = first; at < Math.min(code.size, symbols.end) && behind <= after; ) {
+  for (let at = Math.min(first, pc); at < Math.min(code.size, symbols.end) && behind <= after; ) {
     const instruction = decoder.decode(code.bytes, at);
     const size = instruction?.size ?? 4;
-    const text = instruction === undefined ? '(not an instruction)' : symbols.textOf(target, instruction, at);
-    lines.push({ address: at, size, bytes: code.bytes.subarray(at, at + size), text, label: symbols.labelAt(at) });
+    starts.push({ at, size, instruction });
     if (at >= pc) behind++;
     at += size;
   }
-  const here = Math.max(
-    0,
-    lines.findIndex((l) => l.address >= pc),
-  );
-  return lines.slice(Math.max(0, here - before), here + after);
+  const found = starts.findIndex(({ at }) => at >= pc);
+  const here = found < 0 ? starts.length : found;
+  return starts.slice(Math.max(0, here - before), here + after).map(({ at, size, instruction }) => {
+    const text = instruction === undefined ? '(not an instruction)' : symbols.textOf(target, instruction, at);
+    return { address: at, size, bytes: code.bytes.subarray(at, at + size), text, label: symbols.labelAt(at) };
+  });
 }
 
 /** What is shown beside instructions: their bytes, the text of source lines. */

@@ -1,0 +1,194 @@
+// The debug adapter under requests that are wrong, late or odd: each is answered, nothing crashes, and the process ends with its editor.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { assembleAndLink } from '../src/asm/index.ts';
+
+const root = join(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'wavesmith-dap-requests-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const program = join(folder, 'sums.co');
+writeFileSync(program, assembleAndLink(readFileSync(join(root, 'examples/debugging/sums.s'), 'utf8')));
+const LAUNCH = { program, kernel: 'sums', grid: 1, block: [64], args: ['i32[64]'] };
+
+interface Answer {
+  readonly success: boolean;
+  readonly message?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of the protocol.
+  readonly body: any;
+}
+
+/** A client that keeps its end of the pipe open, as an editor does. */
+class Editor {
+  readonly process: ChildProcessWithoutNullStreams = spawn(process.execPath, [join(root, 'bin/wavesmith'), 'dap']);
+  readonly code = new Promise<number | null>((resolve) => this.process.on('exit', resolve));
+  private readonly waiting = new Map<number, (answer: Answer) => void>();
+  private readonly heard: { readonly event: string; readonly body: unknown }[] = [];
+  private listener: () => void = () => {};
+  private left = Buffer.alloc(0);
+  private next = 1;
+
+  constructor() {
+    this.process.stdout.on('data', (chunk: Buffer) => {
+      this.left = Buffer.concat([this.left, chunk]);
+      for (;;) {
+        const head = /^Content-Length: (\d+)\r\n\r\n/.exec(this.left.toString('latin1'));
+        const from = head?.[0].length ?? 0;
+        const end = from + Number(head?.[1]);
+        if (head === null || this.left.length < end) return;
+        const message = JSON.parse(this.left.subarray(from, end).toString());
+        this.left = this.left.subarray(end);
+        if (message.type === 'response') this.waiting.get(message.request_seq)?.(message);
+        else this.heard.push(message);
+        this.listener();
+      }
+    });
+  }
+
+  ask(command: string, args?: object): Promise<Answer> {
+    const seq = this.next++;
+    const text = JSON.stringify({ seq, type: 'request', command, arguments: args });
+    this.process.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    return new Promise((resolve) => this.waiting.set(seq, resolve));
+  }
+
+  /** The next event of a name that nobody has waited for. */
+  async event(name: string): Promise<unknown> {
+    for (;;) {
+      const at = this.heard.findIndex(({ event }) => event === name);
+      if (at >= 0) return this.heard.splice(at, 1)[0]?.body;
+      await new Promise<void>((resolve) => {
+        this.listener = resolve;
+      });
+    }
+  }
+}
+
+const editors: Editor[] = [];
+afterEach(() => {
+  for (const { process } of editors.splice(0)) process.kill('SIGKILL');
+});
+
+async function editor(more: object = {}): Promise<Editor> {
+  const made = new Editor();
+  editors.push(made);
+  await made.ask('initialize', { adapterID: 'wavesmith', ...more });
+  return made;
+}
+
+async function stopped(more: object = {}): Promise<Editor> {
+  const made = await editor(more);
+  expect((await made.ask('launch', { ...LAUNCH, stopOnEntry: true })).success).toBe(true);
+  await made.ask('configurationDone');
+  await made.event('stopped');
+  return made;
+}
+
+test('the process ends when the editor disconnects, though its pipe stays open', async () => {
+  const endless = join(folder, 'endless.co');
+  const source = readFileSync(join(root, 'examples/debugging/sums.s'), 'utf8');
+  writeFileSync(endless, assembleAndLink(source.replace('s_cmp_lt_u32 s6, 64', 's_cmp_lg_u32 s6, 0')));
+  const running = await editor();
+  await running.ask('launch', { ...LAUNCH, program: endless });
+  await running.ask('configurationDone');
+  for (const made of [await editor(), await stopped(), running]) {
+    await made.ask('disconnect');
+    expect(await made.code).toBe(0);
+  }
+});
+
+test('a folder that is not there fails the launch; a second launch is refused', async () => {
+  const made = await editor();
+  const { message } = await made.ask('launch', { ...LAUNCH, cwd: join(folder, 'nowhere') });
+  expect(message).toContain("'cwd' of the launch configuration");
+  const other = await stopped();
+  expect((await other.ask('launch', LAUNCH)).message).toContain('has launched something already');
+});
+
+test.each([
+  ['attach', {}],
+  ['restart', {}],
+  ['restartFrame', { frameId: 1 }],
+  ['breakpointLocations', { source: {}, line: 1 }],
+])('%s is no request of this adapter', async (command, args) => {
+  const made = await stopped();
+  expect(await made.ask(command, args)).toMatchObject({
+    success: false,
+    message: expect.stringContaining(`There is no request '${command}' here`),
+  });
+});
+
+test('fields that are missing are named, and no answer shows a stack of ours', async () => {
+  const made = await stopped();
+  const all = ['setBreakpoints', 'evaluate', 'completions', 'gotoTargets', 'goto', 'setVariable', 'disassemble'];
+  for (const command of all) expect((await made.ask(command, {})).message).toMatch(`'${command}' needs '`);
+  const { body } = await made.ask('stackTrace', { threadId: 1 });
+  const { scopes } = (await made.ask('scopes', { frameId: body.stackFrames[0].id })).body;
+  const wave = scopes.find((s: { name: string }) => s.name === 'Wave').variablesReference;
+  expect((await made.ask('dataBreakpointInfo', { variablesReference: wave, name: 'workgroup' })).body.dataId).toBe(
+    null,
+  );
+  const set = await made.ask('setVariable', { variablesReference: wave, name: 'pc', value: 'again' });
+  expect((await made.ask('evaluate', { expression: '$pc' })).body.result).toContain(`(${set.body.value})`);
+  expect((await made.ask('setVariable', { variablesReference: wave, name: 'pc', value: '1' })).success).toBe(false);
+  expect((await made.ask('variables', { variablesReference: 99_999 })).message).toContain(
+    'no group of variables 99999',
+  );
+  expect((await made.ask('goto', { threadId: 1, targetId: 123 })).success).toBe(false);
+});
+
+test('parts of a group of variables: from the start that is asked for, of the kind that is asked for', async () => {
+  const made = await stopped();
+  const { body } = await made.ask('stackTrace', { threadId: 1, startFrame: -1 });
+  const { scopes } = (await made.ask('scopes', { frameId: body.stackFrames[0].id })).body;
+  const vectors = scopes.find((s: { name: string }) => s.name.startsWith('Vector')).variablesReference;
+  const names = async (variablesReference: number, more: object): Promise<string[]> =>
+    (await made.ask('variables', { variablesReference, ...more })).body.variables.map((v: { name: string }) => v.name);
+  const all = await names(vectors, {});
+  expect(await names(vectors, { start: 2 })).toEqual(all.slice(2));
+  expect(await names(vectors, { start: -3, count: 1 })).toEqual(['v0']);
+  expect(await names(vectors, { filter: 'indexed' })).toEqual([]);
+  const [v0] = (await made.ask('variables', { variablesReference: vectors })).body.variables;
+  expect(await names(v0.variablesReference, { filter: 'indexed', start: 62, count: 9 })).toEqual(['[62]', '[63]']);
+  expect(await names(v0.variablesReference, { filter: 'named' })).toEqual([]);
+});
+
+test('lines and columns that begin at 0', async () => {
+  const [from0, from1] = [await stopped({ linesStartAt1: false, columnsStartAt1: false }), await stopped()];
+  const source = { sourceReference: 1 };
+  const set = async (made: Editor, line: number) =>
+    (await made.ask('setBreakpoints', { source, breakpoints: [{ line }] })).body.breakpoints[0];
+  const [zero, one] = [await set(from0, 4), await set(from1, 5)];
+  expect([zero.line, zero.instructionReference]).toEqual([4, one.instructionReference]);
+  const frame = async (made: Editor) => (await made.ask('stackTrace', { threadId: 1 })).body.stackFrames[0];
+  const [a, b] = [await frame(from0), await frame(from1)];
+  expect([a.line, a.column]).toEqual([b.line - 1, 0]);
+});
+
+test('a pause of what is stopped already does not stop it again', async () => {
+  const made = await stopped();
+  await made.ask('pause', { threadId: 1 });
+  await made.ask('continue', { threadId: 1 });
+  await made.event('terminated');
+});
+
+test('a step while nothing is stopped is refused', async () => {
+  const made = await stopped();
+  await made.ask('continue', { threadId: 1 });
+  await made.event('terminated');
+  for (const command of ['next', 'continue', 'stepBack']) {
+    expect((await made.ask(command, { threadId: 1 })).message).toContain('Nothing is stopped');
+  }
+});
+
+test('a write of which a part fits', async () => {
+  const made = await stopped();
+  const { result } = (await made.ask('evaluate', { expression: 'out' })).body;
+  const memoryReference = /0x\w+/.exec(result)?.[0] as string;
+  const data = Buffer.from([1, 2, 3, 4]).toString('base64');
+  const at = { memoryReference, offset: 254, data };
+  expect((await made.ask('writeMemory', at)).success).toBe(false);
+  expect((await made.ask('writeMemory', { ...at, allowPartial: true })).body).toEqual({ bytesWritten: 2 });
+});
