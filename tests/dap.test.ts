@@ -264,6 +264,9 @@ test.skipIf(triton === undefined)(
     const ask = (expression: string, context: 'repl' | 'hover') =>
       client.evaluateRequest({ expression, context, frameId: stackFrames[0]?.id as number });
     expect((await ask('info locals', 'repl')).body.result).toMatch(/of triton .*describes no variables/);
+    const last = stackFrames.at(-1)?.id as number;
+    const args = await client.evaluateRequest({ expression: 'info args', context: 'repl', frameId: last });
+    expect(args.body.result).toMatch(/describes no variables.*\n.* = 0x\w+ \(buffer of 16384 bytes\)/);
     await expect(ask('row', 'hover')).rejects.toThrow(/no register, argument or variable here. The debug information/);
     expect((await ask('threadIdx.x + 1', 'hover')).body.result).toMatch(/^\d+$/);
     await client.terminateRequest();

@@ -263,5 +263,8 @@ function variablesText(d: Debugger, kinds: readonly VariableKind[]): string[] {
 /** Parameters of the function that is shown; without debug information, arguments of the kernel. */
 function parametersText(d: Debugger): string[] {
   const isKnown = d.selected !== undefined && d.framesOf(d.selected)[d.frame]?.name !== undefined;
+  // Of the kernel they are known without it, too.
+  const why = isKnown && d.frame === d.framesOf(selectedWave(d)).length - 1 ? withoutVariables(d) : undefined;
+  if (why !== undefined) return [why, ...argumentsText(d)];
   return isKnown ? variablesText(d, ['parameter']) : argumentsText(d);
 }
