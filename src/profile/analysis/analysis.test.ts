@@ -441,6 +441,36 @@ describe('bottleneck classes', () => {
     ['LDS that is busy without conflicts', 'lds', 0.01, { 'wait.any': 0.4, 'lds.busy': 0.75, 'lds.conflicts': 0 }, 0.8],
     ['registers allow one wave', 'under-occupied', 0.1, { 'wait.any': 0.4 }, 0.03],
     ['atomics on one line', 'atomics', 0.02, { 'wait.any': 0.4, 'share.atomic': 0.95 }, 0.8],
+    [
+      'hardly any atomics, which a line is busy with all the time',
+      'atomics',
+      0.06,
+      {
+        'wait.any': 0.96,
+        'vmem.latency': 12_400,
+        'vmem.lines': 22,
+        'l1.hit': 0,
+        'l2.hit': 0.83,
+        'share.atomic': 0.003,
+        'atomics.per-cycle': 0.054,
+      },
+      0.11,
+    ],
+    [
+      'as few that a line takes in a fiftieth of the time',
+      'memory-latency',
+      0.06,
+      {
+        'wait.any': 0.96,
+        'vmem.latency': 12_400,
+        'vmem.lines': 22,
+        'l1.hit': 0,
+        'l2.hit': 0.83,
+        'share.atomic': 0.003,
+        'atomics.per-cycle': 0.001,
+      },
+      0.5,
+    ],
     ['code beyond the instruction cache', 'instruction-fetch', 0.01, { 'icache.miss': 0.4, 'wait.any': 0.3 }, 0.8],
     ['scalar loop', 'scalar', 0.01, { 'share.salu': 0.9, 'issue.salu': 0.8, 'wait.any': 0.1 }, 0.8],
   ] as const)('%s is %s', (_, expected, hbm, values, occupancy) => {
@@ -576,6 +606,32 @@ describe('bottleneck classes', () => {
       classify(input({ metrics, roofline, occupancy: known(0.2), trace: traced(0.1, lds) })).classes[0]?.class;
     expect(first(0.3)).toBe('under-occupied');
     expect(first(0.7)).toBe('lds');
+  });
+
+  test('a test that speaks for bandwidth does not bring more waves before LDS, which a test speaks for, too', () => {
+    const values = {
+      ...quiet,
+      waves: 4096,
+      'insts.vmem': 65_536,
+      'cycles.per-wave': 18_900,
+      'wait.any': 0.953,
+      'wait.issue': 0.01,
+      'issue.valu': 0.034,
+      'issue.salu': 0,
+      'l1.hit': 0,
+      'l2.hit': 0,
+      'l2.busy': 0.056,
+      'vmem.latency': 2800,
+      'vmem.lines': 3,
+      'lds.busy': 0.53,
+      'lds.conflicts': 6.5,
+    };
+    const metrics = Object.entries(values).map(([id, n]) => withMetric(id, n));
+    const roofline = { ...rooflineWith(0.24, known(0.7)), computeOfPeak: known(0) };
+    const launch = { occupancy: known(0.29), fits: known(0.5), groupsPerCu: known(3.37), wavesPerGroup: known(4) };
+    const { classes } = classify(input({ metrics, roofline, ...launch, trace: traced(0.31, 0.55) }));
+    expect(classes.map((c) => c.class).slice(0, 2)).toEqual(['lds', 'under-occupied']);
+    expect(classes[0]?.confidence).toBeLessThanOrEqual(0.7);
   });
 
   test('bank conflicts that no wave waits for are no limit', () => {

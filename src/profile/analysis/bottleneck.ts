@@ -142,7 +142,7 @@ function orderByWorth(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
     if (first.class === 'instruction-fetch') doubtFetch(classes, first, found, input);
     return;
   }
-  const names = inOrder(found, input, first?.class);
+  const names = inOrder(found, input, first?.class, classes);
   const best = names[0] as EstimatedClass;
   if (first === undefined && (worth[best] ?? 0) < NOTABLE) return;
   const of = (name: BottleneckClass | undefined): number => (name === undefined ? 0 : (worth[name] ?? 0));
@@ -256,13 +256,14 @@ function doubtConflicts(classes: Map<BottleneckClass, Bottleneck>, { metrics }: 
 }
 
 /**
- * What is worth most first. Between a unit and waiting the tests have the say where the estimates are near. Waves that are kept out go before the
- * latency that they would hide: that is what a program can change.
+ * What is worth most first. Between a unit and waiting the tests have the say where the estimates are near, for a class that a test speaks for: among
+ * `tested`. Waves that are kept out go before the latency that they would hide: that is what a program can change.
  */
 function inOrder(
   { of }: Estimates,
   input: ClassifierInput,
   first: BottleneckClass | undefined,
+  tested: ReadonlyMap<BottleneckClass, Bottleneck> = new Map(),
 ): readonly EstimatedClass[] {
   const worth = (name: EstimatedClass): number => of[name] ?? 0;
   const names = (Object.keys(of) as EstimatedClass[]).sort((a, b) => worth(b) - worth(a));
@@ -275,7 +276,7 @@ function inOrder(
     return before('under-occupied');
   }
   if (first === undefined || isWaiting(first) === isWaiting(best)) return names;
-  const told = names.find((name) => (isWaiting(first) ? isWaiting(name) : name === first));
+  const told = names.find((name) => (isWaiting(first) ? isWaiting(name) && tested.has(name) : name === first));
   return told !== undefined && worth(best) - worth(told) < NEAR ? before(told) : names;
 }
 

@@ -101,7 +101,22 @@ export function queueingForMemory(metrics: readonly MetricSum[], shares: readonl
   return queueing(metrics);
 }
 
-/** The same of a kernel that no level of memory works for, and of whose requests the part `atomics` is; a small part is enough where they take long. */
+/** Cycles between two atomics on one line. Source: MI300X, atomic_operations of mgpusim: 19.9 cycles a wave's operation on one address. */
+const ATOMIC = 20;
+/** From this share of the time on, atomics that all go to one line are what takes it. */
+const ONE_LINE = 0.5;
+
+/** Share of the time that L2 works on the atomics where all of them go to one line; those of several lines take less. */
+export function atomicsOnOneLine(metrics: readonly MetricSum[]): Measure {
+  const rate =
+    metrics.find((sum) => sum.metric.id === 'atomics.per-cycle')?.value ?? unknown('atomics were not counted');
+  return isKnown(rate) ? known(ATOMIC * rate.value) : rate;
+}
+
+/**
+ * The same of a kernel that no level of memory works for, and of whose requests the part `atomics` is. A small part is enough where they take long, and
+ * any part where a line could not take them in half of the time: loads and stores do not say how long those atomics queue.
+ */
 export function queueingForAtomics(
   metrics: readonly MetricSum[],
   shares: readonly Measure[],
@@ -111,8 +126,10 @@ export function queueingForAtomics(
   if (!isKnown(atomics)) return atomics;
   const times = queueing(metrics);
   const some = SOME_ATOMICS / (HALF_LINES.has(arch ?? '') ? 2 : 1);
-  const enough = isKnown(times) && times.value >= FAR_QUEUED ? ANY_ATOMICS : some;
-  if (atomics.value < enough) return unknown('hardly any request is an atomic');
+  const isFar = isKnown(times) && times.value >= FAR_QUEUED;
+  const fillsLine = (numberOf(atomicsOnOneLine(metrics)) ?? 0) >= ONE_LINE;
+  if (!(isFar && fillsLine) && atomics.value < (isFar ? ANY_ATOMICS : some))
+    return unknown('hardly any request is an atomic');
   const used = shares.filter(isKnown);
   if (used.length === 0) return unknown('how much the levels of memory work is not known');
   return used.some(({ value }) => value >= WORKING) ? unknown('a level of memory works') : times;

@@ -301,6 +301,14 @@ const COMMON: readonly MetricFormula[] = [
     source: 'counter_defs.yaml: loads and atomics with a result; nothing waits for the answer of a store',
   },
   {
+    id: 'atomics.per-cycle',
+    label: 'Atomics of the GPU per cycle',
+    unit: 'ratio',
+    formula: 'TCP_TCC_ATOMIC_WITH_RET_REQ + TCP_TCC_ATOMIC_WITHOUT_RET_REQ',
+    over: 'GRBM_GUI_ACTIVE / $xcc',
+    source: 'counter_defs.yaml',
+  },
+  {
     id: 'vmem.latency',
     label: 'Cycles of a vector memory instruction (mean)',
     unit: 'cycles',
