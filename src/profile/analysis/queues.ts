@@ -107,7 +107,7 @@ const ATOMIC = 20;
 const ONE_LINE = 0.5;
 
 /** Share of the time that L2 works on the atomics where all of them go to one line; those of several lines take less. */
-export function atomicsOnOneLine(metrics: readonly MetricSum[]): Measure {
+function atomicsOnOneLine(metrics: readonly MetricSum[]): Measure {
   const rate =
     metrics.find((sum) => sum.metric.id === 'atomics.per-cycle')?.value ?? unknown('atomics were not counted');
   return isKnown(rate) ? known(ATOMIC * rate.value) : rate;
