@@ -115,7 +115,7 @@ function atomicsOnOneLine(metrics: readonly MetricSum[]): Measure {
 
 /**
  * The same of a kernel that no level of memory works for, and of whose requests the part `atomics` is. A small part is enough where they take long, and
- * any part where a line could not take them in half of the time: loads and stores do not say how long those atomics queue.
+ * any part that one line would need half of the time for: loads and stores do not say how long those atomics queue.
  */
 export function queueingForAtomics(
   metrics: readonly MetricSum[],
