@@ -1,4 +1,4 @@
-// Answers of gdb that were once wrong or missing here, one table; and who wrote a value that was written again.
+// Answers that are gdb's, one table; and who wrote a value that was written again.
 import { expect, test } from 'vitest';
 import { runDebugged } from '../../../../tests/support/debugged.ts';
 

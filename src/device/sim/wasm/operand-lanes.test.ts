@@ -7,7 +7,8 @@ const input = new Uint8Array(Uint32Array.from({ length: 8192 }, (_, i) => Math.i
 // Ordinary, denormal, the least and the largest of each, infinite, quiet and signalling NaNs, of both signs.
 const CONSTANTS = [0x3555, 0x0001, 0x83ff, 0x0400, 0x7bff, 0x7c00, 0xfc00, 0x7e01, 0xfd01, 0x0000, 0x8000];
 
-describe.each(['0xc0', '0x00', '0x40', '0x80'])('MODE %s', (mode) => {
+// Denormals kept, and flushed where they are read.
+describe.each(['0xc0', '0x00'])('MODE %s', (mode) => {
   const inMode = (code: string): string => `s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), ${mode}\n${code}`;
 
   test.each(CONSTANTS)('literal %i', async (constant) => {
