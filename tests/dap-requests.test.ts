@@ -47,11 +47,15 @@ class Editor {
     });
   }
 
+  answer(seq: number): Promise<Answer> {
+    return new Promise((resolve) => this.waiting.set(seq, resolve));
+  }
+
   ask(command: string, args?: object): Promise<Answer> {
     const seq = this.next++;
     const text = JSON.stringify({ seq, type: 'request', command, arguments: args });
     this.process.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
-    return new Promise((resolve) => this.waiting.set(seq, resolve));
+    return this.answer(seq);
   }
 
   /** The next event of a name that nobody has waited for. */
@@ -105,6 +109,49 @@ test('a folder that is not there fails the launch; a second launch is refused', 
   expect(message).toContain("'cwd' of the launch configuration");
   const other = await stopped();
   expect((await other.ask('launch', LAUNCH)).message).toContain('has launched something already');
+});
+
+test.each([
+  'Content-Length: many\r\n\r\n{}',
+  'Content-Length:5\r\n\r\n{}   ',
+  'GET / HTTP/1.1\r\nHost: here\r\n\r\n',
+  'x'.repeat(5000),
+])('no message: %#', async (text) => {
+  const made = await editor();
+  let said = '';
+  made.process.stderr.on('data', (part: Buffer) => {
+    said += part;
+  });
+  made.process.stdin.write(text);
+  expect(await made.code).not.toBe(0);
+  expect(said).toContain('error[dap/bad-frame]');
+});
+
+test('messages in pieces, and several at once', async () => {
+  const made = await editor();
+  const [first, second] = [100, 101].map((seq) => {
+    const text = JSON.stringify({ seq, type: 'request', command: 'threads' });
+    return `Content-Length: ${text.length}\r\n\r\n${text}`;
+  }) as [string, string];
+  const answers = [100, 101].map((seq) => made.answer(seq));
+  for (const part of [first.slice(0, 7), first.slice(7, 25), first.slice(25) + second.slice(0, 18), second.slice(18)]) {
+    made.process.stdin.write(part);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(await Promise.all(answers)).toHaveLength(2);
+});
+
+test.each([
+  ['setBreakpoints', { source: {}, breakpoints: {} }],
+  ['setBreakpoints', { source: {}, breakpoints: [{}] }],
+  ['setFunctionBreakpoints', { breakpoints: {} }],
+  ['setFunctionBreakpoints', { breakpoints: [null] }],
+  ['setInstructionBreakpoints', { breakpoints: [{ instructionReference: 4 }] }],
+  ['setDataBreakpoints', { breakpoints: [{}] }],
+])('%s with %j is refused', async (command, args) => {
+  const made = await stopped();
+  const { success, message } = await made.ask(command, args);
+  expect([success, message]).toEqual([false, expect.stringContaining('breakpoint')]);
 });
 
 test.each([

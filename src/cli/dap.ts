@@ -1,4 +1,5 @@
 // `wavesmith dap`: the debug adapter on standard input and output.
+import { checkedFrames } from '../dap/framing.ts';
 import { WavesmithDebugSession } from '../dap/session.ts';
 import { execProgram } from './exec.ts';
 import { runKernel } from './run.ts';
@@ -17,12 +18,17 @@ export async function run(argv: string[]): Promise<number> {
     name === 'run' ? runKernel([...words], { leader, write }) : execProgram([...words], { leader, write }),
   );
   session.setRunAsServer(true);
-  session.start(process.stdin, process.stdout);
-  const closed = new Promise<void>((resolve) => {
+  const frames = process.stdin.pipe(checkedFrames());
+  const closed = new Promise<void>((resolve, reject) => {
     process.stdin.on('close', () => resolve());
+    frames.on('error', reject);
   });
-  await Promise.race([closed, session.over]);
-  // The editor may keep its end open.
-  process.stdin.destroy();
+  session.start(frames, process.stdout);
+  try {
+    await Promise.race([closed, session.over]);
+  } finally {
+    // The editor may keep its end open.
+    process.stdin.destroy();
+  }
   return 0;
 }

@@ -151,6 +151,10 @@ export const RUN_ERRORS: ErrorPages = {
     'The editor asked something of the debugger before a kernel was launched, or after the launch failed.',
     'Start the debug session again; the message of the launch says what was wrong with it.',
   ],
+  'dap/bad-frame': [
+    'What came on standard input of `wavesmith dap` is not a message of the Debug Adapter Protocol: its header does not say how long it is.',
+    'Let an editor start the adapter. A client of your own sends `Content-Length: BYTES`, an empty line, and so many bytes of JSON.',
+  ],
   'dap/bad-request': [
     'A request of the editor has not what the Debug Adapter Protocol says it must have, or is of a kind that this adapter does not know.',
     'Look at the capabilities that `initialize` answers, and at the arguments of the request in the protocol.',

@@ -92,3 +92,14 @@ last:
     /^s6 is about to be written: 0 → 5\nthe same value was written again later, last at 0x\w+: 'time 3' goes there\nwritten: .* <k\+0x4>$/,
   );
 });
+
+test('data in front of a label does not swallow its instruction', async () => {
+  // The first word of an instruction of two.
+  const code = `s_branch again
+.long 0xbe8000ff
+again:
+s_nop 3
+s_endpgm`;
+  const { answers } = await runDebugged(['disassemble again', 'x/2i again', 'quit'], { code });
+  for (const answer of answers.slice(1, 3)) expect(answer).toMatch(/again:\n.*s_nop 3\n.*s_endpgm/);
+});

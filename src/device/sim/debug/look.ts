@@ -64,6 +64,8 @@ export function evaluate(d: Debugger, text: string): Value {
 }
 
 const MOST_INSTRUCTION_BYTES = 16;
+/** Instructions are one or more of them. */
+const WORD = 4;
 
 /** An instruction of a listing. */
 export interface CodeLine {
@@ -82,10 +84,15 @@ export function codeAround(d: Debugger, pc: number, before: number, after: numbe
   // Instructions have no fixed size: decoding goes forward from a label, far enough away to show what comes before.
   const far = pc - before * MOST_INSTRUCTION_BYTES;
   const first = (symbols.symbols.findLast((s) => s.address <= far) ?? symbols.symbols[0])?.address ?? pc;
+  const labels = new Set(symbols.symbols.map(({ address }) => address));
   let behind = 0;
   for (let at = Math.min(first, pc); at < Math.min(code.size, symbols.end) && behind <= after; ) {
-    const instruction = decoder.decode(code.bytes, at);
-    const size = instruction?.size ?? 4;
+    const decoded = decoder.decode(code.bytes, at);
+    // What would reach over a label, or the address, is data in front of it.
+    const next = at + WORD;
+    const isData = (decoded?.size ?? 0) > WORD && (next === pc || labels.has(next));
+    const instruction = isData ? undefined : decoded;
+    const size = instruction?.size ?? WORD;
     starts.push({ at, size, instruction });
     if (at >= pc) behind++;
     at += size;
