@@ -173,16 +173,20 @@ describe('the clock', () => {
     };
 
     // Of four workgroups of a unit, two rounds are recorded.
+    let recorded: Promise<number>;
+    beforeAll(() => {
+      recorded = cycles(work(''), 4, 2_000_000);
+    });
     it.each([
       ['waves are longer than the part of the budget that each has', ''],
       ['waves are cut that are longer than the first', 's_cmp_eq_u32 s8, 0\ns_cselect_b32 s9, 40, s9'],
     ])('should count no round twice when %s', async (_, turns) => {
-      expect((await cycles(work(turns), 4, 60_000)) / (await cycles(work(''), 4, 2_000_000))).toBeCloseTo(1, 1);
+      expect((await cycles(work(turns), 4, 60_000)) / (await recorded)).toBeCloseTo(1, 1);
     });
 
     it('should take for the last workgroup of three what it takes on its own', async () => {
       // Two waves of a SIMD share its matrix unit: a wave alone is twice as fast as beside another one.
-      const code = loop(700, 'v_mfma_f32_32x32x8_f16 a[0:15], v[2:3], v[2:3], a[0:15]');
+      const code = loop(700, 'v_mfma_f64_16x16x4_f64 a[0:7], v[2:3], v[2:3], a[0:7]');
       const [cut, whole] = [await cycles(code, 3, 6000), await cycles(code, 3, 500_000)];
       const two = await cycles(code, 2, 500_000);
       expect(cut / whole).toBeCloseTo(1, 1);
@@ -259,10 +263,10 @@ s_waitcnt lgkmcnt(0)
 s_memtime s[14:15]
 s_waitcnt lgkmcnt(0)
 s_sub_u32 s14, s14, s12
-s_cmp_lt_u32 s14, 1000000000
+s_cmp_lt_u32 s14, 10000000
 s_cbranch_scc1 .Lwait`;
     const { timing } = await run(code, 8, { timing: clock() });
-    expect((timing?.cycles ?? 0) / 1e9).toBeCloseTo(1, 2);
+    expect((timing?.cycles ?? 0) / 1e7).toBeCloseTo(1, 2);
   });
 
   it.each([1, 3])('should give kernels that read clocks modelled cycles, %i threads', async (workers) => {
