@@ -8,13 +8,15 @@ import type { RooflinePoint } from './roofline.ts';
 /** What a kernel's numbers are called by. */
 export class KernelNumbers {
   readonly input: ClassifierInput;
+  private readonly metrics = new Map<string, MetricSum>();
 
   constructor(input: ClassifierInput) {
     this.input = input;
+    for (const sum of input.metrics) if (!this.metrics.has(sum.metric.id)) this.metrics.set(sum.metric.id, sum);
   }
 
   private find(id: string): MetricSum | undefined {
-    return this.input.metrics.find((sum) => sum.metric.id === id);
+    return this.metrics.get(id);
   }
 
   /** The value of a metric; unknown where the architecture has no formula for it or its counters are missing. */

@@ -14,10 +14,17 @@ import { inStartOrder, Lanes, NestingLanes } from './lanes.ts';
 /** Characters of a piece of text: longer ones are expensive garbage. */
 const PIECE = 1 << 16;
 
+/** The lanes of a queue or thread, and the numbers that those have which were used. */
+interface PlacedLanes {
+  readonly lanes: Lanes | NestingLanes;
+  readonly tids: number[];
+}
+
 /** Lanes of all processes of the trace, and the text that is not written yet. */
 class Writer {
   private readonly tids = new Map<string, number>();
-  private readonly lanes = new Map<string, Lanes | NestingLanes>();
+  /** By process and name. */
+  private readonly lanes: Map<string, PlacedLanes>[] = [];
   private pids = 0;
   private text = '';
 
@@ -34,14 +41,19 @@ class Writer {
 
   /** The lane for a piece of work: the first one of a queue or thread has its name. */
   place(pid: number, name: string, start: number, end: number, nests = false): number {
-    const key = `${pid} ${name}`;
-    let lanes = this.lanes.get(key);
-    if (lanes === undefined) {
-      lanes = nests ? new NestingLanes() : new Lanes();
-      this.lanes.set(key, lanes);
+    this.lanes[pid] ??= new Map();
+    let placed = this.lanes[pid].get(name);
+    if (placed === undefined) {
+      placed = { lanes: nests ? new NestingLanes() : new Lanes(), tids: [] };
+      this.lanes[pid].set(name, placed);
     }
-    const number = lanes.place(start, end);
-    const lane = number === 0 ? name : `${name} (overlapping ${number})`;
+    const number = placed.lanes.place(start, end);
+    placed.tids[number] ??= this.tid(pid, number === 0 ? name : `${name} (overlapping ${number})`);
+    return placed.tids[number];
+  }
+
+  /** The number of a lane, which is named when it is new. */
+  private tid(pid: number, lane: string): number {
     const found = this.tids.get(`${pid} ${lane}`);
     if (found !== undefined) return found;
     const tid = this.tids.size + 1;
@@ -106,10 +118,12 @@ function* clockEvents(
   const flows = new Flows(recording, calls, work);
   if (calls.length > 0) {
     const pid = out.process(`API calls and markers${clock}`);
+    const names = recording.callNames.values.map((name) => JSON.stringify(name));
+    const laneOfCall = callLanes(recording);
     for (const row of calls) {
       const [start, end] = [a.start.get(row), a.end.get(row)];
-      const tid = out.place(pid, callLane(recording, row), start, end, true);
-      const name = JSON.stringify(recording.callNames.get(a.name.get(row)));
+      const tid = out.place(pid, laneOfCall(row), start, end, true);
+      const name = names[a.name.get(row)];
       const flow = flows.isSource(row) ? `,"bind_id":${row + 1},"flow_out":true` : '';
       out.add(
         `{"ph":"X","cat":"call","name":${name},"pid":${pid},"tid":${tid},"ts":${micro(start - first)},"dur":${micro(end - start)}${flow}}`,
@@ -162,11 +176,20 @@ function callRows(recording: Recording, domain: number): Int32Array {
   return order.map((i) => rows[i]);
 }
 
-/** The name of the lane of a call: its API, and the thread and process that made it. */
-function callLane({ callSpans: a, callNames }: Recording, row: number): string {
-  const [thread, process] = [a.thread.get(row), a.process.get(row)];
-  const ofThread = thread < 0 ? '' : ` thread ${thread}`;
-  return `${callNames.get(a.lane.get(row))}${ofThread}${process % (1 << 20) === 0 ? '' : ` (process ${process})`}`;
+/** The names of the lanes of calls: the API, and the thread and process that made the call. Each is made once. */
+function callLanes({ callSpans: a, callNames }: Recording): (row: number) => string {
+  /** By process, thread and API. */
+  const lanes = new Map<number, Map<number, string[]>>();
+  return (row) => {
+    const [lane, thread, process] = [a.lane.get(row), a.thread.get(row), a.process.get(row)];
+    const ofProcess = lanes.get(process) ?? new Map<number, string[]>();
+    if (ofProcess.size === 0) lanes.set(process, ofProcess);
+    const ofThread = ofProcess.get(thread) ?? [];
+    if (ofThread.length === 0) ofProcess.set(thread, ofThread);
+    ofThread[lane] ??=
+      `${callNames.get(lane)}${thread < 0 ? '' : ` thread ${thread}`}${process % (1 << 20) === 0 ? '' : ` (process ${process})`}`;
+    return ofThread[lane];
+  };
 }
 
 /** Which dispatches and copies which call launched, as far as numbers of both tell; those that begin before their call are left out. */
@@ -282,7 +305,13 @@ export function timedRows(table: Recording['dispatches'] | Recording['copies'], 
 }
 
 const double = new Float64Array(1);
-const bits = new BigInt64Array(double.buffer);
+const bits = new Uint32Array(double.buffer);
+/** Which half of a double has the lowest bits: the mantissa of 1 is 0. */
+double[0] = 1;
+const LOW = bits[0] === 0 ? 0 : 1;
+/** Three digits behind the point of each number of ns; a number of µs below a thousandth of `EXACT` has those of its ns. */
+const THOUSANDTHS = Array.from({ length: 1000 }, (_, ns) => String(ns).padStart(3, '0'));
+const EXACT = 1e15;
 
 /**
  * Nanoseconds as microseconds. Readers that cut a thousand times the number off, as older Perfettos do, must come to the same: where the
@@ -290,9 +319,13 @@ const bits = new BigInt64Array(double.buffer);
  */
 function micro(ns: number): string {
   const near = ns / 1000;
-  if (Math.trunc(near * 1000) === ns || !Number.isInteger(ns)) return near.toFixed(3);
+  if (Math.trunc(near * 1000) === ns || !Number.isInteger(ns)) {
+    if (!(ns >= 0 && ns < EXACT && Number.isInteger(ns))) return near.toFixed(3);
+    const whole = Math.floor(near);
+    return `${whole}.${THOUSANDTHS[ns - 1000 * whole]}`;
+  }
   double[0] = near;
-  bits[0] += 1n;
+  if (++bits[LOW] === 0) bits[1 - LOW]++;
   return String(double[0]);
 }
 

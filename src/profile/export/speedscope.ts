@@ -41,7 +41,9 @@ export function* speedscopeFile(recording: Recording, name: string): Generator<s
         weights,
       });
   }
-  yield `],"shared":{"frames":[${frames.join(',')}]}}\n`;
+  yield '],"shared":{"frames":[';
+  for (const [id, text] of frames.entries()) yield id > 0 ? `,${text}` : text;
+  yield ']}}\n';
 }
 
 /** One profile: a queue, or the work of it that overlaps with other work of it. */
