@@ -111,6 +111,8 @@ export class DeviceMemory {
   dividedBy: ((address: number) => { readonly base: number; readonly size: number } | undefined) | undefined;
   /** Whether an address is in memory that a program looks at while kernels run. */
   isSeenByHost: ((address: number) => boolean) | undefined;
+  /** Gives back what is reserved only to be at hand later: called before memory is said to be full, or an address to be taken. */
+  releaseKept: (() => void) | undefined;
 
   constructor(options: MemoryOptions = {}) {
     useWindow();
@@ -306,9 +308,10 @@ export class DeviceMemory {
     this.heap.give(bytes.byteOffset);
   }
 
-  /** As `Heap.takeAt`; what was freed of late is to be had when it is asked for by its address. */
+  /** As `Heap.takeAt`; what is only kept, or was freed of late, is to be had when it is asked for by its address. */
   private takeAt(offset: number, bytes: number): boolean {
     if (this.heap.takeAt(offset, bytes)) return true;
+    this.releaseKept?.();
     this.endQuarantine(0, 0);
     return this.heap.takeAt(offset, bytes);
   }
@@ -337,6 +340,7 @@ export class DeviceMemory {
     const pages = roundUp(Math.max(size, 1), PAGE);
     let offset = this.heap.take(pages + GUARD, alignment) ?? this.heap.take(pages + PAGE, alignment);
     if (offset === undefined) {
+      this.releaseKept?.();
       this.endQuarantine(0, 0);
       offset = this.heap.take(pages + PAGE, alignment);
     }

@@ -20,9 +20,9 @@ import { DeadlockFinder, type Others } from './deadlock.ts';
 import { DropTable } from './drops.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { FindingLog, type StrictOptions } from './findings.ts';
-import { FreeGroups } from './free-groups.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
+import { Kept } from './kept.ts';
 import type { FlightsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
@@ -30,8 +30,9 @@ import { handsOver, learns } from './polls.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
+import { RunningGroups } from './running-groups.ts';
 import type { Segment } from './segments.ts';
-import { type TrailBlocks, trailVectors, waysBytes } from './trails.ts';
+import type { TrailBlocks } from './trails.ts';
 import { type Executed, KnownPaths, PathHazards } from './wait-states.ts';
 import type { IssuedOperation } from './waits.ts';
 import { ALL_REGISTERS, type Beginning, WaveShadow } from './wave-shadow.ts';
@@ -62,8 +63,10 @@ interface Running {
   readonly deadlocks: DeadlockFinder;
   readonly hazards: PathHazards;
   readonly facts: CodeFacts;
+  readonly kept: Kept;
+  readonly shadows: RunningGroups;
   /** The ways to blocks that have been looked at (trails.ts). */
-  readonly ways: Uint8Array;
+  readonly ways: Uint8Array | undefined;
   readonly drops: DropTable;
   /** What the shadows of all its wavefronts begin with. */
   readonly beginning: Beginning;
@@ -108,9 +111,12 @@ export class StrictChecker implements Monitor {
   private readonly groups = new Map<Workgroup, GroupState>();
   private lastGroup: Workgroup | undefined;
   private lastState: GroupState | undefined;
-  private readonly freeGroups = new FreeGroups();
   /** Vector registers of each file that what has been executed so far can have named, `[vgprs, agprs]`. */
   named: () => readonly [number, number] = () => ALL_REGISTERS;
+  /** The blocks of the compiled code that runs; undefined on the interpreter. */
+  blocks: TrailBlocks | undefined;
+  /** No way to a block has been found on which something is missing. */
+  private areWaysClean = true;
   private instructions = 0;
   private started = 0;
   private finished = 0;
@@ -137,7 +143,8 @@ export class StrictChecker implements Monitor {
     const reporter = new Reporter(this.log, { kernelName, loaded, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
     const global = new GlobalShadow(this.history, memory);
-    const drops = new DropTable(memory);
+    const kept = Kept.of(memory);
+    const drops = new DropTable(kept);
     const regions = {
       target,
       kernarg,
@@ -156,14 +163,14 @@ export class StrictChecker implements Monitor {
     const facts = CodeFacts.of(loaded);
     const hazards = new PathHazards(reporter, target, facts.paths);
     const { base } = loaded.region;
-    const ways = memory.reserve(waysBytes(trailVectors(loaded, launch)), 'strict mode');
+    const ways = this.blocks === undefined ? undefined : kept.takeWays(this.blocks);
     const beginning: Beginning = {
       scalars: initialScalars(descriptor, targetInfo(target).architectedFlatScratch),
       hasDies,
       pages: global.pages.table,
       kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
       drops: drops.storage.byteOffset,
-      ways: ways.byteOffset,
+      ways: ways?.byteOffset ?? 0,
       planAt: (pc) => this.planFor(pc, loaded.at(base + pc).instruction),
     };
     this.running = {
@@ -176,6 +183,8 @@ export class StrictChecker implements Monitor {
       deadlocks,
       hazards,
       facts,
+      kept,
+      shadows: new RunningGroups(memory),
       ways,
       drops,
       beginning,
@@ -206,19 +215,19 @@ export class StrictChecker implements Monitor {
 
   /** A workgroup begins; its waves are in their initial state. */
   startWorkgroup(workgroup: Workgroup, waves: readonly Wave[]): void {
-    const { info, global, deadlocks, beginning } = this.now;
+    const { info, global, deadlocks, beginning, shadows } = this.now;
     const { grid } = info.launch;
     const { id } = workgroup;
     const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
     const scratch = this.scratchOf(waves[0]);
     if (scratch !== undefined) global.resetScratch(scratch);
-    const { lds, waves: shadows } = this.freeGroups.take(info.memory, workgroup.lds.byteLength, waves);
-    for (let n = 0; n < waves.length; n++) (shadows[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning);
+    const { lds, waves: all } = shadows.begin(workgroup.lds.byteLength, waves);
+    for (let n = 0; n < waves.length; n++) (all[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning);
     this.started++;
     this.wavefronts += waves.length;
     const order = this.now.handsOver ? new LdsOrder(workgroup.lds.byteLength, waves.length) : undefined;
-    this.groups.set(workgroup, { number, lds, waves: shadows, scratch, usesAtomics: false, order });
-    deadlocks.startWorkgroup(shadows);
+    this.groups.set(workgroup, { number, lds, waves: all, scratch, usesAtomics: false, order });
+    deadlocks.startWorkgroup(all);
   }
 
   private scratchOf(wave: Wave | undefined): Region | undefined {
@@ -327,6 +336,7 @@ export class StrictChecker implements Monitor {
       const { before, block } = blocks.pathTo(registers.trail, pc);
       isClean = this.now.hazards.follow(w, [...before, ...block], before.length);
       if (isClean) blocks.addClean(way);
+      else this.areWaysClean = false;
     }
     registers.setClean(isClean);
   }
@@ -510,7 +520,7 @@ export class StrictChecker implements Monitor {
     this.finished++;
     this.groups.delete(workgroup);
     this.lastGroup = undefined;
-    this.freeGroups.give(state);
+    this.now.shadows.end(state.lds);
     global.synchronisation.end(number);
     deadlocks.endWorkgroup(waves);
   }
@@ -518,11 +528,11 @@ export class StrictChecker implements Monitor {
   /** The dispatch is over, however it ended. */
   endDispatch(): void {
     if (this.running === undefined) return;
-    this.freeGroups.release(this.running.info.memory);
-    const { info, ways, drops, reporter, global } = this.running;
+    const { kept, shadows, ways, drops, reporter, global } = this.running;
+    shadows.release();
     for (const [pc, lanes] of drops.counted()) reporter.countMore('memory/dropped', pc, lanes);
-    info.memory.release(ways);
-    info.memory.release(drops.storage);
+    if (ways !== undefined) kept.giveWays(this.blocks as TrailBlocks, ways, this.areWaysClean);
+    drops.release();
     global.release();
   }
 

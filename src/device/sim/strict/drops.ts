@@ -1,8 +1,8 @@
 // Lanes that a buffer's num_records drops: the first of an instruction is reported by TypeScript, further ones are only counted. Compiled
 // code counts them in a table of the dispatch, which holds the instructions that have been reported.
-import type { DeviceMemory } from '../state/memory.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Frame } from '../wasm/memory/index.ts';
+import type { Kept } from './kept.ts';
 import { SHADOW_DROP_TABLE, SHADOW_DROPS } from './registers.ts';
 
 /** Entries of the table, by a hash of the place: i32 place in the image with bit 0 set (0: free), i32 lanes counted. */
@@ -14,12 +14,15 @@ const slotOf = (pc: number): number => Math.imul(pc, 0x9e3779b1) >>> SHIFT;
 
 /** The instructions of a dispatch whose dropped lanes compiled code may count. */
 export class DropTable {
-  /** In wasm memory, to be given back. */
+  /** In wasm memory. */
   readonly storage: Uint8Array;
+  private readonly kept: Kept;
   private readonly words: Uint32Array;
+  private isEmpty = true;
 
-  constructor(memory: DeviceMemory) {
-    this.storage = memory.reserve(SLOTS * SLOT_BYTES, 'strict mode');
+  constructor(kept: Kept) {
+    this.kept = kept;
+    this.storage = kept.takeZeros(SLOTS * SLOT_BYTES);
     this.words = new Uint32Array(this.storage.buffer, this.storage.byteOffset, (SLOTS * SLOT_BYTES) / 4);
   }
 
@@ -27,10 +30,17 @@ export class DropTable {
   learn(pc: number): void {
     const at = 2 * slotOf(pc);
     if (this.words[at] === 0) this.words[at] = pc | 1;
+    this.isEmpty = false;
+  }
+
+  /** The dispatch is over. */
+  release(): void {
+    this.kept.giveZeros(this.storage, this.isEmpty);
   }
 
   /** What compiled code has counted, by place in the image. */
   *counted(): IterableIterator<readonly [pc: number, lanes: number]> {
+    if (this.isEmpty) return;
     for (let at = 0; at < this.words.length; at += 2) {
       const lanes = this.words[at + 1] as number;
       if (lanes > 0) yield [(this.words[at] as number) & ~1, lanes];

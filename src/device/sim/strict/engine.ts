@@ -39,7 +39,7 @@ function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): St
     instruments.set(loaded, all);
   }
   const vectors = trailVectors(loaded, launch);
-  const key = `${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${JSON.stringify(descriptorRegisters(launch.descriptor))}`;
+  const key = `${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${Object.values(descriptorRegisters(launch.descriptor)).join()}`;
   let instrument = all.get(key);
   if (instrument === undefined || instrument.blocks.areMany) {
     instrument = new StrictInstrument(checker, loaded, vectors);
@@ -76,6 +76,7 @@ export class StrictEngine implements Engine {
     this.loaded = job.loaded;
     this.slice = this.compiled.slice;
     checker.named = () => this.registers;
+    checker.blocks = this.instrument.blocks;
   }
 
   get registers(): readonly [number, number] {

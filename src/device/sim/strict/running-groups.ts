@@ -1,0 +1,48 @@
+// The shadows of the workgroups of a dispatch: new ones, or those of workgroups that have ended.
+import type { DeviceMemory } from '../state/memory.ts';
+import type { Wave } from '../state/wave.ts';
+import { type GroupShadows, Kept } from './kept.ts';
+import { LdsShadow } from './lds.ts';
+import { WaveShadow } from './wave-shadow.ts';
+
+export class RunningGroups {
+  private readonly memory: DeviceMemory;
+  private readonly kept: Kept;
+  /** Of workgroups that have not ended. */
+  private readonly running = new Map<LdsShadow, GroupShadows>();
+
+  constructor(memory: DeviceMemory) {
+    this.memory = memory;
+    this.kept = Kept.of(memory);
+  }
+
+  /** Those of a workgroup that begins, its LDS untouched; `bytes` of LDS. */
+  begin(bytes: number, waves: readonly Wave[]): GroupShadows {
+    const known = this.kept.takeShadows(bytes, waves.length);
+    if (known !== undefined) {
+      this.running.set(known.lds, known);
+      known.lds.clear();
+      return known;
+    }
+    const lds = new LdsShadow(this.memory, bytes, waves.length);
+    const shadows: WaveShadow[] = [];
+    const made = { lds, waves: shadows };
+    // What a workgroup that cannot begin has taken is given back, too.
+    this.running.set(lds, made);
+    for (const wave of waves) shadows.push(new WaveShadow(wave));
+    return made;
+  }
+
+  /** The workgroup with this shadow of its LDS has ended. */
+  end(lds: LdsShadow): void {
+    this.kept.giveShadows(this.running.get(lds) as GroupShadows);
+    this.running.delete(lds);
+  }
+
+  /** The dispatch is over: workgroups that have not ended do not. */
+  release(): void {
+    for (const one of this.running.values()) this.kept.releaseShadows(one);
+    this.running.clear();
+    this.kept.trimShadows();
+  }
+}
