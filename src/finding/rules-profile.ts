@@ -198,6 +198,12 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Give the kernel trace of the same run (`rocprofv3 --kernel-trace`) or the counters as well.',
   },
+  'profile/no-sizes': {
+    severity: 'note',
+    title: 'Allocations have no sizes in a file: sums of their bytes are without them',
+    source: SOURCES.rocprofv3,
+    advice: 'Nothing has to be done. Versions of rocprofv3 up to ROCm 7.0 write no sizes of scratch memory.',
+  },
   'profile/odd-grid': {
     severity: 'note',
     title: 'Grids are no multiples of their workgroups, as HIP does not launch them: they may be in workgroups',

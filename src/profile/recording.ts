@@ -33,6 +33,9 @@ const OTHER_KERNEL =
 const SAME_NUMBER =
   'Several dispatches of a process have one number: counters of other files are taken for those of the first.';
 
+const REPLAYED =
+  'Kernels were replayed for each group of counters: the runs of a dispatch count once, with the times of the first and the counters of all.';
+
 /** How many numbers a launch configuration has. */
 export const CONFIG_NUMBERS = 11;
 
@@ -66,6 +69,8 @@ export class Recording {
   readonly serialised = new Set<number>();
   /** Folders and names of processes (`processKey`), with a NUL between, of which there is a trace of dispatches. */
   readonly tracedRuns = new Set<string>();
+  /** Folders whose kernels were run several times each, once for each group of counters. */
+  readonly replayed = new Set<string>();
   /** Launch configurations: three sizes of the workgroup, three of the grid, LDS, scratch, VGPRs, AGPRs, SGPRs. */
   readonly configs = new NumbersTable(CONFIG_NUMBERS);
   readonly dispatches = new DispatchTable();
@@ -217,15 +222,22 @@ export class Recording {
   }
 
   /**
-   * Adds a value of a counter to a dispatch, and reports one that is left out. `instances` as in `CounterStore.add`. Returns whether the
-   * value is used.
+   * Adds a value of a counter to a dispatch, and reports one that is left out. `instances` as in `CounterStore.add`; `pass` names the replay of
+   * the dispatch where one file has several. Returns whether the value is used.
    */
-  addCounter(name: string, row: number, value: number, file: string, instances: 'instances' | 'sums'): boolean {
+  addCounter(
+    name: string,
+    row: number,
+    value: number,
+    file: string,
+    instances: 'instances' | 'sums',
+    pass = '',
+  ): boolean {
     if (!Number.isInteger(value) && isHardwareCount(name)) {
       const what = `Some counters, as ${name} with ${value}, have fractions, and the hardware counts whole things`;
       this.reportAlike('profile/fractional-counter', file, `${what}: they may be means, or of other units.`);
     }
-    const added = this.counters.add(name, row, value, file, instances);
+    const added = this.counters.add(name, row, value, file + pass, instances);
     if (added === 'conflict') {
       this.report(
         'profile/counter-conflict',
@@ -275,9 +287,10 @@ export class Recording {
 
   /**
    * Process ids differ between counter passes; within a folder they are numbered in order of appearance. An empty id is of a file that does
-   * not tell; the first process that does is the same one. Folders of ranks are of processes of their own.
+   * not tell; the first process that does is the same one, unless it `isOther`: a further one of that file. Folders of ranks are of processes of
+   * their own.
    */
-  processOrdinal(folder: string, pid: string): number {
+  processOrdinal(folder: string, pid: string, isOther = false): number {
     const joined = this.joined.get(`${folder}\0${pid}`);
     if (joined !== undefined) return this.processOrdinal(folder, joined);
     const key = `${folder}\0${pid}`;
@@ -290,7 +303,7 @@ export class Recording {
     const before = this.processesOf.get(folder) ?? 0;
     const count = first + before * (rank === undefined ? 1 : MAX_RANKS);
     if (pid === '') this.unnamedProcess.set(folder, count);
-    else if (unnamed !== undefined) {
+    else if (unnamed !== undefined && !isOther) {
       this.unnamedProcess.delete(folder);
       this.ordinals[id] = unnamed;
       return unnamed;
@@ -384,11 +397,21 @@ export class Recording {
     return before;
   }
 
+  /** The row of a dispatch of the number that was traced. */
+  findTraced(domain: number, process: number, dispatchId: number): number | undefined {
+    return dispatchId < 0 ? undefined : this.tracedRows.get(`${domain},${process}`)?.find(dispatchId);
+  }
+
   /** Whether a dispatch of the number was traced at another time. */
   isTracedOtherwise(domain: number, process: number, dispatchId: number, start: number, end: number): boolean {
     const d = this.dispatches;
-    const before = dispatchId < 0 ? undefined : this.tracedRows.get(`${domain},${process}`)?.find(dispatchId);
+    const before = this.findTraced(domain, process, dispatchId);
     return before !== undefined && (d.start.get(before) !== start || d.end.get(before) !== end);
+  }
+
+  /** Reports that a file has several runs of its dispatches. */
+  reportReplays(file: string): void {
+    this.report('profile/joined-passes', file, REPLAYED);
   }
 
   /** Reports something that was described before. */

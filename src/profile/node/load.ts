@@ -9,7 +9,7 @@ import { readNativeCounters } from '../readers/compute-native.ts';
 import { readCsvHeader } from '../readers/csv.ts';
 import { readRocpd } from '../readers/rocpd.ts';
 import { readLong, readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-compute.ts';
-import { type CsvKind, csvKind, readAgentInfo, readRocprofCsv } from '../readers/rocprofv3-csv.ts';
+import { type CsvKind, csvKind, REPLAY, readAgentInfo, readRocprofCsv } from '../readers/rocprofv3-csv.ts';
 import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
 import { reportEmpty } from '../readers/row-problems.ts';
 import { Recording, Timing } from '../recording.ts';
@@ -118,6 +118,10 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   byFormat.sort((a, b) => rank(a.format) - rank(b.format) || wideRank(a.file.path) - wideRank(b.file.path));
   placeRuns(byFormat, recording);
   joinPasses(byFormat, recording);
+  for (const { file, format } of byFormat) {
+    const isReplayed = format === 'csv:counter-collection' && file.open((source) => readCsvHeader(source).has(REPLAY));
+    if (isReplayed) recording.replayed.add(dirName(file.path));
+  }
   const hasTraces = new Set(
     byFormat.filter((entry) => entry.format === 'csv:kernel-trace').map((entry) => dirName(entry.file.path)),
   );
@@ -200,9 +204,14 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
         break;
       case 'csv:compute-dispatch-info':
         break;
+      case 'csv:streamed-counters':
+        used = false;
+        recording.report('profile/other-format', file.path, STREAMED);
+        break;
       case 'csv:stats':
-        // Sums of a trace that is here as well would count twice.
+        // Sums of a trace that is here as well would count twice, as those of all calls of a domain beside those of each.
         used = hasTraces.size === 0 && !byFormat.some((e) => e.format === 'csv:api-trace');
+        used &&= !isOfDomains(file) || !byFormat.some((e) => e.format === format && !isOfDomains(e.file));
         if (used) table((source) => readRocprofCsv(source, 'stats', recording));
         break;
       default:
@@ -268,6 +277,12 @@ function reportOpenEnd(source: ByteSource, recording: Recording): void {
     'The last row has no line end, so the file may be cut: the row may lack digits, and rows after it may be missing. What is there is used.',
   );
 }
+
+const STREAMED =
+  'The file has samples of counters over time (SPM), which are not read: they are no values of dispatches. It is left out.';
+
+/** Whether a table of sums has those of domains (`KERNEL_DISPATCH`, `HIP_API`), and not of functions. */
+const isOfDomains = (file: DiskFile): boolean => /domain_stats\.csv/.test(baseName(file.path));
 
 /** Whether a wide table tells when its dispatches ran. */
 function hasTimes(file: DiskFile): boolean {

@@ -65,6 +65,6 @@ export class FileProcesses {
 
   private ordinal(n: number, id: number): number {
     const key = processKey(this.file, this.pids.get(id));
-    return this.r.processOrdinal(dirName(this.file), n === 0 ? key : `${key} process ${n}`);
+    return this.r.processOrdinal(dirName(this.file), n === 0 ? key : `${key} process ${n}`, n > 0);
   }
 }

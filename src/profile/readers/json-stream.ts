@@ -170,7 +170,7 @@ class JsonReader {
     }
     const count = first + values.length;
     const final = values.at(-1);
-    if (this.bytes[this.at] !== COMMA || typeof final !== 'object' || final === null) return count;
+    if (this.bytes[this.at] !== COMMA || typeof final !== 'object' || final === null || this.isMended) return count;
     return count + this.alike(this.bytes.subarray(last - this.base, to - this.base), index, count);
   }
 
@@ -284,16 +284,31 @@ class JsonReader {
   private parse(from: number, to: number): Json[] {
     const text = this.decoder.decode(this.bytes.subarray(from - this.base, to - this.base));
     try {
-      if (this.long.length === 0) return JSON.parse(`[${text}]`) as Json[];
+      if (this.long.length === 0) return this.parsed(text);
       // A control character that no string of the text has marks the strings that stand for integers.
       const mark = [1, 2, 3, 4, 5, 6, 7].find((code) => !text.includes(`\\u000${code}`)) ?? 8;
-      const values = JSON.parse(`[${this.withExact(from, to, mark)}]`) as Json[];
+      const values = this.parsed(this.withExact(from, to, mark));
       return values.map((value) => revived(value, mark));
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       throw this.firstBad(from, to) ?? this.bad(error.message, from);
     }
   }
+
+  /** The values of a text. rocprofv3 writes a number that is none as `NaN`, which JSON does not have: it is null here. */
+  private parsed(text: string): Json[] {
+    this.isMended = false;
+    try {
+      return JSON.parse(`[${text}]`) as Json[];
+    } catch (error) {
+      const mended = withoutBare(text);
+      if (mended === text) throw error;
+      this.isMended = true;
+      return JSON.parse(`[${mended}]`) as Json[];
+    }
+  }
+  /** Whether what was parsed last had such numbers. */
+  private isMended = false;
 
   /** What is wrong with the first damaged value between two places. */
   private firstBad(from: number, to: number): WavesmithError | undefined {
@@ -304,7 +319,7 @@ class JsonReader {
       if (first === OPEN_LIST || first === OPEN_OBJECT) this.skipContainer(0);
       else this.skipScalar();
       try {
-        JSON.parse(this.decoder.decode(this.bytes.subarray(start, this.at)));
+        JSON.parse(withoutBare(this.decoder.decode(this.bytes.subarray(start, this.at))));
       } catch (error) {
         return this.bad((error as Error).message, this.base + start);
       }
@@ -393,6 +408,13 @@ class JsonReader {
       hint: 'The file is truncated or damaged; get a fresh copy.',
     });
   }
+}
+
+/** A text with null for each `NaN` and `Infinity` outside its strings. */
+function withoutBare(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:nan|inf(?:inity)?)\b/gi, (found) =>
+    found[0] === '"' ? found : 'null',
+  );
 }
 
 /** A value with the integers that stand in strings: bigint where a double does not hold them. */

@@ -129,6 +129,8 @@ const MANY_SYMBOLS = 10_000;
 
 /** Columns of a dispatch of its own, and those that it shares with others, also of other kernels. */
 const OWN = ['event_id', 'dispatch_id', 'start', '"end"', 'kernel_id'];
+/** Which run of a dispatch it is, where kernels are run once for each group of counters (schema 3.0.2). */
+const REPLAY = 'replay_pass';
 const SHARED = [
   ...['nid', 'pid', 'agent_id', 'queue_id', 'stream_id', 'private_segment_size', 'group_segment_size'],
   ...['workgroup_size_x', 'workgroup_size_y', 'workgroup_size_z', 'grid_size_x', 'grid_size_y', 'grid_size_z'],
@@ -167,6 +169,8 @@ class Reader {
   private readonly lacking = new Set<string>();
   /** Events of dispatches that no other pass has. */
   private readonly unpaired = new RowsById();
+  /** Of the events of replays of dispatches, which run of the dispatch it was. */
+  private readonly replays = new Map<number, number>();
   /** Kernels by their numbers, and which of `resources` they have. */
   private readonly symbols = new Map<number, { readonly kernel: number; readonly resources: number }>();
   /** The first is of kernels that the file does not have. */
@@ -413,7 +417,9 @@ class Reader {
     const firstRow = d.length;
     const numberOf = this.r.passNumbers.ofFile(this.file);
     if (!this.has('kernel_dispatch')) return byEvent;
-    const [own, shared] = [this.columns('kernel_dispatch', OWN), this.columns('kernel_dispatch', SHARED)];
+    const hasReplays = this.columnsOf('kernel_dispatch').has(REPLAY);
+    const own = this.columns('kernel_dispatch', [...OWN, ...(hasReplays ? [REPLAY] : [])]);
+    const shared = this.columns('kernel_dispatch', SHARED);
     for (const row of this.db.keyed(`rocpd_kernel_dispatch${this.suffix}`, own, shared)) {
       let launching = launches.get(row.key);
       if (launching === undefined) {
@@ -433,9 +439,17 @@ class Reader {
         this.unpaired.add(num(row.own[0]), 0);
         continue;
       }
+      const event = num(row.own[0]);
+      const replay = hasReplays ? num(row.own[OWN.length]) : 0;
+      const replayed = replay > 0 ? this.r.findTraced(domain, process, dispatchId) : undefined;
+      if (replayed !== undefined && replayed >= firstRow) {
+        this.r.reportReplays(this.file);
+        byEvent.add(event, replayed);
+        this.replays.set(event, replay);
+        continue;
+      }
       const one = { domain, process, dispatchId, kernel, start, end, state };
       const before = this.r.tracedBefore(one, firstRow, this.file);
-      const event = num(row.own[0]);
       if (before !== undefined) {
         if (before >= 0 && this.r.isOnGpuOf(before, this.r.agentKeys.get(launching.agent), this.file))
           byEvent.add(event, before);
@@ -472,7 +486,9 @@ class Reader {
         orphans++;
         continue;
       }
-      this.r.addCounter(name, row, value, this.file + this.suffix, 'instances');
+      const replay = this.replays.get(num(event));
+      const pass = replay === undefined ? '' : ` pass ${replay}`;
+      this.r.addCounter(name, row, value, this.file + this.suffix, 'instances', pass);
     }
     this.r.reportUnevenInstances(this.file, firstRow);
     if (orphans > 0) {
@@ -523,8 +539,9 @@ class Reader {
     const there = this.has('event') ? this.columnsOf('event') : new Set();
     const ofEvent = (column: string): string =>
       there.has(column) ? `(SELECT ${column} FROM "rocpd_event${this.suffix}" AS e WHERE e.id = event_id)` : 'NULL';
-    for (const [nid, pid, tid, nameId, event, begin, finish, kind, correlation] of this.db.rows(
-      `SELECT ${columns.join(', ')}, ${ofEvent('category_id')} AS category, ${ofEvent('stack_id')} AS stack FROM "rocpd_region${this.suffix}" ORDER BY rowid`,
+    const hasMarkers = [...this.strings.values()].some((name) => name.startsWith('MARKER_'));
+    for (const [nid, pid, tid, nameId, event, begin, finish, kind, correlation, data] of this.db.rows(
+      `SELECT ${columns.join(', ')}, ${ofEvent('category_id')} AS category, ${ofEvent('stack_id')} AS stack, ${hasMarkers ? ofEvent('extdata') : 'NULL'} AS data FROM "rocpd_region${this.suffix}" ORDER BY rowid`,
     )) {
       const domain = this.domainOf(nid);
       const process = this.processOf(pid, TABLE);
@@ -533,7 +550,9 @@ class Reader {
       const time = this.r.clock.interval(begin, finish);
       if (time.state !== Timing.EQUAL) reportTiming(this.r, this.file, time.state, 'API calls');
       const kindName = event === null ? undefined : this.referred(this.strings, kind, 'event', 'string');
-      const name = this.referred(this.strings, nameId, TABLE, 'string') || `string ${num(nameId)}`;
+      const marker = kindName?.startsWith('MARKER_') ? parseObject(text(data))?.get('message') : undefined;
+      const called = this.referred(this.strings, nameId, TABLE, 'string') || `string ${num(nameId)}`;
+      const name = typeof marker === 'string' && marker !== '' ? marker : called;
       const call = { ...time, clock: domain, process, thread: whole(tid), correlation: whole(correlation) };
       addCall(this.r, kindName || 'region', name, call);
     }

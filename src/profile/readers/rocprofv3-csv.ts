@@ -10,7 +10,15 @@ import { type CellsHandler, type Header, type RowHandler, readCsv, readCsvRows }
 import { CellIds, END, type Row } from './csv-row.ts';
 import { FileProcesses, processKey } from './file-process.ts';
 import { pcSampling } from './pc-samples.ts';
-import { badRow, counterCell, reportEmpty, reportNoSize, reportTiming, textProblems } from './row-problems.ts';
+import {
+  badRow,
+  counterCell,
+  reportEmpty,
+  reportNoSize,
+  reportNoSizes,
+  reportTiming,
+  textProblems,
+} from './row-problems.ts';
 import { count, counterName, isEmptyCell, number } from './values.ts';
 
 /** The kinds of CSV that are told apart by their columns. */
@@ -24,6 +32,7 @@ export type CsvKind =
   | 'memory-allocation'
   | 'scratch-memory'
   | 'pc-sampling'
+  | 'streamed-counters'
   | 'att-stats'
   | 'compute-wide'
   | 'compute-long'
@@ -35,6 +44,8 @@ export type CsvKind =
 /** What a CSV file is, judged by its columns only; undefined when it is none of the known kinds. */
 export function csvKind(header: Header): CsvKind | undefined {
   if (header.has('Counter_Name', 'Counter_Value')) {
+    // Samples of counters (SPM), which are many of a dispatch.
+    if (header.has('Timestamp') && !header.has('Start_Timestamp')) return 'streamed-counters';
     if (!header.has('GPU_ID', 'LDS_Per_Workgroup')) return 'counter-collection';
     return header.has('Kernel_Name') ? 'compute-long' : 'compute-native';
   }
@@ -165,6 +176,7 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
   // Among the operations of rocprof 2 are copies.
   const copies = h.at('Operation') < 0 ? undefined : memoryCopy(h, file, r);
   const isDispatch = ofKind(h, file, r, /KERNEL_DISPATCH$/i);
+  const isReplayed = r.replayed.has(folder);
   return (row) => {
     if (row.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     if (!isDispatch(row)) return;
@@ -188,6 +200,9 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
     }
     for (let i = 0; i < SIZES; i++) if (numbers[i] === 0 || numbers[i] > MOST_ITEMS) reportSize(r, file, numbers[i]);
     const launch = { process, kernel, agent, queue, stream, config: r.configs.id(numbers) };
+    const replayed = isReplayed ? r.findTraced(domain, process, dispatchId) : undefined;
+    if (replayed !== undefined && replayed >= firstRow && d.kernel.get(replayed) === kernel)
+      return r.reportReplays(file);
     if (dispatchId < 0 && at.dispatch >= 0) {
       r.report(
         'profile/bad-record',
@@ -233,6 +248,9 @@ function queueIds(r: Recording): (agent: number, row: Row, column: number) => nu
   };
 }
 
+/** Where kernels are replayed: which run of a dispatch counted. */
+export const REPLAY = 'Replay_Pass';
+
 const NOT_TRACED =
   'Dispatches with counters are not in the trace of their process; they are counted, with times of the run with counters.';
 
@@ -261,6 +279,7 @@ function counterCollection(
     sgpr: h.at('SGPR_Count'),
     counter: h.at('Counter_Name'),
     value: h.at('Counter_Value'),
+    replay: h.at(REPLAY),
   };
   const folder = dirName(file);
   const machine = r.machines.ofFolder(folder);
@@ -310,9 +329,10 @@ function counterCollection(
     r.indexAll();
     const kernel = row.id(kernels, at.name);
     const pid = row.id(pids, at.pid);
+    const pass = at.replay < 0 ? '' : ` pass ${row.text(at.replay)}`;
     const isCounted = (one: number) => {
       const found = r.findDispatch(domain, one, dispatchId, kernel);
-      return found !== undefined && r.counters.isOfFile(counter, found, file);
+      return found !== undefined && r.counters.isOfFile(counter, found, file + pass);
     };
     // Passes of one process that were joined have headers between them, too.
     const process = processes.of(pid, 0) ?? processes.choose(pid, isCounted);
@@ -355,7 +375,7 @@ function counterCollection(
     }
     // rocprofv3 has added up the instances, but for files that list them. What it derives (small letters) is no count.
     const isInstance = listed && !/[a-z]/.test(counter.replace(/_sum$/, ''));
-    if (value !== undefined) r.addCounter(counter, known, value, file, isInstance ? 'instances' : 'sums');
+    if (value !== undefined) r.addCounter(counter, known, value, file, isInstance ? 'instances' : 'sums', pass);
   };
 }
 
@@ -375,7 +395,7 @@ function listsInstances(source: ByteSource): boolean {
   const head = { path: source.path, size: whole.length, read: (at: number, n: number) => whole.subarray(at, at + n) };
   let found = false;
   readCsv(head, (h) => {
-    const at = ['Process_Id', 'Agent_Id', 'Dispatch_Id', 'Counter_Name'].map((name) => h.at(name));
+    const at = ['Process_Id', 'Agent_Id', 'Dispatch_Id', REPLAY, 'Counter_Name'].map((name) => h.at(name));
     const valueAt = h.at('Counter_Value');
     const dimensions = h.names.flatMap((name, index) => (DIMENSION.test(name) ? [index] : []));
     let [before, value, place] = ['', '', ''];
@@ -476,6 +496,7 @@ function memoryAllocation(h: Header, file: string, r: Recording): CellsHandler {
   return (cells) => {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     if (!isOfKinds(cells[kind], /(?:MEMORY_ALLOCATION|SCRATCH_MEMORY)$/i)) return otherKind(r, file, cells[kind]);
+    if (isEmptyCell(cells[size])) reportNoSizes(r, file);
     const key = cells[operation];
     const sum = r.allocations.get(key) ?? { count: 0, bytes: 0 };
     sum.count++;

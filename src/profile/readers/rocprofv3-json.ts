@@ -9,7 +9,7 @@ import { addCall } from './api-calls.ts';
 import { processKey } from './file-process.ts';
 import { type Json, streamJson } from './json-stream.ts';
 import { addSample } from './pc-samples.ts';
-import { reportTiming } from './row-problems.ts';
+import { reportNoSizes, reportTiming } from './row-problems.ts';
 import { counterName, isCount, whole } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';
@@ -50,6 +50,7 @@ interface Members {
   readonly z?: Json;
   readonly internal?: Json;
   readonly kind?: Json;
+  readonly operation?: Json;
   readonly thread_id?: Json;
   readonly start_timestamp?: Json;
   readonly end_timestamp?: Json;
@@ -121,6 +122,23 @@ export function readRocprofJson(source: ByteSource, recording: Recording): void 
   reader.finish();
 }
 
+/** The kinds whose records each list has. */
+const KINDS: Readonly<Record<string, RegExp>> = {
+  kernel_dispatch: /^KERNEL_DISPATCH/,
+  memory_copy: /^MEMORY_COPY/,
+  memory_allocation: /^MEMORY_ALLOCATION/,
+  scratch_memory: /^SCRATCH_MEMORY/,
+  hip_api: /^HIP_/,
+  hsa_api: /^HSA_/,
+  marker_api: /^MARKER_/,
+  rccl_api: /^RCCL_/,
+  rocdecode_api: /^ROCDECODE_/,
+  rocjpeg_api: /^ROCJPEG_/,
+};
+
+/** Functions whose calls carry a text of the program: they are called by it, as rocprofv3 calls them in its tables. */
+const WITH_TEXT = /^roctx(?:Mark|RangePush|RangeStart)A?$/;
+
 class Reader {
   private readonly file: string;
   private readonly r: Recording;
@@ -132,6 +150,8 @@ class Reader {
   private host: string | undefined;
   private placed: number | undefined;
   private placedDomain = 0;
+  /** The texts of markers by the numbers of their calls. */
+  private readonly markerTexts = new Map<number, string>();
   private instructions: readonly Json[] = [];
   private comments: readonly Json[] = [];
   private readonly made: NamedLaunch = {
@@ -290,6 +310,9 @@ class Reader {
     list(member(value, 'buffer_records')).forEach((entry, index) => {
       this.operations.set(index, { kind: str(member(entry, 'kind')), names: list(member(entry, 'operations')) });
     });
+    this.markerTexts.clear();
+    for (const entry of list(member(value, 'marker_api')))
+      this.markerTexts.set(num(member(entry, 'key')), str(member(entry, 'value')));
     this.instructions = list(member(value, 'pc_sample_instructions'));
     this.comments = list(member(value, 'pc_sample_comments'));
   }
@@ -424,6 +447,7 @@ class Reader {
       if (!this.r.isOnGpuOf(found, this.r.agentKeys.get(agent), this.file)) return;
     }
     const row = found ?? this.dispatch(info, data);
+    const pass = this.passOf(row);
     for (const record of list(member(value, 'records'))) {
       const name = this.counters.get(handle(member(record, 'counter_id')));
       const value = member(record, 'value');
@@ -437,12 +461,25 @@ class Reader {
           this.file,
           `Counter ${name} has values that no counter can have; those dispatches have no value of it.`,
         );
-      } else this.r.addCounter(name, row, amount, this.file, 'instances');
+      } else this.r.addCounter(name, row, amount, this.file, 'instances', pass);
     }
   }
 
+  /** The name of the run of a dispatch that a record of counters is of: all instances of one run are in one record. */
+  private passOf(row: number): string {
+    if (row >= this.counted.length) {
+      const bigger = new Uint16Array(2 * row + 64);
+      bigger.set(this.counted);
+      this.counted = bigger;
+    }
+    const before = this.counted[row]++;
+    return before === 0 ? '' : ` pass ${before}`;
+  }
+  /** How many records of counters each dispatch had so far. */
+  private counted = new Uint16Array(0);
+
   private bufferRecord(kind: string, value: Json): void {
-    if (this.isCopy) return;
+    if (this.isCopy || !this.isOfList(kind, membersOf(value).kind)) return;
     if (kind === 'kernel_dispatch') {
       const info = membersOf(value).dispatch_info;
       if (info === undefined) {
@@ -465,8 +502,8 @@ class Reader {
       const sum = this.r.allocations.get(key) ?? { count: 0, bytes: 0 };
       sum.count++;
       const bytes = whole(member(value, 'allocation_size'));
-      if (bytes < 0 && member(value, 'allocation_size') !== undefined)
-        this.bad('The size of an allocation is no whole number from 0 on');
+      if (member(value, 'allocation_size') === undefined) reportNoSizes(this.r, this.file);
+      else if (bytes < 0) this.bad('The size of an allocation is no whole number from 0 on');
       sum.bytes += Math.max(0, bytes);
       this.r.allocations.set(key, sum);
     } else if (kind === 'pc_sample_host_trap' || kind === 'pc_sample_stochastic') this.sample(kind, value);
@@ -476,7 +513,7 @@ class Reader {
       const time = this.r.clock.interval(start_timestamp, end_timestamp);
       if (time.state !== Timing.EQUAL) reportTiming(this.r, this.file, time.state, 'API calls');
       const domain = this.operations.get(num(member(value, 'kind')))?.kind ?? kind;
-      addCall(this.r, domain, this.operation(value), {
+      addCall(this.r, domain, this.markerText(domain, value) ?? this.operation(value), {
         ...time,
         clock: this.domain,
         process: this.process,
@@ -486,6 +523,23 @@ class Reader {
     } else if (membersOf(value).dispatch_info !== undefined) {
       this.bad(`Records of the kind ${kind.slice(0, 40)}, which is not known, are of dispatches`);
     }
+  }
+
+  /** Whether a record is of a kind that its list has; one of another kind is reported. The file may not tell what its kinds are. */
+  private isOfList(list: string, kind: Json): boolean {
+    const name = this.operations.get(num(kind))?.kind ?? '';
+    const isOf = name === '' || KINDS[list]?.test(name) !== false;
+    if (!isOf) this.bad(`Records of the kind ${name.slice(0, 40)} are in the list ${list}, whose kind it is not`);
+    return isOf;
+  }
+
+  /** What a program calls a marker; undefined for other calls, and for those of functions without a text. */
+  private markerText(domain: string, value: Json): string | undefined {
+    if (!domain.startsWith('MARKER_CORE')) return undefined;
+    const { kind, operation, correlation_id } = membersOf(value);
+    const name = str(this.operations.get(num(kind))?.names[num(operation)]);
+    const hasText = domain === 'MARKER_CORE_RANGE_API' ? name !== 'roctxGetThreadId' : WITH_TEXT.test(name);
+    return hasText ? this.markerTexts.get(num(membersOf(correlation_id).internal)) : undefined;
   }
 
   private operation(value: Json): string {

@@ -60,3 +60,8 @@ export function reportNoSize(r: Recording, file: string, column: string, text: s
     `Cells of ${column} are no whole numbers from 0 on; what needs them is unknown.`,
   );
 }
+
+/** Reports allocations whose sizes a file does not tell. */
+export function reportNoSizes(r: Recording, file: string): void {
+  r.report('profile/no-sizes', file, 'Allocations have no sizes here; they are counted, and their bytes are not.');
+}
