@@ -56,7 +56,8 @@ export {
   unknown,
 } from './measure.ts';
 export { findFiles } from './node/files.ts';
-export { detectFormat, type Loaded, type LoadOptions, loadProfile } from './node/load.ts';
+export { detectFormat } from './node/formats.ts';
+export { type Loaded, type LoadOptions, loadProfile } from './node/load.ts';
 export { driveRocprofv3, profileCommands, shellLine } from './node/rocprofv3.ts';
 export { recordSimulated, type SimulatedProgram, simulatedTrace } from './readers/simulated.ts';
 export { Recording, TIMING_REASONS, Timing } from './recording.ts';

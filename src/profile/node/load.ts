@@ -1,70 +1,30 @@
 // Room `profile/node`: the files of a profile on disk: finding and recognising them, SQLite, and driving rocprofv3.
-// Begin with this file, which recognises every file by its content and calls its reader.
+// Begin with this file, which calls the reader of each file; formats.ts recognises them by their content.
 //
 // Loads whatever profile data lies under the given paths: every file is recognised by its content, folders by what they hold.
 import { WavesmithError } from '../../base/index.ts';
 import { isAnalysisDatabase, readAnalysisDatabase } from '../readers/analysis-db.ts';
-import { isAttCode, readAttFolder, readAttStats } from '../readers/att.ts';
+import { readAttFolder, readAttStats } from '../readers/att.ts';
 import { readNativeCounters } from '../readers/compute-native.ts';
 import { readCsvHeader } from '../readers/csv.ts';
 import { readRocpd } from '../readers/rocpd.ts';
 import { readLong, readMeasuredRoofline, readSysinfo, readWide } from '../readers/rocprof-compute.ts';
-import { type CsvKind, csvKind, REPLAY, readAgentInfo, readRocprofCsv } from '../readers/rocprofv3-csv.ts';
-import { isRocprofJson, readRocprofJson } from '../readers/rocprofv3-json.ts';
+import { type CsvKind, REPLAY, readAgentInfo, readRocprofCsv } from '../readers/rocprofv3-csv.ts';
+import { readRocprofJson } from '../readers/rocprofv3-json.ts';
 import { reportEmpty } from '../readers/row-problems.ts';
 import { Recording, Timing } from '../recording.ts';
-import { type ByteSource, baseName, CHUNK, dirName, readWhole } from '../source.ts';
+import { type ByteSource, baseName, dirName, readWhole } from '../source.ts';
 import { LoadedCode } from '../sqtt/code.ts';
 import { contradictions } from '../sqtt/contradictions.ts';
-import { isSqtt } from '../sqtt/tokens.ts';
 import { readSqtt, type SqttResult } from '../sqtt/trace.ts';
-import { wideEncoding } from './encoding.ts';
 import { type DiskFile, findFiles } from './files.ts';
+import { formatsOf } from './formats.ts';
+import { leaveOutCopies, OTHER_OUTPUT, reportOtherFormats, reportUnknown } from './left-out.ts';
 import { pairPasses } from './pair-passes.ts';
 import { joinPasses } from './passes.ts';
 import { placeRuns, tellsRun } from './runs.ts';
-import { withCommas } from './semicolons.ts';
-import { isSqlite, withDatabase } from './sqlite.ts';
+import { withDatabase } from './sqlite.ts';
 import { logProblem } from './wal.ts';
-
-/** What a file is. */
-export type FileFormat =
-  | `csv:${CsvKind}`
-  | 'rocprofv3-json'
-  | 'rocpd'
-  | 'analysis-db'
-  | 'att-code'
-  | 'att-part'
-  | 'sqtt'
-  | 'code-object';
-
-/** Recognises a file by its first bytes (and, for parts of a trace folder, its company). */
-export function detectFormat(file: DiskFile): FileFormat | undefined {
-  return file.open((source) => {
-    const start = source.read(0, 4096).slice();
-    if (isSqlite(start)) return 'rocpd';
-    if (start.length > 4 && start[0] === 0x7f && start[1] === 0x45 && start[2] === 0x4c && start[3] === 0x46) {
-      return 'code-object';
-    }
-    const first = start.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
-    const text = new TextDecoder().decode(start);
-    if (first === 0x7b) {
-      if (isRocprofJson(text)) return 'rocprofv3-json';
-      const isNamed = baseName(file.path) === 'code.json' && /^\s*\{\s*"(?:code|header|version)"\s*:/.test(text);
-      if (isAttCode(text) || isNamed) return 'att-code';
-      return 'att-part';
-    }
-    if (isSqtt(start) && start.some((byte) => byte === 0 || byte > 0x7e)) return 'sqtt';
-    if (start.includes(0) || !text.includes(',')) return undefined;
-    try {
-      const kind = csvKind(readCsvHeader(source));
-      return kind === undefined ? undefined : (`csv:${kind}` as const);
-    } catch (error) {
-      if (error instanceof WavesmithError) return undefined;
-      throw error;
-    }
-  });
-}
 
 export interface LoadOptions {
   /** Load address of the code object given with raw traces. */
@@ -96,9 +56,7 @@ const LAST = 'csv:compute-native';
 export function loadProfile(paths: readonly string[], options: LoadOptions = {}): Loaded {
   const files = findFiles(paths);
   const recording = new Recording(options.between);
-  const byFormat = files
-    .map((found) => plainTable({ file: found, format: formatOf(found, recording) }, recording))
-    .filter((entry): entry is { file: DiskFile; format: FileFormat } => entry.format !== undefined);
+  const byFormat = formatsOf(files, recording);
   const rank = (format: string) => {
     if (format === LAST) return ORDER.length + 1;
     const at = ORDER.indexOf(format);
@@ -238,22 +196,6 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
   return { recording, sqtt };
 }
 
-type Formatted = { readonly file: DiskFile; readonly format: FileFormat | undefined };
-
-/** A file of no known format as the table with commas that it stands for, where it has semicolons. */
-function plainTable(entry: Formatted, recording: Recording): Formatted {
-  const { file, format } = entry;
-  const isTable = format === undefined && file.size > 0 && /\.csv(?:\.gz)?$/i.test(file.path);
-  if (!isTable || recording.findings.some(({ place }) => place.file === file.path)) return entry;
-  const found = withCommas(file);
-  if (found?.kind === 'table') {
-    recording.report('profile/semicolons', file.path, found.message);
-    return { file: found.file, format: detectFormat(found.file) };
-  }
-  if (found !== undefined) recording.report('profile/damaged-file', file.path, `${found.message} It is left out.`);
-  return entry;
-}
-
 /** Reports a database whose last changes are not to be read. */
 function reportLog(file: DiskFile, recording: Recording): void {
   const problem = logProblem(file.realPath);
@@ -287,144 +229,6 @@ const isOfDomains = (file: DiskFile): boolean => /domain_stats\.csv/.test(baseNa
 /** Whether a wide table tells when its dispatches ran. */
 function hasTimes(file: DiskFile): boolean {
   return file.open((source) => readCsvHeader(source).at('Start_Timestamp', 'BeginNs') >= 0);
-}
-
-/** Names that profilers give to their tables. */
-const TABLE =
-  /(?:^|_)(?:kernel_trace|counter_collection|memory_copy_trace|memory_allocation_trace|[a-z]+_api_trace|agent_info|pmc_perf.*|timestamps|sysinfo|roofline|SQC?_[A-Z_]+)\.csv$/;
-
-/** Names that rocprofv3 gives to its JSON files and databases. */
-const OTHER_OUTPUT = /(?:^|_)results\.(?:json|db)$/;
-
-/** Whether a file is what Git keeps in the place of a large one. */
-function isPointer(file: DiskFile): boolean {
-  if (file.size > 1024) return false;
-  return file.open((source) => new TextDecoder().decode(source.read(0, 64))).startsWith('version https://git-lfs');
-}
-
-/** Tables and folders packed by what is not read here. */
-const PACKED = /(?:\.(?:csv|json|db|att)\.(?:zip|zst|xz|bz2|lz4|7z)|\.(?:zip|7z|tar|tgz|tar\.(?:gz|xz|zst|bz2)))$/i;
-
-/** Outputs of profilers that are not read: Perfetto traces, OTF2, the Chrome trace of rocprof 1. */
-const OTHER_FORMAT = /\.(?:pftrace|proto|otf2)$/i;
-
-function isOtherFormat(file: DiskFile): boolean {
-  if (!/\.json$/i.test(file.path)) return OTHER_FORMAT.test(file.path);
-  const text = file.open((source) => new TextDecoder().decode(source.read(0, 4096)));
-  return /^\s*(?:\[|\{)\s*"traceEvents"\s*:/.test(text);
-}
-
-/** Reports files of formats that are not read, where nothing else of their folder is. */
-function reportOtherFormats(
-  files: readonly DiskFile[],
-  entries: readonly { readonly file: DiskFile; readonly format: FileFormat }[],
-  recording: Recording,
-): void {
-  const read = new Set(entries.filter(({ format }) => format !== 'att-part').map(({ file }) => dirName(file.path)));
-  for (const file of files) {
-    if (file.size === 0 || read.has(dirName(file.path)) || !isOtherFormat(file)) continue;
-    recording.report('profile/other-format', file.path, 'The file has a format that is not read. It is left out.');
-  }
-}
-
-/** Reports tables that have lost their columns: nothing of a run may be missing without a word. */
-function reportUnknown(files: readonly DiskFile[], known: ReadonlySet<DiskFile>, recording: Recording): void {
-  for (const file of files) {
-    if (known.has(file) || file.size === 0) continue;
-    if (PACKED.test(file.path)) {
-      const how = 'Of packed files only gzip (.csv.gz) is read: unpack it.';
-      recording.report('profile/damaged-file', file.path, `The file is left out. ${how}`);
-      continue;
-    }
-    if (recording.findings.some(({ place }) => place.file === file.path)) continue;
-    if (isPointer(file)) {
-      const how = 'Get the file that it stands for: git lfs pull.';
-      recording.report('profile/damaged-file', file.path, `The file is a pointer of Git LFS. It is left out. ${how}`);
-      continue;
-    }
-    if (OTHER_OUTPUT.test(baseName(file.path)) && !isOtherFormat(file)) {
-      recording.report(
-        'profile/damaged-file',
-        file.path,
-        'The file has the name of an output of rocprofv3, but not its content. It is left out.',
-      );
-      continue;
-    }
-    if (!TABLE.test(baseName(file.path))) continue;
-    recording.report(
-      'profile/damaged-file',
-      file.path,
-      'The file has the name of a table of a profiler, but not its columns in its first row, separated by commas. It is left out.',
-    );
-  }
-}
-
-/** Formats that tell what happened when: of one process, no two files have the same bytes. */
-const TIMED: ReadonlySet<string> = new Set<FileFormat>([
-  'csv:kernel-trace',
-  'csv:counter-collection',
-  'csv:memory-copy',
-  'csv:api-trace',
-  'rocprofv3-json',
-  'rocpd',
-]);
-
-/** The folder of a file, and the process that rocprofv3 names it after. */
-const ownerOf = (file: DiskFile): string => `${dirName(file.path)}/${/^[0-9]*/.exec(baseName(file.path))?.[0] ?? ''}`;
-
-/** Leaves out copies of a file, which would count twice. */
-function leaveOutCopies(
-  entries: { readonly file: DiskFile; readonly format: FileFormat }[],
-  recording: Recording,
-): void {
-  const bySize = new Map<number, DiskFile[]>();
-  for (let i = 0; i < entries.length; i++) {
-    const { file, format } = entries[i];
-    if (!TIMED.has(format)) continue;
-    const others = bySize.get(file.size) ?? [];
-    const original = others.find((other) => ownerOf(other) === ownerOf(file) && isSame(other, file));
-    if (original === undefined) {
-      bySize.set(file.size, [...others, file]);
-      continue;
-    }
-    recording.report(
-      'profile/duplicate-dispatch',
-      file.path,
-      `The file is a copy of ${original.path}; it is left out.`,
-    );
-    entries.splice(i--, 1);
-  }
-}
-
-function isSame(a: DiskFile, b: DiskFile): boolean {
-  return a.open((first) =>
-    b.open((second) => {
-      if (first.size !== second.size) return false;
-      for (let at = 0; at < first.size; at += CHUNK) {
-        if (Buffer.compare(first.read(at, CHUNK), second.read(at, CHUNK)) !== 0) return false;
-      }
-      return true;
-    }),
-  );
-}
-
-/** The format of a file; a compressed one that is damaged, or text of another encoding, is reported and left out. */
-function formatOf(file: DiskFile, recording: Recording): FileFormat | undefined {
-  try {
-    const isText = /\.(?:csv|json)(?:\.gz)?$/i.test(file.path);
-    const encoding = isText ? file.open((source) => wideEncoding(source.read(0, 4))) : undefined;
-    if (encoding === undefined) return detectFormat(file);
-    recording.report(
-      'profile/damaged-file',
-      file.path,
-      `The file is encoded in ${encoding}. It is left out. Convert it to UTF-8: iconv -f ${encoding} -t UTF-8 '${baseName(file.path)}' > FILE.`,
-    );
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof WavesmithError) || error.code !== 'profile/bad-gzip') throw error;
-    recording.report('profile/damaged-file', file.path, `${error.message} It is left out.`);
-    return undefined;
-  }
 }
 
 /** Reads the code objects; one that is not for a known target is reported and left out. */
