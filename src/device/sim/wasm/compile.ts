@@ -20,7 +20,8 @@ import { type WasmFunction, WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import type { Instrument } from './instrument.ts';
 import { moduleKey, packModule, unpackModule } from './module-cache.ts';
-import { type Block, keyOf, type Place, reachableBlocks, rowAfter } from './walk.ts';
+import type { ScalarValues } from './scalar-values.ts';
+import { type Block, keyOf, type Place, type Reachable, reachableBlocks, rowAfter } from './walk.ts';
 
 /** Why compiled code came back; program counter and state are in the wave block. */
 export const LEFT = -1;
@@ -43,6 +44,10 @@ export interface CompileOptions {
   readonly limit?: number | undefined;
   /** The most instructions of one block. */
   readonly blockLimit?: number | undefined;
+  /** What is known of a wave at the entry: what it does not reach is left out. */
+  readonly start?: ScalarValues | undefined;
+  /** Without `start`: which ways behind branches are not left out; all by default. */
+  readonly open?: ((place: Place) => boolean) | undefined;
   /** Modules written before. */
   readonly cache?: ModuleCache | undefined;
   /** Adds code before instructions. */
@@ -52,6 +57,8 @@ export interface CompileOptions {
 export interface CompiledCode {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly blocks: readonly Block[];
+  /** Where branches lead that were left out. */
+  readonly leftOut: readonly Place[];
   /** Instructions of each block, and the operations among them that the interpreter executes. */
   readonly lengths: readonly number[];
   readonly interpreted: readonly (readonly string[])[];
@@ -88,16 +95,16 @@ function partition(blocks: readonly Block[]): Block[][] {
  * last call.
  */
 export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions): CompiledCode {
-  const { target, known, limit, decode, instrument, blockLimit } = options;
-  const blocks = reachableBlocks(target, bytes, entry, known, limit, decode, instrument === undefined, blockLimit);
-  const { cache } = options;
-  if (cache === undefined || options.instrument !== undefined) return write(blocks, options);
+  const { target, instrument, cache } = options;
+  const reached = reachableBlocks(target, bytes, entry, { ...options, followsStates: instrument === undefined });
+  if (cache === undefined || instrument !== undefined) return write(reached, options);
+  const { blocks, leftOut } = reached;
   const key = moduleKey(optionsText(options), bytes, blocks);
   const packed = cache.get(key);
   const cached = packed === undefined ? undefined : unpackModule(packed, blocks.length);
   if (cached !== undefined)
-    return { ...cached, blocks, lengths: blocks.map(lengthOf), loadsIntoLds: blocks.some(hasLoads) };
-  const code = write(blocks, options);
+    return { ...cached, blocks, leftOut, lengths: blocks.map(lengthOf), loadsIntoLds: blocks.some(hasLoads) };
+  const code = write(reached, options);
   cache.put(key, packModule(code.bytes, code.interpreted));
   return code;
 }
@@ -108,7 +115,7 @@ function optionsText({ target, mfma, shared }: CompileOptions): string {
   return `${target} ${mfma} shared=${shared} relaxed=${relaxed} fused=${fused} window=${gpuWindow.high}`;
 }
 
-function write(blocks: readonly Block[], options: CompileOptions): CompiledCode {
+function write({ blocks, leftOut }: Reachable, options: CompileOptions): CompiledCode {
   const numbers = new Map(blocks.map((b, i) => [keyOf(b), i]));
   const module = new WasmModule({ module: 'env', name: 'memory', initial: 1, maximum: 65536, shared: options.shared });
   declareImports(module);
@@ -131,6 +138,7 @@ function write(blocks: readonly Block[], options: CompileOptions): CompiledCode 
   return {
     bytes: module.finish(),
     blocks,
+    leftOut,
     lengths: blocks.map(lengthOf),
     interpreted,
     loadsIntoLds: blocks.some(hasLoads),

@@ -10,10 +10,11 @@ import type { MatrixMode } from '../interpreter/matrix.ts';
 import { AGPR_BASE } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
-import { type CompiledCode, compile, LATE } from './compile.ts';
+import { type CompiledCode, type CompileOptions, compile, LATE } from './compile.ts';
 import type { Instrument } from './instrument.ts';
 import { fillTrigTable, fmaExactly } from './math-exact.ts';
 import { memoryImports } from './memory/index.ts';
+import { ScalarValues } from './scalar-values.ts';
 import { INDEXES_REGISTERS, keyOf, leavesInRow, MODE_MASK, type Place, SKIPS_VECTORS } from './walk.ts';
 
 /** What compiled code is made for. */
@@ -31,6 +32,11 @@ const MAX_UNITS = 400;
 
 /** Instructions of a module of single instructions: of most kernels few are executed so. */
 const STEPS_LIMIT = 250;
+
+/** Units of code that waves reach against expectation; from then on all that can be reached from there is compiled. */
+const MOST_STRAYS = 12;
+/** Times that waves go there through the engine before all that they have reached is compiled as one unit. */
+const GATHER_AFTER = 20_000;
 
 /** Block counters are drained before they can overflow. */
 const DRAIN_AFTER = 2 ** 30;
@@ -55,6 +61,8 @@ interface Entry {
   readonly empty: boolean;
   /** A row of loads into LDS ends on the way from here, before a next one; a unit with loads sees to that itself. */
   readonly endsRow: boolean;
+  /** No wave was expected here when the code that begins at this place was compiled: waves come through the engine. */
+  readonly strayedFrom: Place | undefined;
 }
 
 /** What compiling has cost and covers, for benchmarks. */
@@ -94,6 +102,10 @@ class CompiledUnits {
   clock = 0;
   budget = 0;
   private readonly entries = new Map<number, Entry>();
+  /** Places where no wave was expected, by key, and where the code that was compiled without them begins. */
+  private readonly leftOut = new Map<number, Place>();
+  private strayUnits = 0;
+  private strays = 0;
   private readonly imports: WebAssembly.ModuleImports;
   private readonly memory: DeviceMemory;
 
@@ -165,23 +177,49 @@ class CompiledUnits {
     return this.entries.has(keyOf(place));
   }
 
-  /** The code of a place, compiled when it is new; undefined when no more is compiled. */
-  entry(place: Place): Entry | undefined {
-    const known = this.entries.get(keyOf(place));
-    if (known !== undefined) return known;
-    return this.units.length < MAX_UNITS ? this.compile(place) : undefined;
+  /** The code of a place where a wave is, compiled when it is new; undefined when no more is compiled. */
+  entry(place: Place, w: Wave): Entry | undefined {
+    const key = keyOf(place);
+    const known = this.entries.get(key);
+    if (known === undefined) return this.units.length < MAX_UNITS ? this.reach(place, key, w) : undefined;
+    if (known.strayedFrom === undefined || ++this.strays < GATHER_AFTER) return known;
+    this.gather(known.strayedFrom);
+    return this.entry(place, w);
   }
 
-  private compile(place: Place): Entry {
+  /** Compiles what a wave can reach from where it is, as far as that is known. */
+  private reach(place: Place, key: number, w: Wave): Entry {
+    const root = this.leftOut.get(key);
+    if (root !== undefined) this.strayUnits++;
+    const isKnown = this.instrument === undefined && !this.areSteps && this.strayUnits <= MOST_STRAYS;
+    return this.compile(place, root ?? place, {
+      known: (p) => this.entries.has(keyOf(p)),
+      start: isKnown ? ScalarValues.of(w) : undefined,
+    });
+  }
+
+  /** Compiles all that waves have reached from a place as one unit. */
+  private gather(root: Place): void {
+    this.strays = 0;
+    const reached = new Set(this.entries.keys());
+    for (const [key, { strayedFrom }] of this.entries) {
+      if (strayedFrom !== root) continue;
+      this.entries.delete(key);
+      this.leftOut.delete(key);
+    }
+    this.compile(root, root, { known: () => false, open: (p) => reached.has(keyOf(p)) });
+  }
+
+  private compile(place: Place, root: Place, how: Pick<CompileOptions, 'known' | 'start' | 'open'>): Entry {
     const { region, target } = this.loaded;
     const started = performance.now();
     const code = compile(region.bytes, place, {
       target,
       mfma: this.mfma,
       shared: this.memory.isShared,
+      ...how,
       decode: (pc) => (this.isLeftOut(pc) ? undefined : this.loaded.decodeAt(pc)),
-      known: (p) => this.entries.has(keyOf(p)),
-      limit: this.areSteps ? STEPS_LIMIT : this.units.length < LARGE_UNITS ? undefined : SMALL_LIMIT,
+      limit: this.areSteps ? STEPS_LIMIT : this.units.length - this.strayUnits < LARGE_UNITS ? undefined : SMALL_LIMIT,
       blockLimit: this.areSteps ? 1 : undefined,
       cache: this.memory.moduleCache,
       instrument: this.instrument,
@@ -201,10 +239,12 @@ class CompiledUnits {
     const blocks = new Map(code.blocks.map((b) => [keyOf(b), b]));
     for (const [block, b] of code.blocks.entries()) {
       const key = keyOf(b);
-      if (this.entries.has(key)) continue;
+      if (how.known?.(b) === true) continue;
       const endsRow = !code.loadsIntoLds && !leavesInRow(b, blocks);
-      this.entries.set(key, { unit, block, late: b.late, empty: code.lengths[block] === 0, endsRow });
+      const strayedFrom = this.leftOut.get(key);
+      this.entries.set(key, { unit, block, late: b.late, empty: code.lengths[block] === 0, endsRow, strayedFrom });
     }
+    for (const p of code.leftOut) if (!this.entries.has(keyOf(p))) this.leftOut.set(keyOf(p), root);
     return this.entries.get(keyOf(place)) as Entry;
   }
 }
@@ -297,7 +337,7 @@ export class CompiledEngine implements Engine {
 
   prepare(w: Wave): void {
     const pc = w.pc - this.loaded.region.base;
-    const entry = this.compiled.isLeftOut(pc) ? undefined : this.compiled.entry({ pc, mode: placeMode(w) });
+    const entry = this.compiled.isLeftOut(pc) ? undefined : this.compiled.entry({ pc, mode: placeMode(w) }, w);
     // V8 compiles at the first call; one without a budget runs nothing.
     if (entry !== undefined && !entry.empty) entry.unit.exports.run(w.pointer, entry.block, 0);
   }
@@ -318,7 +358,7 @@ export class CompiledEngine implements Engine {
       const mode = placeMode(w);
       const isFollowed = mode === (mode & MODE_MASK) || this.instrument === undefined;
       const regular = pc >= 0 && pc < loaded.region.size && isFollowed && !compiled.isLeftOut(pc);
-      const entry = regular ? compiled.entry({ pc, mode }) : undefined;
+      const entry = regular ? compiled.entry({ pc, mode }, w) : undefined;
       if (entry === undefined || entry.empty) {
         const bound = loaded.at(base + pc);
         if (bound.landsLate && !(isTurnStart && executed === 0) && !w.inLoadRow) return true;

@@ -7,6 +7,7 @@ import { type Operation, type StructuralOperation, semanticsOf } from '../../../
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { loadRow, loadsIntoLds } from '../interpreter/loaded-code.ts';
 import { constantOf } from './scalar.ts';
+import type { ScalarValues } from './scalar-values.ts';
 
 /** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, IEEE, saturating conversions. */
 export const MODE_MASK = 0x8003ff;
@@ -127,6 +128,33 @@ interface Step {
   readonly next: Place;
 }
 
+/** Where control may be behind a step that ends its block: `ways` lead there, and after a call `back` comes from elsewhere. */
+function waysFrom({ item, ending, next }: Step): { readonly ways: readonly Place[]; readonly back: Place | undefined } {
+  const { operation } = item;
+  const calls = operation?.kind === 'structural' && (operation.name === 'call' || operation.name === 'swappc');
+  const back = calls ? next : undefined;
+  switch (ending?.kind) {
+    case 'goto':
+      return { ways: [ending.to], back };
+    case 'branch':
+      return { ways: [ending.taken, ending.otherwise], back };
+    case 'skip':
+      return { ways: [ending.skipped, ending.executed], back };
+    case 'barrier':
+      return { ways: [next], back };
+    default:
+      return { ways: [], back };
+  }
+}
+
+/** Those of the ways behind a step that a wave with such registers may take. */
+function openWays(step: Step, values: ScalarValues): readonly Place[] {
+  const { operation } = step.item;
+  const taken = operation?.kind === 'branch' ? values.isTaken(operation) : undefined;
+  if (step.ending?.kind !== 'branch' || taken === undefined) return waysFrom(step).ways;
+  return [taken ? step.ending.taken : step.ending.otherwise];
+}
+
 class Walker {
   private readonly bytes: Uint8Array;
   private readonly limit: number;
@@ -151,16 +179,15 @@ class Walker {
     this.decode = decode;
   }
 
-  private lead(place: Place): Place {
+  private lead(place: Place): void {
     const key = keyOf(place);
-    if (!this.leaders.has(key)) {
-      this.leaders.set(key, place);
-      this.pending.push(place);
-    }
-    return place;
+    if (this.leaders.has(key)) return;
+    this.leaders.set(key, place);
+    this.pending.push(place);
   }
 
-  walk(entry: Place, known: (place: Place) => boolean): void {
+  /** Walks the ways behind branches that are `open`, and all others; gives the rest. */
+  walk(entry: Place, known: (place: Place) => boolean, open: (place: Place) => boolean): readonly Place[] {
     this.lead(entry);
     for (let n = 0; n < this.pending.length; n++) {
       let place = this.pending[n] as Place;
@@ -169,10 +196,71 @@ class Walker {
         const step = this.step(place);
         if (step === undefined) break;
         this.steps.set(keyOf(place), step);
-        if (step.ending !== undefined) break;
+        if (step.ending !== undefined) {
+          const { ways, back } = waysFrom(step);
+          const isBranch = step.ending.kind === 'branch';
+          for (const way of ways) if (!isBranch || open(way)) this.lead(way);
+          if (back !== undefined) this.lead(back);
+          break;
+        }
         place = step.next;
       }
     }
+    return this.closeWays();
+  }
+
+  /** Walks the ways that are open to a wave with such registers at the entry; gives the rest. */
+  follow(entry: Place, known: (place: Place) => boolean, start: ScalarValues): readonly Place[] {
+    const before = new Map<number, ScalarValues>();
+    const waiting = new Map<number, Place>();
+    const reach = (place: Place, values: ScalarValues): void => {
+      const key = keyOf(place);
+      const met = before.get(key);
+      if (met !== undefined && !met.meet(values)) return;
+      if (met === undefined) before.set(key, values.copy());
+      this.leaders.set(key, place);
+      waiting.set(key, place);
+    };
+    reach(entry, start);
+    for (const [key, first] of waiting) {
+      waiting.delete(key);
+      if (first !== entry && known(first)) continue;
+      const values = (before.get(key) as ScalarValues).copy();
+      let place = first;
+      for (;;) {
+        const step = this.steps.get(keyOf(place)) ?? (this.steps.size < this.limit ? this.step(place) : undefined);
+        if (step === undefined) break;
+        this.steps.set(keyOf(place), step);
+        values.after(step.item.instruction);
+        if (step.ending !== undefined) {
+          for (const way of openWays(step, values)) reach(way, values);
+          const { back } = waysFrom(step);
+          values.forgetAll();
+          if (back !== undefined) reach(back, values);
+          break;
+        }
+        place = step.next;
+        if (!before.has(keyOf(place))) continue;
+        reach(place, values);
+        break;
+      }
+    }
+    return this.closeWays();
+  }
+
+  /** Ways behind branches that were not walked: those to code that was walked get a block, the others are given. */
+  private closeWays(): readonly Place[] {
+    const left = new Map<number, Place>();
+    for (const step of this.steps.values()) {
+      if (step.ending?.kind !== 'branch') continue;
+      for (const way of waysFrom(step).ways) {
+        const key = keyOf(way);
+        if (this.leaders.has(key)) continue;
+        if (this.steps.has(key)) this.leaders.set(key, way);
+        else left.set(key, way);
+      }
+    }
+    return [...left.values()];
   }
 
   private step({ pc, mode }: Place): Step | undefined {
@@ -188,30 +276,25 @@ class Walker {
   private endingOf(item: Item, next: Place): Ending | undefined {
     const { instruction, operation } = item;
     if (operation?.kind === 'branch') {
-      const taken = this.lead({ pc: next.pc + branchDistance(instruction), mode: next.mode });
+      const taken = { pc: next.pc + branchDistance(instruction), mode: next.mode };
       if (operation.condition === undefined) return { kind: 'goto', to: taken };
-      return { kind: 'branch', item, taken, otherwise: this.lead(next) };
+      return { kind: 'branch', item, taken, otherwise: next };
     }
     if (operation?.kind !== 'structural') return undefined;
     const { name } = operation;
     if (name === 'endpgm') return { kind: 'end' };
-    if (name === 'barrier') {
-      this.lead(next);
-      return { kind: 'barrier', next: next.pc };
-    }
+    if (name === 'barrier') return { kind: 'barrier', next: next.pc };
     if (name === 'call') {
-      this.lead(next);
-      return { kind: 'goto', to: this.lead({ pc: next.pc + branchDistance(instruction), mode: next.mode }) };
+      return { kind: 'goto', to: { pc: next.pc + branchDistance(instruction), mode: next.mode } };
     }
     if (name === 'setreg') {
       const mode = modeAfter(instruction, next.mode);
       if (mode === undefined) return { kind: 'dynamic' };
-      return mode === next.mode ? undefined : { kind: 'goto', to: this.lead({ pc: next.pc, mode }) };
+      return mode === next.mode ? undefined : { kind: 'goto', to: { pc: next.pc, mode } };
     }
     if (name === 'setGprIndexOn' || name === 'setGprIndexOff' || name === 'setVskip') {
       return this.stateEnding(instruction, name, next);
     }
-    if (name === 'swappc') this.lead(next);
     return DYNAMIC.has(name) ? { kind: 'dynamic' } : undefined;
   }
 
@@ -226,9 +309,9 @@ class Walker {
       Place,
       Place,
     ];
-    if (value === undefined) return { kind: 'skip', skipped: this.lead(on), executed: this.lead(off) };
+    if (value === undefined) return { kind: 'skip', skipped: on, executed: off };
     const to = value ? on : off;
-    return to.mode === next.mode ? undefined : { kind: 'goto', to: this.lead(to) };
+    return to.mode === next.mode ? undefined : { kind: 'goto', to };
   }
 
   /** Whether a load into LDS has to begin a block: the wave is not known to be in a row of them. */
@@ -259,23 +342,47 @@ class Walker {
   }
 }
 
-/**
- * Blocks reachable from `entry`, in address order, the entry's first; at most about `limit` instructions, the rest is compiled when it
- * is reached. `known`: code that other modules hold already; `followsStates`: code under s_set_gpr_idx and s_setvskip is reached, too;
- * `blockLimit`: instructions of one block.
- */
+/** How far code is walked. */
+export interface WalkOptions {
+  /** Code that other modules hold already. */
+  readonly known?: ((place: Place) => boolean) | undefined;
+  /** About the most instructions; the rest is compiled when it is reached. */
+  readonly limit?: number | undefined;
+  readonly decode?: ((pc: number) => Instruction | undefined) | undefined;
+  /** Code under s_set_gpr_idx and s_setvskip is reached, too. */
+  readonly followsStates?: boolean | undefined;
+  /** The most instructions of one block. */
+  readonly blockLimit?: number | undefined;
+  /** What is known of a wave at the entry: ways that it does not take are left out. */
+  readonly start?: ScalarValues | undefined;
+  /** Without `start`: which ways behind branches are not left out; all by default. */
+  readonly open?: ((place: Place) => boolean) | undefined;
+}
+
+/** Blocks, and where branches lead beyond them. */
+export interface Reachable {
+  readonly blocks: readonly Block[];
+  readonly leftOut: readonly Place[];
+}
+
+/** Blocks reachable from `entry`, in address order, the entry's first. */
 export function reachableBlocks(
   target: TargetName,
   bytes: Uint8Array,
   entry: Place,
-  known: (place: Place) => boolean = () => false,
-  limit = 6000,
-  decode: (pc: number) => Instruction | undefined = (pc) => decoderFor(target).decode(bytes, pc),
-  followsStates = true,
-  blockLimit = BLOCK_LIMIT,
-): Block[] {
+  options: WalkOptions = {},
+): Reachable {
+  const {
+    known = () => false,
+    limit = 6000,
+    decode = (pc) => decoderFor(target).decode(bytes, pc),
+    followsStates = true,
+    blockLimit = BLOCK_LIMIT,
+    start,
+    open = () => true,
+  } = options;
   const walker = new Walker(bytes, limit, decode, followsStates, blockLimit);
-  walker.walk(entry, known);
+  const leftOut = start === undefined ? walker.walk(entry, known, open) : walker.follow(entry, known, start);
   const blocks = new Map<number, Block>();
   const pending: Place[] = [entry];
   for (const place of walker.leaders.values()) if (walker.steps.has(keyOf(place))) pending.push(place);
@@ -289,5 +396,5 @@ export function reachableBlocks(
     if (block.ending.kind === 'goto') pending.push(block.ending.to);
   }
   const [first, ...rest] = blocks.values();
-  return first === undefined ? [] : [first, ...rest.sort((a, b) => a.pc - b.pc)];
+  return { blocks: first === undefined ? [] : [first, ...rest.sort((a, b) => a.pc - b.pc)], leftOut };
 }

@@ -1,0 +1,82 @@
+// Code that a launch's arguments leave out: it is not compiled before a wave reaches it, and results are the interpreter's all the same.
+import { expect, it } from 'vitest';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import { createDevice } from '../../index.ts';
+import { ScalarValues } from './scalar-values.ts';
+import { reachableBlocks } from './walk.ts';
+
+/** Counts rounds; where the second argument is not 0 every round goes another way, and comes back. */
+const object = kernelObject({
+  target: 'gfx942',
+  args: [
+    [8, 'global_buffer'],
+    [4, 'by_value'],
+    [4, 'by_value'],
+  ],
+  code: `s_load_dwordx4 s[4:7], s[0:1], 0x0
+v_lshlrev_b32_e32 v1, 2, v0
+s_mov_b32 s8, 0
+s_mov_b32 s9, 0
+s_waitcnt lgkmcnt(0)
+.Lround:
+s_cmp_lg_u32 s6, 0
+s_cbranch_scc1 .Lother
+s_add_u32 s9, s9, 1
+.Lback:
+s_add_u32 s8, s8, 1
+s_cmp_lt_u32 s8, s7
+s_cbranch_scc1 .Lround
+v_mov_b32_e32 v2, s9
+global_store_dword v1, v2, s[4:5]
+s_endpgm
+.Lother:
+s_add_u32 s9, s9, 3
+s_branch .Lback`,
+});
+
+it('code beyond a branch whose way is known is left out', async () => {
+  const device = await createDevice('sim', { target: 'gfx942' });
+  const buffer = device.alloc(256, 'x');
+  const kernel = device.load(object.bytes).kernel('k');
+  const args = device.alloc(64, 'arguments');
+  const words = new Int32Array(16);
+  new BigUint64Array(words.buffer)[0] = BigInt(buffer.address);
+  words[3] = 5;
+  device.write(args, new Uint8Array(words.buffer));
+  const sgprs = new Int32Array(128);
+  new BigUint64Array(sgprs.buffer)[0] = BigInt(args.address);
+  const { region } = kernel.module.loaded;
+  const entry = { pc: kernel.entry - region.base, mode: 0 };
+  const start = ScalarValues.of({ memory: device.memory, sgprs });
+  const all = reachableBlocks('gfx942', region.bytes, entry);
+  const known = reachableBlocks('gfx942', region.bytes, entry, { start });
+  expect(all.leftOut).toEqual([]);
+  expect(known.leftOut).toHaveLength(1);
+  const places = [all, known].map(({ blocks }) => blocks.map(({ pc }) => pc));
+  expect(places[0]).toContain(known.leftOut[0]?.pc);
+  expect(places[1]).not.toContain(known.leftOut[0]?.pc);
+  device.close();
+});
+
+it('should agree on launches whose arguments lead other ways, often enough to compile both as one', async () => {
+  const results: number[][] = [];
+  for (const engine of ['compiled', 'interpreter'] as const) {
+    const device = await createDevice('sim', { target: 'gfx942' });
+    const buffer = device.alloc(256, 'x');
+    const kernel = device.load(object.bytes).kernel('k');
+    const seen: number[] = [];
+    for (const [other, rounds] of [
+      [0, 5],
+      [1, 45_000],
+      [0, 7],
+    ] as const) {
+      const launch = { kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [buffer, other, rounds], engine } as const;
+      const { instructions } = await device.dispatch(launch);
+      seen.push(instructions, new Int32Array(device.read(buffer).slice().buffer)[0] as number);
+    }
+    results.push(seen);
+    device.close();
+  }
+  expect(results[0]).toEqual(results[1]);
+  expect([results[0]?.[1], results[0]?.[3], results[0]?.[5]]).toEqual([5, 135_000, 7]);
+});
