@@ -115,6 +115,9 @@ test.each([
   'Content-Length: many\r\n\r\n{}',
   'Content-Length:5\r\n\r\n{}   ',
   'GET / HTTP/1.1\r\nHost: here\r\n\r\n',
+  'Content-Length: 5\r\n\r\n{"a":',
+  'Content-Length: 2\r\n\r\n[]',
+  'Content-Length: 0\r\n\r\n',
   'x'.repeat(5000),
 ])('no message: %#', async (text) => {
   const made = await editor();

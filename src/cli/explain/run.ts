@@ -152,7 +152,7 @@ export const RUN_ERRORS: ErrorPages = {
     'Start the debug session again; the message of the launch says what was wrong with it.',
   ],
   'dap/bad-frame': [
-    'What came on standard input of `wavesmith dap` is not a message of the Debug Adapter Protocol: its header does not say how long it is.',
+    'What came on standard input of `wavesmith dap` is not a message of the Debug Adapter Protocol: its header does not say how long it is, or what follows is no JSON object.',
     'Let an editor start the adapter. A client of your own sends `Content-Length: BYTES`, an empty line, and so many bytes of JSON.',
   ],
   'dap/bad-request': [
