@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import type { Reporter, TestModule } from 'vitest/node';
 
@@ -12,12 +10,6 @@ const countLine: Reporter = {
   },
 };
 
-/** Tests that load a GPU's library into their process: it takes addresses there, and does not leave. */
-const gpuTests = readdirSync(join(import.meta.dirname, 'tests'))
-  .filter((name) => name.endsWith('.test.ts'))
-  .map((name) => `tests/${name}`)
-  .filter((path) => /support\/rocm\.ts|\bloadAddon\b/.test(readFileSync(join(import.meta.dirname, path), 'utf8')));
-
 export default defineConfig({
   test: {
     // Against what hangs. The longest test takes half a minute on two free cores; machines with other work take ten times as long.
@@ -26,13 +18,11 @@ export default defineConfig({
     maxWorkers: 2,
     unstubEnvs: true,
     projects: [
-      { extends: true, test: { name: 'gpu', include: gpuTests } },
-      // Files of a worker share what they import and what V8 has compiled: imports of all tests took 351 s of processor time, and 107 shared. So a test here
-      // leaves nothing behind in its process.
-      {
-        extends: true,
-        test: { name: 'shared', include: ['{src,tests,tools}/**/*.test.ts'], exclude: gpuTests, isolate: false },
-      },
+      // They start programs and load libraries of GPUs into their process: each file has its own.
+      { extends: true, test: { name: 'programs', include: ['tests/**/*.test.ts', 'tools/**/*.test.ts'] } },
+      // Files of a worker share what they import and what V8 has compiled: 42 s of processor time for 21 of them became 24. So a test here leaves nothing
+      // behind in its process.
+      { extends: true, test: { name: 'rooms', include: ['src/**/*.test.ts'], isolate: false } },
     ],
     reporters: ['default', countLine],
   },
