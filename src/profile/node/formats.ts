@@ -50,6 +50,7 @@ export function detectFormat(file: DiskFile): FileFormat | undefined {
     }
   });
 }
+
 /** The files whose formats are known, with these; what is wrong with a file of a table's name is reported. */
 export function formatsOf(files: readonly DiskFile[], recording: Recording): Formatted[] {
   return files
@@ -62,6 +63,7 @@ export interface Formatted {
   readonly file: DiskFile;
   readonly format: FileFormat;
 }
+
 interface Found {
   readonly file: DiskFile;
   readonly format: FileFormat | undefined;

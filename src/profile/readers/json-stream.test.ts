@@ -174,3 +174,20 @@ describe('streamJson', () => {
     );
   });
 });
+
+describe('numbers that are none beside strings of any length', () => {
+  const LONG = 8_000_000;
+  test.each([
+    ['plain', 'x'.repeat(LONG)],
+    ['escapes', '\\\\'.repeat(LONG / 2)],
+    ['quotes', '\\"NaN'.repeat(1000)],
+  ])('%s', (_, inner) => {
+    const text = `{"a":[NaN,"${inner}",-Infinity,"NaN\\\\",nan,1]}`;
+    const [[, value]] = values(text, ['$.a']) as [[unknown, unknown[]]];
+    expect([value[0], value.slice(2)]).toEqual([null, [null, 'NaN\\', null, 1]]);
+    expect(value[1]).toBe(JSON.parse(`"${inner}"`));
+    for (const bad of [text.replace(',1]', ',q]'), text.slice(0, -8)]) {
+      expect(() => values(bad, ['$.a'])).toThrow(expect.objectContaining({ code: 'profile/bad-json' }));
+    }
+  });
+});

@@ -410,11 +410,28 @@ class JsonReader {
   }
 }
 
-/** A text with null for each `NaN` and `Infinity` outside its strings. */
+const BARE = /-?\b(?:nan|inf(?:inity)?)\b/gi;
+
+/** A text with null for each `NaN` and `Infinity` outside its strings. Strings are passed over by hand: they may be too long for a pattern. */
 function withoutBare(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:nan|inf(?:inity)?)\b/gi, (found) =>
-    found[0] === '"' ? found : 'null',
-  );
+  let mended = '';
+  for (let at = 0; ; ) {
+    const open = text.indexOf('"', at);
+    mended += text.slice(at, open < 0 ? undefined : open).replace(BARE, 'null');
+    if (open < 0) return mended;
+    at = stringEnd(text, open);
+    mended += text.slice(open, at);
+  }
+}
+
+/** Where the string that begins at `open` has ended; the end of the text where its quote is missing. */
+function stringEnd(text: string, open: number): number {
+  for (let quote = text.indexOf('"', open + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let escapes = quote;
+    while (text[escapes - 1] === '\\') escapes--;
+    if ((quote - escapes) % 2 === 0) return quote + 1;
+  }
+  return text.length;
 }
 
 /** A value with the integers that stand in strings: bigint where a double does not hold them. */
