@@ -23,8 +23,7 @@ function* pieces(value: unknown, margin: string, indent: number, levels: number)
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const members = isList ? entries : entries.filter(([, member]) => member !== undefined);
   if (levels === 0 || members.length === 0 || (isList && members.length < MANY)) {
-    const text = JSON.stringify(value, null, indent) ?? 'null';
-    yield indent === 0 || margin === '\n' ? text : text.replaceAll('\n', margin);
+    yield textAt(value, margin, indent);
     return;
   }
   const inner = indent === 0 ? '' : margin + ' '.repeat(indent);
@@ -37,12 +36,24 @@ function* pieces(value: unknown, margin: string, indent: number, levels: number)
   yield (indent === 0 ? '' : margin) + (isList ? ']' : '}');
 }
 
+/** The text of a value whose lines begin with a margin. */
+function textAt(value: unknown, margin: string, indent: number): string {
+  const depth = indent === 0 ? 0 : (margin.length - 1) / indent;
+  if (depth === 0) return JSON.stringify(value, null, indent) ?? 'null';
+  // In as many lists JSON.stringify makes the margin itself, in a third of the time that it takes to put it in behind.
+  let nested = value;
+  for (let level = 0; level < depth; level++) nested = [nested];
+  const text = JSON.stringify(nested, null, indent);
+  // Each list begins and ends with a bracket, a line end and the spaces of the line behind it.
+  const brackets = 2 * depth + (indent * depth * (depth - 1)) / 2;
+  return text.slice(brackets + indent * depth, text.length - brackets);
+}
+
 function* slices(list: readonly unknown[], margin: string, indent: number): Generator<string> {
   for (let at = 0; at < list.length; at += SLICE) {
-    const text = JSON.stringify(list.slice(at, at + SLICE), null, indent);
+    const text = textAt(list.slice(at, at + SLICE), margin, indent);
     // Without the brackets, and the line end before the second one.
-    const members = text.slice(1, indent === 0 ? -1 : -2).replaceAll('\n', margin);
-    yield (at === 0 ? '[' : ',') + members;
+    yield (at === 0 ? '[' : ',') + text.slice(1, indent === 0 ? -1 : -1 - margin.length);
   }
   yield (indent === 0 ? '' : margin) + ']';
 }

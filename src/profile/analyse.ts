@@ -207,9 +207,17 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
   const streams = new Int32Array(r.dispatches.length + r.copies.length).fill(-1);
   // Stream 0 also stands for work without a stream, so it orders nothing.
   const none = r.streams.find('0') ?? -1;
-  const streamOf = (id: number, process: number) => (id < 0 || id === none ? -1 : process * r.streams.size + id);
+  const ids = new Map<number, number>();
+  const streamOf = (id: number, process: number): number => {
+    if (id < 0 || id === none) return -1;
+    // They count up from 0, so that what is kept of each is an array.
+    const key = process * r.streams.size + id;
+    const found = ids.get(key) ?? ids.size;
+    if (found === ids.size) ids.set(key, found);
+    return found;
+  };
   const d = r.dispatches;
-  const laneOf = dispatchLanes(r);
+  const laneOf = dispatchLanes(r, (name) => nodes.lanes.id(name));
   const agents = table.agentIds();
   /** Groups of each agent by kernel. */
   const groups = Array.from(agents, () => [] as number[]);
@@ -226,7 +234,7 @@ function workNodes(r: Recording, table: MetricTable, domain: number): { work: Wo
   for (let row = 0; row < d.length; row++) {
     if (d.timing.get(row) !== Timing.KNOWN || d.domain.get(row) !== domain) continue;
     streams[nodes.length] = streamOf(d.stream.get(row), d.process.get(row));
-    nodes.push(groupOf(row), nodes.lanes.id(laneOf(row)), d.start.get(row), d.end.get(row));
+    nodes.push(groupOf(row), laneOf(row), d.start.get(row), d.end.get(row));
   }
   const c = r.copies;
   for (let row = 0; row < c.length; row++) {
@@ -260,6 +268,7 @@ function reportNoDispatches(r: Recording): void {
 function countedRows(r: Recording): number[] {
   const columns = r.counters.names.flatMap((name) => r.counters.column(name)?.sum ?? []);
   const rows: number[] = [];
+  if (columns.length === 0) return rows;
   for (let row = 0; row < r.dispatches.length; row++) {
     if (columns.some((sum) => row < sum.length && !Number.isNaN(sum[row]))) rows.push(row);
   }

@@ -124,8 +124,15 @@ export class Recording {
 
   /** Records something wrong or missing; repeated findings of one file are counted. */
   report(rule: ProfileRuleId, file: string, message: string, kernel?: string): void {
+    const last = this.lastFinding;
+    // Of a damaged file each row may have the same finding.
+    if (last?.rule === rule && last.message === message && last.kernel === kernel && last.place.file === file) {
+      last.count++;
+      return;
+    }
     const key = `${rule}\0${file}\0${message}\0${kernel ?? ''}`;
     const found = this.findingIndex.get(key);
+    this.lastFinding = found;
     if (found !== undefined) {
       found.count++;
       return;
@@ -135,6 +142,7 @@ export class Recording {
     this.findingIndex.set(key, made);
     this.findings.push(made);
   }
+  private lastFinding: RecordingFinding | undefined;
 
   /** Records something wrong that a file has in many places: the message gives the first as an example, the others are counted. */
   reportAlike(rule: ProfileRuleId, file: string, message: string): void {

@@ -8,7 +8,7 @@ import { type WorkGroup, type WorkNode, WorkTable } from './work-table.ts';
 export interface PathOptions {
   /** An inferred edge needs a gap of at most this; the rest is host time. */
   readonly maxGapNs?: number;
-  /** For each node its stream, -1 for none: work of one stream runs in order, whatever its lane. A recorded dependency. */
+  /** For each node its stream, counted from 0, -1 for none: work of one stream runs in order, whatever its lane. A recorded dependency. */
   readonly streams?: Int32Array;
   /** Further recorded dependencies (barrier packets, signals) as pairs of node indexes. */
   readonly recorded?: readonly (readonly [number, number])[];
@@ -69,7 +69,8 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
   const laneFrom = new Int32Array(n).fill(-1);
   const inferredFrom = new Int32Array(n).fill(-1);
   const streamFrom = new Int32Array(options.streams === undefined ? 0 : n).fill(-1);
-  const lastInStream = new Map<number, number>();
+  /** By stream, which count up from 0. */
+  const lastInStream: number[] = [];
   let recorded = 0;
   let queueOrder = 0;
   let inferred = 0;
@@ -95,8 +96,8 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
     lastInLane[lane] = b;
     const stream = options.streams?.[b] ?? -1;
     if (stream >= 0) {
-      const a = lastInStream.get(stream);
-      lastInStream.set(stream, b);
+      const a = lastInStream[stream];
+      lastInStream[stream] = b;
       if (a !== undefined && lanes[a] !== lane && ends[a] <= start) {
         streamFrom[b] = a;
         recorded++;
@@ -120,47 +121,43 @@ export function longestPath(work: WorkTable, options: PathOptions = {}): Critica
   // Dependents never start before their predecessors end or start (queue order), so start order is topological.
   const position = new Int32Array(recordedTo.size === 0 ? 0 : n);
   for (let i = 0; i < position.length; i++) position[order[i]] = i;
-  /** What one piece of work waited for: overwritten for each, as an array that is emptied loses its memory. */
-  const before: number[] = [];
-  const findBefore = (b: number): number => {
-    let waited = 0;
-    if (laneFrom[b] >= 0) before[waited++] = laneFrom[b];
-    if (inferredFrom[b] >= 0) before[waited++] = inferredFrom[b];
-    if (streamFrom.length > 0 && streamFrom[b] >= 0) before[waited++] = streamFrom[b];
-    if (recordedTo.size === 0) return waited;
-    for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) before[waited++] = a;
-    return waited;
+  /** Calls `use` with each recorded dependency of a piece of work. */
+  const recordedBefore = (b: number, use: (a: number, b: number) => void): void => {
+    for (const a of recordedTo.get(b) ?? []) if (position[a] < position[b]) use(a, b);
   };
   const earliest = new Float64Array(n);
   const via = new Int32Array(n).fill(-1);
+  const startAfter = (a: number, b: number): void => {
+    const finish = earliest[a] + weight(work, a, b);
+    if (finish > earliest[b] || (finish === earliest[b] && via[b] < 0)) {
+      earliest[b] = finish;
+      via[b] = a;
+    }
+  };
   let last = -1;
   let lengthNs = 0;
   for (let i = 0; i < n; i++) {
     const b = order[i];
-    const waited = findBefore(b);
-    for (let k = 0; k < waited; k++) {
-      const a = before[k];
-      const finish = earliest[a] + weight(work, a, b);
-      if (finish > earliest[b] || (finish === earliest[b] && via[b] < 0)) {
-        earliest[b] = finish;
-        via[b] = a;
-      }
-    }
+    if (laneFrom[b] >= 0) startAfter(laneFrom[b], b);
+    if (inferredFrom[b] >= 0) startAfter(inferredFrom[b], b);
+    if (streamFrom.length > 0 && streamFrom[b] >= 0) startAfter(streamFrom[b], b);
+    if (recordedTo.size > 0) recordedBefore(b, startAfter);
     const finish = earliest[b] + (ends[b] - starts[b]);
     if (last >= 0 && finish <= lengthNs) continue;
     last = b;
     lengthNs = finish;
   }
   const latest = new Float64Array(n).fill(lengthNs);
+  const startBefore = (a: number, b: number): void => {
+    latest[a] = Math.min(latest[a], latest[b] + (ends[a] - starts[a]) - weight(work, a, b));
+  };
   for (let i = n - 1; i >= 0; i--) {
     const b = order[i];
-    const startBy = Math.min(latest[b], lengthNs) - (ends[b] - starts[b]);
-    latest[b] = startBy;
-    const waited = findBefore(b);
-    for (let k = 0; k < waited; k++) {
-      const a = before[k];
-      latest[a] = Math.min(latest[a], startBy + (ends[a] - starts[a]) - weight(work, a, b));
-    }
+    latest[b] = Math.min(latest[b], lengthNs) - (ends[b] - starts[b]);
+    if (laneFrom[b] >= 0) startBefore(laneFrom[b], b);
+    if (inferredFrom[b] >= 0) startBefore(inferredFrom[b], b);
+    if (streamFrom.length > 0 && streamFrom[b] >= 0) startBefore(streamFrom[b], b);
+    if (recordedTo.size > 0) recordedBefore(b, startBefore);
   }
   // A million nodes: the slack takes the place of the latest starts.
   const slack = latest;

@@ -3,7 +3,7 @@ import { isTargetName, targetInfo } from '../../isa/index.ts';
 import type { KernelEntry, OmittedSection } from '../document.ts';
 import type { LaunchEntry } from '../launch.ts';
 import { isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
-import { type Recording, TIMING_REASONS, Timing } from '../recording.ts';
+import type { Recording } from '../recording.ts';
 import type { SampleLine } from '../records.ts';
 import { classify } from './bottleneck.ts';
 import type { CriticalPath, SymbolShare } from './critical-path.ts';
@@ -15,123 +15,17 @@ import { overlongDispatches } from './overlong.ts';
 import { impossibleValues } from './plausible.ts';
 import { contradictingRows } from './plausible-rows.ts';
 import { ceilings, chipCeilings, kernelRoofline, type RoofSources } from './roofline.ts';
+import { RowGroups } from './row-groups.ts';
 import { largest } from './timeline.ts';
 import type { TraceFeatures } from './trace-features.ts';
 
 /** Kernels that are described one by one: those that took most time. 35 kB of the document are of each. */
 const MAX_KERNELS = 1000;
 
-/** The rows of the dispatches of every kernel on every agent, in the order in which the recording has them. */
-class RowGroups {
-  private readonly rows: Int32Array;
-  private readonly ends: readonly number[];
-
-  constructor(rows: Int32Array, ends: readonly number[]) {
-    this.rows = rows;
-    this.ends = ends;
-  }
-
-  get length(): number {
-    return this.ends.length;
-  }
-
-  /** The rows of a group: a view that is made at each call, as a hundred thousand of them are 20 MB. */
-  of(group: number): Int32Array {
-    return this.rows.subarray(this.start(group), this.ends[group]);
-  }
-
-  /** How many rows a group has. */
-  size(group: number): number {
-    return this.ends[group] - this.start(group);
-  }
-
-  /** What the rows of a group add up to, without a view; -1 where no row has a value. */
-  sum(group: number, of: (row: number) => number | undefined): number {
-    let sum = -1;
-    for (let at = this.start(group); at < this.ends[group]; at++) {
-      const value = of(this.rows[at]);
-      if (value !== undefined) sum = Math.max(0, sum) + value;
-    }
-    return sum;
-  }
-
-  private start(group: number): number {
-    return group === 0 ? 0 : this.ends[group - 1];
-  }
-}
-
-function groupRows(r: Recording, table: MetricTable): RowGroups {
-  const d = r.dispatches;
-  // Files may call one agent differently: `Agent 4`, `4`, or nothing where there is one GPU.
-  const agents = table.agentIds();
-  const stride = r.agentKeys.size + 1;
-  const ids = new Map<number, number>();
-  const groupOf = new Int32Array(d.length);
-  const ends: number[] = [];
-  for (let row = 0; row < d.length; row++) {
-    const key = d.kernel.get(row) * stride + agents[d.agent.get(row)];
-    let group = ids.get(key);
-    if (group === undefined) {
-      group = ends.push(0) - 1;
-      ids.set(key, group);
-    }
-    groupOf[row] = group;
-    ends[group]++;
-  }
-  for (let group = 1; group < ends.length; group++) ends[group] += ends[group - 1];
-  const rows = new Int32Array(d.length);
-  const next = Int32Array.from(ends, (_, group) => (group === 0 ? 0 : ends[group - 1]));
-  for (let row = 0; row < d.length; row++) rows[next[groupOf[row]]++] = row;
-  return new RowGroups(rows, ends);
-}
-
-interface Durations {
-  readonly timed: number;
-  readonly totalNs: Measure;
-  readonly meanNs: Measure;
-  readonly minNs: Measure;
-  readonly maxNs: Measure;
-  readonly variation: Measure;
-}
-
-function durations(r: Recording, rows: Int32Array): Durations {
-  const d = r.dispatches;
-  const [start, end, timing] = [d.start.view(), d.end.view(), d.timing.view()];
-  let [timed, total, squares, min, max, state] = [0, 0, 0, Number.POSITIVE_INFINITY, 0, Timing.ABSENT as number];
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i];
-    if (timing[row] !== Timing.KNOWN) {
-      state = timing[row];
-      continue;
-    }
-    const ns = end[row] - start[row];
-    timed++;
-    total += ns;
-    squares += ns * ns;
-    min = Math.min(min, ns);
-    max = Math.max(max, ns);
-  }
-  if (timed === 0) {
-    const why = unknown(TIMING_REASONS[state] ?? 'no timestamps');
-    return { timed, totalNs: why, meanNs: why, minNs: why, maxNs: why, variation: why };
-  }
-  const mean = total / timed;
-  const spread = Math.sqrt(Math.max(0, squares / timed - mean * mean));
-  return {
-    timed,
-    totalNs: known(total),
-    meanNs: known(mean),
-    minNs: known(min),
-    maxNs: known(max),
-    variation: mean > 0 ? known(spread / mean) : unknown('the mean duration is zero'),
-  };
-}
-
 /** The launch configurations of a kernel, those of most dispatches first. `counts` has a zero for each of the recording, before and after. */
-function launches(r: Recording, rows: Int32Array, counts: Int32Array): LaunchEntry[] {
-  const configs = r.dispatches.config.view();
+function launches(r: Recording, configs: Int32Array, counts: Int32Array): LaunchEntry[] {
   const used: number[] = [];
-  for (let i = 0; i < rows.length; i++) if (counts[configs[rows[i]]]++ === 0) used.push(configs[rows[i]]);
+  for (let i = 0; i < configs.length; i++) if (counts[configs[i]]++ === 0) used.push(configs[i]);
   const entries = used
     .map((config) => [config, counts[config]] as const)
     .sort((a, b) => b[1] - a[1])
@@ -166,7 +60,7 @@ export function kernelEntries(
   const noPath = unknown('no dispatch of this kernel has known times');
   const entries: KernelEntry[] = [];
   const counterColumns = r.counters.names.flatMap((name) => r.counters.column(name) ?? []);
-  const groups = groupRows(r, table);
+  const groups = new RowGroups(r, table);
   const { chosen, allNs, others } = mostOf(r, groups);
   const names = new Set(Array.from(chosen, (group) => r.kernels.get(r.dispatches.kernel.get(groups.of(group)[0]))));
   const onPath = new Map<string, SymbolShare>();
@@ -182,7 +76,7 @@ export function kernelEntries(
     const name = r.kernels.get(r.dispatches.kernel.get(rows[0]));
     const agent = table.agentOf(rows[0]);
     const agentKey = table.agentKeyOf(rows[0]);
-    const times = durations(r, rows);
+    const times = groups.durations(group);
     const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
     const simulated = r.simulated !== undefined;
     const roofline = kernelRoofline(sums, ceilings(agent, roofs), simulated);
@@ -204,7 +98,7 @@ export function kernelEntries(
     });
     const covers = [...sums, ...counted.map(([, sum]) => sum)].map(({ dispatches }) => dispatches);
     reportUneven(r, name, rows.length, covers, sets.size);
-    const launched = launches(r, rows, configCounts);
+    const launched = launches(r, groups.configsOf(group), configCounts);
     const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
     const occupancy = kernelOccupancy(launched[0], agent?.arch);
     const resident = residentWaves(sums);
@@ -337,12 +231,10 @@ function mostOf(
   readonly others: Pick<OmittedSection, 'kernels' | 'dispatches' | 'kernelNs'>;
 } {
   const instructions = r.counters.column('SQ_INSTS')?.sum;
-  const { start, end, timing } = r.dispatches;
-  const timeOf = (row: number) => (timing.get(row) === Timing.KNOWN ? end.get(row) - start.get(row) : undefined);
   const times = new Float64Array(groups.length);
   const work = new Float64Array(groups.length);
   for (let group = 0; group < groups.length; group++) {
-    times[group] = groups.sum(group, timeOf);
+    times[group] = groups.totalNs(group);
     if (instructions !== undefined) work[group] = groups.sum(group, (row) => instructions[row] || 0);
   }
   // Any known time goes before any amount of work, and that before any number of calls.

@@ -128,7 +128,12 @@ export class MetricTable {
   usedAgents(): (Agent | undefined)[] {
     const { agent, length } = this.recording.dispatches;
     const ids = new Set<number>();
-    for (let row = 0; row < length; row++) ids.add(agent.get(row));
+    let last = -1;
+    for (let row = 0; row < length; row++) {
+      const id = agent.get(row);
+      if (id !== last) ids.add(id);
+      last = id;
+    }
     // Without dispatches it is the virtual GPU that a program had, or the one GPU of a machine.
     if (length === 0) return [...this.recording.agents.values()].filter((one) => one.isGpu);
     return [...new Set([...ids].map((id) => this.agents[id]))];

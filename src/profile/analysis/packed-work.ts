@@ -39,11 +39,13 @@ class Leb128 {
       this.bytes = bigger;
     }
     let rest = value;
-    while (rest >= 128) {
+    while (rest >= 2 ** 31) {
       this.bytes[this.used++] = (rest % 128) + 128;
       rest = Math.floor(rest / 128);
     }
-    this.bytes[this.used++] = rest;
+    let small = rest | 0;
+    for (; small >= 128; small >>= 7) this.bytes[this.used++] = (small & 127) | 128;
+    this.bytes[this.used++] = small;
   }
 
   base64(): string {
@@ -77,7 +79,7 @@ export function packWork(r: Recording, onPath: Int32Array | undefined): PackedWo
   /** Rows of dispatches, of copies, of calls; and where the first two end. */
   const rows = new Int32Array(most);
   let count = 0;
-  const laneOf = dispatchLanes(r);
+  const laneOf = dispatchLanes(r, (name) => laneId(name, 'dispatch'));
   const isShown = (table: typeof d | typeof c, row: number): boolean =>
     table.timing.get(row) === Timing.KNOWN && table.domain.get(row) === domain;
   for (let row = 0; row < d.length; row++) if (isShown(d, row)) rows[count++] = row;
@@ -85,10 +87,12 @@ export function packWork(r: Recording, onPath: Int32Array | undefined): PackedWo
   for (let row = 0; row < c.length; row++) if (isShown(c, row)) rows[count++] = row;
   const works = count;
   for (let row = 0; row < a.length; row++) if (a.domain.get(row) === domain) rows[count++] = row;
-  const tableOf = (i: number) => (i < dispatches ? d : i < works ? c : a);
-  const start = (i: number): number => tableOf(i).start.get(rows[i]);
+  const [starts, ends] = (['start', 'end'] as const).map((name) => [d, c, a].map((table) => table[name].view()));
+  const at = (columns: readonly Float64Array[], i: number): number =>
+    columns[i < dispatches ? 0 : i < works ? 1 : 2][rows[i]];
+  const start = (i: number): number => at(starts, i);
   const lane = (i: number): number => {
-    if (i < dispatches) return laneId(laneOf(rows[i]), 'dispatch');
+    if (i < dispatches) return laneOf(rows[i]);
     if (i < works) return laneId(copyLane(r, rows[i]), 'copy');
     return laneId(r.callNames.get(a.lane.get(rows[i])), 'call');
   };
@@ -116,14 +120,14 @@ export function packWork(r: Recording, onPath: Int32Array | undefined): PackedWo
   const data = new Leb128();
   const origin = start(order[0]) - first;
   let before = start(order[0]);
-  for (let at = 0; at < count; at++) {
-    const i = order[at];
+  for (let n = 0; n < count; n++) {
+    const i = order[n];
     const since = Math.max(0, Math.round(start(i) - before));
     before += since;
     data.push(laneIds[i]);
     data.push(2 * symbol(i) + (critical[i] ?? 0));
     data.push(since);
-    data.push(Math.round(tableOf(i).end.get(rows[i]) - start(i)));
+    data.push(Math.round(at(ends, i) - start(i)));
   }
   const symbols = [...r.kernels.values, ...r.directions.values, ...r.callNames.values];
   return { count, origin, lanes, symbols, omittedCalls: a.omitted, data: data.base64() };

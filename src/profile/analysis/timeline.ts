@@ -33,13 +33,13 @@ function laneName(r: Recording, name: string, process: number): string {
   return `${host === undefined ? '' : `${host}: `}${name}${process % (1 << 20) === 0 ? '' : ` (process ${process})`}`;
 }
 
-/** The name of the lane of a dispatch: its queue, and its host and process where there are several. */
-export function dispatchLanes(r: Recording): (row: number) => string {
+/** The lane of a dispatch, which `make` makes once of its name: of its queue, and of its host and process where there are several. */
+export function dispatchLanes<T>(r: Recording, make: (name: string) => T): (row: number) => T {
   const d = r.dispatches;
   /** Of each process by queue. */
-  const lanes = new Map<number, string[]>();
+  const lanes = new Map<number, T[]>();
   let last = -1;
-  let ofLast: string[] = [];
+  let ofLast: T[] = [];
   return (row) => {
     const process = d.process.get(row);
     if (process !== last) {
@@ -48,7 +48,7 @@ export function dispatchLanes(r: Recording): (row: number) => string {
       lanes.set(process, ofLast);
     }
     const queue = d.queue.get(row);
-    ofLast[queue] ??= laneName(r, r.queues.get(queue), process);
+    ofLast[queue] ??= make(laneName(r, r.queues.get(queue), process));
     return ofLast[queue];
   };
 }

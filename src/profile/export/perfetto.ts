@@ -16,6 +16,8 @@ const PIECE = 1 << 16;
 
 /** The lanes of a queue or thread, and the numbers that those have which were used. */
 interface PlacedLanes {
+  readonly pid: number;
+  readonly name: string;
   readonly lanes: Lanes | NestingLanes;
   readonly tids: number[];
 }
@@ -41,15 +43,25 @@ class Writer {
 
   /** The lane for a piece of work: the first one of a queue or thread has its name. */
   place(pid: number, name: string, start: number, end: number, nests = false): number {
+    return this.placeIn(this.lanesOf(pid, name, nests), start, end);
+  }
+
+  /** The lanes of a queue or thread. */
+  lanesOf(pid: number, name: string, nests = false): PlacedLanes {
     this.lanes[pid] ??= new Map();
     let placed = this.lanes[pid].get(name);
     if (placed === undefined) {
-      placed = { lanes: nests ? new NestingLanes() : new Lanes(), tids: [] };
+      placed = { pid, name, lanes: nests ? new NestingLanes() : new Lanes(), tids: [] };
       this.lanes[pid].set(name, placed);
     }
-    const number = placed.lanes.place(start, end);
-    placed.tids[number] ??= this.tid(pid, number === 0 ? name : `${name} (overlapping ${number})`);
-    return placed.tids[number];
+    return placed;
+  }
+
+  /** The lane of these for a piece of work. */
+  placeIn({ pid, name, lanes, tids }: PlacedLanes, start: number, end: number): number {
+    const number = lanes.place(start, end);
+    tids[number] ??= this.tid(pid, number === 0 ? name : `${name} (overlapping ${number})`);
+    return tids[number];
   }
 
   /** The number of a lane, which is named when it is new. */
@@ -134,10 +146,10 @@ function* clockEvents(
   if (begins.length === 0) return;
   const pid = out.process(`GPU dispatches and copies${clock}`);
   const names = recording.kernels.values.map((name) => JSON.stringify(name));
-  const laneOf = dispatchLanes(recording);
+  const laneOf = dispatchLanes(recording, (name) => out.lanesOf(pid, name));
   for (const row of work.dispatches) {
     const [start, end] = [d.start.get(row), d.end.get(row)];
-    const tid = out.place(pid, laneOf(row), start, end);
+    const tid = out.placeIn(laneOf(row), start, end);
     out.add(
       `{"ph":"X","cat":"dispatch","name":${names[d.kernel.get(row)]},"pid":${pid},"tid":${tid},"ts":${micro(start - first)},"dur":${micro(end - start)}${flows.into(d, row)},"args":{"dispatch":${d.dispatchId.get(row)}}}`,
     );
