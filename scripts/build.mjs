@@ -125,6 +125,7 @@ export async function buildAll() {
     cli: join(root, 'src/cli/main.ts'),
     'device-node': join(root, 'src/device/node/index.ts'),
     'sim-worker': join(root, 'src/device/node/sim-worker.ts'),
+    'table-thread': join(root, 'src/profile/node/table-thread.ts'),
     'task-thread': join(root, 'src/optimize/evaluators/task-thread.ts'),
   };
   for (const layer of layers) entryPoints[layer] = join(root, `src/${layer}/index.ts`);

@@ -1,5 +1,6 @@
 // How readers see files. The Node implementation is in node/files.ts; a browser can supply its own.
 import { WavesmithError } from '../base/index.ts';
+import type { RowBlocks, RowPlan } from './readers/row-blocks.ts';
 
 /** Random access to the bytes of one file. */
 export interface ByteSource {
@@ -8,6 +9,8 @@ export interface ByteSource {
   readonly size: number;
   /** Up to `length` bytes at `offset`, fewer at the end of the file. The result may be reused by the next call. */
   read(offset: number, length: number): Uint8Array;
+  /** Rows of a large table that other threads read; undefined where there are none. */
+  readonly rowBlocks?: ((plan: RowPlan) => RowBlocks | undefined) | undefined;
 }
 
 /** One file found under the given paths. */

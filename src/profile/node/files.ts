@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { WavesmithError } from '../../base/index.ts';
 import { type ByteSource, type ProfileFile, readWhole } from '../source.ts';
+import { tableThreads } from './table-threads.ts';
 
 const MAX_FILES = 50_000;
 const MAX_DEPTH = 8;
@@ -43,6 +44,7 @@ function diskFile(realPath: string, path: string, size: number): DiskFile {
           }
           return buffer.subarray(0, got);
         },
+        rowBlocks: (plan) => tableThreads(realPath, size, plan),
       };
       try {
         return use(isGzip(source) ? unpacked(source) : source);

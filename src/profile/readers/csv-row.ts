@@ -1,11 +1,12 @@
 // A row of a CSV file as the bytes it was written in: cells become text when that is asked for, numbers are read from their digits.
+import { ByteTexts } from './byte-texts.ts';
 import { count } from './values.ts';
 
 const [SPACE, QUOTE, COMMA, LF, CR, ZERO] = [0x20, 0x22, 0x2c, 0x0a, 0x0d, 0x30];
 /** Four quotes. */
 const QUOTES = 0x22222222;
 /** A number of more digits is none that a double holds exactly. */
-const MOST_DIGITS = 16;
+export const MOST_DIGITS = 16;
 
 /** What `Row.scan` returns in the place of where the next row begins. */
 export const RowEnd = {
@@ -15,11 +16,31 @@ export const RowEnd = {
   ODD: -2,
 } as const;
 
-/** One row of a file. It is the same object for all of them: what is kept of a row must be taken out of it. */
-export class Row {
+/** One row of a table. It is the same object for all of them: what is kept of a row must be taken out of it. */
+export interface TableRow {
   /** How many cells there are. */
-  length = 0;
+  readonly length: number;
   /** How many headers the file has repeated so far: tables that were joined into one file have them. */
+  readonly part: number;
+  /** Whether a cell is there and has nothing in it. */
+  isEmptyAt(index: number): boolean;
+  /** The text of a cell; undefined for one that the row does not have. */
+  text(index: number): string | undefined;
+  /** The texts of all cells. */
+  texts(): string[];
+  /** A count or id, as `count` reads it from a text. */
+  count(index: number): number;
+  /** A number where the cell has digits only and a double holds it, else the text. */
+  value(index: number): number | string | undefined;
+  /** The number of a cell that has digits only, and not too many for a double; -1 for other cells. */
+  digits(index: number): number;
+  /** The id that `ids` has for a cell's text. */
+  id(ids: CellIds, index: number): number;
+}
+
+/** A row in the bytes of the file. */
+export class Row implements TableRow {
+  length = 0;
   part = 0;
   private bytes: Uint8Array = new Uint8Array(0);
   private view = new DataView(this.bytes.buffer);
@@ -122,12 +143,10 @@ export class Row {
     return this.length === 1 && this.starts[0] === this.ends[0];
   }
 
-  /** Whether a cell is there and has nothing in it. */
   isEmptyAt(index: number): boolean {
     return index >= 0 && index < this.length && this.starts[index] === this.ends[index];
   }
 
-  /** The text of a cell; undefined for one that the row does not have. */
   text(index: number): string | undefined {
     if (index < 0 || index >= this.length) return undefined;
     const [start, end] = [this.starts[index], this.ends[index]];
@@ -135,7 +154,6 @@ export class Row {
     return this.hasDoubled && this.bytes[start - 1] === QUOTE ? text.replaceAll('""', '"') : text;
   }
 
-  /** The texts of all cells. */
   texts(): string[] {
     const { length } = this;
     const first = this.starts[0];
@@ -164,19 +182,16 @@ export class Row {
     return this.text(index) === text;
   }
 
-  /** A count or id, as `count` reads it from a text. */
   count(index: number): number {
     const value = this.digits(index);
     return value >= 0 ? value : count(this.text(index));
   }
 
-  /** A number where the cell has digits only and a double holds it, else the text. */
   value(index: number): number | string | undefined {
     const value = this.digits(index);
     return value >= 0 ? value : this.text(index);
   }
 
-  /** The number of a cell that has digits only, and not too many for a double; -1 for other cells. */
   digits(index: number): number {
     if (index < 0 || index >= this.length) return -1;
     const [start, end] = [this.starts[index], this.ends[index]];
@@ -190,7 +205,6 @@ export class Row {
     return value <= Number.MAX_SAFE_INTEGER ? value : -1;
   }
 
-  /** The id that `ids` has for a cell's text. */
   id(ids: CellIds, index: number): number {
     if (index < 0 || index >= this.length) return ids.absent();
     // Of two cells of the same bytes, the quoted one has other text when there are quotes in it.
@@ -218,32 +232,22 @@ function hashOf(view: DataView, start: number, size: number): number {
   return a ^ (a >>> 13);
 }
 
-function isSame(a: DataView, from: number, b: DataView, start: number, size: number): boolean {
-  let i = 0;
-  for (; i + 4 <= size; i += 4) if (a.getInt32(from + i, true) !== b.getInt32(start + i, true)) return false;
-  for (; i < size; i++) if (a.getUint8(from + i) !== b.getUint8(start + i)) return false;
-  return true;
-}
-
-/** Of a column with more texts, most are there once: their bytes are not kept. */
-const MOST_KEPT = 1 << 18;
-/** Bytes of texts that are kept together. */
-const KEPT = 1 << 18;
+/** Small numbers that an array has the ids of. */
+const FEW = 1 << 10;
+const NONE = -(2 ** 31);
 
 /** The ids of a column's texts. A text is made of the bytes of a cell when it is new; further cells have the same bytes. */
 export class CellIds {
-  /** The id of a text; undefined for a column that is not there. Asked once for a text, as a rule. */
+  /** The id of a text; undefined for a column that is not there. Asked a few times for a text at most, as a rule. */
   readonly make: (text: string | undefined) => number;
   private ofNone: number | undefined;
-  /** Numbers of entries from 1 on, by their hash; 0 for none. */
-  private slots = new Int32Array(1 << 8);
+  private readonly texts = new ByteTexts();
   private readonly ids: number[] = [];
-  private hashes = new Int32Array(1 << 7);
-  private sizes = new Int32Array(1 << 7);
-  private places = new Int32Array(1 << 7);
-  private readonly kept: DataView[] = [];
-  private readonly pieceOf: number[] = [];
-  private room = 0;
+  /** The ids of cells of digits, by their number. */
+  private readonly few = new Int32Array(FEW).fill(NONE);
+  private readonly many = new Map<number, number>();
+  /** The ids of the texts that each thread has numbered. */
+  private readonly ofThreads = new Map<CellTexts, Int32Array>();
 
   constructor(make: (text: string | undefined) => number) {
     this.make = make;
@@ -256,55 +260,50 @@ export class CellIds {
 
   /** The id of a cell's bytes that were seen before. */
   find(hash: number, view: DataView, start: number, size: number): number | undefined {
-    const { slots } = this;
-    const mask = slots.length - 1;
-    for (let slot = hash & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const entry = slots[slot] - 1;
-      if (this.hashes[entry] !== hash || this.sizes[entry] !== size) continue;
-      if (isSame(this.kept[this.pieceOf[entry]], this.places[entry], view, start, size)) return this.ids[entry];
-    }
-    return undefined;
+    const entry = this.texts.find(hash, view, start, size);
+    return entry < 0 ? undefined : this.ids[entry];
   }
 
   /** The id of a new cell's text; keeps its bytes. */
   add(hash: number, view: DataView, start: number, size: number, text: string): number {
-    const entry = this.ids.length;
     const id = this.make(text);
-    if (entry === MOST_KEPT) return id;
-    if (entry === this.hashes.length) this.grow();
-    this.ids.push(id);
-    this.hashes[entry] = hash;
-    this.sizes[entry] = size;
-    let piece = this.kept.at(-1);
-    if (piece === undefined || piece.byteLength - this.room < size) {
-      piece = new DataView(new ArrayBuffer(Math.max(KEPT, size)));
-      this.kept.push(piece);
-      this.room = 0;
-    }
-    this.pieceOf.push(this.kept.length - 1);
-    this.places[entry] = this.room;
-    new Uint8Array(piece.buffer).set(new Uint8Array(view.buffer, view.byteOffset + start, size), this.room);
-    this.room += size;
-    this.place(entry);
+    if (this.texts.add(hash, view, start, size) >= 0) this.ids.push(id);
     return id;
   }
 
-  private place(entry: number): void {
-    const mask = this.slots.length - 1;
-    let slot = this.hashes[entry] & mask;
-    while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
-    this.slots[slot] = entry + 1;
+  /** The id of a cell that has the digits of a number. */
+  ofNumber(value: number): number {
+    if (value < FEW) {
+      if (this.few[value] === NONE) this.few[value] = this.make(String(value));
+      return this.few[value];
+    }
+    let id = this.many.get(value);
+    if (id === undefined) {
+      id = this.make(String(value));
+      this.many.set(value, id);
+    }
+    return id;
   }
 
-  private grow(): void {
-    for (const name of ['hashes', 'sizes', 'places'] as const) {
-      const bigger = new Int32Array(2 * this[name].length);
-      bigger.set(this[name]);
-      this[name] = bigger;
+  /** The id of a text that a thread has numbered. */
+  ofText(texts: CellTexts, entry: number): number {
+    let ids = this.ofThreads.get(texts) ?? NO_IDS;
+    if (entry >= ids.length) {
+      const bigger = new Int32Array(Math.max(64, 2 * entry)).fill(NONE);
+      bigger.set(ids);
+      ids = bigger;
+      this.ofThreads.set(texts, ids);
     }
-    this.slots = new Int32Array(2 * this.slots.length);
-    for (let entry = 0; entry < this.ids.length; entry++) this.place(entry);
+    if (ids[entry] === NONE) ids[entry] = this.make(texts.text(entry));
+    return ids[entry];
   }
+}
+
+const NO_IDS = new Int32Array(0);
+
+/** The texts of a column by their numbers. */
+export interface CellTexts {
+  text(entry: number): string;
 }
 
 /** The end of a dispatch, copy or call; rocprof 2 calls it otherwise. */

@@ -2,7 +2,7 @@
 import Papa from 'papaparse';
 import { expect, test } from 'vitest';
 import { type Header, readCsv, readCsvRows } from './csv.ts';
-import { CellIds, type Row } from './csv-row.ts';
+import { CellIds, type TableRow } from './csv-row.ts';
 import { count } from './values.ts';
 
 function sourceOf(bytes: Uint8Array) {
@@ -23,7 +23,7 @@ function rowsOf(text: string | Uint8Array): { names: readonly string[]; rows: st
 }
 
 /** Calls `use` with each row of a text. */
-function eachRow(text: string, use: (row: Row) => void): void {
+function eachRow(text: string, use: (row: TableRow) => void): void {
   readCsvRows(sourceOf(new TextEncoder().encode(text)), () => use);
 }
 

@@ -6,7 +6,8 @@
 import Papa from 'papaparse';
 import { WavesmithError } from '../../base/index.ts';
 import type { ByteSource } from '../source.ts';
-import { Row, RowEnd } from './csv-row.ts';
+import { Row, RowEnd, type TableRow } from './csv-row.ts';
+import { takeBlocks } from './encoded-row.ts';
 
 /** No row of a profiler's CSV is longer; a longer one means the file is not what it claims to be. */
 const MAX_ROW_BYTES = 4 << 20;
@@ -68,7 +69,7 @@ export class Header {
 export type CellsHandler = (cells: string[]) => void;
 
 /** Called with every row of data. */
-export type RowHandler = (row: Row) => void;
+export type RowHandler = (row: TableRow) => void;
 
 /** The header of a CSV file, from its first bytes. */
 export function readCsvHeader(source: ByteSource): Header {
@@ -127,7 +128,7 @@ export function readCsv(
 
 /**
  * Reads a CSV file row by row. `onHeader` sees the header and returns the handler of the rows; `report` is told what is wrong with the text.
- * Returns how many rows there were.
+ * Where other threads can read rows, those make numbers of the cells. Returns how many rows there were.
  */
 export function readCsvRows(
   source: ByteSource,
@@ -164,6 +165,29 @@ export function readCsvRows(
       open();
     } else handler(row);
   };
+  let areShared = false;
+  /** Takes the rows behind those of the first piece from other threads, where there are any. */
+  const takeShared = (column: number): void => {
+    const plan = {
+      from: reader.offset - reader.rest,
+      width: header.names.length,
+      numeric: column,
+      isCrLf: reader.isCrLf,
+      skipsSpaces: row.skipsSpaces,
+    };
+    const blocks = column < 0 ? undefined : source.rowBlocks?.(plan);
+    if (blocks === undefined) return;
+    const own = handler as RowHandler;
+    const count: RowHandler = (one) => {
+      line++;
+      own(one);
+    };
+    try {
+      reader.goTo(takeBlocks(source, blocks, plan, row.part, count));
+    } finally {
+      blocks.end();
+    }
+  };
   while (reader.next()) {
     if (!reader.isUtf8()) report(NOT_UTF8);
     const { bytes, length, isCrLf } = reader;
@@ -178,6 +202,10 @@ export function readCsvRows(
       at = next;
     }
     reader.keep(at);
+    if (next !== RowEnd.ODD && !reader.isLast && !areShared && numeric !== undefined && row.part === 0) {
+      areShared = true;
+      takeShared(numeric);
+    }
     // What is not as the format has it, and a last row without its end.
     if (next === RowEnd.ODD || (reader.isLast && at < length)) {
       const { rows, hasBadQuotes } = reader.parse();
@@ -232,6 +260,8 @@ class Pieces {
     if (nul >= 0) throw notCsv(source.path, 'it contains NUL bytes', this.offset + nul);
     this.offset += piece.length;
     this.put(this.bytes.subarray(this.start, this.length), piece);
+    this.start = this.skipped;
+    this.skipped = 0;
     // A file that was saved twice may have two byte order marks.
     while (isFirst && this.bytes[this.start] === 0xef && this.bytes[this.start + 1] === 0xbb && this.start < 6) {
       if (this.bytes[this.start + 2] !== 0xbf) break;
@@ -254,6 +284,14 @@ class Pieces {
     this.start = 0;
     this.length = at;
   }
+
+  /** Goes on with the row that begins at `place` in the file, whose piece is read again. */
+  goTo(place: number): void {
+    this.offset = place - (place % PIECE);
+    this.start = this.length = 0;
+    this.skipped = place - this.offset;
+  }
+  private skipped = 0;
 
   /** Leaves out what is before `at`. */
   keep(at: number): void {

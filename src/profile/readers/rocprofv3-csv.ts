@@ -7,7 +7,7 @@ import type { Recording } from '../recording.ts';
 import { type ByteSource, dirName } from '../source.ts';
 import { apiTrace, firstOf, stats } from './api-calls.ts';
 import { type CellsHandler, type Header, type RowHandler, readCsv, readCsvRows } from './csv.ts';
-import { CellIds, END, type Row } from './csv-row.ts';
+import { CellIds, END, type TableRow } from './csv-row.ts';
 import { FileProcesses, processKey } from './file-process.ts';
 import { pcSampling } from './pc-samples.ts';
 import {
@@ -180,7 +180,7 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
   return (row) => {
     if (row.length !== width) return badRow(r, file, 'the number of cells differs from the header');
     if (!isDispatch(row)) return;
-    if (copies !== undefined && row.text(at.name) === '') return copies(row);
+    if (copies !== undefined && row.isEmptyAt(at.name)) return copies(row);
     if (row.isEmptyAt(at.name))
       r.report('profile/unnamed-kernel', file, 'The kernels of some dispatches have no name.');
     const { start, end, state } = r.clock.interval(row.value(at.start), row.value(at.end));
@@ -225,7 +225,7 @@ function otherKind(r: Recording, file: string, kind: string | undefined): void {
 }
 
 /** Whether a row is of one of the kinds; one of another kind is reported. */
-function ofKind(h: Header, file: string, r: Recording, kinds: RegExp): (row: Row) => boolean {
+function ofKind(h: Header, file: string, r: Recording, kinds: RegExp): (row: TableRow) => boolean {
   const at = h.at('Kind');
   const known = new CellIds((text) => Number(isOfKinds(text, kinds)));
   return (row) => {
@@ -236,7 +236,7 @@ function ofKind(h: Header, file: string, r: Recording, kinds: RegExp): (row: Row
 }
 
 /** The ids of queues, each of an agent, by the cells of their column. */
-function queueIds(r: Recording): (agent: number, row: Row, column: number) => number {
+function queueIds(r: Recording): (agent: number, row: TableRow, column: number) => number {
   const names = new StringTable();
   const numbers = new CellIds((queue) => names.id(queue ?? '?'));
   const ids: number[][] = [];
@@ -304,7 +304,7 @@ function counterCollection(
   const queues = queueIds(r);
   const counterNames = new StringTable();
   const counters = new CellIds((counter) => counterNames.id(counterName(counter as string)));
-  const size = (row: Row, column: number): number => {
+  const size = (row: TableRow, column: number): number => {
     const found = row.count(column);
     if (found < 0 && column >= 0) reportNoSize(r, file, h.names[column], row.text(column));
     return found;

@@ -73,7 +73,8 @@ export function whole(value: unknown): number {
  * before it, and leaves both in `timestamps.csv`.
  */
 export function kernelSymbol(text: string): string {
-  return text.trim().replace(/\s*(?:\[clone \.kd\]|\(\.kd\)|\.kd)$/, '');
+  const name = text.trim();
+  return !/kd[\])]?$/.test(name.slice(-3)) ? name : name.replace(/\s*(?:\[clone \.kd\]|\(\.kd\)|\.kd)$/, '');
 }
 
 /** The kernel's name as it is shown: in C++, without suffixes. */
