@@ -30,6 +30,7 @@ import { handsOver, learns } from './polls.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
+import { Residents } from './residents.ts';
 import { RunningGroups } from './running-groups.ts';
 import type { Segment } from './segments.ts';
 import type { TrailBlocks } from './trails.ts';
@@ -108,7 +109,7 @@ export class StrictChecker implements Monitor {
   private running: Running | undefined;
   /** By instruction: names a register beyond the allocation. */
   private readonly isBeyond: (boolean | undefined)[] = [];
-  private readonly groups = new Map<Workgroup, GroupState>();
+  private readonly groups = new Residents<Workgroup, GroupState>();
   private lastGroup: Workgroup | undefined;
   private lastState: GroupState | undefined;
   /** Vector registers of each file that what has been executed so far can have named, `[vgprs, agprs]`. */
@@ -226,7 +227,7 @@ export class StrictChecker implements Monitor {
     this.started++;
     this.wavefronts += waves.length;
     const order = this.now.handsOver ? new LdsOrder(workgroup.lds.byteLength, waves.length) : undefined;
-    this.groups.set(workgroup, { number, lds, waves: all, scratch, usesAtomics: false, order });
+    this.groups.add(workgroup, { number, lds, waves: all, scratch, usesAtomics: false, order });
     deadlocks.startWorkgroup(all);
   }
 
@@ -566,7 +567,7 @@ export class StrictChecker implements Monitor {
   /** What a dispatch that was stopped had done. */
   partialResult() {
     let { instructions } = this;
-    for (const { waves } of this.groups.values()) for (const { wave } of waves) instructions += wave.executed;
+    for (const { waves } of this.groups.values) for (const { wave } of waves) instructions += wave.executed;
     return { instructions, wavefronts: this.wavefronts, workgroups: this.finished, instructionsByEncoding: {} };
   }
 }

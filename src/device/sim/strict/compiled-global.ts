@@ -2,7 +2,7 @@
 // those of lanes that follow each other are moved when they have been looked at as one.
 import { WAVE_SHADOW } from '../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { Code } from '../wasm/memory/code.ts';
+import { Code, type Label } from '../wasm/memory/code.ts';
 import type { Frame, Look, Transfer } from '../wasm/memory/index.ts';
 import { GlobalQuads } from './compiled-global-quads.ts';
 import { apart } from './compiled-lanes.ts';
@@ -58,6 +58,13 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): L
     const seesLanes = quads !== undefined && bits === undefined;
     if (!seesLanes) ask?.();
     code.block((done) => {
+      if (bytes < 4 && bits === undefined) {
+        code.block((spread) => {
+          const start = emitTogether(f, addresses, bytes, spread);
+          run.add(f, start, 0, 4 * bytes);
+          code.br(done);
+        });
+      }
       code.block((slow) => {
         if (quads === undefined) return;
         quads.note(addresses, slow, seesLanes);
@@ -99,6 +106,27 @@ export function lookAtUpdate(bytes: number): Transfer {
     shadow = f.code.local('i32');
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
   });
+}
+
+/**
+ * The first byte of the elements of four lanes that are one or two whole dwords together, in whichever order; goes to `spread` where they are not.
+ * Programs that exchange neighbours, or the ends of a word, have them so.
+ */
+function emitTogether(f: Frame, addresses: number, bytes: number, spread: Label): number {
+  const { code } = f;
+  const { fn } = code;
+  const size = 4 * bytes;
+  const start = code.local('i32');
+  fn.get(addresses).lane('i32x4.extract_lane', 0).i32(-size).op('i32.and').tee(start);
+  fn.op('i32x4.splat').get(addresses).op('v128.xor').v128(-size, -size, -size, -size).op('v128.and').op('v128.any_true');
+  code.brIf(spread);
+  for (let lane = 0; lane < 4; lane++) {
+    fn.i32(1).get(addresses).lane('i32x4.extract_lane', lane).i32(size - 1).op('i32.and').op('i32.shl');
+    if (lane > 0) fn.op('i32.or');
+  }
+  fn.i32(bytes === 1 ? 0b1111 : 0b01010101).op('i32.ne');
+  code.brIf(spread);
+  return start;
 }
 
 /** (to, from, bytes): copies dwords; the two places do not overlap. */

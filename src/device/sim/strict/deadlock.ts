@@ -9,6 +9,7 @@ import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
 import type { Reporter } from './reporter.ts';
+import { Residents } from './residents.ts';
 
 /** Instructions of a wavefront in one workgroup before its loops are looked at. */
 const PATIENCE = 200_000;
@@ -78,7 +79,7 @@ function newWatch(): LoopWatch {
 export class DeadlockFinder {
   private readonly reporter: Reporter;
   /** The wavefronts of all resident workgroups, and what is known of those that were looked at. */
-  private readonly groups = new Set<readonly Watched[]>();
+  private readonly groups = new Residents<readonly Watched[], readonly Watched[]>();
   private readonly watches = new Map<Wave, LoopWatch>();
   /** Whether no further workgroup can begin. */
   private readonly allStarted: () => boolean;
@@ -100,7 +101,7 @@ export class DeadlockFinder {
   /** Wavefronts begin; the same array is given when they end. */
   startWorkgroup(waves: readonly Watched[]): void {
     this.changes++;
-    this.groups.add(waves);
+    this.groups.add(waves, waves);
   }
 
   endWorkgroup(waves: readonly Watched[]): void {
@@ -120,7 +121,7 @@ export class DeadlockFinder {
 
   /** All wavefronts of resident workgroups. */
   private all(): [Wave, LoopWatch][] {
-    return [...this.groups].flat().map(({ wave }) => [wave, this.watchOf(wave)]);
+    return this.groups.values.flat().map(({ wave }) => [wave, this.watchOf(wave)]);
   }
 
   /** Looks at all wavefronts from now on, as if they had run for long: nothing is known of what they did. */

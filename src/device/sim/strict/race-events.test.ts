@@ -11,7 +11,7 @@ function table(bytes: number, words = DETAILS_WORDS) {
   let [next, forgotten] = [EVENTS_HEAD_BYTES, 0];
   const events = new RaceEvents(
     {
-      buffer,
+      buffer: () => buffer,
       reserve: (size) => {
         if (next + size > bytes) return undefined;
         const at = next;

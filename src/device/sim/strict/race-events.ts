@@ -66,8 +66,11 @@ const RECENT = 256;
 
 /** What a table of events needs of the memory that it is in. */
 export interface EventRoom {
-  /** The memory, which may be another object after it has grown. */
-  readonly buffer: ArrayBufferLike;
+  /**
+   * The memory, which may be another object after it has grown. No accessor: that of an object literal is kept, with all that it sees, until a large
+   * garbage collection.
+   */
+  buffer(): ArrayBufferLike;
   /** Where room for a table of so many bytes is; undefined when there is none, but for the first one. */
   reserve(bytes: number): number | undefined;
   /** A table is no longer used. */
@@ -94,14 +97,14 @@ export class RaceEvents {
   }
 
   private get head(): Uint32Array {
-    return new Uint32Array(this.room.buffer, this.headAt, EVENTS_HEAD_BYTES / 4);
+    return new Uint32Array(this.room.buffer(), this.headAt, EVENTS_HEAD_BYTES / 4);
   }
 
   /** The events, EVENT_WORDS words each. */
   get words(): Uint32Array {
     if (this.kept === undefined) {
       const [at = 0, , end = 0] = this.head;
-      this.kept = new Uint32Array(this.room.buffer, at, EVENT_WORDS * end);
+      this.kept = new Uint32Array(this.room.buffer(), at, EVENT_WORDS * end);
     }
     return this.kept;
   }
@@ -111,7 +114,7 @@ export class RaceEvents {
     const [old = 0, next = 0, end = 0, free = 0] = this.head;
     const at = this.room.reserve(EVENT_BYTES * count);
     if (at === undefined) return false;
-    const bytes = new Uint8Array(this.room.buffer);
+    const bytes = new Uint8Array(this.room.buffer());
     if (end === 0) bytes.fill(0, at, at + EVENT_BYTES);
     else {
       bytes.copyWithin(at, old, old + EVENT_BYTES * end);
@@ -203,9 +206,7 @@ export function ownEvents(records: () => Iterable<Uint32Array> = () => []): Race
   let bytes = new Uint8Array(EVENTS_HEAD_BYTES);
   return new RaceEvents(
     {
-      get buffer() {
-        return bytes.buffer;
-      },
+      buffer: () => bytes.buffer,
       reserve: (size) => {
         const larger = new Uint8Array(bytes.length + size);
         larger.set(bytes);

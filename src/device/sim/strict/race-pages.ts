@@ -183,9 +183,7 @@ export class RacePages {
     const { memory, eventTables } = this;
     return new RaceEvents(
       {
-        get buffer() {
-          return memory.wasm.buffer;
-        },
+        buffer: () => memory.wasm.buffer,
         reserve: (size) => {
           // Without a first one nothing can be noted.
           const isFirst = eventTables.size === 0;
@@ -236,12 +234,11 @@ export class RacePages {
     const records = isWindow ? this.memory.tryReserve(4 * PAGE_WORDS * count) : undefined;
     if (records === undefined) return new RacePage(new Uint32Array(PAGE_WORDS), this.room);
     this.reserved.push(records);
+    const words = new Uint32Array(records.buffer, records.byteOffset, PAGE_WORDS * count);
     for (let n = 0; n < count; n++) {
-      const at = records.byteOffset + 4 * PAGE_WORDS * n;
-      this.table[first + n] = at;
-      const record = new Uint32Array(records.buffer, at, PAGE_WORDS);
-      if (written === undefined) record[PAGE_QUICK] = this.quick.byteOffset + 4 * (first + n);
-      else record[PAGE_WRITTEN] = written.byteOffset + ((index + n) * PAGE_BYTES) / 8;
+      this.table[first + n] = records.byteOffset + 4 * PAGE_WORDS * n;
+      if (written === undefined) words[PAGE_WORDS * n + PAGE_QUICK] = this.quick.byteOffset + 4 * (first + n);
+      else words[PAGE_WORDS * n + PAGE_WRITTEN] = written.byteOffset + ((index + n) * PAGE_BYTES) / 8;
     }
     return this.pageAt(first);
   }

@@ -3,13 +3,14 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import { type GroupShadows, Kept } from './kept.ts';
 import { LdsShadow } from './lds.ts';
+import { Residents } from './residents.ts';
 import { WaveShadow } from './wave-shadow.ts';
 
 export class RunningGroups {
   private readonly memory: DeviceMemory;
   private readonly kept: Kept;
   /** Of workgroups that have not ended. */
-  private readonly running = new Map<LdsShadow, GroupShadows>();
+  private readonly running = new Residents<LdsShadow, GroupShadows>();
 
   constructor(memory: DeviceMemory) {
     this.memory = memory;
@@ -20,7 +21,7 @@ export class RunningGroups {
   begin(bytes: number, waves: readonly Wave[]): GroupShadows {
     const known = this.kept.takeShadows(bytes, waves.length);
     if (known !== undefined) {
-      this.running.set(known.lds, known);
+      this.running.add(known.lds, known);
       known.lds.clear();
       return known;
     }
@@ -28,7 +29,7 @@ export class RunningGroups {
     const shadows: WaveShadow[] = [];
     const made = { lds, waves: shadows };
     // What a workgroup that cannot begin has taken is given back, too.
-    this.running.set(lds, made);
+    this.running.add(lds, made);
     for (const wave of waves) shadows.push(new WaveShadow(wave));
     return made;
   }
@@ -41,8 +42,7 @@ export class RunningGroups {
 
   /** The dispatch is over: workgroups that have not ended do not. */
   release(): void {
-    for (const one of this.running.values()) this.kept.releaseShadows(one);
-    this.running.clear();
+    for (const one of this.running.takeAll()) this.kept.releaseShadows(one);
     this.kept.trimShadows();
   }
 }

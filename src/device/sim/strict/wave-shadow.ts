@@ -215,7 +215,8 @@ export class WaveShadow {
     registers.actor = actorOf(group, index);
     // The work-item ids, packed into v0.
     registers.define(0, BOTH, sgprs[EXEC] as number, sgprs[EXEC + 1] as number);
-    registers.origins.clear();
+    // Clearing a map makes a new table, also where it is empty.
+    if (registers.origins.size > 0) registers.origins.clear();
     this.waits.clear();
     this.planAt = beginning.planAt;
     this.lds = lds;
