@@ -6,7 +6,7 @@ import type { Frame } from '../wasm/memory/index.ts';
 import { TO_WRITER } from './compiled-details.ts';
 import { eventFunction, pushEvents } from './compiled-events.ts';
 import { storeOverFunction, writersBeforeFunction } from './compiled-global-before.ts';
-import { LogWriter } from './compiled-log.ts';
+import type { LoggedLanes } from './compiled-logged.ts';
 import {
   BYTES,
   HOLDS,
@@ -49,15 +49,16 @@ export class GlobalQuads {
   private readonly now: number;
   private readonly marks: number;
   /** Of loads. */
-  private readonly log: LogWriter | undefined;
+  private readonly logged: LoggedLanes | undefined;
 
-  /** In front of all lanes. */
-  constructor(f: Frame, shadow: number, pc: number, isWrite: boolean) {
+  /** In front of all lanes; without `logged`, of stores. */
+  constructor(f: Frame, shadow: number, pc: number, logged: LoggedLanes | undefined) {
     const { code } = f;
     const { fn } = code;
     const local = (): number => code.local('i32');
     const vector = (): number => code.local('v128');
-    [this.fn, this.f, this.shadow, this.pc, this.isWrite] = [fn, f, shadow, pc, isWrite];
+    [this.fn, this.f, this.shadow, this.pc] = [fn, f, shadow, pc];
+    [this.logged, this.isWrite] = [logged, logged === undefined];
     [this.count, this.quick, this.events, this.hasOthers] = [local(), local(), local(), local()];
     this.places = Array.from({ length: 4 }, local);
     [this.mine, this.old, this.next, this.gathered] = [vector(), vector(), vector(), vector()];
@@ -65,7 +66,6 @@ export class GlobalQuads {
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(this.count).i32(2).op('i32.shl');
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(this.quick);
     fn.v128(0, 0, 0, 0).set(this.mine);
-    this.log = isWrite ? undefined : new LogWriter(code, shadow, pc);
   }
 
   /**
@@ -73,7 +73,7 @@ export class GlobalQuads {
    * has had one of the dwords; with `seesLanes` also when two of the vector are the same.
    */
   note(all: number, slow: Label, seesLanes: boolean): void {
-    const { fn, old, next } = this;
+    const { fn, old, next, logged } = this;
     const { code } = this.f;
     fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true');
     code.brIf(slow);
@@ -83,17 +83,17 @@ export class GlobalQuads {
     fn.get(next).i32(2).op('i32x4.shl').get(this.quick).op('i32x4.splat').op('i32x4.add').set(next);
     this.extract(next, this.places);
     this.gather(old, this.places, 0);
-    if (this.log === undefined) this.noteDetails(all, slow, seesLanes);
-    else {
-      const { log } = this;
-      fn.get(old);
-      this.splat(LOGGED);
-      fn.op('i32x4.eq').op('i32x4.all_true');
-      code.if(
-        () => log.write(() => fn.get(all), slow),
-        () => this.noteDetails(all, slow, seesLanes),
-      );
+    if (logged === undefined) {
+      this.noteDetails(all, slow, seesLanes);
+      return;
     }
+    fn.get(old);
+    this.splat(LOGGED);
+    fn.op('i32x4.eq').op('i32x4.all_true');
+    code.if(
+      () => logged.write(all, slow),
+      () => this.noteDetails(all, slow, seesLanes),
+    );
   }
 
   /** The same where the pages' records are by dword; `old` has what the quick table says of them. */

@@ -6,6 +6,7 @@ import { Code, type Label } from '../wasm/memory/code.ts';
 import type { Frame, Look, Transfer } from '../wasm/memory/index.ts';
 import { GlobalQuads } from './compiled-global-quads.ts';
 import { apart } from './compiled-lanes.ts';
+import { LoggedLanes } from './compiled-logged.ts';
 import { looking } from './compiled-looks.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
@@ -20,6 +21,7 @@ export const movesGlobal = (bytes: number, kind: 'load' | 'store' | 'atomic'): b
 /** Notes accesses of global memory. The parameter is the instruction's place in the image. */
 export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Look {
   let shadow = 0;
+  let logged: LoggedLanes | undefined;
   let quads: GlobalQuads | undefined;
   const isMoved = isWrite && movesGlobal(bytes, 'store') && !toLds;
   const run = new Run(
@@ -43,7 +45,9 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): L
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     run.begin(f);
     forgetDropped(f.code.fn, shadow);
-    if (bytes === 4) quads = new GlobalQuads(f, shadow, f.extra[0] as number, isWrite);
+    const [pc] = f.extra as [number];
+    logged = isWrite ? undefined : new LoggedLanes(f.code, f.module, shadow, pc, bytes);
+    quads = bytes === 4 ? new GlobalQuads(f, shadow, pc, logged) : undefined;
   });
   /**
    * Lanes without a bit have the address of another one: that it is noted twice makes no difference. `ask` asks whether the lanes of a store are
@@ -65,6 +69,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): L
           code.br(done);
         });
       }
+      logged?.note(addresses, done);
       code.block((slow) => {
         if (quads === undefined) return;
         quads.note(addresses, slow, seesLanes);
@@ -118,10 +123,20 @@ function emitTogether(f: Frame, addresses: number, bytes: number, spread: Label)
   const size = 4 * bytes;
   const start = code.local('i32');
   fn.get(addresses).lane('i32x4.extract_lane', 0).i32(-size).op('i32.and').tee(start);
-  fn.op('i32x4.splat').get(addresses).op('v128.xor').v128(-size, -size, -size, -size).op('v128.and').op('v128.any_true');
+  fn.op('i32x4.splat')
+    .get(addresses)
+    .op('v128.xor')
+    .v128(-size, -size, -size, -size)
+    .op('v128.and')
+    .op('v128.any_true');
   code.brIf(spread);
   for (let lane = 0; lane < 4; lane++) {
-    fn.i32(1).get(addresses).lane('i32x4.extract_lane', lane).i32(size - 1).op('i32.and').op('i32.shl');
+    fn.i32(1)
+      .get(addresses)
+      .lane('i32x4.extract_lane', lane)
+      .i32(size - 1)
+      .op('i32.and')
+      .op('i32.shl');
     if (lane > 0) fn.op('i32.or');
   }
   fn.i32(bytes === 1 ? 0b1111 : 0b01010101).op('i32.ne');

@@ -4,10 +4,11 @@ import { Code, type Label } from '../wasm/memory/code.ts';
 import { setDetails } from './compiled-details.ts';
 import { LOGGED, PAGE_QUICK } from './race-details.ts';
 import { LINE_WRITER, LINES, LOG_END, LOG_NEXT, LOG_ROUND, PAGE_STORED } from './race-page.ts';
-import { LOG_ENTRY, LOG_READER, LOG_RUN } from './read-log.ts';
+import { LOG_ENTRY, LOG_RUN } from './read-log.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_READER } from './registers.ts';
 
 const TO_END = LOG_END - LOG_NEXT;
+const DWORD = 4;
 
 /** Leaves where LOG_NEXT is. */
 function pushLog(fn: WasmFunction, shadow: number): WasmFunction {
@@ -19,14 +20,16 @@ export class LogWriter {
   private readonly code: Code;
   private readonly shadow: number;
   private readonly pc: number;
+  /** Bytes of an element. */
+  private readonly bytes: number;
   private readonly head: number;
   private readonly next: number;
   /** Behind the last entry that has been written by this function; 0 before. */
   private readonly last: number;
 
   /** In front of what may write entries. */
-  constructor(code: Code, shadow: number, pc: number) {
-    [this.code, this.shadow, this.pc] = [code, shadow, pc];
+  constructor(code: Code, shadow: number, pc: number, bytes: number) {
+    [this.code, this.shadow, this.pc, this.bytes] = [code, shadow, pc, bytes];
     const local = (): number => code.local('i32');
     [this.head, this.next, this.last] = [local(), local(), local()];
     pushLog(code.fn, shadow).set(this.head).i32(0).set(this.last);
@@ -40,7 +43,12 @@ export class LogWriter {
     code.brIf(full);
     fn.get(next).get(last).op('i32.ne');
     code.if(() => {
-      pushReader(fn.get(next), shadow, this.pc).memory('v128.store').get(next).i32(LOG_ENTRY).op('i32.add').set(next);
+      pushReader(fn.get(next), shadow, this.pc, this.bytes)
+        .memory('v128.store')
+        .get(next)
+        .i32(LOG_ENTRY)
+        .op('i32.add')
+        .set(next);
     });
     fn.get(next);
     push();
@@ -64,18 +72,24 @@ export function logRunFunction(module: WasmModule): WasmFunction {
       .memory('i32.load')
       .lane('i32x4.replace_lane', 3);
     fn.tee(reader).get(shadow).memory('v128.load', SHADOW_READER).op('v128.xor').op('v128.any_true').if();
-    pushReader(fn.get(next), shadow, pc).memory('v128.store').get(next).i32(LOG_ENTRY).op('i32.add').set(next).end();
-    fn.get(next).i32(LOG_RUN).op('i32x4.splat').get(at).lane('i32x4.replace_lane', 1);
-    fn.get(bytes).lane('i32x4.replace_lane', 2).memory('v128.store');
+    pushReader(fn.get(next), shadow, pc, DWORD)
+      .memory('v128.store')
+      .get(next)
+      .i32(LOG_ENTRY)
+      .op('i32.add')
+      .set(next)
+      .end();
+    fn.get(next).i32(LOG_RUN).op('i32x4.splat').get(at).lane('i32x4.replace_lane', 0);
+    fn.get(bytes).lane('i32x4.replace_lane', 1).memory('v128.store');
     fn.get(head).get(next).i32(LOG_ENTRY).op('i32.add').tee(next).memory('i32.store');
     fn.get(shadow).get(reader).get(next).lane('i32x4.replace_lane', 0).memory('v128.store', SHADOW_READER);
     fn.i32(1);
   });
 }
 
-/** Leaves the entry that says who reads from here on. */
-function pushReader(fn: WasmFunction, shadow: number, pc: number): WasmFunction {
-  fn.get(pc).i32(LOG_READER).op('i32.or').op('i32x4.splat');
+/** Leaves the entry that says who reads from here on, elements of so many bytes. */
+function pushReader(fn: WasmFunction, shadow: number, pc: number, bytes: number): WasmFunction {
+  fn.i32(bytes).op('i32x4.splat').get(pc).lane('i32x4.replace_lane', 0);
   fn.get(shadow).memory('i32.load', SHADOW_ACTOR).lane('i32x4.replace_lane', 1);
   return fn.get(shadow).memory('i32.load', SHADOW_EPOCH).lane('i32x4.replace_lane', 2);
 }

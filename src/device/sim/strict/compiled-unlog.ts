@@ -6,10 +6,13 @@ import { openFunction, setDetails } from './compiled-details.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { lanesFunction } from './compiled-scattered.ts';
 import { LOGGED, PAGE_DETAILS } from './race-details.ts';
-import { LOG_ENTRY, LOG_READER, LOG_RUN } from './read-log.ts';
+import { LOG_ENTRY, LOG_RUN, MOST_ELEMENT } from './read-log.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES } from './registers.ts';
 
-const DWORD = 4;
+/** Bytes of elements. */
+const SIZES = [4, 8, 16, 1, 2, 12] as const;
+/** Of an entry, the word that says what it is. */
+const LAST = 3;
 
 /**
  * Takes a shadow (registers.ts) that only has the table of pages, and where the log begins and ends, as offsets in wasm memory. Returns where the
@@ -23,12 +26,12 @@ export function unlogOf(memory: WebAssembly.Memory): Unlog {
   const module = new WasmModule({ module: 'host', name: 'memory', initial: 0, maximum: MAX_WASM_PAGES, shared });
   const open = openFunction(module);
   const pages = pageFunction(module, 'load');
-  const lanes = lanesFunction(module, 'load', DWORD, 4);
+  const lanes = SIZES.map((size) => ({ size, note: lanesFunction(module, 'load', size, 4) }));
   const unlog = module.helper('strict.unlog', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
     const code = new Code(fn);
     const [shadow, at, end] = [0, 1, 2] as const;
     const local = (): number => fn.local('i32');
-    const [reader, pc, page] = [local(), local(), local()];
+    const [reader, pc, bytes, page] = [local(), local(), local(), local()];
     const entry = fn.local('v128');
     const pushWord = (n: number): void => {
       fn.get(entry).lane('i32x4.extract_lane', n);
@@ -37,11 +40,19 @@ export function unlogOf(memory: WebAssembly.Memory): Unlog {
     const leave = (): void => {
       fn.op('i32.eqz').if().get(reader).return().end();
     };
-    /** The page of an offset has records by dword. */
-    const openPage = (n: number): void => {
+    /** The page of the byte at so many behind an offset has records by dword. */
+    const openPage = (n: number, behind: number): void => {
       fn.get(shadow).memory('i32.load', SHADOW_PAGES);
       pushWord(n);
-      fn.i32(12).op('i32.shr_u').i32(2).op('i32.shl').op('i32.add').memory('i32.load').tee(page);
+      fn.i32(behind)
+        .op('i32.add')
+        .i32(12)
+        .op('i32.shr_u')
+        .i32(2)
+        .op('i32.shl')
+        .op('i32.add')
+        .memory('i32.load')
+        .tee(page);
       fn.memory('i32.load', 4 * PAGE_DETAILS)
         .i32(LOGGED)
         .op('i32.eq');
@@ -51,47 +62,59 @@ export function unlogOf(memory: WebAssembly.Memory): Unlog {
         leave();
       });
     };
+    const begin = (): void => {
+      fn.get(at).set(reader);
+      pushWord(0);
+      fn.set(pc);
+      pushWord(LAST);
+      fn.set(bytes);
+      for (const [n, word] of [
+        [1, SHADOW_ACTOR],
+        [2, SHADOW_EPOCH],
+      ] as const) {
+        fn.get(shadow);
+        pushWord(n);
+        fn.memory('i32.store', word);
+      }
+    };
+    const noteLanes = (): void =>
+      code.block((noted) => {
+        for (const { size, note } of lanes) {
+          fn.get(bytes).i32(size).op('i32.eq');
+          code.if(() => {
+            for (let lane = 0; lane < 4; lane++) {
+              openPage(lane, 0);
+              // Dwords and parts of them are in one page.
+              if (size > 4) openPage(lane, size - 1);
+            }
+            fn.get(shadow);
+            for (let lane = 0; lane < 4; lane++) pushWord(lane);
+            fn.get(pc).call(note);
+            leave();
+            code.br(noted);
+          });
+        }
+      });
     code.block((done) => {
       code.loop((again) => {
         fn.get(at).get(end).op('i32.ge_u');
         code.brIf(done);
         fn.get(at).memory('v128.load').set(entry);
-        pushWord(0);
-        fn.i32(LOG_READER).op('i32.and');
+        pushWord(LAST);
+        fn.i32(LOG_RUN).op('i32.eq');
         code.if(
           () => {
-            fn.get(at).set(reader);
+            openPage(0, 0);
+            fn.get(shadow);
             pushWord(0);
-            fn.i32(~LOG_READER).op('i32.and').set(pc);
-            for (const [n, word] of [
-              [1, SHADOW_ACTOR],
-              [2, SHADOW_EPOCH],
-            ] as const) {
-              fn.get(shadow);
-              pushWord(n);
-              fn.memory('i32.store', word);
-            }
+            pushWord(1);
+            fn.get(pc).call(pages);
+            leave();
           },
           () => {
-            pushWord(0);
-            fn.i32(LOG_RUN).op('i32.eq');
-            code.if(
-              () => {
-                openPage(1);
-                fn.get(shadow);
-                pushWord(1);
-                pushWord(2);
-                fn.get(pc).call(pages);
-                leave();
-              },
-              () => {
-                for (let lane = 0; lane < 4; lane++) openPage(lane);
-                fn.get(shadow);
-                for (let lane = 0; lane < 4; lane++) pushWord(lane);
-                fn.get(pc).call(lanes);
-                leave();
-              },
-            );
+            pushWord(LAST);
+            fn.i32(MOST_ELEMENT).op('i32.le_u');
+            code.if(begin, noteLanes);
           },
         );
         fn.get(at).i32(LOG_ENTRY).op('i32.add').set(at);

@@ -156,7 +156,8 @@ export class GlobalShadow {
       if (page === undefined) return true;
       const first = dword % PAGE;
       const end = Math.min(PAGE, first + (offset + bytes - at) / 4);
-      if (!page.note(who, first, end, isWrite)) {
+      const isRecorded = !isWrite && page.isLogged && this.pages.tryLog(who, shadow.region, at, 4 * (end - first));
+      if (!isRecorded && !page.note(who, first, end, isWrite)) {
         const details = this.detailed(shadow, dword) as RaceDetails;
         if (!(isWrite ? details.writeDwords(first, end, who) : details.readDwords(first, end, who))) return false;
       }
@@ -184,6 +185,8 @@ export class GlobalShadow {
     who: Toucher,
     mayLookAhead: LooksAhead,
   ): GlobalConflict | undefined {
+    const isLogged = this.page(shadow, Math.floor(offset / 4))?.isLogged === true;
+    if (isLogged && this.pages.tryLog(who, shadow.region, offset, bytes)) return undefined;
     const page = this.detailed(shadow, Math.floor(offset / 4));
     if (page === undefined) return undefined;
     const dword = Math.floor(offset / 4) % PAGE;

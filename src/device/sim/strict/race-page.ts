@@ -31,6 +31,12 @@ export const LOG_END = -4;
 /** How often the log has been begun anew. */
 export const LOG_ROUND = -20;
 
+// Pages in a row whose reads are all logged, as loads have found them: SPANS entries by the place of the load, of SPAN_BYTES. An entry is the first
+// byte in wasm memory, the bytes (0 for none), and how often the load looks for pages one by one before it looks for a span again.
+export const SPANS = 8;
+export const SPAN_BYTES = 16;
+export const LOGGED_SPANS = EVENTS_HEAD - SPANS * SPAN_BYTES;
+
 // Where the fields of a page's lines begin in its record (i32 words of wasm memory, which compiled code reads and writes too).
 /** Word 0: where the bits of its written bytes are in wasm memory; 0 when all are written. Word 1 is PAGE_DETAILS (race-details.ts). */
 export const PAGE_WRITTEN = 0;
@@ -107,16 +113,21 @@ export class RacePage {
 
   /** The records by dword, when there are any; compiled code may have made them. */
   private get known(): RaceDetails | undefined {
-    if (this.words[PAGE_DETAILS] === LOGGED) this.room.unlog();
+    if (this.isLogged) this.room.unlog();
     // Offsets of 2 GiB and more are negative behind an operation on bits.
     const at = ((this.words[PAGE_DETAILS] as number) & ~HOLDS) >>> 0;
     if (this.details === undefined && at !== 0) this.details = this.over(this.room.at(at));
     return this.details;
   }
 
+  /** Whether the page's reads are in the log. */
+  get isLogged(): boolean {
+    return this.words[PAGE_DETAILS] === LOGGED;
+  }
+
   /** Whether somebody has stored to a dword, or to its line as far as that is known. */
   isStored(dword: number): boolean {
-    if (this.words[PAGE_DETAILS] === LOGGED) return false;
+    if (this.isLogged) return false;
     const { known } = this;
     if (known !== undefined) return known.writer(dword) !== 0;
     return this.words[LINE_WRITER + (dword >> LINE_SHIFT)] !== 0;
@@ -215,7 +226,7 @@ export class RacePage {
 
   /** The page is LOGGED no longer: its lines say what they said before. */
   leaveLogged(): void {
-    if (this.words[PAGE_DETAILS] === LOGGED) this.setDetails(0);
+    if (this.isLogged) this.setDetails(0);
   }
 
   private setDetails(value: number): void {

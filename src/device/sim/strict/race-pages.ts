@@ -5,19 +5,23 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { type Unlog, unlogOf } from './compiled-unlog.ts';
 import { DETAILS_SIZE, DETAILS_WORDS, PAGE_QUICK } from './race-details.ts';
+import type { Toucher } from './race-events.ts';
 import { RaceEvents } from './race-events.ts';
 import {
   type DetailRoom,
   EVENTS_HEAD,
   LOG_NEXT,
   LOG_ROUND,
+  LOGGED_SPANS,
   PAGE_WORDS,
   PAGE_WRITTEN,
   POOL_END,
   POOL_NEXT,
   RacePage,
+  SPAN_BYTES,
+  SPANS,
 } from './race-page.ts';
-import { entriesOfReader, LOG_ENTRY, LOG_TOGETHER, loggedReads } from './read-log.ts';
+import { entriesOfReader, LOG_ENTRY, LOG_RUN, LOG_TOGETHER, loggedReads } from './read-log.ts';
 import { SHADOW_LOG, SHADOW_PAGES } from './registers.ts';
 
 /** Records made at a time. */
@@ -58,6 +62,8 @@ export class RacePages {
   private readonly log: Uint32Array;
   /** LOG_ROUND. */
   private readonly round: Uint32Array;
+  /** LOGGED_SPANS. */
+  private readonly spans: Uint32Array;
   private logAt = 0;
   private readonly longLog: number;
   private unlogs = 0;
@@ -85,14 +91,15 @@ export class RacePages {
     // What is allocated meanwhile is left to TypeScript: clearing a table of all memory costs more than a small dispatch.
     const end = memory.spans().reduce((most, { offset, size }) => Math.max(most, offset + size), PAGE_BYTES);
     const pages = Math.ceil(end / PAGE_BYTES);
-    const bytes = memory.reserve(2 * 4 * pages - EVENTS_HEAD, 'strict mode');
+    const bytes = memory.reserve(2 * 4 * pages - LOGGED_SPANS, 'strict mode');
     this.reserved.push(bytes);
-    const at = bytes.byteOffset - EVENTS_HEAD;
+    const at = bytes.byteOffset - LOGGED_SPANS;
     this.table = new Uint32Array(bytes.buffer, at, pages);
     this.quick = new Uint32Array(bytes.buffer, at + 4 * pages, pages);
     this.pool = new Uint32Array(bytes.buffer, at + POOL_NEXT, 1 + (POOL_END - POOL_NEXT) / 4);
     this.log = new Uint32Array(bytes.buffer, at + LOG_NEXT, 2);
     this.round = new Uint32Array(bytes.buffer, at + LOG_ROUND, 1);
+    this.spans = new Uint32Array(bytes.buffer, at + LOGGED_SPANS, (SPANS * SPAN_BYTES) / 4);
     let events: RaceEvents;
     try {
       events = this.events(at + EVENTS_HEAD);
@@ -126,6 +133,19 @@ export class RacePages {
     this.log.set([this.logAt, this.logAt + LOG_BYTES - LOG_TOGETHER * LOG_ENTRY]);
   }
 
+  /** Logs that bytes of one logged page of an allocation are read; false where the log is full. */
+  tryLog({ actor, epoch, pc }: Toucher, region: Region, offset: number, bytes: number): boolean {
+    const [next, end] = this.log as unknown as [number, number];
+    if (next >= end) return false;
+    const who = [pc, actor, epoch, 4];
+    new Uint32Array(this.memory.wasm.buffer, next, (LOG_TOGETHER * LOG_ENTRY) / 4).set([
+      ...who,
+      ...[region.offset + offset, bytes, 0, LOG_RUN],
+    ]);
+    this.log[0] = next + LOG_TOGETHER * LOG_ENTRY;
+    return true;
+  }
+
   /** Puts the reads of the log into the details of their pages; a log that was full, or often had to be, is not used again. */
   private unlog(): void {
     const { log, logAt } = this;
@@ -138,17 +158,19 @@ export class RacePages {
       // Where compiled code finds no room, it is made for one reader: then compiled code goes on.
       const entries = isLong ? entriesOfReader(words) : words;
       for (const { who, at, bytes } of loggedReads(entries)) {
-        const index = Math.floor(at / PAGE_BYTES);
-        let page = pages.get(index);
-        if (page === undefined) {
-          page = this.unlogged(index);
+        // Wide elements may go on in the next page.
+        for (let byte = at; byte < at + bytes; byte += PAGE_BYTES - (byte % PAGE_BYTES)) {
+          const index = Math.floor(byte / PAGE_BYTES);
+          const page = pages.get(index) ?? this.unlogged(index);
           pages.set(index, page);
+          const from = byte % PAGE_BYTES;
+          page.detailed.read(who, from, Math.min(at + bytes - byte, PAGE_BYTES - from));
         }
-        page.detailed.read(who, at % PAGE_BYTES, bytes);
       }
       from += entries.byteLength;
     }
     this.unlogs++;
+    this.spans.fill(0);
     this.round[0] = this.unlogs;
     log.set(next >= end || this.unlogs >= MAX_UNLOGS ? [0, 0] : [logAt, end]);
   }
@@ -215,7 +237,7 @@ export class RacePages {
   }
 
   /**
-   * The record of page `index` of an allocation, and those of the pages behind it in the table. `written` has the bits of the
+   * The record of page `index` of an allocation, and those of the pages around it in the table. `written` has the bits of the
    * allocation's written bytes. Undefined when no more memory can be followed.
    */
   open(region: Region, index: number, written: Uint8Array | undefined): RacePage | undefined {
@@ -227,18 +249,24 @@ export class RacePages {
       this.isTruncated = true;
       return undefined;
     }
-    const pages = isWindow ? Math.ceil(region.size / PAGE_BYTES) - index : 1;
-    let count = 1;
-    while (count < Math.min(BATCH, pages) && this.table[first + count] === 0) count++;
-    this.trackedBytes += count * PAGE_BYTES;
-    const records = isWindow ? this.memory.tryReserve(4 * PAGE_WORDS * count) : undefined;
+    // Lanes that go where values say reach the pages around it, too.
+    const batch = index - (index % BATCH);
+    const end = isWindow ? Math.min(Math.ceil(region.size / PAGE_BYTES), batch + BATCH) : 0;
+    const indices: number[] = [];
+    for (let one = batch; one < end; one++) {
+      const at = first - index + one;
+      if (this.table[at] === 0 && !this.opened.has(at)) indices.push(one);
+    }
+    this.trackedBytes += Math.max(1, indices.length) * PAGE_BYTES;
+    const records = isWindow ? this.memory.tryReserve(4 * PAGE_WORDS * indices.length) : undefined;
     if (records === undefined) return new RacePage(new Uint32Array(PAGE_WORDS), this.room);
     this.reserved.push(records);
-    const words = new Uint32Array(records.buffer, records.byteOffset, PAGE_WORDS * count);
-    for (let n = 0; n < count; n++) {
-      this.table[first + n] = records.byteOffset + 4 * PAGE_WORDS * n;
-      if (written === undefined) words[PAGE_WORDS * n + PAGE_QUICK] = this.quick.byteOffset + 4 * (first + n);
-      else words[PAGE_WORDS * n + PAGE_WRITTEN] = written.byteOffset + ((index + n) * PAGE_BYTES) / 8;
+    const words = new Uint32Array(records.buffer, records.byteOffset, PAGE_WORDS * indices.length);
+    for (const [n, one] of indices.entries()) {
+      const at = first - index + one;
+      this.table[at] = records.byteOffset + 4 * PAGE_WORDS * n;
+      if (written === undefined) words[PAGE_WORDS * n + PAGE_QUICK] = this.quick.byteOffset + 4 * at;
+      else words[PAGE_WORDS * n + PAGE_WRITTEN] = written.byteOffset + (one * PAGE_BYTES) / 8;
     }
     return this.pageAt(first);
   }

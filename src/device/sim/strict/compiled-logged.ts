@@ -1,0 +1,130 @@
+// Compiled code logs the elements of four lanes of a load at a time (read-log.ts) where they are in pages in a row whose reads are all logged. An
+// instruction finds such a span from time to time, so that its lanes are not asked for their pages.
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { Code, type Label } from '../wasm/memory/code.ts';
+import { LogWriter } from './compiled-log.ts';
+import { LOGGED, PAGE } from './race-details.ts';
+import { LOGGED_SPANS, SPAN_BYTES, SPANS } from './race-page.ts';
+import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
+
+const DWORD = 4;
+const PAGE_BYTES = DWORD * PAGE;
+const PAGE_SHIFT = Math.log2(PAGE_BYTES);
+
+// Of a span's entry, behind its first byte.
+const SPAN_SIZE = 4;
+const SPAN_PATIENCE = 8;
+/** Quads of a load outside its span before it looks for another one: looking costs some loads for each page of the span. */
+const LEAST_PATIENCE = 32;
+
+/** Logs elements of four lanes; its locals are of the function being written. */
+export class LoggedLanes {
+  private readonly code: Code;
+  private readonly module: WasmModule;
+  private readonly shadow: number;
+  private readonly bytes: number;
+  private readonly log: LogWriter;
+  /** The entry of the load (race-page.ts). */
+  private readonly entry: number;
+  /** The first byte of the span, and in how many bytes behind it an element may begin, in all lanes. */
+  private readonly first: number;
+  private readonly room: number;
+
+  /** In front of all quads, of lanes of so many bytes. */
+  constructor(code: Code, module: WasmModule, shadow: number, pc: number, bytes: number) {
+    const { fn } = code;
+    [this.code, this.module, this.shadow, this.bytes] = [code, module, shadow, bytes];
+    [this.entry, this.first, this.room] = [code.local('i32'), code.local('v128'), code.local('v128')];
+    this.log = new LogWriter(code, shadow, pc, bytes);
+    // Places in the image are multiples of 4.
+    fn.get(pc)
+      .i32(Math.log2(SPAN_BYTES) - 2)
+      .op('i32.shl')
+      .i32(SPAN_BYTES * (SPANS - 1))
+      .op('i32.and');
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').i32(LOGGED_SPANS).op('i32.add').set(this.entry);
+    this.readSpan();
+  }
+
+  private readSpan(): void {
+    const { fn } = this.code;
+    const beyond = this.bytes - 1;
+    fn.get(this.entry).memory('v128.load32_splat').set(this.first);
+    // Nothing is in a span of no pages.
+    fn.get(this.entry).memory('v128.load32_splat', SPAN_SIZE).v128(beyond, beyond, beyond, beyond);
+    fn.op('i32x4.sub').v128(0, 0, 0, 0).op('i32x4.max_s').set(this.room);
+  }
+
+  /** Logs the elements at the offsets in a vector and goes to `done`, or falls through. */
+  note(all: number, done: Label): void {
+    const { code, first, room, entry, shadow, bytes } = this;
+    const { fn } = code;
+    const unaligned = Math.min(bytes, DWORD) - 1;
+    code.block((otherwise) => {
+      if (unaligned > 0) {
+        fn.get(all).v128(unaligned, unaligned, unaligned, unaligned).op('v128.and').op('v128.any_true');
+        code.brIf(otherwise);
+      }
+      fn.get(all).get(first).op('i32x4.sub').get(room).op('i32x4.lt_u').op('i32x4.all_true');
+      code.if(() => {
+        this.write(all, otherwise);
+        code.br(done);
+      });
+      fn.get(entry).memory('i32.load', SPAN_PATIENCE);
+      code.if(
+        () =>
+          fn
+            .get(entry)
+            .get(entry)
+            .memory('i32.load', SPAN_PATIENCE)
+            .i32(1)
+            .op('i32.sub')
+            .memory('i32.store', SPAN_PATIENCE),
+        () => {
+          fn.get(shadow).get(entry).get(all).lane('i32x4.extract_lane', 0).call(spanFunction(this.module));
+          this.readSpan();
+        },
+      );
+    });
+  }
+
+  /** Logs the elements at the offsets in a vector, or goes to `full`. Their pages are logged ones. */
+  write(all: number, full: Label): void {
+    this.log.write(() => this.code.fn.get(all), full);
+  }
+}
+
+/** (shadow, entry, offset in wasm memory): the entry becomes the pages in a row around the one of the offset that are logged; none where that is not. */
+function spanFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.log.span', ['i32', 'i32', 'i32'], [], (fn) => {
+    const [shadow, entry, offset] = [0, 1, 2] as const;
+    const code = new Code(fn);
+    const [count, quick, low, high] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    const pushIsLogged = (page: number): WasmFunction =>
+      fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load').i32(LOGGED).op('i32.eq');
+    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).i32(2).op('i32.shl');
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
+    fn.get(entry).i32(0).memory('i32.store', SPAN_SIZE);
+    fn.get(entry).i32(LEAST_PATIENCE).memory('i32.store', SPAN_PATIENCE);
+    fn.get(offset).i32(PAGE_SHIFT).op('i32.shr_u').tee(low).tee(high).get(count).op('i32.ge_u');
+    fn.if().return().end();
+    pushIsLogged(low).op('i32.eqz').if().return().end();
+    const walk = (page: number, step: number, pushIsEnd: () => void): void =>
+      code.block((done) => {
+        code.loop((next) => {
+          pushIsEnd();
+          code.brIf(done);
+          fn.get(page).i32(step).op('i32.add').set(page);
+          pushIsLogged(page);
+          code.brIf(next);
+          fn.get(page).i32(step).op('i32.sub').set(page);
+        });
+      });
+    walk(low, -1, () => fn.get(low).op('i32.eqz'));
+    walk(high, 1, () => fn.get(high).i32(1).op('i32.add').get(count).op('i32.ge_u'));
+    fn.get(entry).get(low).i32(PAGE_SHIFT).op('i32.shl').memory('i32.store');
+    fn.get(high).get(low).op('i32.sub').i32(1).op('i32.add').set(high);
+    fn.get(entry).get(high).i32(PAGE_SHIFT).op('i32.shl').memory('i32.store', SPAN_SIZE);
+    fn.get(entry).get(high).i32(LEAST_PATIENCE).op('i32.add').memory('i32.store', SPAN_PATIENCE);
+  });
+}
