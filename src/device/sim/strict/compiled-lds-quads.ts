@@ -4,7 +4,7 @@ import type { WasmFunction } from '../wasm/emit.ts';
 import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { pushMayFly } from './compiled-flights.ts';
-import { beginLds, fullFunction } from './compiled-lds.ts';
+import { beginLds, fullFunction, LOWEST } from './compiled-lds.ts';
 import {
   ATOMIC_TAGS,
   LDS_FULL,
@@ -46,6 +46,8 @@ export class LdsQuads {
   private readonly addresses: readonly number[];
   private readonly tagged: number;
   private readonly next: number;
+  /** Lanes whose last reader is the wavefront. */
+  private readonly own: number;
   private readonly bits: number;
   /** The addresses of dwords that follow each other. */
   private readonly row: number;
@@ -61,6 +63,7 @@ export class LdsQuads {
     this.addresses = Array.from({ length: 4 }, local);
     [this.low, this.high, this.tags] = [code.local('v128'), code.local('v128'), code.local('v128')];
     [this.tagged, this.next, this.row] = [code.local('v128'), code.local('v128'), code.local('v128')];
+    this.own = code.local('v128');
     const { head } = this;
     fn.v128(-1, -1, -1, -1).set(this.low).v128(0, 0, 0, 0).set(this.high);
     beginLds(fn, shadow, head);
@@ -200,19 +203,33 @@ export class LdsQuads {
   }
 
   private noteLoad(all: number, slow: Label): void {
-    const { fn, tagged, tags } = this;
+    const { fn, tagged, tags, next, own } = this;
     const { code } = this.f;
     this.gather(this.writers);
     this.leaveForeign(slow);
     this.requireWritten(all, slow);
-    // All the wavefront's own, or all untouched: other readers are looked at one by one.
     this.gather(this.readers);
-    fn.get(tagged).get(tags).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+    fn.get(tagged).get(tags).op('i32x4.eq').tee(own).op('i32x4.all_true').op('i32.eqz');
     code.if(() => {
-      fn.get(tagged).op('v128.any_true');
-      code.brIf(slow);
-      this.putLocal(this.readers, this.tag);
-      this.putLocal(this.places, this.pc);
+      fn.get(tagged).op('v128.any_true').op('i32.eqz');
+      code.if(
+        () => {
+          this.putLocal(this.readers, this.tag);
+          this.putLocal(this.places, this.pc);
+        },
+        () => {
+          // Readers of parts of a dword are looked at one by one.
+          fn.get(tagged).get(tagged).shuffle(LOWEST).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+          code.brIf(slow);
+          fn.get(tags).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).get(own);
+          fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').op('v128.bitselect').tee(next);
+          fn.get(tagged).op('v128.xor').op('v128.any_true');
+          code.if(() => this.putVector(this.readers, next));
+          this.gather(this.places);
+          fn.get(tagged).get(this.pc).op('i32x4.splat').get(own).op('v128.bitselect').set(next);
+          this.putVector(this.places, next);
+        },
+      );
     });
   }
 

@@ -20,7 +20,7 @@ import {
 import { SHADOW_LDS, SHADOW_LDS_TAG } from './registers.ts';
 
 /** Selects the lowest byte of each dword four times. */
-const LOWEST = [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12];
+export const LOWEST = [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12];
 
 /**
  * (shadow, LDS address, bytes, place in the image) → 1 when all is right and noted, 0 when TypeScript has to look. `hasLookedAtFlights`:

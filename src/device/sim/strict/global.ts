@@ -156,7 +156,8 @@ export class GlobalShadow {
       if (page === undefined) return true;
       const first = dword % PAGE;
       const end = Math.min(PAGE, first + (offset + bytes - at) / 4);
-      const isRecorded = !isWrite && page.isLogged && this.pages.tryLog(who, shadow.region, at, 4 * (end - first));
+      const isRecorded =
+        !isWrite && page.isLogged && this.pages.tryLog(page, who, shadow.region, at, 4 * (end - first));
       if (!isRecorded && !page.note(who, first, end, isWrite)) {
         const details = this.detailed(shadow, dword) as RaceDetails;
         if (!(isWrite ? details.writeDwords(first, end, who) : details.readDwords(first, end, who))) return false;
@@ -185,10 +186,9 @@ export class GlobalShadow {
     who: Toucher,
     mayLookAhead: LooksAhead,
   ): GlobalConflict | undefined {
-    const isLogged = this.page(shadow, Math.floor(offset / 4))?.isLogged === true;
-    if (isLogged && this.pages.tryLog(who, shadow.region, offset, bytes)) return undefined;
-    const page = this.detailed(shadow, Math.floor(offset / 4));
-    if (page === undefined) return undefined;
+    const read = this.page(shadow, Math.floor(offset / 4));
+    if (read === undefined || this.pages.tryLog(read, who, shadow.region, offset, bytes)) return undefined;
+    const page = this.detailed(shadow, Math.floor(offset / 4)) as RaceDetails;
     const dword = Math.floor(offset / 4) % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);
     const event = page.event(who, false);

@@ -125,6 +125,17 @@ export class RacePage {
     return this.words[PAGE_DETAILS] === LOGGED;
   }
 
+  /** Whether the page's reads are in the log, from now on if they may be: when compiled code begins to log them, too (beginLogFunction). */
+  isNowLogged(): boolean {
+    const { words } = this;
+    if (this.isLogged) return true;
+    if (words[PAGE_DETAILS] !== 0 || this.details !== undefined) return false;
+    if (words[PAGE_QUICK] === 0 || words[PAGE_STORED] !== 0) return false;
+    for (let line = 0; line < LINES; line++) if (words[LINE_WRITER + line] !== 0) return false;
+    this.setDetails(LOGGED);
+    return true;
+  }
+
   /** Whether somebody has stored to a dword, or to its line as far as that is known. */
   isStored(dword: number): boolean {
     if (this.isLogged) return false;

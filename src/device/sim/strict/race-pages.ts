@@ -133,10 +133,10 @@ export class RacePages {
     this.log.set([this.logAt, this.logAt + LOG_BYTES - LOG_TOGETHER * LOG_ENTRY]);
   }
 
-  /** Logs that bytes of one logged page of an allocation are read; false where the log is full. */
-  tryLog({ actor, epoch, pc }: Toucher, region: Region, offset: number, bytes: number): boolean {
+  /** Logs that bytes of one page of an allocation are read; false where its reads are not logged, or the log is full. */
+  tryLog(page: RacePage, { actor, epoch, pc }: Toucher, region: Region, offset: number, bytes: number): boolean {
     const [next, end] = this.log as unknown as [number, number];
-    if (next >= end) return false;
+    if (next >= end || !page.isNowLogged()) return false;
     const who = [pc, actor, epoch, 4];
     new Uint32Array(this.memory.wasm.buffer, next, (LOG_TOGETHER * LOG_ENTRY) / 4).set([
       ...who,

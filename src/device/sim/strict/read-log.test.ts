@@ -81,7 +81,7 @@ function compiled(memory: DeviceMemory): WebAssembly.Exports {
   // As the lanes of a load are logged where they are looked at.
   const fn = module.helper('quad', ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (quad) => {
     const code = new Code(quad);
-    const log = new LogWriter(code, 0, 5);
+    const log = new LogWriter(code, 0, 5, 4);
     code.block((full) => {
       log.write(() => {
         quad.get(1).op('i32x4.splat');
