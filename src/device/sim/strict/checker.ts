@@ -26,7 +26,7 @@ import { Kept } from './kept.ts';
 import type { FlightsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
-import { handsOver, learns } from './polls.ts';
+import { handsOver, learns, readersStay } from './polls.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
@@ -143,7 +143,7 @@ export class StrictChecker implements Monitor {
     const hasDies = targetInfo(target).scopedCachePolicy;
     const reporter = new Reporter(this.log, { kernelName, loaded, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
-    const global = new GlobalShadow(this.history, memory);
+    const global = new GlobalShadow(this.history, memory, readersStay(loaded, launch));
     const kept = Kept.of(memory);
     const drops = new DropTable(kept);
     const regions = {

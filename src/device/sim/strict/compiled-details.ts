@@ -25,6 +25,7 @@ import {
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
 import {
   EVENTS_HEAD,
+  FROZEN,
   LINE,
   LINE_BITS,
   LINE_MANY,
@@ -40,7 +41,7 @@ import {
   POOL_END,
   POOL_NEXT,
 } from './race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_STORES } from './registers.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
 /** Vector loads and stores, and scalar loads. */
 export type GlobalAccess = 'load' | 'store' | 'scalar';
@@ -61,9 +62,9 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
     const code = new Code(fn);
     const [shadow, at, bytes, pc, page] = [0, 1, 2, 3, 4] as const;
     const local = (): number => fn.local('i32');
-    const [actor, epoch, events, mine] = [local(), local(), local(), local()] as const;
+    const [actor, epoch, events, frozen, mine] = [local(), local(), local(), local(), local()] as const;
     const [cell, mask, written, size] = [local(), local(), local(), local()] as const;
-    const locals = { shadow, at, pc, actor, epoch, events, mine, page, cell, mask, written };
+    const locals = { shadow, at, pc, actor, epoch, events, frozen, mine, page, cell, mask, written };
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
     const one = new CellWriter(code, locals, leave, 1);
     const four = new CellWriter(code, locals, leave, 4);
@@ -168,6 +169,8 @@ export interface CellLocals {
   readonly pc: number;
   /** Where the events are. */
   readonly events: number;
+  /** What a reader's word has of MANY_GROUPS where the word stays as it is (frozenReader). */
+  readonly frozen: number;
   /** The event of the access as it is in a word of a record; 0 before `begin`. */
   readonly mine: number;
   readonly page: number;
@@ -207,10 +210,10 @@ export class CellWriter {
     [this.other, this.when, this.marks] = [local(), local(), local()];
   }
 
-  /** Sets the locals that are the same for all dwords: `actor`, `epoch`, `events` and `mine`. */
+  /** Sets the locals that are the same for all dwords: `actor`, `epoch`, `events`, `frozen` and `mine`. */
   begin(isWrite: boolean, event: WasmFunction): void {
     const { fn } = this;
-    const { shadow, pc, actor, epoch, events, mine } = this.locals;
+    const { shadow, pc, actor, epoch, events, frozen, mine } = this.locals;
     fn.get(shadow).get(pc);
     if (isWrite) fn.get(shadow).memory('i32.load', SHADOW_STORES);
     else fn.i32(0);
@@ -219,6 +222,7 @@ export class CellWriter {
     fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(actor);
     fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(epoch);
     pushEvents(fn, shadow).set(events);
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add').memory('i32.load').set(frozen);
   }
 
   /** Leaves 1 when four dwords have the same words. */
@@ -251,6 +255,11 @@ export class CellWriter {
     fn.get(other).get(actor).op('i32.ne');
     pushIsSameGroup(fn, other, actor).op('i32.eqz');
     return fn.get(when).get(epoch).op('i32.eq').op('i32.or').op('i32.and');
+  }
+
+  /** Leaves 1 when a word has bytes of the access. */
+  private pushTouches(word: number): WasmFunction {
+    return this.fn.get(word).get(this.locals.mask).op('i32.and').i32(0).op('i32.ne');
   }
 
   /** Leaves 1 when a word names another event than that of the access. */
@@ -309,6 +318,7 @@ export class CellWriter {
         code.if(() => {
           this.setEvent(writer);
           this.pushIsForeign();
+          this.pushTouches(writer).op('i32.and');
           this.leave();
         });
     });
@@ -319,15 +329,18 @@ export class CellWriter {
 
   /** The access becomes the last reader. */
   putReader(): void {
-    const { fn, reader } = this;
-    const { cell, mask, mine } = this.locals;
-    this.put(0, () => {
-      fn.get(cell).memory('i32.load').tee(reader).op('i32.eqz').if('i32').get(mine).else();
-      this.pushIsOther(reader).if('i32');
-      this.pushNextReader();
-      fn.else().get(reader).end().end();
-      fn.get(mask).op('i32.or');
-    });
+    const { fn, code, reader } = this;
+    const { cell, mask, mine, frozen } = this.locals;
+    fn.get(cell).memory('i32.load').tee(reader).i32(MANY_GROUPS).op('i32.and').get(frozen).op('i32.ne');
+    code.if(() =>
+      this.put(0, () => {
+        fn.get(reader).op('i32.eqz').if('i32').get(mine).else();
+        this.pushIsOther(reader).if('i32');
+        this.pushNextReader();
+        fn.else().get(reader).end().end();
+        fn.get(mask).op('i32.or');
+      }),
+    );
   }
 
   /** Leaves the reader's word, without the bytes of the access, where another event is in it: as RaceDetails.marksOfRead. */
@@ -364,8 +377,10 @@ export class CellWriter {
       code.if(() => {
         this.setEvent(reader);
         this.pushIsForeign();
-        fn.get(reader).i32(MANY_GROUPS).op('i32.and').op('i32.or');
         fn.get(reader).i32(MANY_WAVES).op('i32.and').i32(0).get(when).get(epoch).op('i32.eq').select().op('i32.or');
+        fn.i32(0);
+        this.pushTouches(reader).select();
+        fn.get(reader).i32(MANY_GROUPS_SHIFT).op('i32.shr_u').get(mask).op('i32.and').op('i32.or');
         this.leave();
       });
     });
@@ -374,6 +389,7 @@ export class CellWriter {
     code.if(() => {
       this.setEvent(writer);
       this.pushIsForeign();
+      this.pushTouches(writer).op('i32.and');
       fn.get(writer)
         .i32(MARKS & ~BYTES)
         .op('i32.and')

@@ -13,12 +13,14 @@ import {
   HOLDS_READS,
   HOLDS_STORES,
   LOGGED,
+  MANY_GROUPS,
   MANY_GROUPS_SHIFT,
   MANY_WAVES,
   MARKS,
   PAGE,
 } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
+import { FROZEN } from './race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
 const DWORD = 4;
@@ -48,6 +50,8 @@ export class GlobalQuads {
   private readonly group: number;
   private readonly now: number;
   private readonly marks: number;
+  /** Lanes whose reader's word stays as it is (frozenReader). */
+  private readonly stays: number;
   /** Of loads. */
   private readonly logged: LoggedLanes | undefined;
 
@@ -62,7 +66,7 @@ export class GlobalQuads {
     [this.count, this.quick, this.events, this.hasOthers] = [local(), local(), local(), local()];
     this.places = Array.from({ length: 4 }, local);
     [this.mine, this.old, this.next, this.gathered] = [vector(), vector(), vector(), vector()];
-    [this.group, this.now, this.marks] = [vector(), vector(), vector()];
+    [this.group, this.now, this.marks, this.stays] = [vector(), vector(), vector(), vector()];
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(this.count).i32(2).op('i32.shl');
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(this.quick);
     fn.v128(0, 0, 0, 0).set(this.mine);
@@ -98,7 +102,7 @@ export class GlobalQuads {
 
   /** The same where the pages' records are by dword; `old` has what the quick table says of them. */
   private noteDetails(all: number, slow: Label, seesLanes: boolean): void {
-    const { fn, isWrite, old, next, mine } = this;
+    const { fn, shadow, isWrite, old, next, mine } = this;
     const { code } = this.f;
     const [side, other] = isWrite ? [HOLDS_STORES, HOLDS_READS] : [HOLDS_READS, HOLDS_STORES];
     this.splat(side);
@@ -130,6 +134,8 @@ export class GlobalQuads {
         () => {
           // Nobody's: of two lanes with one dword, the second finds it to be of this access.
           fn.get(mine);
+          this.splat(BYTES);
+          fn.op('v128.or');
           this.putWords(TO_WRITER);
         },
       );
@@ -141,25 +147,37 @@ export class GlobalQuads {
       });
       this.extract(next, this.places);
       this.gather(old, this.places, 0);
-      // Nobody's, or of this access: it has the bytes of the lane in either case.
-      fn.get(old).v128(0, 0, 0, 0).op('i32x4.eq');
-      fn.get(old).get(mine).op('v128.xor');
-      this.splat(MARKS);
-      fn.op('i32x4.le_u').op('v128.or').tee(next).op('i32x4.all_true').op('i32.eqz');
-      code.if(
-        () => this.joinReaders(),
-        () => fn.get(old).set(next),
-      );
-      fn.get(next).get(mine).op('v128.or');
-      this.putWords(0);
+      fn.get(old);
+      this.splat(MANY_GROUPS);
+      fn.op('v128.and').get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add');
+      fn.memory('v128.load32_splat').op('i32x4.eq').tee(this.stays).op('i32x4.all_true').op('i32.eqz');
+      code.if(() => this.noteReaders());
     }
   }
 
-  /** Stores the words on the stack, with all bytes of a dword, at so many bytes behind the places. */
+  /** The access becomes the last reader of lanes whose words do not stay. */
+  private noteReaders(): void {
+    const { fn, old, next, mine, stays } = this;
+    const { code } = this.f;
+    // Nobody's, or of this access: it has the bytes of the lane in either case.
+    fn.get(old).v128(0, 0, 0, 0).op('i32x4.eq');
+    fn.get(old).get(mine).op('v128.xor');
+    this.splat(MARKS);
+    fn.op('i32x4.le_u').op('v128.or').tee(next).op('i32x4.all_true').op('i32.eqz');
+    code.if(
+      () => this.joinReaders(),
+      () => fn.get(old).set(next),
+    );
+    fn.get(old).get(next).get(mine).op('v128.or');
+    this.splat(BYTES);
+    fn.op('v128.or').get(stays).op('v128.bitselect');
+    this.putWords(0);
+  }
+
+  /** Stores the words on the stack at so many bytes behind the places. */
   private putWords(offset: number): void {
     const { fn, next } = this;
-    this.splat(BYTES);
-    fn.op('v128.or').set(next);
+    fn.set(next);
     for (const [n, place] of this.places.entries()) {
       fn.get(place).get(next).memoryLane('v128.store32_lane', n, offset);
     }

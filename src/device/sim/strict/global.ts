@@ -99,9 +99,10 @@ export class GlobalShadow {
   readonly pages: RacePages;
   readonly synchronisation = new Synchronisation();
 
-  constructor(history: MemoryHistory, memory: DeviceMemory) {
+  /** `readersStay`: of dwords that several workgroups have read (frozenReader). */
+  constructor(history: MemoryHistory, memory: DeviceMemory, readersStay: boolean) {
     this.history = history;
-    this.pages = new RacePages(memory);
+    this.pages = new RacePages(memory, readersStay);
     history.hold();
   }
 
@@ -192,7 +193,7 @@ export class GlobalShadow {
     const dword = Math.floor(offset / 4) % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);
     const event = page.event(who, false);
-    page.setReader(dword, event, page.marksOfRead(dword, who, mask));
+    page.noteRead(dword, event, who, mask);
     const marks = page.writerMarks(dword);
     if ((marks & mask) === 0) return undefined;
     const conflict = this.againstWriter(page, dword, who, true);

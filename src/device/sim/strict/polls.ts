@@ -81,6 +81,14 @@ export function learns(loaded: LoadedCode, { entry, target }: Launch): boolean {
   });
 }
 
+/**
+ * Whether the records of who has read dwords may stay as they are once several workgroups have: nothing orders workgroups, and no atomic asks who
+ * has read last.
+ */
+export function readersStay(loaded: LoadedCode, launch: Launch): boolean {
+  return !learns(loaded, launch) && !precedesAtomic(loaded, launch.entry);
+}
+
 /** Bits of a cache policy that ask past a cache: sc0 (glc of scalar loads) and sc1. */
 const PAST_CACHES = 1 | 16;
 

@@ -51,6 +51,12 @@ export const HOLDS = HOLDS_STORES | HOLDS_READS;
 /** In place of where the details are: nobody has stored to the page, and its reads are in the log (read-log.ts) as long as that is so. */
 export const LOGGED = 4;
 
+/**
+ * What a reader's word has of MANY_GROUPS where a read leaves it as it is; a value that no word has, where none stays. When several workgroups have
+ * read all bytes of a dword, any store to it is a race, whoever reads further, unless something orders workgroups or decides by who has read last.
+ */
+export const frozenReader = (stays: boolean): number => (stays ? MANY_GROUPS : 1);
+
 const WORDS = 4;
 
 /** Whether the access of an event comes before what `who` does now: its own, or before a barrier of the workgroup. */
@@ -64,9 +70,11 @@ export class RaceDetails {
   readonly words: Uint32Array;
   private readonly events: RaceEvents;
   private readonly hold: (side: number) => void;
+  private readonly frozen: number;
 
-  /** `hold` is told that there are stores, or reads. */
-  constructor(words: Uint32Array, events: RaceEvents, hold: (side: number) => void) {
+  /** `hold` is told that there are stores, or reads; `frozen` is a frozenReader. */
+  constructor(words: Uint32Array, events: RaceEvents, hold: (side: number) => void, frozen: number) {
+    this.frozen = frozen;
     this.words = words;
     this.events = events;
     this.hold = hold;
@@ -123,7 +131,7 @@ export class RaceDetails {
   }
 
   /** The marks of a reader's word when `who` becomes the last one; `mask` has the bytes that it reads. */
-  marksOfRead(dword: number, { actor, epoch }: Toucher, mask: number): number {
+  private marksOfRead(dword: number, { actor, epoch }: Toucher, mask: number): number {
     const before = this.reader(dword);
     const marks = this.readerMarks(dword);
     if (before === 0) return mask;
@@ -145,6 +153,12 @@ export class RaceDetails {
     return groups | (writer === actor ? marks & MANY_UPDATE_WAVES : MANY_UPDATE_WAVES);
   }
 
+  /** Bytes of a dword are read. */
+  noteRead(dword: number, event: number, who: Toucher, mask: number): void {
+    if (((this.words[dword] as number) & MANY_GROUPS) === this.frozen) return;
+    this.setReader(dword, event, this.marksOfRead(dword, who, mask));
+  }
+
   /** Bytes from `from` on are read, as long as nobody has stored to the page. */
   read(who: Toucher, from: number, bytes: number): void {
     const event = this.event(who, false);
@@ -152,7 +166,7 @@ export class RaceDetails {
     for (let dword = from >> 2; 4 * dword < end; dword++) {
       const first = Math.max(0, from - 4 * dword);
       const mask = BYTES & (BYTES << first) & (BYTES >> Math.max(0, 4 * dword + 4 - end));
-      this.setReader(dword, event, this.marksOfRead(dword, who, mask));
+      this.noteRead(dword, event, who, mask);
     }
   }
 
@@ -164,7 +178,7 @@ export class RaceDetails {
     for (let dword = first; dword < end; dword++) {
       const writer = words[DETAILS_WRITERS + dword] as number;
       if (writer !== 0 && !isBefore(events, writer >>> EVENT_SHIFT, who)) return false;
-      this.setReader(dword, event, this.marksOfRead(dword, who, BYTES));
+      this.noteRead(dword, event, who, BYTES);
     }
     return true;
   }

@@ -11,13 +11,24 @@ import {
   DETAILS_SIZE,
   DETAILS_WORDS,
   DETAILS_WRITERS,
+  frozenReader,
   MARKS,
   PAGE,
   PAGE_DETAILS,
   type RaceDetails,
 } from './race-details.ts';
 import { actorOf, EVENT_BYTES, EVENT_SHIFT, type Toucher } from './race-events.ts';
-import { EVENTS_HEAD, LINE, ownRoom, PAGE_WORDS, PAGE_WRITTEN, POOL_END, POOL_NEXT, RacePage } from './race-page.ts';
+import {
+  EVENTS_HEAD,
+  FROZEN,
+  LINE,
+  ownRoom,
+  PAGE_WORDS,
+  PAGE_WRITTEN,
+  POOL_END,
+  POOL_NEXT,
+  RacePage,
+} from './race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
 interface Access extends Toucher {
@@ -87,8 +98,10 @@ function compiled() {
     call(`${kind}${bytes}`, who, ...addresses, who.pc);
   const note = (one: Access): boolean =>
     noteBytes(one.isWrite ? 'store' : 'load', 4 * one.first, 4 * (one.end - one.first), one);
-  const clear = (): void => {
+  /** `stays`: of readers' words (frozenReader). */
+  const clear = (stays = false): void => {
     words.fill(0);
+    words[(TABLE + FROZEN) / 4] = frozenReader(stays);
     words[SHADOW_PAGES / 4] = TABLE;
     words[SHADOW_PAGE_COUNT / 4] = 1;
     words[TABLE / 4] = RECORD;
@@ -129,10 +142,10 @@ describe('records of global memory by line', () => {
 
   it('by dword are the same in compiled code', () => {
     fc.assert(
-      fc.property(history, (accesses) => {
-        clear();
+      fc.property(history, fc.boolean(), (accesses, stays) => {
+        clear(stays);
         words[RECORD / 4 + PAGE_DETAILS] = DETAILS;
-        const room = ownRoom();
+        const room = ownRoom(stays);
         const own = new RacePage(new Uint32Array(PAGE_WORDS), room).detailed;
         for (const one of accesses) {
           const isFine = look(own, one);
@@ -148,11 +161,11 @@ describe('records of global memory by line', () => {
 
   it('become records by dword in compiled code as they do in TypeScript', () => {
     fc.assert(
-      fc.property(history, (accesses) => {
-        clear();
+      fc.property(history, fc.boolean(), (accesses, stays) => {
+        clear(stays);
         words.set([DETAILS, DETAILS + DETAILS_SIZE], (TABLE + POOL_NEXT) / 4);
         expect(POOL_END).toBe(POOL_NEXT + 4);
-        const room = ownRoom();
+        const room = ownRoom(stays);
         const page = new RacePage(new Uint32Array(PAGE_WORDS), room);
         for (const { end, ...rest } of accesses) {
           // Of a run through several lines TypeScript notes the first ones twice.
@@ -190,10 +203,10 @@ describe('records of global memory by line', () => {
     });
     const quads = fc.array(fc.oneof({ weight: 3, arbitrary: quad }, scalar), { maxLength: 24 });
     fc.assert(
-      fc.property(quads, fc.boolean(), fc.boolean(), (steps, hasDetails, isWritten) => {
+      fc.property(quads, fc.boolean(), fc.boolean(), fc.boolean(), (steps, hasDetails, isWritten, stays) => {
         /** The page's record, its details and written bits, and whether all was fine, after the steps. */
         const run = (isFour: boolean): readonly unknown[] => {
-          clear();
+          clear(stays);
           words.set([DETAILS, DETAILS + DETAILS_SIZE], (TABLE + POOL_NEXT) / 4);
           if (hasDetails) noteBytes('load', 1, 1, { actor: actorOf(5, 0), epoch: 0, store: 0, pc: 0 });
           if (!isWritten) words[RECORD / 4 + PAGE_WRITTEN] = WRITTEN;

@@ -4,6 +4,7 @@
 import {
   BYTES,
   DETAILS_WORDS,
+  frozenReader,
   HOLDS,
   LOGGED,
   MANY_GROUPS,
@@ -30,6 +31,8 @@ export const LOG_NEXT = -8;
 export const LOG_END = -4;
 /** How often the log has been begun anew. */
 export const LOG_ROUND = -20;
+/** The frozenReader of the dispatch. */
+export const FROZEN = -32;
 
 // Pages in a row whose reads are all logged, as loads have found them: SPANS entries by the place of the load, of SPAN_BYTES. An entry is the first
 // byte in wasm memory, the bytes (0 for none), and how often the load looks for pages one by one before it looks for a span again.
@@ -62,6 +65,8 @@ export const PAGE_WORDS = FIELDS + 10 * LINES;
 export interface DetailRoom {
   /** The events that details name. */
   readonly events: RaceEvents;
+  /** As `frozenReader` gives it. */
+  readonly frozen: number;
   /** Where zeroed words for the details of a page are, when there are any left. */
   reserve(): number | undefined;
   /** The words of details at an offset in wasm memory, which may have grown since the page's record was made. */
@@ -75,10 +80,11 @@ export interface DetailRoom {
 }
 
 /** Details in memory of their own. */
-export function ownRoom(): DetailRoom {
+export function ownRoom(readersStay = false): DetailRoom {
   const all: Uint32Array[] = [];
   return {
     events: ownEvents(() => all),
+    frozen: frozenReader(readersStay),
     reserve: () => undefined,
     at: (offset) => {
       throw new Error(`there are no details at ${offset}`);
@@ -229,10 +235,15 @@ export class RacePage {
   }
 
   private over(words: Uint32Array): RaceDetails {
-    return new RaceDetails(words, this.room.events, (side) => {
-      const at = this.words[PAGE_DETAILS] as number;
-      if (at !== 0 && (at & side) === 0) this.setDetails(at | side);
-    });
+    return new RaceDetails(
+      words,
+      this.room.events,
+      (side) => {
+        const at = this.words[PAGE_DETAILS] as number;
+        if (at !== 0 && (at & side) === 0) this.setDetails(at | side);
+      },
+      this.room.frozen,
+    );
   }
 
   /** The page is LOGGED no longer: its lines say what they said before. */

@@ -4,12 +4,13 @@ import { gpuWindow, PAGE as PAGE_BYTES } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { type Unlog, unlogOf } from './compiled-unlog.ts';
-import { DETAILS_SIZE, DETAILS_WORDS, PAGE_QUICK } from './race-details.ts';
+import { DETAILS_SIZE, DETAILS_WORDS, frozenReader, PAGE_QUICK } from './race-details.ts';
 import type { Toucher } from './race-events.ts';
 import { RaceEvents } from './race-events.ts';
 import {
   type DetailRoom,
   EVENTS_HEAD,
+  FROZEN,
   LOG_NEXT,
   LOG_ROUND,
   LOGGED_SPANS,
@@ -84,8 +85,8 @@ export class RacePages {
   /** Accesses were made to memory that is not followed. */
   isTruncated = false;
 
-  /** `longLog`: bytes of a log from which on compiled code puts it into the records. */
-  constructor(memory: DeviceMemory, longLog = LONG_LOG) {
+  /** `readersStay`: of dwords that several workgroups have read (frozenReader). `longLog`: bytes of a log from which on compiled code puts it into the records. */
+  constructor(memory: DeviceMemory, readersStay = false, longLog = LONG_LOG) {
     this.memory = memory;
     this.longLog = longLog;
     // What is allocated meanwhile is left to TypeScript: clearing a table of all memory costs more than a small dispatch.
@@ -100,6 +101,8 @@ export class RacePages {
     this.log = new Uint32Array(bytes.buffer, at + LOG_NEXT, 2);
     this.round = new Uint32Array(bytes.buffer, at + LOG_ROUND, 1);
     this.spans = new Uint32Array(bytes.buffer, at + LOGGED_SPANS, (SPANS * SPAN_BYTES) / 4);
+    const frozen = frozenReader(readersStay);
+    new Uint32Array(bytes.buffer, at + FROZEN, 1)[0] = frozen;
     let events: RaceEvents;
     try {
       events = this.events(at + EVENTS_HEAD);
@@ -109,6 +112,7 @@ export class RacePages {
     }
     this.room = {
       events,
+      frozen,
       reserve: () => this.reserveDetails(),
       at: (offset) => new Uint32Array(memory.wasm.buffer, offset, DETAILS_WORDS),
       setQuick: (place, value) => {
