@@ -3,7 +3,7 @@
 import { WAVE_SHADOW } from '../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
-import type { Frame, Look, Transfer } from '../wasm/memory/index.ts';
+import type { Frame, Look } from '../wasm/memory/index.ts';
 import { GlobalQuads } from './compiled-global-quads.ts';
 import { apart } from './compiled-lanes.ts';
 import { LoggedLanes } from './compiled-logged.ts';
@@ -11,7 +11,7 @@ import { looking } from './compiled-looks.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction } from './compiled-scattered.ts';
-import { updateFunction } from './compiled-updates.ts';
+import { updateFunction, updatesFunction } from './compiled-updates.ts';
 import { forgetDropped, noteDropped } from './drops.ts';
 
 /** Whether an access is looked at and moved in one go: registers of wide stores do not lie as their bytes in memory do. */
@@ -92,7 +92,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): L
 }
 
 /** Notes atomics of global memory that return nothing. The parameter is the instruction's place in the image. */
-export function lookAtUpdate(bytes: number): Transfer {
+export function lookAtUpdate(bytes: number): Look {
   let shadow = 0;
   const note = (f: Frame, a: number, offset: number, count: number): void => {
     const [pc] = f.extra as [number];
@@ -107,10 +107,20 @@ export function lookAtUpdate(bytes: number): Transfer {
       .op('i32.eqz');
     f.code.if(() => f.resume());
   };
-  return looking(bytes, true, `global.${bytes}.atomic`, 1, note, (f) => {
+  const plain = looking(bytes, true, `global.${bytes}.atomic`, 1, note, (f) => {
     shadow = f.code.local('i32');
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
   });
+  /** Lanes without a bit have the address of another one: that it is noted twice makes no difference. */
+  const lanes = (f: Frame, addresses: number): void => {
+    const [pc] = f.extra as [number];
+    const { fn } = f.code;
+    fn.get(shadow);
+    for (let lane = 0; lane < 4; lane++) fn.get(addresses).lane('i32x4.extract_lane', lane);
+    fn.get(pc).call(updatesFunction(f.module, bytes)).op('i32.eqz');
+    f.code.if(() => f.resume());
+  };
+  return { ...plain, lanes, finish: () => {} };
 }
 
 /**

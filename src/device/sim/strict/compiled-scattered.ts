@@ -125,8 +125,118 @@ class LaneWriter {
       if (bytes === DWORD) this.noteOneQuickly();
       this.noteOrLook();
     } else if (bytes === DWORD) this.noteDwords(lane);
-    else this.noteEach();
+    else {
+      if (bytes > DWORD) this.noteByLine();
+      this.noteEach();
+    }
     fn.i32(1);
+  }
+
+  /** Notes the lanes of each line at once, and returns, where pages have records of lines and these say enough. */
+  private noteByLine(): void {
+    const { fn, code, lanes, at, bytes, page, mask, written, kind } = this;
+    const [saved, left, nibbles] = [fn.local('i32'), fn.local('i32'), fn.local('i64')];
+    const all = [saved, ...lanes.slice(1)];
+    /** Leaves 1 when a lane is in the line of `at`. */
+    const pushIsHere = (lane: number): WasmFunction =>
+      fn.get(lane).get(at).op('i32.xor').i32(-LINE_BYTES).op('i32.and').op('i32.eqz');
+    /** Leaves the number of a lane's first dword in its line. */
+    const pushDword = (lane: number): WasmFunction =>
+      fn
+        .get(lane)
+        .i32(2)
+        .op('i32.shr_u')
+        .i32(LINE - 1)
+        .op('i32.and');
+    fn.get(at).set(saved);
+    code.block((otherwise) => {
+      for (const [n, lane] of all.entries()) {
+        fn.get(lane)
+          .i32(DWORD - 1)
+          .op('i32.and');
+        if (bytes > DWORD) {
+          fn.get(lane)
+            .i32(LINE_BYTES - 1)
+            .op('i32.and')
+            .i32(LINE_BYTES - bytes)
+            .op('i32.gt_u')
+            .op('i32.or');
+        }
+        if (n > 0) fn.op('i32.or');
+      }
+      code.brIf(otherwise);
+      fn.i32((1 << all.length) - 1).set(left);
+      this.slow = otherwise;
+      code.loop((again) => {
+        // The first lane that is left.
+        for (let n = 0; n < all.length - 1; n++) fn.get(all[n] as number);
+        fn.get(all.at(-1) as number);
+        for (let n = all.length - 2; n >= 0; n--) {
+          fn.get(left)
+            .i32(1 << n)
+            .op('i32.and')
+            .select();
+        }
+        fn.set(at);
+        fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page).get(this.count).op('i32.ge_u');
+        code.brIf(otherwise);
+        fn.get(this.table).get(page).i32(2).op('i32.shl').op('i32.add').memory('i32.load').tee(page).op('i32.eqz');
+        code.brIf(otherwise);
+        fn.get(page).memory('i32.load', 4 * PAGE_DETAILS);
+        code.brIf(otherwise);
+        fn.get(page)
+          .memory('i32.load', 4 * PAGE_WRITTEN)
+          .tee(written);
+        code.if(() => {
+          fn.i64(0n).set(nibbles);
+          for (const lane of all) {
+            pushIsHere(lane);
+            code.if(() => {
+              fn.i64((1n << BigInt(bytes)) - 1n);
+              pushDword(lane).i32(2).op('i32.shl').op('i64.extend_i32_u').op('i64.shl');
+              fn.get(nibbles).op('i64.or').set(nibbles);
+            });
+          }
+          fn.get(at)
+            .i32(Math.log2(LINE_BYTES))
+            .op('i32.shr_u')
+            .i32(LINES - 1)
+            .op('i32.and')
+            .i32(3)
+            .op('i32.shl');
+          fn.get(written).op('i32.add').set(written);
+          if (kind === 'store') {
+            fn.get(written).get(written).memory('i64.load').get(nibbles).op('i64.or').memory('i64.store');
+          } else {
+            fn.get(nibbles).get(written).memory('i64.load').op('i64.and').get(nibbles).op('i64.ne');
+            code.brIf(otherwise);
+          }
+        });
+        fn.i32(0).set(mask);
+        for (const [n, lane] of all.entries()) {
+          pushIsHere(lane);
+          code.if(() => {
+            fn.i32((1 << (bytes / DWORD)) - 1);
+            pushDword(lane).op('i32.shl').get(mask).op('i32.or').set(mask);
+            fn.get(left)
+              .i32(~(1 << n))
+              .op('i32.and')
+              .set(left);
+          });
+        }
+        this.setLine();
+        code.block((noted) => {
+          code.block((notOwn) => this.noteOwnLine(noted, notOwn));
+          this.records.note(kind);
+        });
+        fn.get(left);
+        code.brIf(again);
+      });
+      fn.i32(1).return();
+    });
+    fn.get(saved).set(at);
+    for (const local of [saved, left]) fn.release('i32', local);
+    fn.release('i64', nibbles);
   }
 
   /** Notes lane after lane. */
@@ -170,6 +280,7 @@ class LaneWriter {
         code.br(done);
       });
       if (this.kind === 'load') this.beginLogs();
+      else this.noteByLine();
       this.noteEach();
     });
   }
@@ -356,8 +467,9 @@ class LaneWriter {
       .memory('i32.store', 4 * word);
   }
 
-  private noteLine(next: Label, slow: Label): void {
-    const { fn, code, at, page, place, mask, bytes } = this;
+  /** Sets `place` to the line of `at`. */
+  private setLine(): void {
+    const { fn, at, page, place } = this;
     fn.get(at)
       .i32(Math.log2(LINE_BYTES) - 2)
       .op('i32.shr_u')
@@ -366,6 +478,11 @@ class LaneWriter {
       .get(page)
       .op('i32.add')
       .set(place);
+  }
+
+  private noteLine(next: Label, slow: Label): void {
+    const { fn, code, at, mask, bytes } = this;
+    this.setLine();
     fn.i32((1 << (bytes / DWORD)) - 1);
     fn.get(at)
       .i32(2)

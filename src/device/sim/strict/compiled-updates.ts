@@ -14,51 +14,84 @@ import { SHADOW_LDS, SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
  * when TypeScript has to look: nothing wrong has been noted then.
  */
 export function updateFunction(module: WasmModule, element: number): WasmFunction {
-  const open = openFunction(module);
-  const event = eventFunction(module);
+  const helpers = { open: openFunction(module), event: eventFunction(module) };
   const parameters = Array.from({ length: 4 }, () => 'i32' as const);
   return module.helper(`strict.update.${element}`, parameters, ['i32'], (fn) => {
-    const code = new Code(fn);
     const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
-    const local = (): number => fn.local('i32');
-    const [actor, epoch, events, frozen, mine] = [local(), local(), local(), local(), local()] as const;
-    const [page, cell, mask, written, size] = [local(), local(), local(), local(), local()] as const;
-    const leave = (): void => {
-      fn.if().i32(0).return().end();
-    };
-    const locals = { shadow, at, pc, actor, epoch, events, frozen, mine, page, cell, mask, written };
-    const one = new CellWriter(code, locals, leave, 1);
-    const four = new CellWriter(code, locals, leave, 4);
-    fn.get(at)
-      .i32(element - 1)
-      .op('i32.and');
-    leave();
-    one.begin(true, event);
-    fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
+    writeUpdates(fn, element, { shadow, at, pc }, bytes, helpers);
+    fn.i32(1);
+  });
+}
+
+/** (shadow, offsets in wasm memory of four lanes, place in the image): as updateFunction, of one element each. */
+export function updatesFunction(module: WasmModule, element: number): WasmFunction {
+  const helpers = { open: openFunction(module), event: eventFunction(module) };
+  const parameters = Array.from({ length: 6 }, () => 'i32' as const);
+  return module.helper(`strict.updates.${element}`, parameters, ['i32'], (fn) => {
+    const code = new Code(fn);
+    const [shadow, at, pc] = [0, 1, 5] as const;
+    const [bytes, left] = [fn.local('i32'), fn.local('i32')];
+    fn.i32(4).set(left);
     code.loop((again) => {
-      fn.get(at).i32(12).op('i32.shr_u').tee(page).get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
-      leave();
-      fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add');
-      fn.memory('i32.load').tee(page).op('i32.eqz');
-      leave();
-      fn.get(page)
-        .memory('i32.load', 4 * PAGE_DETAILS)
-        .op('i32.eqz');
-      code.if(() => {
-        fn.get(shadow).get(page).call(open).op('i32.eqz');
-        leave();
-      });
-      fn.get(page)
-        .memory('i32.load', 4 * PAGE_DETAILS)
-        .i32(LOGGED)
-        .op('i32.eq');
-      leave();
-      fn.get(page)
-        .memory('i32.load', 4 * PAGE_WRITTEN)
-        .set(written);
-      noteNext(code, { ...locals, bytes, size }, [one, four], (writer) => writer.noteUpdate());
+      fn.i32(element).set(bytes);
+      writeUpdates(fn, element, { shadow, at, pc }, bytes, helpers);
+      for (let lane = at; lane < pc - 1; lane++) fn.get(lane + 1).set(lane);
+      fn.get(left).i32(1).op('i32.sub').tee(left);
       code.brIf(again);
     });
     fn.i32(1);
+  });
+}
+
+/** Notes atomics from `at` on as long as there are `bytes`, or returns 0. Behind the first time, who does them is known. */
+function writeUpdates(
+  fn: WasmFunction,
+  element: number,
+  { shadow, at, pc }: { readonly shadow: number; readonly at: number; readonly pc: number },
+  bytes: number,
+  { open, event }: { readonly open: WasmFunction; readonly event: WasmFunction },
+): void {
+  const code = new Code(fn);
+  const local = (): number => fn.local('i32');
+  const [actor, epoch, events, frozen, mine] = [local(), local(), local(), local(), local()] as const;
+  const [page, cell, mask, written, size] = [local(), local(), local(), local(), local()] as const;
+  const leave = (): void => {
+    fn.if().i32(0).return().end();
+  };
+  const locals = { shadow, at, pc, actor, epoch, events, frozen, mine, page, cell, mask, written };
+  const one = new CellWriter(code, locals, leave, 1);
+  const four = new CellWriter(code, locals, leave, 4);
+  fn.get(at)
+    .i32(element - 1)
+    .op('i32.and');
+  leave();
+  fn.get(mine).op('i32.eqz');
+  code.if(() => {
+    one.begin(true, event);
+    fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
+  });
+  code.loop((again) => {
+    fn.get(at).i32(12).op('i32.shr_u').tee(page).get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
+    leave();
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add');
+    fn.memory('i32.load').tee(page).op('i32.eqz');
+    leave();
+    fn.get(page)
+      .memory('i32.load', 4 * PAGE_DETAILS)
+      .op('i32.eqz');
+    code.if(() => {
+      fn.get(shadow).get(page).call(open).op('i32.eqz');
+      leave();
+    });
+    fn.get(page)
+      .memory('i32.load', 4 * PAGE_DETAILS)
+      .i32(LOGGED)
+      .op('i32.eq');
+    leave();
+    fn.get(page)
+      .memory('i32.load', 4 * PAGE_WRITTEN)
+      .set(written);
+    noteNext(code, { ...locals, bytes, size }, [one, four], (writer) => writer.noteUpdate());
+    code.brIf(again);
   });
 }
