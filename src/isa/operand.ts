@@ -1,16 +1,16 @@
 // Operands of an instruction by the names of the table's rows (`src0`, `vdata`, `offset`).
 import type { Instruction, InstructionRow, Operand } from './types.ts';
 
-/** Lists of operands are few, since rows share them, and asked often: the search is done once for a list and name. */
-const indexes = new WeakMap<InstructionRow['operands'], Map<string, number>>();
+/** By number of the shape, whose rows share their operands, and name: the search is done once, since it is asked often. */
+const indexes: (Map<string, number> | undefined)[] = [];
 
 /** Position of a named operand among those of a row; the first of several of one name, -1 when there is none. */
 export function operandIndex(row: InstructionRow, name: string): number {
-  let known = indexes.get(row.operands);
+  let known = indexes[row.shape];
   if (known === undefined) {
     known = new Map();
     for (const [index, operand] of row.operands.entries()) if (!known.has(operand.name)) known.set(operand.name, index);
-    indexes.set(row.operands, known);
+    indexes[row.shape] = known;
   }
   return known.get(name) ?? -1;
 }

@@ -107,4 +107,4 @@ export {
   type UnreachableOperation,
   type VectorOperation,
 } from './operation.ts';
-export { definedNames, lookup as semanticsOf } from './registry.ts';
+export { definedNames, lookup as semanticsOf, lookupRow as semanticsOfRow } from './registry.ts';

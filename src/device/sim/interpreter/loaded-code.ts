@@ -6,7 +6,7 @@
 
 import { type Decoder, decoderFor, printInstruction, vgpr } from '../../../isa/index.ts';
 import { immediateOf } from '../../../isa/operand.ts';
-import { type Operation, semanticsOf } from '../../../isa/semantics/index.ts';
+import { type Operation, semanticsOf, semanticsOfRow } from '../../../isa/semantics/index.ts';
 import type { Instruction, Operand, TargetName } from '../../../isa/types.ts';
 import type { Region } from '../state/region.ts';
 import { M0, type Wave } from '../state/wave.ts';
@@ -121,7 +121,7 @@ function bindPlain(instruction: Instruction, op: Operation | undefined, target: 
 
 /** Whether an instruction loads from memory into LDS (`lds` modifier, global_load_lds_*). */
 export function loadsIntoLds({ row }: Instruction): boolean {
-  const op = semanticsOf(row.operation);
+  const op = semanticsOfRow(row);
   return op?.kind === 'load' && (op.toLds === true || / lds$/.test(row.template));
 }
 
@@ -131,7 +131,7 @@ export function loadsIntoLds({ row }: Instruction): boolean {
  */
 export function loadRow(instruction: Instruction): boolean | undefined {
   if (loadsIntoLds(instruction)) return true;
-  const op = semanticsOf(instruction.row.operation);
+  const op = semanticsOfRow(instruction.row);
   const computes = op?.kind === 'scalar' || op?.kind === 'vector';
   return computes || (op?.kind === 'structural' && (op.name === 'nop' || op.name === 'readfirstlane'))
     ? undefined

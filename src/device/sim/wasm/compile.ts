@@ -20,8 +20,9 @@ import { type WasmFunction, WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import type { Instrument } from './instrument.ts';
 import { moduleKey, packModule, unpackModule } from './module-cache.ts';
+import { keyOf, type Place } from './place.ts';
 import type { ScalarValues } from './scalar-values.ts';
-import { type Block, keyOf, type Place, type Reachable, reachableBlocks, rowAfter } from './walk.ts';
+import { type Block, type Reachable, reachableBlocks, rowAfter } from './walk.ts';
 
 /** Why compiled code came back; program counter and state are in the wave block. */
 export const LEFT = -1;

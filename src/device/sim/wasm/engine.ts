@@ -4,6 +4,7 @@
 //
 // The compiled engine: finds or compiles the module that holds a wavefront's next instruction and runs it; the reference interpreter
 // executes what has no code, on the same wave block.
+import type { Operand } from '../../../isa/types.ts';
 import { type Engine, QUANTUM } from '../dispatch/engine.ts';
 import { ENCODINGS, familyOf, type LoadedCode } from '../interpreter/loaded-code.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
@@ -14,8 +15,9 @@ import { type CompiledCode, type CompileOptions, compile, LATE } from './compile
 import type { Instrument } from './instrument.ts';
 import { fillTrigTable, fmaExactly } from './math-exact.ts';
 import { memoryImports } from './memory/index.ts';
+import { INDEXES_REGISTERS, keyOf, MODE_MASK, type Place, SKIPS_VECTORS } from './place.ts';
 import { ScalarValues } from './scalar-values.ts';
-import { INDEXES_REGISTERS, keyOf, leavesInRow, MODE_MASK, type Place, SKIPS_VECTORS } from './walk.ts';
+import { type Item, leavesInRow } from './walk.ts';
 
 /** What compiled code is made for. */
 export interface CompileJob {
@@ -263,8 +265,10 @@ function namedRegisters(code: CompiledCode, known: readonly [number, number]): r
   for (const { items, mode } of code.blocks) {
     // Any register, by M0.
     if ((mode & INDEXES_REGISTERS) !== 0) return [AGPR_BASE, AGPR_BASE];
-    for (const { instruction } of items) {
-      for (const operand of instruction.operands) {
+    for (let n = 0; n < items.length; n++) {
+      const { operands } = (items[n] as Item).instruction;
+      for (let k = 0; k < operands.length; k++) {
+        const operand = operands[k] as Operand;
         if (operand.kind !== 'reg') continue;
         const end = operand.index + operand.dwords;
         if (operand.file === 'v') vgprs = Math.max(vgprs, end);

@@ -1,7 +1,7 @@
 // What compiled vector code knows of MODE when it is written.
 import type { Rounding } from '../../../base/elements/formats.ts';
 import type { LaneMode } from './lane-writer.ts';
-import { MODE_MASK } from './walk.ts';
+import { MODE_MASK } from './place.ts';
 
 const modes = new Map<number, LaneMode>();
 

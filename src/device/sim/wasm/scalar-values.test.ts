@@ -1,8 +1,13 @@
 // Code that a launch's arguments leave out: it is not compiled before a wave reaches it, and results are the interpreter's all the same.
 import { expect, it } from 'vitest';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import { randomNumbers } from '../../../base/index.ts';
+import { decoderFor, TARGET_NAMES } from '../../../isa/index.ts';
+import { semanticsOf } from '../../../isa/semantics/index.ts';
+import { effectsOf, Slot } from '../../../program/index.ts';
 import { createDevice } from '../../index.ts';
-import { ScalarValues } from './scalar-values.ts';
+import { keyOf } from './place.ts';
+import { changesScalars, ScalarValues } from './scalar-values.ts';
 import { reachableBlocks } from './walk.ts';
 
 /** Counts rounds; where the second argument is not 0 every round goes another way, and comes back. */
@@ -79,4 +84,39 @@ it('should agree on launches whose arguments lead other ways, often enough to co
   }
   expect(results[0]).toEqual(results[1]);
   expect([results[0]?.[1], results[0]?.[3], results[0]?.[5]]).toEqual([5, 135_000, 7]);
+});
+
+it('instructions that are passed over write no scalar register', () => {
+  const random = randomNumbers(11);
+  const bytes = new Uint8Array(16);
+  const view = new DataView(bytes.buffer);
+  const passed = new Set<string>();
+  const wrong = new Set<string>();
+  let followed = 0;
+  for (let n = 0; n < 40_000; n++) {
+    for (let at = 0; at < 16; at += 4) view.setUint32(at, (random() * 2 ** 32) >>> 0, true);
+    const instruction = decoderFor(TARGET_NAMES[n % TARGET_NAMES.length] as 'gfx942').decode(bytes, 0);
+    if (instruction === undefined) continue;
+    const operation = semanticsOf(instruction.row.operation);
+    if (changesScalars({ instruction, operation })) {
+      followed++;
+      continue;
+    }
+    passed.add(instruction.row.operation);
+    const isScalar = ({ first }: { first: number }): boolean => first < Slot.MODE || first === Slot.SCC;
+    if (effectsOf(instruction).defs.some(isScalar)) wrong.add(instruction.row.name);
+  }
+  expect([...wrong]).toEqual([]);
+  expect(passed.size).toBeGreaterThan(250);
+  expect(followed).toBeGreaterThan(1000);
+});
+
+it('keys of places differ, and are small where few modes have been met', () => {
+  const modes = [0xf0, 0x3f0, 0x8000f0, 0x2f0, 0x10, 0x0, 0xf1];
+  const places = modes.flatMap((mode) => [0, 4, 6, 2 ** 28 - 4].map((pc) => ({ pc, mode })));
+  const keys = places.map(keyOf);
+  expect(new Set(keys).size).toBe(places.length);
+  // There are 2^13 modes; others of this process may have been met before.
+  expect(Math.max(...keys)).toBeLessThan(2 ** 41);
+  expect(places.reverse().map(keyOf)).toEqual(keys.reverse());
 });

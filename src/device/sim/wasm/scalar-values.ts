@@ -2,14 +2,16 @@
 // memory. Hand-written kernels have variants for shapes and formats, and the arguments choose among them; the others need no code.
 // Nothing depends on it but what is compiled first: code that turns out to run all the same is compiled then.
 import { immediateOf, operandNamed, requireOperand } from '../../../isa/operand.ts';
-import {
-  type BranchOperation,
-  type Expr,
-  type LoadOperation,
-  type ScalarOperation,
-  semanticsOf,
+import type {
+  BranchOperation,
+  Expr,
+  LoadOperation,
+  Operation,
+  ScalarOperation,
+  SourceSpec,
 } from '../../../isa/semantics/index.ts';
-import type { Instruction } from '../../../isa/types.ts';
+import { operandClass } from '../../../isa/table/operand-classes.ts';
+import type { Instruction, InstructionRow, Operand, OperandDef } from '../../../isa/types.ts';
 import {
   type BigFunction,
   compileBig,
@@ -26,6 +28,38 @@ import { constantOf, scalarRegister } from './scalar.ts';
 const REGISTERS = 128;
 /** Ways that have met at a place, each with other values, after which nothing is taken for known there: all ends soon in any code. */
 const MOST_MEETINGS = 8;
+
+/** An instruction and what it does. */
+interface Decoded {
+  readonly instruction: Instruction;
+  readonly operation: Operation | undefined;
+}
+
+const isWritten = ({ isOut, name }: OperandDef): boolean => isOut || name === 'sdst';
+
+/** Implicit registers that are followed. */
+const FOLLOWED: ReadonlySet<string> = new Set(['SCC', 'VCC', 'EXEC', 'M0']);
+/** Whether instructions of a row write scalar registers, by number of the row. */
+const writers: (boolean | undefined)[] = [];
+
+function writesScalars(row: InstructionRow): boolean {
+  let known = writers[row.id];
+  if (known === undefined) {
+    const isScalar = ({ cls }: OperandDef): boolean => !VECTOR_ONLY.has(operandClass(cls).decode);
+    known = row.operands.some((o) => isWritten(o) && isScalar(o)) || row.defs.some((name) => FOLLOWED.has(name));
+    writers[row.id] = known;
+  }
+  return known;
+}
+
+/** Kinds of operands that are vector registers. */
+const VECTOR_ONLY: ReadonlySet<string> = new Set(['vgpr', 'agpr', 'av10', 'avLdSt']);
+
+/** Whether the scalar registers may be others behind an instruction: of most that is not so, and nothing has to be followed there. */
+export function changesScalars({ instruction, operation }: Decoded): boolean {
+  if (operation?.kind === 'branch') return false;
+  return (operation?.kind === 'structural' && operation.name === 'movreld') || writesScalars(instruction.row);
+}
 
 /** A scalar operation as closures. */
 interface Evaluator {
@@ -127,10 +161,8 @@ export class ScalarValues {
     return test(env);
   }
 
-  /** An instruction runs. */
-  after(instruction: Instruction): void {
-    const op = semanticsOf(instruction.row.operation);
-    if (op?.kind === 'branch') return;
+  /** An instruction runs, one of those that `changesScalars`. */
+  after({ instruction, operation: op }: Decoded): void {
     if (op?.kind === 'structural' && op.name === 'movreld') this.forgetAll();
     else if (op?.kind === 'scalar' && this.compute(instruction, op)) return;
     else if (op?.kind === 'load' && this.loadWords(instruction, op)) return;
@@ -139,9 +171,9 @@ export class ScalarValues {
 
   /** Whatever registers an instruction writes have values that are not known. */
   private forget({ row, operands }: Instruction): void {
-    for (const [n, operand] of operands.entries()) {
-      const spec = row.operands[n];
-      if (operand.kind !== 'reg' || !(spec?.isOut === true || spec?.name === 'sdst')) continue;
+    for (let n = 0; n < operands.length; n++) {
+      const operand = operands[n] as Operand;
+      if (operand.kind !== 'reg' || !isWritten(row.operands[n] as OperandDef)) continue;
       const register = scalarRegister(operand);
       if (register !== undefined) this.known.fill(0, register, register + operand.dwords);
     }
@@ -157,7 +189,8 @@ export class ScalarValues {
   private compute(instruction: Instruction, op: ScalarOperation): boolean {
     const { narrow, wide, scc, exec, when, readsScc, readsExec } = evaluatorOf(op);
     if ((readsScc && this.scc === undefined) || (readsExec && !this.has(EXEC, 2))) return false;
-    for (const [k, source] of op.sources.entries()) {
+    for (let k = 0; k < op.sources.length; k++) {
+      const source = op.sources[k] as SourceSpec;
       const operand = requireOperand(instruction, source.operand);
       const at = k * SOURCE_STRIDE;
       const constant = constantOf(operand, source.type);

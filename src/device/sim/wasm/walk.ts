@@ -3,22 +3,16 @@
 
 import { decoderFor } from '../../../isa/index.ts';
 import { hasOperand, immediateOf, requireOperand } from '../../../isa/operand.ts';
-import { type Operation, type StructuralOperation, semanticsOf } from '../../../isa/semantics/index.ts';
+import { type Operation, type StructuralOperation, semanticsOfRow } from '../../../isa/semantics/index.ts';
 import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { loadRow, loadsIntoLds } from '../interpreter/loaded-code.ts';
+import { INDEXES_REGISTERS, keyOf, MODE_MASK, type Place, SKIPS_VECTORS, STATE_MASK } from './place.ts';
 import { constantOf } from './scalar.ts';
-import type { ScalarValues } from './scalar-values.ts';
+import { changesScalars, type ScalarValues } from './scalar-values.ts';
 
-/** Bits of MODE that change what code does: rounding, denormals, DX10 clamp, IEEE, saturating conversions. */
-export const MODE_MASK = 0x8003ff;
 /** Instructions of one block. */
 export const BLOCK_LIMIT = 200;
 const HW_MODE = 1;
-/** What else than MODE changes what code does, in bits of a place's mode that MODE_MASK leaves free: s_set_gpr_idx is on; s_setvskip is. */
-export const INDEXES_REGISTERS = 1 << 10;
-export const SKIPS_VECTORS = 1 << 11;
-const STATE_MASK = INDEXES_REGISTERS | SKIPS_VECTORS;
-
 /** A decoded instruction at its byte offset in the image. */
 export interface Item {
   readonly pc: number;
@@ -39,12 +33,6 @@ export type Ending =
   | { readonly kind: 'dynamic' }
   /** The code goes on outside the module, or not at all. */
   | { readonly kind: 'leave'; readonly pc: number };
-
-/** A program counter (byte offset), and there the bits of MODE, INDEXES_REGISTERS and SKIPS_VECTORS. */
-export interface Place {
-  readonly pc: number;
-  readonly mode: number;
-}
 
 export interface Block extends Place {
   readonly items: readonly Item[];
@@ -84,10 +72,6 @@ function rowAfterItems(items: readonly Item[]): boolean | undefined {
   return undefined;
 }
 
-export function keyOf({ pc, mode }: Place): number {
-  return (mode & (MODE_MASK | STATE_MASK)) * 2 ** 28 + pc;
-}
-
 const DYNAMIC = new Set<StructuralOperation['name']>(['gridBarrier', 'setpc', 'swappc', 'sendmsg', 'sethalt', 'trap']);
 
 /** The hardware register and field of an s_getreg or s_setreg. */
@@ -123,6 +107,8 @@ export const branchDistance = (instruction: Instruction): number =>
 
 interface Step {
   readonly item: Item;
+  /** Whether what is known of scalar registers may differ behind it. */
+  readonly changesScalars: boolean;
   /** How the instruction ends its block, if it does. */
   readonly ending: Ending | undefined;
   readonly next: Place;
@@ -226,12 +212,16 @@ class Walker {
       waiting.delete(key);
       if (first !== entry && known(first)) continue;
       const values = (before.get(key) as ScalarValues).copy();
+      let at = key;
       let place = first;
       for (;;) {
-        const step = this.steps.get(keyOf(place)) ?? (this.steps.size < this.limit ? this.step(place) : undefined);
-        if (step === undefined) break;
-        this.steps.set(keyOf(place), step);
-        values.after(step.item.instruction);
+        let step = this.steps.get(at);
+        if (step === undefined) {
+          step = this.steps.size < this.limit ? this.step(place) : undefined;
+          if (step === undefined) break;
+          this.steps.set(at, step);
+        }
+        if (step.changesScalars) values.after(step.item);
         if (step.ending !== undefined) {
           for (const way of openWays(step, values)) reach(way, values);
           const { back } = waysFrom(step);
@@ -240,7 +230,8 @@ class Walker {
           break;
         }
         place = step.next;
-        if (!before.has(keyOf(place))) continue;
+        at = keyOf(place);
+        if (!before.has(at)) continue;
         reach(place, values);
         break;
       }
@@ -267,10 +258,10 @@ class Walker {
     if (pc < 0 || pc + 4 > this.bytes.length || (pc & 3) !== 0) return undefined;
     const instruction = this.decode(pc);
     if (instruction === undefined) return undefined;
-    const operation = semanticsOf(instruction.row.operation);
+    const operation = semanticsOfRow(instruction.row);
     const item: Item = { pc, instruction, operation };
     const next: Place = { pc: pc + instruction.size, mode };
-    return { item, next, ending: this.endingOf(item, next) };
+    return { item, changesScalars: changesScalars(item), next, ending: this.endingOf(item, next) };
   }
 
   private endingOf(item: Item, next: Place): Ending | undefined {
@@ -316,7 +307,7 @@ class Walker {
 
   /** Whether a load into LDS has to begin a block: the wave is not known to be in a row of them. */
   private beginsRow({ item }: Step, before: readonly Item[]): boolean {
-    return loadsIntoLds(item.instruction) && rowAfterItems(before) !== true;
+    return item.operation?.kind === 'load' && loadsIntoLds(item.instruction) && rowAfterItems(before) !== true;
   }
 
   block(start: Place): Block {
@@ -324,14 +315,15 @@ class Walker {
     let place = start;
     let late = false;
     for (;;) {
-      const step = this.steps.get(keyOf(place));
+      const key = keyOf(place);
+      const step = this.steps.get(key);
       if (step === undefined) {
-        const leads = this.leaders.has(keyOf(place)) && items.length > 0;
+        const leads = this.leaders.has(key) && items.length > 0;
         const ending: Ending = leads ? { kind: 'goto', to: place } : { kind: 'leave', pc: place.pc };
         return { ...start, items, ending, late };
       }
       if (items.length === 0) late = loadsIntoLds(step.item.instruction);
-      else if (this.leaders.has(keyOf(place)) || items.length >= this.blockLimit || this.beginsRow(step, items)) {
+      else if (this.leaders.has(key) || items.length >= this.blockLimit || this.beginsRow(step, items)) {
         return { ...start, items, ending: { kind: 'goto', to: place }, late };
       }
       if (step.ending?.kind === 'branch') return { ...start, items, ending: step.ending, late };
