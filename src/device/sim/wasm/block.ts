@@ -4,7 +4,7 @@
 import { requireOperand } from '../../../isa/operand.ts';
 import type { Expr, VectorOperation } from '../../../isa/semantics/index.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
-import type { Instruction, TargetName } from '../../../isa/types.ts';
+import type { Instruction, Operand, TargetName } from '../../../isa/types.ts';
 import { isIndexable, isSkippable } from '../interpreter/loaded-code.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
 import { isVector } from '../interpreter/operands.ts';
@@ -20,11 +20,13 @@ import { laneMode } from './lane-mode.ts';
 import { emitMatrixInstruction } from './matrix/emit-matrix.ts';
 import { StagedOperands } from './matrix/staged-operands.ts';
 import { emitCrossLane, emitMemory } from './memory/index.ts';
+import { INDEXES_REGISTERS, SKIPS_VECTORS } from './place.ts';
 import { Run, RunPools } from './run.ts';
-import { emitScalar, NoCode, pushCondition } from './scalar.ts';
+import { NoCode, pushCondition } from './scalar.ts';
+import { addScalar } from './scalar-template.ts';
 import { addScaleConvert } from './scale-convert.ts';
 import { addIndexedVector, addVector, closesRun, endsRun } from './vector.ts';
-import { type Block, INDEXES_REGISTERS, type Item, SKIPS_VECTORS } from './walk.ts';
+import type { Block, Item } from './walk.ts';
 
 /** Operations after which vector instructions do something else. */
 const STATES: ReadonlySet<string> = new Set(['setGprIndexOn', 'setGprIndexOff', 'setVskip']);
@@ -73,13 +75,14 @@ export class BlockCode {
   write(block: Block): readonly string[] {
     this.interpreted = [];
     this.staged.forget();
-    for (const [n, item] of block.items.entries()) {
+    for (let n = 0; n < block.items.length; n++) {
+      const item = block.items[n] as Item;
       const done = this.addInstrument(item, block, n);
       if (done === undefined) this.item(item, block, n);
       else this.unless(done, () => this.item(item, block, n));
       // What an instrument adds may change registers, and indexed instructions change any.
       if (this.instrument !== undefined || (block.mode & INDEXES_REGISTERS) !== 0) this.staged.forget();
-      else this.staged.after(item.instruction);
+      else if (!this.staged.isEmpty) this.staged.after(item.instruction);
     }
     if (block.ending.kind === 'branch') this.addInstrument(block.ending.item, block, block.items.length);
     this.flush();
@@ -208,7 +211,7 @@ export class BlockCode {
     const context = this.context(item);
     switch (operation?.kind) {
       case 'scalar':
-        emitScalar(context, instruction, operation);
+        addScalar(context, instruction, operation);
         return true;
       case 'branch':
         return true;
@@ -258,7 +261,8 @@ export class BlockCode {
 /** Whether a scalar instruction may run before the vector instructions that precede it. */
 function beforeRun(run: Run, { row, operands }: Instruction): boolean {
   if (row.defs.includes('EXEC') || row.uses.includes('VCC') || row.defs.includes('VCC')) return false;
-  for (const [n, operand] of operands.entries()) {
+  for (let n = 0; n < operands.length; n++) {
+    const operand = operands[n] as Operand;
     if (operand.kind !== 'reg') continue;
     const isOut = row.operands[n]?.isOut === true || row.operands[n]?.name === 'sdst';
     const { encoding } = operand;

@@ -44,6 +44,7 @@ export function endsBeforeCrossing(run: Run, instruction: Instruction, op: Vecto
 
 /** Whether a run must end before an instruction, because it may write what chunks of the run read beyond their own lanes. */
 export function endsBeforeWrite(run: Run, { row, operands }: Instruction): boolean {
+  if (!run.crosses) return false;
   return operands.some((operand, n) => {
     if (operand.kind !== 'reg' || !isVector(operand)) return false;
     const { isOut, name } = row.operands[n] ?? {};

@@ -67,9 +67,18 @@ export class ByteSink {
     }
   }
   raw(data: Uint8Array): void {
-    this.reserve(data.length);
+    const end = this.length + data.length;
+    if (end > this.bytes.length) this.reserve(data.length);
     this.bytes.set(data, this.length);
-    this.length += data.length;
+    this.length = end;
+  }
+  /** Two bytes. */
+  pair(first: number, second: number): void {
+    const at = this.length;
+    if (at + 2 > this.bytes.length) this.reserve(2);
+    this.bytes[at] = first;
+    this.bytes[at + 1] = second;
+    this.length = at + 2;
   }
   text(value: string): void {
     const data = new TextEncoder().encode(value);
@@ -82,9 +91,14 @@ export class ByteSink {
 }
 
 const scratch = new DataView(new ArrayBuffer(8));
+const NONE: readonly number[] = [];
+/** Prefix of atomic instructions. */
+const ATOMIC = 0xfe;
 
-/** Index of an immutable global that holds a v128 constant. */
-type ConstantGlobal = (w0: number, w1: number, w2: number, w3: number) => number;
+/** Gives the index of an immutable global that holds a v128 constant. */
+interface ConstantGlobals {
+  constant(w0: number, w1: number, w2: number, w3: number): number;
+}
 
 /** One function being written. Instructions are appended in order; `end` is added by the module. */
 export class WasmFunction {
@@ -94,18 +108,18 @@ export class WasmFunction {
   private readonly locals: ValType[] = [];
   private readonly free = new Map<ValType, number[]>();
   private code = new ByteSink();
-  private readonly constantGlobal: ConstantGlobal | undefined;
+  private readonly globals: ConstantGlobals | undefined;
 
   constructor(
     index: number,
     params: readonly ValType[],
     results: readonly ValType[],
-    constantGlobal?: ConstantGlobal | undefined,
+    globals?: ConstantGlobals | undefined,
   ) {
     this.index = index;
     this.params = params;
     this.results = results;
-    this.constantGlobal = constantGlobal;
+    this.globals = globals;
   }
 
   /** Bytes of code so far. */
@@ -167,12 +181,16 @@ export class WasmFunction {
     return this.immediate(0x24, index);
   }
   private immediate(opcode: number, value: number): this {
-    this.code.byte(opcode);
-    this.code.u32(value);
+    if (value < 0x80) this.code.pair(opcode, value);
+    else {
+      this.code.byte(opcode);
+      this.code.u32(value);
+    }
     return this;
   }
   private opcode(o: Opcode): void {
     if (o.prefix === 0) this.code.byte(o.code);
+    else if (o.code < 0x80) this.code.pair(o.prefix, o.code);
     else {
       this.code.byte(o.prefix);
       this.code.u32(o.code);
@@ -204,7 +222,7 @@ export class WasmFunction {
   /** A v128 constant from four 32-bit words. */
   v128(w0: number, w1: number, w2: number, w3: number): this {
     const isOne = w0 === w1 && w0 === w2 && w0 === w3 && (w0 === 0 || w0 === -1);
-    if (this.constantGlobal !== undefined && !isOne) return this.globalGet(this.constantGlobal(w0, w1, w2, w3));
+    if (this.globals !== undefined && !isOne) return this.globalGet(this.globals.constant(w0, w1, w2, w3));
     const { code } = this;
     code.byte(0xfd);
     code.byte(12);
@@ -223,11 +241,11 @@ export class WasmFunction {
     return this;
   }
   /** A load, store or atomic at the address on the stack plus `offset`. Alignment is a hint: by default 1 byte (atomics: natural). */
-  memory(name: string, offset = 0, alignment = name.includes('atomic') ? naturalAlignment(name) : 0): this {
+  memory(name: string, offset = 0, alignment?: number): this {
     const o = MEMORY.get(name);
     if (o === undefined) throw new Error(`no WebAssembly memory instruction ${name}`);
     this.opcode(o);
-    this.code.u32(alignment);
+    this.code.byte(alignment ?? (o.prefix === ATOMIC ? naturalAlignment(name) : 0));
     this.code.u32(offset);
     return this;
   }
@@ -388,7 +406,8 @@ export class WasmModule {
     | { readonly type: 'i32' | 'i64'; readonly value: number }
     | { readonly type: 'v128'; readonly words: readonly number[]; readonly isMutable: boolean }
   )[] = [];
-  private readonly constants = new Map<string | number, number>();
+  /** Globals of constants, by a number made of their words. */
+  private readonly constants = new Map<number, readonly number[]>();
   private elements: readonly number[] = [];
   private readonly memory: MemoryImport;
 
@@ -424,10 +443,15 @@ export class WasmModule {
   /** A new function. */
   function(params: readonly ValType[], results: readonly ValType[]): WasmFunction {
     const index = this.imports.length + this.functions.length;
-    const f = new WasmFunction(index, params, results, (...words) => this.constant(words));
+    const f = new WasmFunction(index, params, results, this);
     this.functions.push(f);
     this.functionTypes.push(this.type(params, results));
     return f;
+  }
+
+  /** The helper function called `name`, if it has been written. */
+  writtenHelper(name: string): WasmFunction | undefined {
+    return this.named.get(name);
   }
 
   /** The helper function called `name`, written by `build` on first use. */
@@ -457,16 +481,20 @@ export class WasmModule {
   }
 
   /** The immutable global with a v128 constant; its index. */
-  private constant(words: readonly number[]): number {
-    const [w0, w1, w2, w3] = words as [number, number, number, number];
-    // Most have one word in all lanes: a number is found faster than a text.
-    const isSplat = w0 === w1 && w0 === w2 && w0 === w3;
-    const key = isSplat ? w0 | 0 : words.map((w) => w | 0).join();
-    let index = this.constants.get(key);
-    if (index === undefined) {
-      index = this.globals.push({ type: 'v128', words, isMutable: false }) - 1;
-      this.constants.set(key, index);
+  constant(w0: number, w1: number, w2: number, w3: number): number {
+    const a = w0 | 0;
+    const b = w1 | 0;
+    const c = w2 | 0;
+    const d = w3 | 0;
+    const key = a ^ Math.imul(b - a, 3) ^ Math.imul(c - a, 5) ^ Math.imul(d - a, 7);
+    const found = this.constants.get(key) ?? NONE;
+    for (let n = 0; n < found.length; n++) {
+      const index = found[n] as number;
+      const { words } = this.globals[index] as { readonly words: readonly number[] };
+      if (words[0] === a && words[1] === b && words[2] === c && words[3] === d) return index;
     }
+    const index = this.globals.push({ type: 'v128', words: [a, b, c, d], isMutable: false }) - 1;
+    this.constants.set(key, [...found, index]);
     return index;
   }
 

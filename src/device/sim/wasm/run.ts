@@ -27,26 +27,26 @@ interface MaskInput {
 
 /** Locals that live through a run are never handed out as temporaries of its body. */
 class Pool {
-  private readonly free = new Map<ValType, number[]>();
-  private readonly taken: [ValType, number][] = [];
+  private readonly free: Record<ValType, number[]> = { i32: [], i64: [], f32: [], f64: [], v128: [] };
+  private readonly taken: Record<ValType, number[]> = { i32: [], i64: [], f32: [], f64: [], v128: [] };
   private readonly fn: WasmFunction;
   constructor(fn: WasmFunction) {
     this.fn = fn;
   }
   take(type: ValType): number {
-    const local = this.free.get(type)?.pop() ?? this.fn.freshLocal(type);
-    this.taken.push([type, local]);
+    const local = this.free[type].pop() ?? this.fn.freshLocal(type);
+    this.taken[type].push(local);
     return local;
   }
   releaseAll(): void {
-    for (const [type, local] of this.taken) {
-      const list = this.free.get(type);
-      if (list === undefined) this.free.set(type, [local]);
-      else list.push(local);
+    for (const type of POOLED) {
+      this.free[type].push(...this.taken[type]);
+      this.taken[type].length = 0;
     }
-    this.taken.length = 0;
   }
 }
+
+const POOLED: readonly ValType[] = ['i32', 'i64', 'f32', 'f64', 'v128'];
 
 /** The pools of a function, shared by its runs. */
 export class RunPools {
@@ -347,7 +347,10 @@ export class Run implements LaneTarget {
   /** Pops the new value of a register. Nothing after it may throw. */
   setRegister(register: number, payload: boolean): void {
     if (this.crossed.has(register)) throw new Error(`v${register} is written in a run that reads it across lanes`);
-    for (const half of [0, 1]) this.halves.delete(2 * register + half);
+    if (this.halves.size > 0) {
+      this.halves.delete(2 * register);
+      this.halves.delete(2 * register + 1);
+    }
     let held = this.held.get(register);
     if (held === undefined) {
       held = { local: this.pools.chunk.take('v128'), dirty: true, payload };
@@ -356,6 +359,11 @@ export class Run implements LaneTarget {
     held.dirty = true;
     held.payload = payload;
     this.fn.set(held.local);
+  }
+
+  /** Whether chunks read any register beyond their own lanes. */
+  get crosses(): boolean {
+    return this.crossed.size > 0;
   }
 
   /** Whether chunks read a register beyond their own lanes. */
@@ -461,25 +469,34 @@ export class Run implements LaneTarget {
 
   private writeBack(): void {
     const { fn } = this;
-    const dirty = [...this.held].filter(([, held]) => held.dirty);
-    if (dirty.length === 0) return;
-    for (const [, held] of dirty) {
-      if (!held.payload) continue;
-      canonical(fn, held.local);
-      fn.set(held.local);
-    }
+    const locals: number[] = [];
+    const places: number[] = [];
+    this.held.forEach(({ dirty, payload, local }, register) => {
+      if (!dirty) return;
+      places.push(registerAt(register));
+      locals.push(local);
+      if (!payload) return;
+      canonical(fn, local);
+      fn.set(local);
+    });
+    if (locals.length === 0) return;
     fn.get(this.bits).i32(15).op('i32.eq').if();
-    for (const [register, { local }] of dirty) {
-      fn.get(this.at).get(local).memory('v128.store', registerAt(register), 4);
+    for (let n = 0; n < locals.length; n++) {
+      fn.get(this.at)
+        .get(locals[n] as number)
+        .memory('v128.store', places[n], 4);
     }
     fn.else();
     const mask = this.pools.chunk.take('v128');
     fn.get(this.bits);
     this.expand();
     fn.set(mask);
-    for (const [register, { local }] of dirty) {
-      fn.get(this.at).get(local).get(this.at).memory('v128.load', registerAt(register), 4);
-      fn.get(mask).op('v128.bitselect').memory('v128.store', registerAt(register), 4);
+    for (let n = 0; n < locals.length; n++) {
+      fn.get(this.at)
+        .get(locals[n] as number)
+        .get(this.at)
+        .memory('v128.load', places[n], 4);
+      fn.get(mask).op('v128.bitselect').memory('v128.store', places[n], 4);
     }
     fn.end();
   }

@@ -64,9 +64,9 @@ export interface Template {
 
 // While a template is written, operand k is the vector registers from VECTOR_STRIDE × k, or the scalar ones from SCALAR_STRIDE × k.
 export const VECTOR_STRIDE = 16;
-const SCALAR_STRIDE = 8;
+export const SCALAR_STRIDE = 8;
 /** Operands that may be registers; scalar registers from the end of their places on are what the operation names itself (VCC). */
-const MAX_REGISTERS = 13;
+export const MAX_REGISTERS = 13;
 const IMPLIED = SCALAR_STRIDE * MAX_REGISTERS;
 
 /** Collects steps; locals are numbered from 0. */
@@ -155,7 +155,7 @@ class Recorder implements LaneTarget {
 const isVector = ({ file }: Register): boolean => file === 'v' || file === 'a';
 
 /** The form of an operand as part of a key. */
-function formOf(operand: Operand): string {
+export function formOf(operand: Operand): string {
   switch (operand.kind) {
     case 'imm':
       return `${operand.value},`;
@@ -208,7 +208,7 @@ export function templateFor(
 ): Template {
   const { row, operands } = instruction;
   let key = '';
-  for (const operand of operands) key += formOf(operand);
+  for (let n = 0; n < operands.length; n++) key += formOf(operands[n] as Operand);
   const found = known(mode, row).get(key);
   if (found instanceof NoCode) throw found;
   if (found !== undefined && (found.module === undefined || found.module === module)) return found;
@@ -245,15 +245,19 @@ export function replay(template: Template, target: LaneTarget, { operands }: Ins
   const { fn } = target;
   const { locals, steps } = template;
   const taken: number[] = [];
-  for (const type of locals) taken.push(fn.local(type));
-  for (const { part, index, word, raw, code, constant } of steps) {
-    switch (part) {
+  for (let n = 0; n < locals.length; n++) taken.push(fn.local(locals[n] as ValType));
+  for (let n = 0; n < steps.length; n++) {
+    const step = steps[n] as Step;
+    const { index, word, raw } = step;
+    switch (step.part) {
       case 'code':
-        fn.raw(code as Uint8Array);
+        fn.raw(step.code as Uint8Array);
         break;
-      case 'constant':
-        fn.v128(...(constant as Words));
+      case 'constant': {
+        const words = step.constant as Words;
+        fn.v128(words[0], words[1], words[2], words[3]);
         break;
+      }
       case 'register':
         target.pushRegister(registerNumber(operands[index] as Register) + word, raw);
         break;

@@ -74,7 +74,7 @@ function readsWrittenMask(run: Run, instruction: Instruction, op: VectorOperatio
 
 /** Whether nothing can follow in the run: EXEC changes. */
 export function closesRun(instruction: Instruction, op: VectorOperation): boolean {
-  return maskTargets(instruction, op).some((pair) => pair + 1 >= EXEC);
+  return op.mask !== undefined && maskTargets(instruction, op).some((pair) => pair + 1 >= EXEC);
 }
 
 /** Adds an instruction to a run. Throws NoCode, with the run unchanged, when it cannot be compiled. */
@@ -85,14 +85,16 @@ export function addVector(
   op: VectorOperation,
   mode: LaneMode,
 ): void {
-  const carry = carrySource(instruction, op);
-  const targets = maskTargets(instruction, op);
-  for (const pair of [...targets, ...(carry === undefined ? [] : [carry])]) {
-    if (pair > EXEC) throw new NoCode('mask register');
-  }
-  if (hasDpp(instruction)) {
-    run.add(() => new VectorInstruction(run, run, module, instruction, op, mode, carry, targets).write());
-    return;
+  if (op.mask !== undefined || usesCarry(op) || hasDpp(instruction)) {
+    const carry = carrySource(instruction, op);
+    const targets = maskTargets(instruction, op);
+    for (const pair of [...targets, ...(carry === undefined ? [] : [carry])]) {
+      if (pair > EXEC) throw new NoCode('mask register');
+    }
+    if (hasDpp(instruction)) {
+      run.add(() => new VectorInstruction(run, run, module, instruction, op, mode, carry, targets).write());
+      return;
+    }
   }
   run.addFrom(vectorTemplate(module, instruction, op, mode), instruction);
 }

@@ -42,10 +42,20 @@ import { isWide, pushPower, recordOf, StagedOperands, stageHelper } from './stag
 import { emitTruncating } from './truncating.ts';
 
 /**
- * Parameters of a helper: addresses, except for constants of C (bits) and operands a shape has no use for (0). A and B are records of
- * operands that are staged before it, registers otherwise.
+ * Locals of a helper: addresses, except for constants of C (bits) and operands a shape has no use for (0). A and B are records of
+ * operands that are staged before it, registers otherwise. Its parameters are the wave block and offsets in it.
  */
 const [SCRATCH, A, B, C, D, X, Y] = [0, 1, 2, 3, 4, 5, 6];
+
+/** Makes addresses of a helper's parameters. */
+function locateOperands(f: WasmFunction, { plan, constantC, scaleBytes }: Form): void {
+  const places = [A, B, D];
+  if (!constantC) places.push(C);
+  if (plan.op.sparse) places.push(X);
+  if (scaleBytes !== undefined) places.push(X, Y);
+  for (const place of places) f.get(SCRATCH).get(place).op('i32.add').set(place);
+  f.get(SCRATCH).i32(MATRIX_SCRATCH).op('i32.add').set(SCRATCH);
+}
 
 interface Form {
   readonly plan: Plan;
@@ -121,14 +131,10 @@ export function emitMatrixInstruction(
   const address = (operand: Operand): void => {
     f.get(wave).i32(registerOffset(operand)).op('i32.add');
   };
-  /** Pushes the address of 64 scales; those of scalar operands are spread over the lanes first. */
-  const scaleAddress = (operand: Operand | undefined, raw: number): void => {
-    if (operand === undefined) f.i32(0);
-    else if (isVector(operand)) address(operand);
-    else
-      f.get(wave)
-        .i32(MATRIX_SCRATCH + raw)
-        .op('i32.add');
+  /** Where 64 scales are; those of scalar operands are spread over the lanes first. */
+  const scaleOffset = (operand: Operand | undefined, raw: number): number => {
+    if (operand === undefined) return 0;
+    return isVector(operand) ? registerOffset(operand) : MATRIX_SCRATCH + raw;
   };
   for (const [n, operand] of scales.entries()) {
     if (operand === undefined || isVector(operand)) continue;
@@ -151,35 +157,27 @@ export function emitMatrixInstruction(
         ] as const
       ).map(([operand, side]) => {
         const { offset, isStaged } = staged.place(plan, side, registerNumber(operand), operand.dwords);
-        const pushRecord = (): void =>
-          void f
-            .get(wave)
-            .i32(MATRIX_SCRATCH + offset)
-            .op('i32.add');
+        const record = MATRIX_SCRATCH + offset;
         if (!isStaged) {
           const stage = stageHelper(module, plan, side);
-          pushRecord();
+          f.get(wave).i32(record).op('i32.add');
           address(operand);
           f.call(stage);
         }
-        return pushRecord;
+        return record;
       })
     : undefined;
   // What is staged in the helper lies where records do.
   if (places === undefined) staged.forget();
-  f.get(wave).i32(MATRIX_SCRATCH).op('i32.add');
-  if (places === undefined) {
-    address(a);
-    address(b);
-  } else for (const push of places) push();
+  const [placeA, placeB] = places ?? [registerOffset(a), registerOffset(b)];
   const words = c.kind === 'inline' ? inlineWords(c.encoding, op.d) : undefined;
-  if (words === undefined) address(c);
-  else f.i32(words[0]);
-  address(d);
-  if (index !== undefined) address(index);
-  else if (op.a === 'f64') f.i32(words?.[1] ?? 0);
-  else scaleAddress(scales[0], RAW_SCALES_A);
-  scaleAddress(scales[1], RAW_SCALES_B);
+  f.get(wave);
+  f.i32(placeA as number).i32(placeB as number);
+  f.i32(words === undefined ? registerOffset(c) : words[0]);
+  f.i32(registerOffset(d));
+  if (index !== undefined) f.i32(registerOffset(index));
+  else f.i32(op.a === 'f64' ? (words?.[1] ?? 0) : scaleOffset(scales[0], RAW_SCALES_A));
+  f.i32(scaleOffset(scales[1], RAW_SCALES_B));
   f.call(helper);
   if (canFail(form)) {
     f.op('i32.eqz').if();
@@ -199,18 +197,31 @@ function canFail({ plan, scaleBytes }: Form): boolean {
   return plan.numerics === 'truncating' || plan.numerics === 'grouped' || scaleBytes !== undefined;
 }
 
+/** What of a plan a helper depends on, as text. */
+const planTexts = new WeakMap<Plan, string>();
+
+function planText(plan: Plan): string {
+  let text = planTexts.get(plan);
+  if (text === undefined) {
+    const { m, k, blocks, a, b, pairing } = plan.op;
+    const formats = [plan.formatA, plan.formatB].map((x) => `${x?.bits}.${x?.fraction}.${x?.bias}`).join(' ');
+    const shape = `${m}x${k}x${blocks} ${a} ${b} ${formats} ${plan.numerics} ${pairing} ${plan.op.sparse}`;
+    text = `matrix ${shape} ${plan.broadcast} ${plan.abid} ${plan.pattern} ${plan.negate}`;
+    planTexts.set(plan, text);
+  }
+  return text;
+}
+
 function matrixHelper(module: WasmModule, form: Form): WasmFunction {
-  const { plan } = form;
-  const { m, k, blocks, a, b, pairing } = plan.op;
-  const formats = [plan.formatA, plan.formatB].map((x) => `${x?.bits}.${x?.fraction}.${x?.bias}`).join(' ');
-  const key = [
-    `matrix ${m}x${k}x${blocks} ${a} ${b} ${formats} ${plan.numerics} ${pairing} ${plan.op.sparse}`,
-    `${plan.broadcast} ${plan.abid} ${plan.pattern} ${plan.negate} ${form.constantC} ${form.deferred}`,
-    `${form.indexShift} ${form.scaleBytes?.join('.')} ${form.features.relaxed} ${form.features.fused}`,
-  ].join(' ');
+  const { plan, features } = form;
+  const own = `${form.constantC} ${form.deferred} ${form.indexShift} ${form.scaleBytes?.join('.')}`;
+  const key = `${planText(plan)} ${own} ${features.relaxed} ${features.fused}`;
+  const written = module.writtenHelper(key);
+  if (written !== undefined) return written;
   // Helpers that other helpers call must exist before their body is begun.
   const step = plan.numerics === 'fma64' ? undefined : chainStep(module, plan, form.features);
   return module.helper(key, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (f) => {
+    locateOperands(f, form);
     const constants = new Constants(f);
     const result = form.deferred ? SCRATCH : D;
     const isStaged = isStagedBefore(form);

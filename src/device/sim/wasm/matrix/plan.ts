@@ -102,13 +102,33 @@ function staged(op: MatrixOperation, bits: number): StagedElement[] {
   });
 }
 
-/** The plan of an instruction, or undefined when its element format does not exist. */
+/** Fields of a matrix instruction that decide what it does. */
+interface Fields {
+  readonly cbsz: number;
+  readonly abid: number;
+  readonly blgp: number;
+}
+
+const plans = new WeakMap<MatrixOperation, Map<string, Plan | undefined>>();
+
+/** The plan of an instruction, or undefined when its element format does not exist: one object for all instructions with the same fields. */
 export function planMatrix(
   op: MatrixOperation,
   target: TargetName,
   mode: MatrixMode,
-  fields: { cbsz: number; abid: number; blgp: number },
+  fields: Fields,
 ): Plan | undefined {
+  let known = plans.get(op);
+  if (known === undefined) {
+    known = new Map();
+    plans.set(op, known);
+  }
+  const key = `${target} ${mode} ${fields.cbsz} ${fields.abid} ${fields.blgp}`;
+  if (!known.has(key)) known.set(key, makePlan(op, target, mode, fields));
+  return known.get(key);
+}
+
+function makePlan(op: MatrixOperation, target: TargetName, mode: MatrixMode, fields: Fields): Plan | undefined {
   const scaled = op.a === 'f8f6f4';
   const formatA = formatOf(op.a, fields.cbsz, target);
   const formatB = formatOf(op.b, fields.blgp, target);

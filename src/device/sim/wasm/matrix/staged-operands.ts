@@ -2,8 +2,9 @@
 // several of B, and staging is a quarter of such a product. A staged operand is a record in the scratch area; records of the same side
 // lie one behind the other, and code that writes a register forgets the records made from it.
 
-import type { Instruction } from '../../../../isa/types.ts';
-import { effectsOf, Slot } from '../../../../program/index.ts';
+import type { Instruction, Operand } from '../../../../isa/types.ts';
+import { isVector } from '../../interpreter/operands.ts';
+import { registerNumber } from '../context.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import type { FloatFormat, Plan } from './plan.ts';
 import { emitReduce } from './scales.ts';
@@ -31,13 +32,27 @@ export function isWide({ formatA }: Plan): boolean {
   return formatA?.bias === 127;
 }
 
+/** What is known of each plan's records: their parts, and what their bytes depend on for A and B. */
+const facts = new WeakMap<Plan, { readonly record: StagedRecord; readonly keys: Readonly<Record<Side, string>> }>();
+
+function factsOf(plan: Plan): { readonly record: StagedRecord; readonly keys: Readonly<Record<Side, string>> } {
+  let known = facts.get(plan);
+  if (known === undefined) {
+    known = { record: makeRecord(plan), keys: { a: makeKey(plan, 'a'), b: makeKey(plan, 'b') } };
+    facts.set(plan, known);
+  }
+  return known;
+}
+
 /** The parts of a staged operand of A or B. */
-export function recordOf(plan: Plan): StagedRecord {
+export const recordOf = (plan: Plan): StagedRecord => factsOf(plan).record;
+
+function makeRecord(plan: Plan): StagedRecord {
   const exponents = plan.perLane * ROW;
   const rows = !isTruncating(plan) ? 0 : isWide(plan) ? EXPONENT_ROW : BYTE_EXPONENT_ROW;
   const least = exponents + plan.perLane * rows;
-  const facts = least + (plan.numerics === 'grouped' ? 64 : 0);
-  return { exponents, least, isUsable: facts, largest: facts + 4, size: facts + 16 };
+  const rest = least + (plan.numerics === 'grouped' ? 64 : 0);
+  return { exponents, least, isUsable: rest, largest: rest + 4, size: rest + 16 };
 }
 
 /**
@@ -53,7 +68,7 @@ export function pushPower(f: WasmFunction, largest: number): void {
 
 /** The helper `(record, registers)` that stages A or B: addresses of the record and of the operand's first register. */
 export function stageHelper(module: WasmModule, plan: Plan, side: Side): WasmFunction {
-  return module.helper(`stage ${stagingKey(plan, side)}`, ['i32', 'i32'], [], (f) => {
+  return module.helper(`stage ${factsOf(plan).keys[side]}`, ['i32', 'i32'], [], (f) => {
     const k = new Constants(f);
     const format = side === 'a' ? plan.formatA : plan.formatB;
     const pattern = side === 'b' ? plan.pattern : 0;
@@ -71,7 +86,7 @@ export function stageHelper(module: WasmModule, plan: Plan, side: Side): WasmFun
 const [RECORD, SOURCE] = [0, 1];
 
 /** Everything that the bytes of a record depend on but the registers. */
-function stagingKey(plan: Plan, side: Side): string {
+function makeKey(plan: Plan, side: Side): string {
   const { op, numerics, perLane } = plan;
   const format = side === 'a' ? plan.formatA : plan.formatB;
   const rules = isTruncating(plan) || numerics === 'pairwise' ? numerics : 'values';
@@ -149,6 +164,16 @@ interface Staged {
   readonly place: number;
 }
 
+const isMadeFrom = (s: Staged, key: string, first: number, count: number): boolean =>
+  s.first === first && s.count === count && s.key === key;
+
+/** The first place that no record has. */
+function freePlace(staged: readonly Staged[]): number {
+  let place = 0;
+  while (staged.some((s) => s.place === place)) place++;
+  return place;
+}
+
 /** Which operands are staged at a point of a block; only used while that block is written. */
 export class StagedOperands {
   private readonly sides: Readonly<Record<Side, { size: number; staged: Staged[] }>> = {
@@ -162,14 +187,22 @@ export class StagedOperands {
     this.sides.b.staged = [];
   }
 
+  /** Whether nothing is staged. */
+  get isEmpty(): boolean {
+    return this.sides.a.staged.length + this.sides.b.staged.length === 0;
+  }
+
   /** An instruction has been written that may have changed registers. */
   after(instruction: Instruction): void {
-    if (this.sides.a.staged.length + this.sides.b.staged.length === 0) return;
-    for (const { first, count } of effectsOf(instruction).defs) {
-      if (first + count <= Slot.VGPR0) continue;
-      const from = first - Slot.VGPR0;
-      for (const side of Object.values(this.sides)) {
-        side.staged = side.staged.filter((s) => s.first >= from + count || from >= s.first + s.count);
+    const { row, operands } = instruction;
+    for (let n = 0; n < operands.length; n++) {
+      const operand = operands[n] as Operand;
+      if (operand.kind !== 'reg' || !isVector(operand) || row.operands[n]?.isOut !== true) continue;
+      const first = registerNumber(operand);
+      const end = first + operand.dwords;
+      const isOther = (s: Staged): boolean => s.first >= end || first >= s.first + s.count;
+      for (const side of [this.sides.a, this.sides.b]) {
+        if (!side.staged.every(isOther)) side.staged = side.staged.filter(isOther);
       }
     }
   }
@@ -182,20 +215,27 @@ export class StagedOperands {
     count: number,
   ): { readonly offset: number; readonly isStaged: boolean } {
     const side = this.sides[sideName];
-    const { size } = recordOf(plan);
+    const { record, keys } = factsOf(plan);
+    const { size } = record;
     if (side.size !== size) {
       side.size = size;
       side.staged = [];
     }
-    const key = stagingKey(plan, sideName);
-    const known = side.staged.findIndex((s) => s.key === key && s.first === first && s.count === count);
-    // The one that was used longest ago gives way.
-    const places = Math.floor(STAGED_BYTES / size);
-    const oldest = side.staged.length === places ? side.staged[0] : undefined;
-    const [found] = known >= 0 ? side.staged.splice(known, 1) : oldest === undefined ? [] : side.staged.splice(0, 1);
-    const taken = new Set(side.staged.map((s) => s.place));
-    const place = found?.place ?? Array.from({ length: places }, (_, n) => n).find((n) => !taken.has(n)) ?? 0;
-    side.staged.push({ key, first, count, place });
+    const key = keys[sideName];
+    const { staged } = side;
+    let known = staged.length - 1;
+    while (known >= 0 && !isMadeFrom(staged[known] as Staged, key, first, count)) known--;
+    let place: number;
+    if (known >= 0) {
+      const [found] = staged.splice(known, 1) as [Staged];
+      staged.push(found);
+      place = found.place;
+    } else {
+      // The one that was used longest ago gives way.
+      const isFull = staged.length === Math.floor(STAGED_BYTES / size);
+      place = isFull ? (staged.shift() as Staged).place : freePlace(staged);
+      staged.push({ key, first, count, place });
+    }
     return { offset: (sideName === 'a' ? 0 : STAGED_BYTES) + place * size, isStaged: known >= 0 };
   }
 }

@@ -10,8 +10,11 @@ import type { Frame, Transfer } from './transfer.ts';
  * It works in lane order and leaves the rest, from the first lane it cannot prove harmless, to the interpreter.
  */
 export function accessFunction(module: WasmModule, mode: Mode, t: Transfer): WasmFunction {
+  const name = `memory.${mode.key}.${t.key}`;
+  const written = module.writtenHelper(name);
+  if (written !== undefined) return written;
   const resume = resumeIndex(module);
-  return module.helper(`memory.${mode.key}.${t.key}`, parameterTypes(mode, t), [], (fn) => {
+  return module.helper(name, parameterTypes(mode, t), [], (fn) => {
     writeAccess(fn, module, mode, t, (wave, pc, at) => {
       fn.get(wave).get(pc).get(at).i32(2).op('i32.shr_u').call(resume).return();
     });

@@ -161,6 +161,20 @@ export function emitLook(
   return true;
 }
 
+/** Transfers of loads and stores by number of the row, and for pairs by whether the elements are neighbours. */
+const transfers: [apart: (Transfer | undefined)[], adjacent: (Transfer | undefined)[]] = [[], []];
+
+/** The transfer of a row, made by `make` when it is first asked for. */
+function transferOf({ row }: Instruction, make: () => Transfer, isAdjacent = false): Transfer {
+  const known = transfers[isAdjacent ? 1 : 0];
+  let found = known[row.id];
+  if (found === undefined) {
+    found = make();
+    known[row.id] = found;
+  }
+  return found;
+}
+
 function pairMove(instruction: Instruction, op: LoadOperation | StoreOperation): Move | undefined {
   const stride = op.pairStride as number;
   const first = immediateOf(instruction, 'offset0') * stride;
@@ -169,13 +183,16 @@ function pairMove(instruction: Instruction, op: LoadOperation | StoreOperation):
   const data = namedVector(instruction, 'vdst', 'data0');
   if (addressing === undefined || data === undefined) return undefined;
   if (op.kind === 'load') {
-    if (delta !== op.bytes) return { addressing, transfer: loadPair(op.bytes), data, extra: [delta] };
+    if (delta !== op.bytes) {
+      return { addressing, transfer: transferOf(instruction, () => loadPair(op.bytes)), data, extra: [delta] };
+    }
     // Neighbours are one load of twice the size.
-    return { addressing, transfer: loadRegisters(2 * op.bytes, false, undefined), data, extra: [] };
+    const transfer = transferOf(instruction, () => loadRegisters(2 * op.bytes, false, undefined), true);
+    return { addressing, transfer, data, extra: [] };
   }
   const data1 = namedVector(instruction, 'data1');
   if (data1 === undefined) return undefined;
-  return { addressing, transfer: storePair(op.bytes), data, extra: [delta, data1] };
+  return { addressing, transfer: transferOf(instruction, () => storePair(op.bytes)), data, extra: [delta, data1] };
 }
 
 function loadMove(instruction: Instruction, op: LoadOperation): Move | undefined {
@@ -184,11 +201,13 @@ function loadMove(instruction: Instruction, op: LoadOperation): Move | undefined
   if (addressing === undefined) return undefined;
   if (op.toLds || / lds$/.test(instruction.row.template)) {
     const offset = immediateOf(instruction, 'offset');
-    return { addressing, transfer: loadToLds(op.bytes, op.signed), data: 0, extra: [offset] };
+    const transfer = transferOf(instruction, () => loadToLds(op.bytes, op.signed));
+    return { addressing, transfer, data: 0, extra: [offset] };
   }
   const data = namedVector(instruction, 'vdst', 'vdata');
   if (data === undefined) return undefined;
-  return { addressing, transfer: loadRegisters(op.bytes, op.signed, op.half), data, extra: [] };
+  const transfer = transferOf(instruction, () => loadRegisters(op.bytes, op.signed, op.half));
+  return { addressing, transfer, data, extra: [] };
 }
 
 function storeMove(instruction: Instruction, op: StoreOperation): Move | undefined {
@@ -196,7 +215,7 @@ function storeMove(instruction: Instruction, op: StoreOperation): Move | undefin
   const addressing = addressingOf(instruction, op.space);
   const data = namedVector(instruction, 'vdata', 'data0');
   if (addressing === undefined || data === undefined) return undefined;
-  return { addressing, transfer: storeRegisters(op.bytes, op.half), data, extra: [] };
+  return { addressing, transfer: transferOf(instruction, () => storeRegisters(op.bytes, op.half)), data, extra: [] };
 }
 
 function emitLoadOrStore(
