@@ -126,6 +126,7 @@ export async function buildAll() {
     'device-node': join(root, 'src/device/node/index.ts'),
     'sim-worker': join(root, 'src/device/node/sim-worker.ts'),
     'table-thread': join(root, 'src/profile/node/table-thread.ts'),
+    'database-thread': join(root, 'src/profile/node/database-thread.ts'),
     'task-thread': join(root, 'src/optimize/evaluators/task-thread.ts'),
   };
   for (const layer of layers) entryPoints[layer] = join(root, `src/${layer}/index.ts`);

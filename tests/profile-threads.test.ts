@@ -1,14 +1,17 @@
-// Tables that threads read: the same rows as without them, and no rows lost where a thread fails.
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// Tables and databases that threads read: the same rows as without them, and no rows lost where a thread fails.
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import sqlite from 'node-sqlite3-wasm';
 import { afterAll, expect, test } from 'vitest';
+import { keyedRows } from '../src/profile/node/keyed-rows.ts';
+import { openDatabase, withFolder } from '../src/profile/node/sqlite-file.ts';
 import { tableThreads } from '../src/profile/node/table-threads.ts';
 import { readCsvRows } from '../src/profile/readers/csv.ts';
 import { CellIds } from '../src/profile/readers/csv-row.ts';
 import type { RowPlan } from '../src/profile/readers/row-blocks.ts';
 import { readWhole } from '../src/profile/source.ts';
-import { tableThread } from './support/table-thread.ts';
+import { profileThread } from './support/profile-thread.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-threads-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -56,14 +59,14 @@ const lines = (n: number): string =>
 
 test('threads read what is behind the first piece of a file', async () => {
   const { path, bytes } = write('plain.csv', `id,name,time\n${lines(60_000)}`);
-  const found = rowsOf(path, bytes, await tableThread());
+  const found = rowsOf(path, bytes, await profileThread('table-thread'));
   expect(found.shared).toBeGreaterThan(55_000);
   expect(found.rows).toEqual(rowsOf(path, bytes).rows);
 });
 
 test('what threads cannot read is read here, from the row on where they end', async () => {
   const { path, bytes } = write('odd.csv', `id,name,time\n${lines(30_000)}1,"a ""b""",3\n${lines(30_000)}`);
-  const found = rowsOf(path, bytes, await tableThread());
+  const found = rowsOf(path, bytes, await profileThread('table-thread'));
   expect(found.shared).toBeGreaterThan(25_000);
   expect(found.shared).toBeLessThan(31_000);
   expect(found.rows).toEqual(rowsOf(path, bytes).rows);
@@ -72,6 +75,83 @@ test('what threads cannot read is read here, from the row on where they end', as
 test('a file that threads cannot open, and threads that do not start', async () => {
   const { path, bytes } = write('gone.csv', `id,name,time\n${lines(20_000)}`);
   const { rows } = rowsOf(path, bytes);
-  expect(rowsOf(join(folder, 'nowhere.csv'), bytes, await tableThread())).toEqual({ rows, shared: 0 });
+  expect(rowsOf(join(folder, 'nowhere.csv'), bytes, await profileThread('table-thread'))).toEqual({ rows, shared: 0 });
   expect(rowsOf(path, bytes, join(folder, 'no-thread.mjs'))).toEqual({ rows, shared: 0 });
 }, 60_000);
+
+const COLUMNS = { table: 't', own: ['a', '"end"'], shared: ['b', 'NULL AS c', 'd'] };
+
+/** A database of rows (row id, a, end, b, d); returns its path. */
+function writeDatabase(name: string, rows: Iterable<readonly unknown[]>): string {
+  const path = join(folder, name);
+  const db = new sqlite.Database(path);
+  db.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, a, "end", b, d); BEGIN');
+  const add = db.prepare('INSERT INTO t VALUES (?, ?, ?, ?, ?)');
+  for (const row of rows) add.run(row as never[]);
+  add.finalize();
+  db.exec('COMMIT');
+  db.close();
+  return path;
+}
+
+/** All that a reader can see of the rows, with the threads of a file or without threads; and how many rows were asked for one by one here. */
+function keyedOf(path: string, file?: string): { readonly rows: string[]; readonly asked: number } {
+  return withFolder((place) => {
+    const db = openDatabase(path, place);
+    let asked = 0;
+    const counted = new Proxy(db, {
+      get: (of, name) => {
+        const value = Reflect.get(of, name);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) => {
+          if (name === 'get' && String(args[0]).startsWith('SELECT group_concat')) asked++;
+          return value.apply(of, args);
+        };
+      },
+    });
+    try {
+      const rows = Array.from(keyedRows(counted, path, COLUMNS, { file, least: 0 }), ({ own, key, shared }) => {
+        const values = [...own, ...shared()].map((value) => `${typeof value} ${String(value)}`);
+        return `${values.join()} ${key.length > 0}`;
+      });
+      return { rows, asked };
+    } finally {
+      db.close();
+    }
+  });
+}
+
+function* plainRows(n: number): Generator<readonly unknown[]> {
+  for (let i = 0; i < n; i++) yield [i + 5, i * 3, 2n ** 53n + BigInt(i), i % 7, `grid ${i % 3}`];
+}
+
+test('threads read rows of a database in the order of their ids, times beyond 2^53 and gaps included', async () => {
+  const path = writeDatabase('plain.db', [...plainRows(30_000), [90_000, 1, 2n ** 62n + 1n, 3, 'far']]);
+  const found = keyedOf(path, await profileThread('database-thread'));
+  const plain = keyedOf(path);
+  expect(found.rows.length).toBe(30_001);
+  expect(found.rows).toEqual(plain.rows);
+  // One statement finds that nothing is left; without threads there is one for each thousand rows.
+  expect(found.asked).toBe(1);
+  expect(plain.asked).toBeGreaterThan(29);
+});
+
+test('rows that are not as the others are asked for one by one, and bytes end what threads read', async () => {
+  const odd = [
+    [30_010, null, 5, 1, 'x'],
+    [30_011, -4, 5, 1, 'x'],
+    [30_012, 1.5, 'text', null, null],
+    [30_013, 7, 8, 2.5, 'a "quoted"\nkey ü'],
+  ];
+  const path = writeDatabase('odd.db', [[-9, 1, 2, 3, '4'], ...plainRows(20_000), ...odd]);
+  const file = await profileThread('database-thread');
+  expect(keyedOf(path, file)).toEqual({ rows: keyedOf(path).rows, asked: 1 });
+  const bytes = writeDatabase('bytes.db', [...plainRows(20_000), ...odd, [30_020, 1, 2, new Uint8Array([1, 2]), 3]]);
+  expect(keyedOf(bytes, file).rows).toEqual(keyedOf(bytes).rows);
+});
+
+test('threads leave nothing behind', async () => {
+  const before = new Set(readdirSync(tmpdir()).filter((name) => name.startsWith('wavesmith-db-')));
+  keyedOf(writeDatabase('left.db', plainRows(20_000)), await profileThread('database-thread'));
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('wavesmith-db-') && !before.has(name))).toEqual([]);
+});
