@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
 import { afterAll, expect, test } from 'vitest';
+import { loadProfile } from '../src/profile/index.ts';
 import { keyedRows } from '../src/profile/node/keyed-rows.ts';
 import { openDatabase, withFolder } from '../src/profile/node/sqlite-file.ts';
 import { tableThreads } from '../src/profile/node/table-threads.ts';
@@ -11,6 +12,7 @@ import { readCsvRows } from '../src/profile/readers/csv.ts';
 import { CellIds } from '../src/profile/readers/csv-row.ts';
 import type { RowPlan } from '../src/profile/readers/row-blocks.ts';
 import { readWhole } from '../src/profile/source.ts';
+import { writeDatabase as change, writeRocpd } from './profile-fixtures.ts';
 import { profileThread } from './support/profile-thread.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-threads-'));
@@ -154,4 +156,15 @@ test('threads leave nothing behind', async () => {
   const before = new Set(readdirSync(tmpdir()).filter((name) => name.startsWith('wavesmith-db-')));
   keyedOf(writeDatabase('left.db', plainRows(20_000)), await profileThread('database-thread'));
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith('wavesmith-db-') && !before.has(name))).toEqual([]);
+});
+
+test('dispatches of a database have the number of their call, and none where it tells none', () => {
+  const path = join(folder, 'calls.db');
+  writeRocpd(path, 4, '');
+  change(path, [
+    'UPDATE rocpd_event SET stack_id = CASE id WHEN 1 THEN 71 WHEN 2 THEN NULL WHEN 3 THEN -5 ELSE 0 END',
+    'INSERT INTO rocpd_region (nid, pid, tid, start, "end", name_id, event_id) VALUES (1, 1, 1, 900000, 900030, 1, NULL)',
+  ]);
+  const { correlation } = loadProfile([path]).recording.dispatches;
+  expect([...correlation.view()]).toEqual([71, -1, -1, 0]);
 });

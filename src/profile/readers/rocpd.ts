@@ -289,10 +289,15 @@ class Reader {
   /** Sets the numbers by which dispatches and copies find the API calls that launched them: those of their events. */
   private correlations(byEvent: RowsById, copiesByEvent: RowsById): void {
     if (!this.present.has('event') || !this.columnsOf('event').has('stack_id')) return;
-    for (const [id, stack] of this.rows('event', 'id, stack_id')) {
+    const [own, shared] = [['id', 'ifnull(stack_id, 0)'], ['stack_id IS NULL AS unknown']];
+    for (const {
+      own: [id, stack],
+      key,
+    } of this.db.keyed(`rocpd_event${this.suffix}`, own, shared)) {
       const [row, copy] = [byEvent.find(num(id)), copiesByEvent.find(num(id))];
-      if (row !== undefined) this.r.dispatches.correlation.set(row, whole(stack));
-      if (copy !== undefined) this.r.copies.correlation.set(copy, whole(stack));
+      const correlation = key === '1' ? -1 : whole(stack);
+      if (row !== undefined) this.r.dispatches.correlation.set(row, correlation);
+      if (copy !== undefined) this.r.copies.correlation.set(copy, correlation);
     }
   }
 
