@@ -6,8 +6,7 @@ import type { KeyedRow, SqlValue } from '../readers/rocpd.ts';
 import type { RowBlock } from '../readers/row-blocks.ts';
 import { BlockThreads, builtThread, hasThreads } from './block-threads.ts';
 import { BLOCK_ROWS, JoinedRows, joined, joinedSql, type KeyedTable } from './joined-rows.ts';
-import { rows } from './sqlite.ts';
-import type { Connection } from './sqlite-file.ts';
+import { type Connection, rowsOf } from './sqlite-file.ts';
 
 /** Fewer rows are read before threads have started. */
 const LEAST_ROWS = 100_000;
@@ -56,7 +55,7 @@ const keyedRow = (own: readonly SqlValue[], key: string): KeyedRow => ({
 });
 
 function* plainRows(db: Connection, sql: string, count: number): Generator<KeyedRow> {
-  for (const row of rows(db, sql)) {
+  for (const row of rowsOf(db, sql)) {
     const rest = row.slice(count);
     yield { own: row.slice(0, count), key: rest.map(String).join('\0'), shared: () => rest };
   }

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { SqlValue } from '../readers/rocpd.ts';
 
 type Sqlite = typeof import('node-sqlite3-wasm');
 export type Connection = InstanceType<Sqlite['Database']>;
@@ -42,5 +43,16 @@ export function openDatabase(path: string, folder: string): Connection {
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/** The rows of a statement, in order. */
+export function* rowsOf(db: Connection, sql: string): Generator<readonly SqlValue[]> {
+  const statement = db.prepare(sql);
+  try {
+    // Our own statements name each column once, and none by a number: values are in the order of the columns.
+    for (const row of statement.iterate()) yield Object.values(row as Record<string, SqlValue>);
+  } finally {
+    statement.finalize();
   }
 }

@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavesmithError } from '../../base/index.ts';
-import type { SqlDatabase, SqlValue } from '../readers/rocpd.ts';
+import type { SqlDatabase } from '../readers/rocpd.ts';
 import { readWhole } from '../source.ts';
 import type { DiskFile } from './files.ts';
 import { keyedRows } from './keyed-rows.ts';
-import { type Connection, isSqliteError, openDatabase, withFolder } from './sqlite-file.ts';
+import { isSqliteError, openDatabase, rowsOf, withFolder } from './sqlite-file.ts';
 
 /** Whether bytes start like a SQLite 3 database. */
 export function isSqlite(bytes: Uint8Array): boolean {
@@ -22,7 +22,7 @@ export function withDatabase<T>(file: DiskFile, use: (db: SqlDatabase) => T): T 
       const db = openDatabase(path, folder);
       try {
         return use({
-          rows: (sql) => rows(db, sql),
+          rows: (sql) => rowsOf(db, sql),
           keyed: (table, own, shared) => keyedRows(db, path, { table, own, shared }),
         });
       } finally {
@@ -50,15 +50,4 @@ function unpacked(file: DiskFile, folder: string): string {
     return true;
   });
   return isPacked ? path : file.realPath;
-}
-
-/** The rows of a statement, in order. */
-export function* rows(db: Connection, sql: string): Generator<readonly SqlValue[]> {
-  const statement = db.prepare(sql);
-  try {
-    // Our own statements name each column once, and none by a number: values are in the order of the columns.
-    for (const row of statement.iterate()) yield Object.values(row as Record<string, SqlValue>);
-  } finally {
-    statement.finalize();
-  }
 }
