@@ -5,7 +5,7 @@ import { clockBack } from './analysis/clock-back.ts';
 import { CounterTracks } from './analysis/counter-tracks.ts';
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
-import { kernelEntries, plainRecord } from './analysis/kernel-entries.ts';
+import { kernelEntries } from './analysis/kernel-entries.ts';
 import { type MetricSum, MetricTable, reportUnknownAgents, withChipFacts } from './analysis/metrics.ts';
 import { reportOddMachines } from './analysis/odd-machines.ts';
 import { type PackedWork, packWork } from './analysis/packed-work.ts';
@@ -37,6 +37,7 @@ import {
   type TraceSection,
 } from './document.ts';
 import { combine, isKnown, known, type Measure, unknown } from './measure.ts';
+import { plainRecord } from './plain-record.ts';
 import { type Recording, TIMING_REASONS, Timing } from './recording.ts';
 import type { RecordingFinding } from './records.ts';
 

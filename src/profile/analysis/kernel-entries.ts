@@ -3,18 +3,20 @@ import { isTargetName, targetInfo } from '../../isa/index.ts';
 import type { KernelEntry, OmittedSection } from '../document.ts';
 import type { LaunchEntry } from '../launch.ts';
 import { isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
+import { plainRecord } from '../plain-record.ts';
 import type { Recording } from '../recording.ts';
 import type { SampleLine } from '../records.ts';
 import { classify } from './bottleneck.ts';
 import type { CriticalPath, SymbolShare } from './critical-path.ts';
 import { cyclesTime } from './cycles-time.ts';
+import { kernelMetrics } from './kernel-metrics.ts';
 import { launchedWaves, oddGrid } from './launched-waves.ts';
-import type { MetricSum, MetricTable } from './metrics.ts';
+import type { MetricTable } from './metrics.ts';
 import { fitting, impossibleLaunch, kernelOccupancy, launchedGroups } from './occupancy.ts';
 import { overlongDispatches } from './overlong.ts';
 import { impossibleValues } from './plausible.ts';
 import { contradictingRows } from './plausible-rows.ts';
-import { ceilings, chipCeilings, kernelRoofline, type RoofSources } from './roofline.ts';
+import type { RoofSources } from './roofline.ts';
 import { RowGroups } from './row-groups.ts';
 import { largest } from './timeline.ts';
 import type { TraceFeatures } from './trace-features.ts';
@@ -61,6 +63,7 @@ export function kernelEntries(
   const entries: KernelEntry[] = [];
   const counterColumns = r.counters.names.flatMap((name) => r.counters.column(name) ?? []);
   const groups = new RowGroups(r, table);
+  const metricsOf = kernelMetrics(r, table, roofs);
   const { chosen, allNs, others } = mostOf(r, groups);
   const names = new Set(Array.from(chosen, (group) => r.kernels.get(r.dispatches.kernel.get(groups.of(group)[0]))));
   const onPath = new Map<string, SymbolShare>();
@@ -77,9 +80,9 @@ export function kernelEntries(
     const agent = table.agentOf(rows[0]);
     const agentKey = table.agentKeyOf(rows[0]);
     const times = groups.durations(group);
-    const sums = agent?.arch === undefined ? [] : table.sum(agent.arch, rows);
+    const metrics = metricsOf(rows, agent);
+    const { sums, roofline, resident } = metrics;
     const simulated = r.simulated !== undefined;
-    const roofline = kernelRoofline(sums, ceilings(agent, roofs), simulated);
     /** Which dispatches have a counter, as a hash of them. */
     const sets = new Set<number>();
     const counted = counterColumns.flatMap((column) => {
@@ -101,7 +104,6 @@ export function kernelEntries(
     const launched = launches(r, groups.configsOf(group), configCounts);
     const target = agent?.arch !== undefined && isTargetName(agent.arch) ? targetInfo(agent.arch) : undefined;
     const occupancy = kernelOccupancy(launched[0], agent?.arch);
-    const resident = residentWaves(sums);
     const maxWavesPerCu = target === undefined ? agent?.wavesPerCu : target.simdsPerCu * target.maxWavesPerSimd;
     const waves = target === undefined ? undefined : launchedWaves(r, rows);
     // Waves that were counted tell whether a grid is what it says.
@@ -121,7 +123,7 @@ export function kernelEntries(
             waves,
             rows: contradictingRows(r, rows, agent),
             meanNs: numberOf(times.meanNs),
-            roofline: kernelRoofline(sums, chipCeilings(agent, { hbmGbps: roofs.hbmGbps })),
+            roofline: metrics.ofChip,
             measured: roofline,
             resident,
             maxWavesPerCu,
@@ -153,22 +155,7 @@ export function kernelEntries(
       share: unknown('filled below'),
       launches: launched,
       counters: plainRecord(counted),
-      metrics: plainRecord(
-        sums.map(
-          ({ metric, value, dispatches }) =>
-            [
-              metric.id,
-              {
-                label: metric.label,
-                unit: metric.unit,
-                value,
-                formula: metric.over === undefined ? metric.formula : `(${metric.formula}) / (${metric.over})`,
-                source: metric.source,
-                dispatches,
-              },
-            ] as const,
-        ),
-      ),
+      metrics: metrics.entries,
       roofline: {
         flops: roofline.flops,
         valuFlops: roofline.valuFlops,
@@ -254,19 +241,6 @@ function mostOf(
     others.kernelNs += ns;
   }
   return { chosen, allNs, others };
-}
-
-/** An object whose keys come from outside: `__proto__` is a key like any other. */
-export function plainRecord<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
-  return Object.fromEntries(entries);
-}
-
-/** Resident waves per CU: accumulated by the hardware where that was collected, else from the cycles of waves. */
-function residentWaves(sums: readonly MetricSum[]): Measure {
-  const values = ['waves.resident', 'waves.resident.derived', 'waves.resident.cycles'].flatMap(
-    (id) => sums.find((sum) => sum.metric.id === id)?.value ?? [],
-  );
-  return values.find(isKnown) ?? values[0] ?? unknown('there is no formula without an architecture');
 }
 
 /**
