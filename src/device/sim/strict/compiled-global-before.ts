@@ -14,13 +14,15 @@ class FourRecords {
   private readonly places = 1;
   private readonly events: number;
   private readonly fields: number;
+  /** Where the events of words are. */
+  private readonly named: number;
   /** Lanes whose event is of the barrier interval of now. */
   readonly now: number;
 
   constructor(fn: WasmFunction) {
     this.fn = fn;
     this.events = fn.local('i32');
-    [this.fields, this.now] = [fn.local('v128'), fn.local('v128')];
+    [this.fields, this.now, this.named] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
     pushEvents(fn, this.shadow).set(this.events);
   }
 
@@ -47,17 +49,26 @@ class FourRecords {
 
   /** Leaves all ones for words whose event comes before what the wavefront does now, and sets `now`. */
   pushIsBefore(words: number): WasmFunction {
-    const { fn, shadow, events, fields, now } = this;
-    const place = (): void => {
-      fn.get(words)
-        .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
-        .op('i32x4.shr_u');
-      this.splat(-EVENT_BYTES);
-      fn.op('v128.and').get(events).op('i32x4.splat').op('i32x4.add');
-    };
-    this.gather(fields, place, 4 * EVENT_EPOCH);
-    fn.get(fields).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(now);
-    this.gather(fields, place, 4 * EVENT_ACTOR);
+    const { fn, shadow, events, fields, named, now } = this;
+    fn.get(words)
+      .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
+      .op('i32x4.shr_u');
+    this.splat(-EVENT_BYTES);
+    fn.op('v128.and').get(events).op('i32x4.splat').op('i32x4.add').set(named);
+    // Mostly one instruction has touched all four.
+    const pushOne = (): WasmFunction => fn.get(named).lane('i32x4.extract_lane', 0);
+    pushOne().op('i32x4.splat').get(named).op('i32x4.eq').op('i32x4.all_true').if();
+    pushOne()
+      .memory('v128.load32_splat', 4 * EVENT_EPOCH)
+      .set(now);
+    pushOne()
+      .memory('v128.load32_splat', 4 * EVENT_ACTOR)
+      .set(fields)
+      .else();
+    this.gather(now, () => fn.get(named), 4 * EVENT_EPOCH);
+    this.gather(fields, () => fn.get(named), 4 * EVENT_ACTOR);
+    fn.end();
+    fn.get(now).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(now);
     const actor = (): WasmFunction => fn.get(shadow).memory('v128.load32_splat', SHADOW_ACTOR);
     const groupOf = (push: () => void): void => {
       push();
@@ -95,6 +106,7 @@ export function writersBeforeFunction(module: WasmModule): WasmFunction {
     const four = new FourRecords(fn);
     const writers = fn.local('v128');
     four.words(writers, TO_WRITER);
+    fn.get(writers).op('v128.any_true').op('i32.eqz').if().i32(1).return().end();
     four.pushIsNobody(writers);
     four.pushIsBefore(writers).op('v128.or');
     four.leaveUnlessAll();
@@ -118,6 +130,7 @@ export function storeOverFunction(module: WasmModule): WasmFunction {
     four.pushLacks(words, MANY_WAVES).get(four.now).op('v128.not').op('v128.or').op('v128.and').op('v128.or');
     four.leaveUnlessAll();
     four.words(words, TO_WRITER);
+    fn.get(words).op('v128.any_true').if();
     four.pushIsNobody(words);
     four.pushIsBefore(words);
     four.pushLacks(words, MARKS & ~BYTES).op('v128.and');
@@ -126,6 +139,7 @@ export function storeOverFunction(module: WasmModule): WasmFunction {
     four.splat(MARKS);
     fn.op('i32x4.gt_u').op('v128.and').op('v128.or');
     four.leaveUnlessAll();
+    fn.end();
     fn.get(mine);
     four.splat(BYTES);
     fn.op('v128.or').set(words);
