@@ -150,3 +150,72 @@ KERNEL void scratch(GLOBAL uint *out, const GLOBAL uint *in, uint rounds) {
     }
   out[global_id()] = sum;
 }
+
+/* Where values say, again and again: a table that all read. */
+KERNEL void gather(GLOBAL uint *out, const GLOBAL uint *table, uint rounds, uint n) {
+  uint at = global_id() * 2654435761u, sum = 0;
+  for (uint k = 0; k < rounds; k++) sum += table[(at = at * 1664525u + 1013904223u) >> 8 & (n - 1)];
+  out[global_id()] = sum;
+}
+
+/* The same of 16 bytes at a time. */
+KERNEL void gather_wide(GLOBAL float *out, const GLOBAL float *table, uint rounds, uint n) {
+  typedef float four __attribute__((ext_vector_type(4)));
+  uint at = global_id() * 2654435761u;
+  four sum = 0.0f;
+  for (uint k = 0; k < rounds; k++) sum += ((const GLOBAL four *)table)[(at = at * 1664525u + 1013904223u) >> 8 & (n - 1)];
+  out[global_id()] = sum.x + sum.y + sum.z + sum.w;
+}
+
+/* A table of bytes, as quantised weights and byte classes have it. */
+KERNEL void lookup(GLOBAL unsigned char *out, const GLOBAL unsigned char *in, const GLOBAL unsigned char *table, uint each) {
+  for (uint k = 0; k < each; k++) {
+    uint i = (group_id() * each + k) * local_size() + local_id();
+    out[i] = table[in[i]];
+  }
+}
+
+/* Structures of three words, a member at a time. */
+KERNEL void members(GLOBAL float *out, const GLOBAL float *in, uint each) {
+  for (uint k = 0; k < each; k++) {
+    uint i = (group_id() * each + k) * local_size() + local_id();
+    float x = in[3 * i], y = in[3 * i + 1], z = in[3 * i + 2];
+    out[3 * i] = y;
+    out[3 * i + 1] = z;
+    out[3 * i + 2] = x;
+  }
+}
+
+/* Bytes to where a number says: several wavefronts have bytes of one dword. */
+KERNEL void scatter_bytes(GLOBAL unsigned char *out, const GLOBAL unsigned char *in, uint each, uint n) {
+  for (uint k = 0; k < each; k++) {
+    uint i = (group_id() * each + k) * local_size() + local_id();
+    out[i * 2654435761u & (n - 1)] = in[i];
+  }
+}
+
+/* Words are changed where they are, in no order. */
+KERNEL void in_place(GLOBAL uint *data, uint each, uint n) {
+  for (uint k = 0; k < each; k++) {
+    uint i = ((group_id() * each + k) * local_size() + local_id()) * 2654435761u & (n - 1);
+    data[i] = data[i] * 3 + 1;
+  }
+}
+
+/* Bins in global memory by atomics, without LDS. */
+KERNEL void bins(GLOBAL uint *out, const GLOBAL uint *data, uint each) {
+  for (uint k = 0; k < each; k++) {
+    uint value = data[(group_id() * each + k) * local_size() + local_id()] * 2654435761u;
+    __scoped_atomic_fetch_add((uint *)&out[value >> 20], 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+  }
+}
+
+/* A table in LDS that all wavefronts read where values say. */
+KERNEL void lds_gather(GLOBAL uint *out, const GLOBAL uint *in, uint rounds) {
+  SHARED uint table[2048];
+  for (uint i = local_id(); i < 2048; i += local_size()) table[i] = in[i];
+  barrier();
+  uint at = global_id() * 2654435761u, sum = 0;
+  for (uint k = 0; k < rounds; k++) sum += table[(at = at * 1664525u + 1013904223u) >> 21];
+  out[global_id()] = sum;
+}

@@ -32,6 +32,14 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   scalars: linear(64, 64, [buffer(4 * 64 * 64), buffer(4096), u32(2000)]),
   bytes: linear(64, 256, [buffer(64 * 256 * 8), buffer(64 * 256 * 8 + 4), u32(8)]),
   scratch: linear(16, 64, [buffer(4 * 16 * 64), buffer(4 * 16 * 64 * 16), u32(40)]),
+  gather: linear(64, 256, [buffer(4 * 64 * 256), buffer(4 * 65536), u32(64), u32(65536)]),
+  gather_wide: linear(64, 256, [buffer(4 * 64 * 256), buffer(16 * 16384), u32(32), u32(16384)]),
+  lookup: linear(64, 256, [buffer(64 * 256 * 16), buffer(64 * 256 * 16), buffer(256), u32(16)]),
+  members: linear(64, 256, [buffer(12 * 64 * 256 * 4), buffer(12 * 64 * 256 * 4), u32(4)]),
+  scatter_bytes: linear(64, 256, [buffer(65536 * 2), buffer(65536 * 2), u32(8), u32(65536 * 2)]),
+  in_place: linear(64, 256, [buffer(4 * 65536 * 2), u32(8), u32(65536 * 2)]),
+  bins: linear(64, 256, [buffer(4 * 4096), buffer(4 * 65536 * 2), u32(8)]),
+  lds_gather: linear(32, 256, [buffer(4 * 32 * 256), buffer(8192), u32(128)]),
 };
 
 function ownShapes(): StrictSubject[] {
