@@ -25,7 +25,7 @@ import {
 
 const PAGE_BYTES = 4 * PAGE;
 const PAGE_COUNT = 3;
-const SIZES = [1, 2, 4, 8, 16] as const;
+const SIZES = [1, 2, 4, 8, 12, 16] as const;
 
 type Kind = 'load' | 'store' | 'scalar';
 
@@ -47,6 +47,8 @@ const history = fc
       kind: fc.constantFrom<Kind>('load', 'load', 'load', 'load', 'scalar', 'store'),
       bytes: fc.constantFrom(0, 4, 4, ...SIZES),
       page: fc.nat(PAGE_COUNT - 1),
+      // Some elements go on in the next page.
+      shift: fc.constantFrom(0, 0, 0, 0, 0, 0, PAGE_BYTES - 1200),
       lanes: fc.tuple(...Array.from({ length: 4 }, () => fc.nat(80))),
       run: fc.constantFrom(4, 64, 256, 512, PAGE_BYTES),
     }),
@@ -54,7 +56,7 @@ const history = fc
   )
   .map((steps) => {
     const epochs = [0, 0];
-    return steps.map(({ group, wave, barrier, kind, bytes, page, lanes, run }, i): Step => {
+    return steps.map(({ group, wave, barrier, kind, bytes, page, shift, lanes, run }, i): Step => {
       if (barrier) epochs[group] = (epochs[group] as number) + 1;
       const unit = kind === 'scalar' || bytes === 0 ? 4 : bytes;
       // Lanes of a store with bytes in common are not its business.
@@ -66,7 +68,7 @@ const history = fc
         pc: 4 * i,
         kind,
         bytes: kind === 'scalar' ? 0 : bytes,
-        lanes: apart.map((n) => page * PAGE_BYTES + unit * n),
+        lanes: apart.map((n) => page * PAGE_BYTES + (page < PAGE_COUNT - 1 ? shift : 0) + unit * n),
         run: kind === 'scalar' ? Math.min(run, 64) : run,
       };
     });
@@ -189,9 +191,9 @@ describe('the log of reads', () => {
           expect(logged.said).toEqual(answers(steps, stays, 0).said);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 1500 },
     );
-    for (const answer of [false, true]) expect(ends.filter((end) => end === answer).length).toBeGreaterThan(50);
+    for (const answer of [false, true]) expect(ends.filter((end) => end === answer).length).toBeGreaterThan(30);
     expect(quads).toEqual(new Set(SIZES));
   });
 });
