@@ -6,11 +6,18 @@ import { makeMachine } from '../../../../tests/support/engine-compare.ts';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { DEFAULT_MODE } from '../../../../tests/support/one-instruction.ts';
 import { readCodeObject } from '../../../codeobject/index.ts';
-import type { TargetName } from '../../../isa/types.ts';
+import { decoderFor } from '../../../isa/index.ts';
+import { semanticsOf } from '../../../isa/semantics/index.ts';
+import type { Instruction, TargetName } from '../../../isa/types.ts';
 import { Interpreter } from '../interpreter/interpreter.ts';
 import { LANES, WAVE_TEMPORARY, WAVE_VGPRS } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
+import { declareImports } from './context.ts';
+import { WasmModule } from './emit.ts';
 import { CompiledEngine } from './engine.ts';
+import { laneMode } from './lane-mode.ts';
+import { Run, RunPools } from './run.ts';
+import { addVector } from './vector.ts';
 
 const row = (name: string): string[] => Array.from({ length: 15 }, (_, n) => `${name}:${n + 1}`);
 const BROADCASTS = Array.from({ length: 16 }, (_, n) => `row_newbcast:${n}`);
@@ -116,4 +123,29 @@ it.each(['gfx90a', 'gfx942'] as const)('keeps what lanes read, whatever a run wr
     if (masks.length > 0 || interpreted.length > 0) problems.push(`${lines.join('\n')} ${masks} ${interpreted}`);
   }
   expect(problems).toEqual([]);
+});
+
+it('a form with DPP is written once, whatever its registers', () => {
+  const target = 'gfx942';
+  const [first, second] = [
+    'v_add_f32_dpp v1, v2, v3 row_shr:3 row_mask:0xf bank_mask:0x7',
+    'v_add_f32_dpp v7, v5, v6 row_shr:3 row_mask:0xf bank_mask:0x7',
+  ].map((code) => {
+    const words = wordsOf(target, code);
+    return decoderFor(target).decode(new Uint8Array(words.buffer), 0) as Instruction;
+  }) as [Instruction, Instruction];
+  const op = semanticsOf('v_add_f32');
+  if (op?.kind !== 'vector') throw new Error('not a vector operation');
+  const module = new WasmModule({ module: 'env', name: 'memory', initial: 1, maximum: 1, shared: false });
+  declareImports(module);
+  const fn = module.function(['i32'], []);
+  const run = new Run(fn, 0, new RunPools(fn));
+  const mode = laneMode(DEFAULT_MODE, false);
+  addVector(run, module, first, op, mode);
+  // Code is written for the type of the result.
+  const unreadable = new Proxy(op, {
+    get: (o, name) => (name === 'resultType' ? expect.unreachable('the form is written again') : Reflect.get(o, name)),
+  });
+  addVector(run, module, second, unreadable, mode);
+  expect(run.length).toBe(2);
 });

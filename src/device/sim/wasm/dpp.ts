@@ -63,15 +63,23 @@ export interface Crossing {
   readonly close: () => void;
 }
 
+/** Whether an instruction with DPP may leave active lanes as they are: those without a source lane, or those that its masks leave out. */
+export function writesPartly(instruction: Instruction): boolean {
+  return immediateOf(instruction, 'bound_ctrl') === 0 || enabledLanes(instruction) !== -1n;
+}
+
+function enabledLanes(instruction: Instruction): bigint {
+  const [rows, banks] = ['row_mask', 'bank_mask'].map((name) => immediateOf(instruction, name)) as [number, number];
+  return maskOf((lane) => ((rows >> (lane >> 4)) & (banks >> ((lane >> 2) & 3)) & 1) !== 0);
+}
+
 /** Moves source 0 of an instruction across lanes, as its DPP says. Its result is to be written where `written` says. */
 export function crossLanes(run: Run, module: WasmModule, instruction: Instruction, op: VectorOperation): Crossing {
   const { fn } = run;
   const { registers, isWritten } = sourcesOf(instruction, op);
-  const [control, rows, banks] = ['dpp_ctrl', 'row_mask', 'bank_mask'].map((name) =>
-    immediateOf(instruction, name),
-  ) as [number, number, number];
+  const control = immediateOf(instruction, 'dpp_ctrl');
   const fills = immediateOf(instruction, 'bound_ctrl') !== 0;
-  const enabled = maskOf((lane) => ((rows >> (lane >> 4)) & (banks >> ((lane >> 2) & 3)) & 1) !== 0);
+  const enabled = enabledLanes(instruction);
   const sources = (): void =>
     void fn
       .get(run.wave)

@@ -7,8 +7,12 @@ const TYPE_CODE: Record<ValType, number> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f6
 
 /** Growing byte buffer with LEB128 writers. */
 export class ByteSink {
-  private bytes = new Uint8Array(256);
+  private bytes: Uint8Array<ArrayBuffer>;
   length = 0;
+
+  constructor(capacity = 256) {
+    this.bytes = new Uint8Array(capacity);
+  }
 
   private reserve(more: number): void {
     if (this.length + more <= this.bytes.length) return;
@@ -85,13 +89,16 @@ export class ByteSink {
     this.u32(data.length);
     this.raw(data);
   }
-  view(): Uint8Array {
+  view(): Uint8Array<ArrayBuffer> {
     return this.bytes.subarray(0, this.length);
   }
 }
 
 const scratch = new DataView(new ArrayBuffer(8));
 const NONE: readonly number[] = [];
+/** Bytes that a function's body takes beside its code, and a module beside its functions, mostly. */
+const FUNCTION_ROOM = 32;
+const MODULE_ROOM = 16_384;
 /** Prefix of atomic instructions. */
 const ATOMIC = 0xfe;
 
@@ -361,8 +368,8 @@ export class WasmFunction {
     return this;
   }
 
-  /** The body as it stands in the code section, size first. */
-  finish(): Uint8Array {
+  /** Writes the body as it stands in the code section, size first. */
+  finish(out: ByteSink): void {
     const head = new ByteSink();
     const runs: [number, ValType][] = [];
     for (const type of this.locals) {
@@ -375,12 +382,10 @@ export class WasmFunction {
       head.u32(count);
       head.byte(TYPE_CODE[type]);
     }
-    const out = new ByteSink();
     out.u32(head.length + this.code.length + 1);
     out.raw(head.view());
     out.raw(this.code.view());
     out.byte(0x0b);
-    return out.view();
   }
 }
 
@@ -509,11 +514,13 @@ export class WasmModule {
 
   /** The bytes of the module. */
   finish(): Uint8Array<ArrayBuffer> {
-    const out = new ByteSink();
+    // Room for the code and the rest, so that nothing is copied to a larger place.
+    const codeSize = this.functions.reduce((sum, f) => sum + f.size + FUNCTION_ROOM, 0);
+    const out = new ByteSink(codeSize + MODULE_ROOM);
     out.raw(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
-    const section = (id: number, count: number, write: (s: ByteSink) => void): void => {
+    const section = (id: number, count: number, write: (s: ByteSink) => void, capacity?: number): void => {
       if (count === 0) return;
-      const body = new ByteSink();
+      const body = new ByteSink(capacity);
       body.u32(count);
       write(body);
       out.byte(id);
@@ -569,9 +576,14 @@ export class WasmModule {
       s.u32(this.elements.length);
       for (const e of this.elements) s.u32(e);
     });
-    section(10, this.functions.length, (s) => {
-      for (const f of this.functions) s.raw(f.finish());
-    });
+    section(
+      10,
+      this.functions.length,
+      (s) => {
+        for (const f of this.functions) f.finish(s);
+      },
+      codeSize,
+    );
     return new Uint8Array(out.view());
   }
 }

@@ -120,10 +120,15 @@ export class ScalarValues {
 
   copy(): ScalarValues {
     const copy = new ScalarValues(this.memory);
-    copy.words.set(this.words);
-    copy.known.set(this.known);
-    copy.scc = this.scc;
+    copy.take(this);
     return copy;
+  }
+
+  /** Knows what `other` knows from here on, and no more. */
+  take(other: ScalarValues): void {
+    this.words.set(other.words);
+    this.known.set(other.known);
+    this.scc = other.scc;
   }
 
   /** Keeps what `other` says, too; whether that is less. */

@@ -2,6 +2,7 @@
 // repeated for every instruction of that form.
 import type { Instruction, InstructionRow, Operand, Register } from '../../../isa/types.ts';
 import { registerNumber } from './context.ts';
+import type { Crossing } from './dpp.ts';
 import { ByteSink, type ValType, WasmFunction, type WasmModule } from './emit.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
@@ -30,7 +31,7 @@ export interface LaneTarget {
 }
 
 type Hole = 'register' | 'half' | 'setRegister' | 'splat' | 'word' | 'mask' | 'setMask';
-type Part = Hole | 'code' | 'constant' | 'get' | 'set' | 'tee' | 'lanes' | 'wave';
+type Part = Hole | 'code' | 'constant' | 'get' | 'set' | 'tee' | 'lanes' | 'wave' | 'moved' | 'written';
 
 /** The words of a v128 constant. */
 type Words = readonly [number, number, number, number];
@@ -115,7 +116,12 @@ class TemplateFunction extends WasmFunction {
 
 const WAVE = -1;
 
-class Recorder implements LaneTarget {
+/** What writes the code of a form; `crossing` stands for lanes that DPP moves: where `isPartial`, not all of them are written. */
+export interface FormTarget extends LaneTarget {
+  crossing(isPartial: boolean): Crossing;
+}
+
+class Recorder implements FormTarget {
   readonly fn = new TemplateFunction();
   readonly wave = WAVE;
 
@@ -149,6 +155,13 @@ class Recorder implements LaneTarget {
   }
   pushLanes(): void {
     this.fn.add(new Step('lanes'));
+  }
+  crossing(isPartial: boolean): Crossing {
+    return {
+      push: (word) => void this.fn.add(new Step('moved', word)),
+      written: isPartial ? () => void this.fn.add(new Step('written')) : undefined,
+      close: () => {},
+    };
   }
 }
 
@@ -204,7 +217,7 @@ export function templateFor(
   instruction: Instruction,
   mode: LaneMode,
   module: WasmModule,
-  write: (target: LaneTarget, instruction: Instruction) => void,
+  write: (target: FormTarget, instruction: Instruction) => void,
 ): Template {
   const { row, operands } = instruction;
   let key = '';
@@ -230,7 +243,7 @@ export function templateFor(
 function record(
   instruction: Instruction,
   module: WasmModule,
-  write: (target: LaneTarget, instruction: Instruction) => void,
+  write: (target: FormTarget, instruction: Instruction) => void,
 ): Template {
   if (instruction.operands.some((o, k) => o.kind === 'reg' && k >= MAX_REGISTERS)) throw new NoCode('operands');
   const recorder = new Recorder();
@@ -240,8 +253,13 @@ function record(
   return { steps: fn.steps, locals: fn.typesOfLocals, module: fn.calls ? module : undefined };
 }
 
-/** Writes the code of an instruction from the template of its form. */
-export function replay(template: Template, target: LaneTarget, { operands }: Instruction): void {
+/** Writes the code of an instruction from the template of its form; `crossing` are the lanes that its DPP moves. */
+export function replay(
+  template: Template,
+  target: LaneTarget,
+  { operands }: Instruction,
+  crossing?: Crossing | undefined,
+): void {
   const { fn } = target;
   const { locals, steps } = template;
   const taken: number[] = [];
@@ -253,22 +271,22 @@ export function replay(template: Template, target: LaneTarget, { operands }: Ins
       case 'code':
         fn.raw(step.code as Uint8Array);
         break;
-      case 'constant': {
-        const words = step.constant as Words;
-        fn.v128(words[0], words[1], words[2], words[3]);
-        break;
-      }
       case 'register':
         target.pushRegister(registerNumber(operands[index] as Register) + word, raw);
-        break;
-      case 'half':
-        target.pushHalf(registerNumber(operands[index] as Register) + word, raw);
         break;
       case 'setRegister':
         target.setRegister(registerNumber(operands[index] as Register) + word, raw);
         break;
       case 'get':
         fn.get(taken[index] as number);
+        break;
+      case 'constant': {
+        const words = step.constant as Words;
+        fn.v128(words[0], words[1], words[2], words[3]);
+        break;
+      }
+      case 'half':
+        target.pushHalf(registerNumber(operands[index] as Register) + word, raw);
         break;
       case 'set':
         fn.set(taken[index] as number);
@@ -293,6 +311,12 @@ export function replay(template: Template, target: LaneTarget, { operands }: Ins
         break;
       case 'setMask':
         target.setMask(scalarOf(operands, index) + word);
+        break;
+      case 'moved':
+        (crossing as Crossing).push(index);
+        break;
+      case 'written':
+        (crossing as Crossing).written?.();
     }
   }
   for (let n = 0; n < taken.length; n++) fn.release(locals[n] as ValType, taken[n] as number);

@@ -9,7 +9,7 @@ import { resultsOf } from '../interpreter/vector.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { pushWords } from './bit-forms.ts';
 import { type FunctionContext, registerNumber } from './context.ts';
-import { type Crossing, crossLanes, endsBeforeCrossing, hasDpp } from './dpp.ts';
+import { type Crossing, crossLanes, endsBeforeCrossing, hasDpp, writesPartly } from './dpp.ts';
 import type { WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, encodeSize } from './half.ts';
@@ -25,7 +25,7 @@ import { bindLaneOperand } from './operand-lanes.ts';
 import { canonical, canonicalDouble, flushDenormals, flushHalfValues } from './rounding.ts';
 import { Run, type RunPools } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
-import { type LaneTarget, templateFor } from './template.ts';
+import { type LaneTarget, replay, templateFor } from './template.ts';
 
 const carryUsers = new WeakMap<VectorOperation, boolean>();
 
@@ -87,12 +87,16 @@ export function addVector(
 ): void {
   if (op.mask !== undefined || usesCarry(op) || hasDpp(instruction)) {
     const carry = carrySource(instruction, op);
-    const targets = maskTargets(instruction, op);
-    for (const pair of [...targets, ...(carry === undefined ? [] : [carry])]) {
+    for (const pair of [...maskTargets(instruction, op), ...(carry === undefined ? [] : [carry])]) {
       if (pair > EXEC) throw new NoCode('mask register');
     }
     if (hasDpp(instruction)) {
-      run.add(() => new VectorInstruction(run, run, module, instruction, op, mode, carry, targets).write());
+      const template = vectorTemplate(module, instruction, op, mode);
+      run.add(() => {
+        const crossing = crossLanes(run, module, instruction, op);
+        replay(template, run, instruction, crossing);
+        crossing.close();
+      });
       return;
     }
   }
@@ -108,7 +112,7 @@ function vectorTemplate(
   return templateFor(instruction, mode, module, (target, form) =>
     new VectorInstruction(
       target,
-      undefined,
+      hasDpp(form) ? target.crossing(writesPartly(form)) : undefined,
       module,
       form,
       op,
@@ -167,8 +171,7 @@ class VectorInstruction {
 
   constructor(
     run: LaneTarget,
-    /** Where DPP moves lanes. */
-    mover: Run | undefined,
+    crossing: Crossing | undefined,
     module: WasmModule,
     instruction: Instruction,
     op: VectorOperation,
@@ -181,7 +184,7 @@ class VectorInstruction {
     this.op = op;
     this.mode = mode;
     this.targets = targets;
-    this.crossing = mover === undefined ? undefined : crossLanes(mover, module, instruction, op);
+    this.crossing = crossing;
     this.written = this.crossing?.written;
     const moved = this.crossing?.push;
     const operands = op.sources.map((s, k) =>

@@ -208,10 +208,11 @@ class Walker {
       waiting.set(key, place);
     };
     reach(entry, start);
+    const values = start.copy();
     for (const [key, first] of waiting) {
       waiting.delete(key);
       if (first !== entry && known(first)) continue;
-      const values = (before.get(key) as ScalarValues).copy();
+      values.take(before.get(key) as ScalarValues);
       let at = key;
       let place = first;
       for (;;) {
