@@ -11,6 +11,7 @@ import { registerNumber } from './context.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import type { Run } from './run.ts';
 import { NoCode } from './scalar.ts';
+import type { Crossing } from './template.ts';
 
 export const hasDpp = (instruction: Instruction): boolean => operandNamed(instruction, 'dpp_ctrl') !== undefined;
 
@@ -51,16 +52,6 @@ export function endsBeforeWrite(run: Run, { row, operands }: Instruction): boole
     const isTarget = isOut === true || name === 'vdst' || row.operation.startsWith('v_swap');
     return isTarget && registersOf(operand).some((r) => run.isCrossed(r));
   });
-}
-
-/** A source that has moved across lanes. */
-export interface Crossing {
-  /** Pushes a word of the four lanes; a missing or inactive source lane is zero where its lane is written. */
-  readonly push: (word: number) => void;
-  /** Pushes the mask of the lanes that are written, of those that are active; undefined: all. */
-  readonly written: (() => void) | undefined;
-  /** Gives locals back. */
-  readonly close: () => void;
 }
 
 /** Whether an instruction with DPP may leave active lanes as they are: those without a source lane, or those that its masks leave out. */

@@ -2,7 +2,6 @@
 // repeated for every instruction of that form.
 import type { Instruction, InstructionRow, Operand, Register } from '../../../isa/types.ts';
 import { registerNumber } from './context.ts';
-import type { Crossing } from './dpp.ts';
 import { ByteSink, type ValType, WasmFunction, type WasmModule } from './emit.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
@@ -28,6 +27,16 @@ export interface LaneTarget {
   setMask(register: number): void;
   /** Pushes the numbers of the chunk's lanes. */
   pushLanes(): void;
+}
+
+/** A source that has moved across lanes. */
+export interface Crossing {
+  /** Pushes a word of the four lanes; a missing or inactive source lane is zero where its lane is written. */
+  readonly push: (word: number) => void;
+  /** Pushes the mask of the lanes that are written, of those that are active; undefined: all. */
+  readonly written: (() => void) | undefined;
+  /** Gives locals back. */
+  readonly close: () => void;
 }
 
 type Hole = 'register' | 'half' | 'setRegister' | 'splat' | 'word' | 'mask' | 'setMask';

@@ -9,7 +9,7 @@ import { resultsOf } from '../interpreter/vector.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { pushWords } from './bit-forms.ts';
 import { type FunctionContext, registerNumber } from './context.ts';
-import { type Crossing, crossLanes, endsBeforeCrossing, hasDpp, writesPartly } from './dpp.ts';
+import { crossLanes, endsBeforeCrossing, hasDpp, writesPartly } from './dpp.ts';
 import type { WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, encodeSize } from './half.ts';
@@ -25,7 +25,7 @@ import { bindLaneOperand } from './operand-lanes.ts';
 import { canonical, canonicalDouble, flushDenormals, flushHalfValues } from './rounding.ts';
 import { Run, type RunPools } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
-import { type LaneTarget, replay, templateFor } from './template.ts';
+import { type Crossing, type LaneTarget, replay, templateFor } from './template.ts';
 
 const carryUsers = new WeakMap<VectorOperation, boolean>();
 
