@@ -51,6 +51,8 @@ export class BlockCode {
   private run: Run | undefined;
   private interpreted: string[] = [];
   private readonly staged = new StagedOperands();
+  /** Index of the import that has one instruction interpreted. */
+  private readonly interpret: number;
 
   constructor(
     module: WasmModule,
@@ -69,6 +71,7 @@ export class BlockCode {
     this.mfma = mfma;
     this.instrument = instrument;
     this.pools = new RunPools(fn);
+    this.interpret = interpretIndex(module);
   }
 
   /** Writes the items of a block; the operations left to the interpreter. */
@@ -147,7 +150,7 @@ export class BlockCode {
         .i32(block.items.length + (block.ending.kind === 'branch' ? 1 : 0) - position)
         .op('i32.add')
         .call(clockIndex(this.module));
-    } else fn.call(interpretIndex(this.module));
+    } else fn.call(this.interpret);
   }
 
   /** Adds what belongs into a run; true when that is done. */
@@ -183,7 +186,7 @@ export class BlockCode {
     const { fn, module, wave, pools } = this;
     this.flush();
     const context = this.context(item);
-    const otherwise = (): void => void fn.get(wave).i32(item.pc).call(interpretIndex(module));
+    const otherwise = (): void => void fn.get(wave).i32(item.pc).call(this.interpret);
     if (operation?.kind === 'vector') {
       const facts = laneMode(mode, targetInfo(this.target).ocpFloat8);
       addIndexedVector(context, pools, instruction, operation, facts, otherwise);
@@ -229,7 +232,7 @@ export class BlockCode {
           operation,
           this.target,
           this.mfma,
-          () => void fn.get(wave).i32(item.pc).call(interpretIndex(module)),
+          () => void fn.get(wave).i32(item.pc).call(this.interpret),
           matrixFeatures(),
           this.staged,
         );
@@ -247,7 +250,7 @@ export class BlockCode {
         if (this.instrument !== undefined && STATES.has(operation.name)) return false;
         return (
           emitControl(context, instruction, operation.name, () => {
-            fn.get(wave).i32(item.pc).call(interpretIndex(module));
+            fn.get(wave).i32(item.pc).call(this.interpret);
           }) ||
           emitCrossLane(context, module, instruction, operation) ||
           emitMemory(context, module, instruction, operation)

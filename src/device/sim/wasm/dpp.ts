@@ -1,7 +1,7 @@
 // DPP in a run: the source's lanes moved by a constant permutation, chunk by chunk, as loads and shuffles of neighbouring chunks.
 // Source: AMD CDNA3 ISA, "Data Parallel Processing (DPP)". Which lane reads which is interpreter/dpp.ts.
 
-import { immediateOf, operandNamed, requireOperand } from '../../../isa/operand.ts';
+import { hasOperand, immediateOf, operandNamed, requireOperand } from '../../../isa/operand.ts';
 import type { VectorOperation } from '../../../isa/semantics/index.ts';
 import type { Instruction, Register } from '../../../isa/types.ts';
 import { dppSourceLane } from '../interpreter/dpp.ts';
@@ -13,7 +13,7 @@ import type { Run } from './run.ts';
 import { NoCode } from './scalar.ts';
 import type { Crossing } from './template.ts';
 
-export const hasDpp = (instruction: Instruction): boolean => operandNamed(instruction, 'dpp_ctrl') !== undefined;
+export const hasDpp = ({ row }: Instruction): boolean => hasOperand(row, 'dpp_ctrl');
 
 /** The registers of an operand that is in vector registers. */
 function registersOf(operand: Register): number[] {

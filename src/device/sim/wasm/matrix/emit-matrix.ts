@@ -11,7 +11,7 @@
 
 import { immediateOf, operandNamed, requireOperand } from '../../../../isa/operand.ts';
 import type { MatrixOperation } from '../../../../isa/semantics/index.ts';
-import type { Instruction, Operand, TargetName } from '../../../../isa/types.ts';
+import type { Instruction, Operand, Register, TargetName } from '../../../../isa/types.ts';
 import type { MatrixMode } from '../../interpreter/matrix.ts';
 import { inlineWords, isVector } from '../../interpreter/operands.ts';
 import { AGPR_BASE, MATRIX_SCRATCH, VGPR_BYTES, WAVE_VGPRS } from '../../state/layout.ts';
@@ -104,11 +104,9 @@ export function emitMatrixInstruction(
   };
   const plan = planMatrix(op, target, mode, fields);
   if (plan === undefined || (plan.numerics === 'fma64' && !features.fused)) return false;
-  const [a, b, d] = ['src0', 'src1', 'vdst'].map((name) => requireOperand(instruction, name)) as [
-    Operand,
-    Operand,
-    Operand,
-  ];
+  const a = requireOperand(instruction, 'src0');
+  const b = requireOperand(instruction, 'src1');
+  const d = requireOperand(instruction, 'vdst');
   const c = op.sparse ? d : requireOperand(instruction, 'src2');
   if (!isVector(a) || !isVector(b) || !isVector(d) || !(isVector(c) || c.kind === 'inline')) return false;
   const index = op.sparse ? requireOperand(instruction, 'idx') : undefined;
@@ -116,7 +114,7 @@ export function emitMatrixInstruction(
   if (index !== undefined && !isVector(index)) return false;
   const constantC = c.kind === 'inline';
   const distance = isVector(c) ? Math.abs(registerOffset(c) - registerOffset(d)) : 0;
-  const scales = ['scale_src0', 'scale_src1'].map((name) => operandNamed(instruction, name));
+  const scales = [operandNamed(instruction, 'scale_src0'), operandNamed(instruction, 'scale_src1')];
   const byteOf = (n: number): number => (immediateOf(instruction, `src${n}_modifiers`) >> 2) & 3;
   const sets = op.sparse ? 32 / plan.perLane : 1;
   const form: Form = {
@@ -128,15 +126,13 @@ export function emitMatrixInstruction(
     scaleBytes: scales[0] === undefined ? undefined : [byteOf(0), byteOf(1)],
   };
 
-  const address = (operand: Operand): void => {
-    f.get(wave).i32(registerOffset(operand)).op('i32.add');
-  };
   /** Where 64 scales are; those of scalar operands are spread over the lanes first. */
   const scaleOffset = (operand: Operand | undefined, raw: number): number => {
     if (operand === undefined) return 0;
     return isVector(operand) ? registerOffset(operand) : MATRIX_SCRATCH + raw;
   };
-  for (const [n, operand] of scales.entries()) {
+  for (let n = 0; n < scales.length; n++) {
+    const operand = scales[n];
     if (operand === undefined || isVector(operand)) continue;
     const scalar = scalarSource(operand);
     if (scalar === undefined) return false;
@@ -149,30 +145,26 @@ export function emitMatrixInstruction(
     }
   }
   const helper = matrixHelper(module, form);
-  const places = isStagedBefore(form)
-    ? (
-        [
-          [a, 'a'],
-          [b, 'b'],
-        ] as const
-      ).map(([operand, side]) => {
-        const { offset, isStaged } = staged.place(plan, side, registerNumber(operand), operand.dwords);
-        const record = MATRIX_SCRATCH + offset;
-        if (!isStaged) {
-          const stage = stageHelper(module, plan, side);
-          f.get(wave).i32(record).op('i32.add');
-          address(operand);
-          f.call(stage);
-        }
-        return record;
-      })
-    : undefined;
+  /** Stages an operand, if it is not; where its record is. */
+  const stageOperand = (operand: Register, side: 'a' | 'b'): number => {
+    const { offset, isStaged } = staged.place(plan, side, registerNumber(operand), operand.dwords);
+    const record = MATRIX_SCRATCH + offset;
+    if (!isStaged) {
+      const stage = stageHelper(module, plan, side);
+      f.get(wave).i32(record).op('i32.add');
+      f.get(wave).i32(registerOffset(operand)).op('i32.add');
+      f.call(stage);
+    }
+    return record;
+  };
+  const isBefore = isStagedBefore(form);
+  const placeA = isBefore ? stageOperand(a, 'a') : registerOffset(a);
+  const placeB = isBefore ? stageOperand(b, 'b') : registerOffset(b);
   // What is staged in the helper lies where records do.
-  if (places === undefined) staged.forget();
-  const [placeA, placeB] = places ?? [registerOffset(a), registerOffset(b)];
+  if (!isBefore) staged.forget();
   const words = c.kind === 'inline' ? inlineWords(c.encoding, op.d) : undefined;
   f.get(wave);
-  f.i32(placeA as number).i32(placeB as number);
+  f.i32(placeA).i32(placeB);
   f.i32(words === undefined ? registerOffset(c) : words[0]);
   f.i32(registerOffset(d));
   if (index !== undefined) f.i32(registerOffset(index));
