@@ -32,7 +32,12 @@ export class LogWriter {
     [this.code, this.shadow, this.pc, this.bytes] = [code, shadow, pc, bytes];
     const local = (): number => code.local('i32');
     [this.head, this.next, this.last] = [local(), local(), local()];
-    pushLog(code.fn, shadow).set(this.head).i32(0).set(this.last);
+    code.fn.i32(0).set(this.last);
+  }
+
+  /** Before the first entry is written. */
+  begin(): void {
+    pushLog(this.code.fn, this.shadow).set(this.head);
   }
 
   /** Writes the entry that `push` leaves as a vector, or goes to `full`. */

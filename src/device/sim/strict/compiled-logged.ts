@@ -24,18 +24,25 @@ export class LoggedLanes {
   private readonly shadow: number;
   private readonly bytes: number;
   private readonly log: LogWriter;
-  /** The entry of the load (race-page.ts). */
+  /** The entry of the load (race-page.ts); 0 before it is asked for: the lanes of most loads follow each other. */
   private readonly entry: number;
+  private readonly pc: number;
   /** The first byte of the span, and in how many bytes behind it an element may begin, in all lanes. */
   private readonly first: number;
   private readonly room: number;
 
   /** In front of all quads, of lanes of so many bytes. */
   constructor(code: Code, module: WasmModule, shadow: number, pc: number, bytes: number) {
-    const { fn } = code;
-    [this.code, this.module, this.shadow, this.bytes] = [code, module, shadow, bytes];
+    [this.code, this.module, this.shadow, this.pc, this.bytes] = [code, module, shadow, pc, bytes];
     [this.entry, this.first, this.room] = [code.local('i32'), code.local('v128'), code.local('v128')];
     this.log = new LogWriter(code, shadow, pc, bytes);
+    code.fn.i32(0).set(this.entry);
+  }
+
+  private begin(): void {
+    const { shadow, pc } = this;
+    const { fn } = this.code;
+    this.log.begin();
     // Places in the image are multiples of 4.
     fn.get(pc)
       .i32(Math.log2(SPAN_BYTES) - 2)
@@ -60,6 +67,8 @@ export class LoggedLanes {
     const { code, first, room, entry, shadow, bytes } = this;
     const { fn } = code;
     const unaligned = Math.min(bytes, DWORD) - 1;
+    fn.get(entry).op('i32.eqz');
+    code.if(() => this.begin());
     code.block((otherwise) => {
       if (unaligned > 0) {
         fn.get(all).v128(unaligned, unaligned, unaligned, unaligned).op('v128.and').op('v128.any_true');
