@@ -98,10 +98,11 @@ function chance(): (n: number) => number {
 }
 
 /** Names of `length` bytes, of every tenth kernel `longest`. */
-const kernelNames = (kernels: number, length: number, longest = length): string[] =>
-  Array.from({ length: kernels }, (_, k) =>
+function kernelNames(kernels: number, length: number, longest = length): string[] {
+  return Array.from({ length: kernels }, (_, k) =>
     `void ns::kernel<${k}, ns::Tuple<int, `.padEnd(k % 10 === 0 ? longest : length, `ns::Sequence<${k}, 4>, `),
   );
+}
 
 /** Writes a folder with a trace of kernels whose names have `length` bytes, of every tenth `longest`. */
 function writeTrace(folder: string, kernels: number, length: number, longest = length): string {
