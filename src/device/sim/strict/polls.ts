@@ -14,6 +14,7 @@ import type { LoadedCode } from '../interpreter/loaded-code.ts';
 const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownUpdates = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownLearners = new WeakMap<LoadedCode, Map<number, boolean>>();
+const knownGridBarriers = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownKernels = new WeakMap<LoadedCode, Map<number, boolean>>();
 
 /** What has been found out of the code at an address, found when it is asked for first. */
@@ -82,11 +83,21 @@ export function learns(loaded: LoadedCode, { entry, target }: Launch): boolean {
 }
 
 /**
- * Whether the records of who has read dwords may stay as they are once several workgroups have: nothing orders workgroups, and no atomic asks who
- * has read last.
+ * Whether the records of who has read dwords may stay as they are once several workgroups have: nothing puts workgroups in order, and no atomic asks
+ * who has read last.
  */
 export function readersStay(loaded: LoadedCode, launch: Launch): boolean {
-  return !learns(loaded, launch) && !precedesAtomic(loaded, launch.entry);
+  return !learns(loaded, launch) && !precedesAtomic(loaded, launch.entry) && !hasGridBarrier(loaded, launch.entry);
+}
+
+function hasGridBarrier(loaded: LoadedCode, entry: number): boolean {
+  return remembered(knownGridBarriers, loaded, entry, () => {
+    for (const { instruction } of reachable(loaded, entry)) {
+      const op = semanticsOf(instruction.row.operation);
+      if (op?.kind === 'structural' && op.name === 'gridBarrier') return true;
+    }
+    return false;
+  });
 }
 
 /** Bits of a cache policy that ask past a cache: sc0 (glc of scalar loads) and sc1. */
