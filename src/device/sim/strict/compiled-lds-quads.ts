@@ -1,6 +1,6 @@
 // Compiled code notes four lanes at a time whose dwords of LDS do not follow each other. What is the same for all lanes of an instruction is
 // read once, in front of them.
-import type { WasmFunction } from '../wasm/emit.ts';
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { pushMayFly } from './compiled-flights.ts';
@@ -46,8 +46,6 @@ export class LdsQuads {
   private readonly addresses: readonly number[];
   private readonly tagged: number;
   private readonly next: number;
-  /** Lanes whose last reader is the wavefront. */
-  private readonly own: number;
   private readonly bits: number;
   /** The addresses of dwords that follow each other. */
   private readonly row: number;
@@ -63,7 +61,6 @@ export class LdsQuads {
     this.addresses = Array.from({ length: 4 }, local);
     [this.low, this.high, this.tags] = [code.local('v128'), code.local('v128'), code.local('v128')];
     [this.tagged, this.next, this.row] = [code.local('v128'), code.local('v128'), code.local('v128')];
-    this.own = code.local('v128');
     const { head } = this;
     fn.v128(-1, -1, -1, -1).set(this.low).v128(0, 0, 0, 0).set(this.high);
     beginLds(fn, shadow, head);
@@ -203,13 +200,13 @@ export class LdsQuads {
   }
 
   private noteLoad(all: number, slow: Label): void {
-    const { fn, tagged, tags, next, own } = this;
-    const { code } = this.f;
+    const { fn, tagged, tags } = this;
+    const { code, module } = this.f;
     this.gather(this.writers);
     this.leaveForeign(slow);
     this.requireWritten(all, slow);
     this.gather(this.readers);
-    fn.get(tagged).get(tags).op('i32x4.eq').tee(own).op('i32x4.all_true').op('i32.eqz');
+    fn.get(tagged).get(tags).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
     code.if(() => {
       fn.get(tagged).op('v128.any_true').op('i32.eqz');
       code.if(
@@ -218,16 +215,9 @@ export class LdsQuads {
           this.putLocal(this.places, this.pc);
         },
         () => {
-          // Readers of parts of a dword are looked at one by one.
-          fn.get(tagged).get(tagged).shuffle(LOWEST).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+          fn.get(this.readers).get(this.places).get(all).get(tagged).get(tags).get(this.pc);
+          fn.call(readersFunction(module)).op('i32.eqz');
           code.brIf(slow);
-          fn.get(tags).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).get(own);
-          fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').op('v128.bitselect').tee(next);
-          fn.get(tagged).op('v128.xor').op('v128.any_true');
-          code.if(() => this.putVector(this.readers, next));
-          this.gather(this.places);
-          fn.get(tagged).get(this.pc).op('i32x4.splat').get(own).op('v128.bitselect').set(next);
-          this.putVector(this.places, next);
         },
       );
     });
@@ -265,4 +255,37 @@ export class LdsQuads {
     code.if(() => this.putVector(this.writers, next));
     this.putLocal(this.places, this.pc);
   }
+}
+
+/**
+ * (the array of readers, that of their places, LDS addresses of four dwords, their readers, the wavefront's tags, place in the image) → 1 when the
+ * wavefront is noted beside other readers; 0 where parts of a dword have readers of their own, which are looked at one by one.
+ */
+function readersFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.lds.readers', ['i32', 'i32', 'v128', 'v128', 'v128', 'i32'], ['i32'], (fn) => {
+    const [readers, places, all, tagged, tags, pc] = [0, 1, 2, 3, 4, 5] as const;
+    const [own, next] = [fn.local('v128'), fn.local('v128')];
+    const put = (array: number, vector: number): void => {
+      for (let lane = 0; lane < 4; lane++) {
+        fn.get(array).get(all).lane('i32x4.extract_lane', lane).op('i32.add');
+        fn.get(vector).memoryLane('v128.store32_lane', lane);
+      }
+    };
+    fn.get(tagged).get(tagged).shuffle(LOWEST).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+    fn.if().i32(0).return().end();
+    fn.get(tags).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).get(tagged).get(tags).op('i32x4.eq').tee(own);
+    fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').op('v128.bitselect').tee(next);
+    fn.get(tagged).op('v128.xor').op('v128.any_true').if();
+    put(readers, next);
+    fn.end();
+    for (let lane = 0; lane < 4; lane++) {
+      fn.get(places).get(all).lane('i32x4.extract_lane', lane).op('i32.add');
+      if (lane === 0) fn.memory('v128.load32_zero');
+      else fn.get(next).memoryLane('v128.load32_lane', lane);
+      fn.set(next);
+    }
+    fn.get(next).get(pc).op('i32x4.splat').get(own).op('v128.bitselect').set(next);
+    put(places, next);
+    fn.i32(1);
+  });
 }
