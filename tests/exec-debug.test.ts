@@ -25,7 +25,12 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
       'up',
       'print points[3]',
       'info locals',
+      'print tile[3]',
       'print tile',
+      'print &tile[3]',
+      'print sizeof tile',
+      'set tile[4] = 9.25',
+      'print tile[4]',
       'down',
       'frame 4',
       'next',
@@ -45,7 +50,9 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
     expect(stderr).toMatch(/#1 {2}0x\w+ <_Z5first\w+\+0x\w+> in first at .*debugged.cpp:\d+/);
     expect(lines).toContain('points[3] = {x = 3, y = 0.5, tag = {3, 6, 9}}');
     expect(lines).toContain('box = {items = {3, 4, 5, 6}}');
-    expect(lines).toContain('tile = (optimized out, or in LDS, where the compiler describes no place: x/64xw lds)');
+    expect(lines).toContain('tile[3] = 6.5');
+    expect(stderr).toMatch(/^tile = \{0\.5, 2\.5, 4\.5, .*, 126\.5\}$/m);
+    expect(lines).toContain('tile[4] = 9.25');
     expect(stderr).toContain('There is no frame 4.');
     expect(lines).toContain('n = 100');
     const announced = lines.filter((line) => line.startsWith('dispatch')).map((line) => line.replace(/P.*/, ''));

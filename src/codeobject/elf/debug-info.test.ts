@@ -74,7 +74,7 @@ describe.skipIf(!hasLlvm())('variables of clang', () => {
           const bytes = section.bytes.slice();
           bytes[at] = value;
           const sections = elf.sections.map((s) => (s === section ? { ...s, bytes } : s));
-          const info = debugInfo({ ...elf, sections } as unknown as typeof elf);
+          const info = debugInfo(Object.assign(Object.create(Object.getPrototypeOf(elf)), elf, { sections }));
           for (const v of info?.variables(entry + 40) ?? []) expect(v.place(entry + 40).kind).toBeTruthy();
         }
       }

@@ -6,6 +6,8 @@ export interface DebugType {
   readonly name: string;
   readonly kind: 'integer' | 'float' | 'bool' | 'char' | 'pointer' | 'enum' | 'struct' | 'array' | 'unknown';
   readonly bytes: number;
+  /** Of structs: as it was declared, in bytes. */
+  readonly alignment?: number | undefined;
   readonly isSigned: boolean;
   /** Of pointers: it is a reference of C++, which stands for what it points to. */
   readonly isReference?: boolean | undefined;
@@ -14,6 +16,8 @@ export interface DebugType {
   /** Of arrays: elements, of the outermost dimension; of pointers: what they point to. */
   readonly of: (() => DebugType) | undefined;
   readonly count: number;
+  /** Of arrays: it is a vector, which is as long, and aligned to, the next power of two. */
+  readonly isVector?: boolean | undefined;
   /** Of enumerations: names by value. */
   readonly names: ReadonlyMap<number, string>;
 }

@@ -29,7 +29,9 @@ export const AT = {
   strOffsetsBase: 0x72,
   addrBase: 0x73,
   rnglistsBase: 0x74,
+  alignment: 0x88,
   loclistsBase: 0x8c,
+  gnuVector: 0x2107,
 } as const;
 /** Tags of entries: DW_TAG_ */
 export const TAG = {
@@ -52,6 +54,8 @@ export const TAG = {
   constType: 0x26,
   enumerator: 0x28,
   subprogram: 0x2e,
+  templateType: 0x2f,
+  templateValue: 0x30,
   variable: 0x34,
   volatileType: 0x35,
   restrictType: 0x37,
