@@ -10,7 +10,8 @@ import { openDatabase, withFolder } from '../src/profile/node/sqlite-file.ts';
 import { tableThreads } from '../src/profile/node/table-threads.ts';
 import { readCsvRows } from '../src/profile/readers/csv.ts';
 import { CellIds } from '../src/profile/readers/csv-row.ts';
-import type { RowPlan } from '../src/profile/readers/row-blocks.ts';
+import { streamJson } from '../src/profile/readers/json-stream.ts';
+import type { RecordPlan, RowPlan } from '../src/profile/readers/row-blocks.ts';
 import { readWhole } from '../src/profile/source.ts';
 import { writeDatabase as change, writeRocpd } from './profile-fixtures.ts';
 import { profileThread } from './support/profile-thread.ts';
@@ -80,6 +81,55 @@ test('a file that threads cannot open, and threads that do not start', async () 
   expect(rowsOf(join(folder, 'nowhere.csv'), bytes, await profileThread('table-thread'))).toEqual({ rows, shared: 0 });
   expect(rowsOf(path, bytes, join(folder, 'no-thread.mjs'))).toEqual({ rows, shared: 0 });
 }, 60_000);
+
+/** The records of a list, and how many of them threads read. */
+function recordsOf(
+  path: string,
+  bytes: Uint8Array,
+  thread?: string,
+): { readonly sum: string; readonly shared: number } {
+  let [shared, sum] = [0, ''];
+  const recordBlocks = (plan: RecordPlan) => {
+    const blocks = tableThreads(path, bytes.length, plan, thread, 0);
+    if (blocks === undefined) return undefined;
+    return {
+      next: () => {
+        const found = blocks.next();
+        shared += found?.block.rows ?? 0;
+        return found;
+      },
+      end: () => blocks.end(),
+    };
+  };
+  const source = { path, size: bytes.length, read: (at: number, n: number) => bytes.subarray(at, at + n) };
+  streamJson(
+    thread === undefined ? source : { ...source, recordBlocks },
+    ['$.list.*'],
+    ([, , i], value) => {
+      sum += `${i} ${JSON.stringify(value)}\n`;
+    },
+    0,
+  );
+  return { sum, shared };
+}
+
+test.each([undefined, 2])('threads read records of a list of JSON, also one that is spaced by %s', async (gap) => {
+  const records = Array.from({ length: 40_000 }, (_, i) => ({ kind: 11, time: 1_550_000_000_000_000 + i, of: [i] }));
+  const text = JSON.stringify(
+    { before: ['{"kind":11,', records[3]], list: records, after: { list: records } },
+    null,
+    gap,
+  );
+  const { path, bytes } = write(`list-${gap}.json`, text);
+  const found = recordsOf(path, bytes, await profileThread('table-thread'));
+  expect(found.shared).toBeGreaterThan(10_000);
+  const plain = recordsOf(path, bytes);
+  expect(plain.sum.split('\n').length).toBe(40_001);
+  expect(found.sum === plain.sum).toBe(true);
+  expect(recordsOf(join(folder, 'nowhere.json'), bytes, await profileThread('table-thread')).sum === plain.sum).toBe(
+    true,
+  );
+});
 
 const COLUMNS = { table: 't', own: ['a', '"end"'], shared: ['b', 'NULL AS c', 'd'] };
 

@@ -1,6 +1,6 @@
 // How readers see files. The Node implementation is in node/files.ts; a browser can supply its own.
 import { WavesmithError } from '../base/index.ts';
-import type { RowBlocks, RowPlan } from './readers/row-blocks.ts';
+import type { RecordPlan, RowBlocks, RowPlan } from './readers/row-blocks.ts';
 
 /** Random access to the bytes of one file. */
 export interface ByteSource {
@@ -11,6 +11,8 @@ export interface ByteSource {
   read(offset: number, length: number): Uint8Array;
   /** Rows of a large table that other threads read; undefined where there are none. */
   readonly rowBlocks?: ((plan: RowPlan) => RowBlocks | undefined) | undefined;
+  /** Records of a large list that other threads read. */
+  readonly recordBlocks?: ((plan: RecordPlan) => RowBlocks | undefined) | undefined;
 }
 
 /** One file found under the given paths. */

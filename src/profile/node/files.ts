@@ -45,6 +45,7 @@ function diskFile(realPath: string, path: string, size: number): DiskFile {
           return buffer.subarray(0, got);
         },
         rowBlocks: (plan) => tableThreads(realPath, size, plan),
+        recordBlocks: (plan) => tableThreads(realPath, size, plan),
       };
       try {
         return use(isGzip(source) ? unpacked(source) : source);

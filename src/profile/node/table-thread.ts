@@ -1,7 +1,8 @@
-// Entry of a thread that makes blocks of rows of a table.
+// Entry of a thread that makes blocks of rows of a table, or of records of a list.
 import { openSync, readSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import type { RowPlan } from '../readers/row-blocks.ts';
+import { RecordEncoder } from '../readers/record-encoder.ts';
+import type { RecordPlan, RowPlan } from '../readers/row-blocks.ts';
 import { RowEncoder } from '../readers/row-encoder.ts';
 import { type BlockTask, makeBlocks } from './block-thread.ts';
 
@@ -9,7 +10,7 @@ import { type BlockTask, makeBlocks } from './block-thread.ts';
 export interface TableTask extends BlockTask {
   readonly path: string;
   readonly size: number;
-  readonly plan: RowPlan;
+  readonly plan: RowPlan | RecordPlan;
 }
 
 const task = workerData as TableTask;
@@ -22,7 +23,8 @@ makeBlocks(
       for (let n = 1; got < length && n > 0; got += n) n = readSync(fd, into, got, length - got, offset + got);
       return got;
     };
-    const encoder = new RowEncoder(task.plan, task.size, read, block);
+    const { plan, size } = task;
+    const encoder = 'text' in plan ? new RecordEncoder(plan, size, read) : new RowEncoder(plan, size, read, block);
     return (into, n) => encoder.encode(into, n);
   },
   (error) => (error as NodeJS.ErrnoException).code !== undefined,

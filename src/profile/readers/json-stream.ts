@@ -2,7 +2,10 @@
 // Brackets and strings are followed in the bytes; what lies between them is parsed by JSON.parse, many values at once.
 import { WavesmithError } from '../../base/index.ts';
 import { type ByteSource, CHUNK } from '../source.ts';
+import { behindSpace } from './record-encoder.ts';
 import { RecordShape } from './record-shape.ts';
+import { MOST_RECORD } from './record-text.ts';
+import type { RowBlock, RowBlocks } from './row-blocks.ts';
 
 /** A JSON value read as data. */
 export type Json = unknown;
@@ -11,6 +14,8 @@ export type Json = unknown;
 const MAX_RECORD_BYTES = 64 << 20;
 /** Elements of a list are parsed together up to this many bytes. */
 const BATCH_BYTES = 64 << 10;
+/** What is read here while threads start that read what is behind it. */
+const AHEAD_BYTES = 8 << 20;
 /** What profilers write nests at most twelve deep. */
 const MAX_DEPTH = 64;
 /** Members that nobody asked for are looked into down to here, so that none must be in memory as a whole. */
@@ -40,10 +45,13 @@ function member({ below }: Asked, key: string): Asked {
  * Reads a file and hands over every value at one of `paths` (`$.a.*.b`, `*` for any key) with the keys that lead to it, the first of
  * them the root's (undefined). The array of keys is used again, and so are objects and lists that are elements of lists: take from them what is
  * needed. An array of which elements were handed over is empty when it is handed over itself. Integers beyond 2^53 are bigint.
- * Damaged and truncated files are `profile/bad-json` at the byte where the damaged value starts.
+ * Long lists are read by threads of the source from `ahead` bytes on. Damaged and truncated files are `profile/bad-json` at the byte where the damaged value starts.
  */
-export function streamJson(source: ByteSource, paths: readonly string[], onValue: OnValue): void {
-  new JsonReader(source, onValue).read({ isWanted: false, below: paths.map((path) => path.split('.').slice(1)) });
+export function streamJson(source: ByteSource, paths: readonly string[], onValue: OnValue, ahead = AHEAD_BYTES): void {
+  new JsonReader(source, onValue, ahead).read({
+    isWanted: false,
+    below: paths.map((path) => path.split('.').slice(1)),
+  });
 }
 
 const Class = { QUOTE: 1, OPEN: 2, CLOSE: 3, SEPARATOR: 4 } as const;
@@ -58,6 +66,7 @@ CLASSES[COMMA] = CLASSES[COLON] = Class.SEPARATOR;
 class JsonReader {
   private readonly source: ByteSource;
   private readonly onValue: OnValue;
+  private readonly ahead: number;
   private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   private readonly path: Key[] = [undefined];
   /** Bytes of the file from `base` on; `at` is the next one. Those from `kept` on stay when more are read. */
@@ -67,15 +76,24 @@ class JsonReader {
   private kept = 0;
   /** Integers of 16 digits and more since they were last taken: from, to, in the file. */
   private readonly long: number[] = [];
+  /** Blocks of records of the list that is read, which other threads make; null where they are at an end. */
+  private blocks: { readonly shape: RecordShape; readonly rows: RowBlocks } | null | undefined;
+  /** Where the next of these blocks begins, at the earliest. */
+  private limit = Number.POSITIVE_INFINITY;
 
-  constructor(source: ByteSource, onValue: OnValue) {
+  constructor(source: ByteSource, onValue: OnValue, ahead: number) {
     this.source = source;
     this.onValue = onValue;
+    this.ahead = ahead;
   }
 
   read(asked: Asked): void {
     if (this.peek() === 0xef) this.at += 3;
-    this.value(asked, 0);
+    try {
+      this.value(asked, 0);
+    } finally {
+      this.endBlocks();
+    }
     if (this.next() >= 0) throw this.bad('there is more after its end', this.base + this.at);
   }
 
@@ -138,13 +156,18 @@ class JsonReader {
       if (element.below.length > 0) {
         this.path[index] = count++;
         this.value(element, depth + 1);
-      } else count = this.elements(element, index, count, depth);
+      } else {
+        count = this.elements(element, index, count, depth);
+        if (this.base + this.at >= this.limit) count += this.takeBlocks(index, count);
+      }
       const after = this.next();
       if (after !== COMMA && after !== CLOSE_LIST) throw this.wants('comma', after);
       this.at++;
       if (after === CLOSE_LIST) break;
     }
     this.path.pop();
+    this.endBlocks();
+    this.blocks = undefined;
   }
 
   /** Some elements of a list that are parsed together; ends at the comma or bracket behind them. */
@@ -159,6 +182,7 @@ class JsonReader {
       if (start === OPEN_LIST || start === OPEN_OBJECT) this.skipContainer(depth + 1);
       else this.skipScalar();
       if (this.next() !== COMMA || this.base + this.at - from >= BATCH_BYTES) break;
+      if (this.base + this.at >= this.limit) break;
       this.at++;
     }
     const to = this.base + this.at;
@@ -178,23 +202,89 @@ class JsonReader {
   private alike(text: Uint8Array, index: number, first: number): number {
     const shape = RecordShape.of(text);
     if (shape === undefined) return 0;
-    const { bytes } = this;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const behindSpace = (from: number): number => {
-      let at = from;
-      while (bytes[at] <= SPACE) at++;
-      return at;
-    };
-    for (let count = 0; ; count++) {
-      const read: number = shape.read(bytes, view, behindSpace(this.at + 1));
-      const end = read < 0 ? bytes.length : behindSpace(read);
-      // Where a piece of the file ends, the others read on; what damages the list is theirs, too.
-      if (bytes[end] !== COMMA && bytes[end] !== CLOSE_LIST) return count;
-      this.kept = this.at = end;
-      this.path[index] = first + count;
-      this.onValue(this.path, shape.record);
-      if (bytes[end] !== COMMA) return count + 1;
+    let { bytes } = this;
+    let view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let count = 0; ; ) {
+      const read: number = shape.read(bytes, view, behindSpace(bytes, this.at + 1));
+      const end = read < 0 ? bytes.length : behindSpace(bytes, read);
+      if (bytes[end] === COMMA || bytes[end] === CLOSE_LIST) {
+        this.kept = this.at = end;
+        this.path[index] = first + count++;
+        this.onValue(this.path, shape.record);
+        if (bytes[end] !== COMMA || this.base + end >= this.limit) return count;
+      } else {
+        // What is of another shape, or damages the list, is for the others.
+        this.kept = this.at;
+        if (bytes.length - this.at > 2 * MOST_RECORD || !this.more()) return count;
+        this.startBlocks(shape);
+        ({ bytes } = this);
+        view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      }
     }
+  }
+
+  /** Has other threads read the records of a long list that are like those of the shape. */
+  private startBlocks(shape: RecordShape): void {
+    if (this.blocks !== undefined) return;
+    const from = this.base + this.at + this.ahead;
+    const rows = this.source.recordBlocks?.({ from, text: shape.text.bytes });
+    this.blocks = rows === undefined ? null : { shape, rows };
+    if (rows !== undefined) this.limit = from;
+  }
+
+  private endBlocks(): void {
+    this.blocks?.rows.end();
+    this.blocks = null;
+    this.limit = Number.POSITIVE_INFINITY;
+    this.block = undefined;
+  }
+  /** The block whose records are taken next, the run of them, and which record of the block that begins with. */
+  private block: RowBlock | undefined;
+  private run = 0;
+  private row = 0;
+
+  /** Takes the records of runs of which the next one begins with the comma here; how many. Ends where `elements` does, and behind the runs that began before. */
+  private takeBlocks(index: number, first: number): number {
+    const { blocks } = this;
+    if (!blocks) return 0;
+    const { shape, rows } = blocks;
+    let count = 0;
+    for (let isComma = this.next() === COMMA; isComma; ) {
+      if (this.block === undefined) {
+        this.block = rows.next()?.block;
+        this.run = this.row = 0;
+      }
+      const { block, run } = this;
+      if (block === undefined) {
+        this.endBlocks();
+        break;
+      }
+      const here = this.base + this.at;
+      this.limit = run < block.newTexts ? block.places[2 * run] : block.range[run === 0 ? 0 : 1];
+      if (this.limit > here) break;
+      if (run < block.newTexts) {
+        const end = this.row + block.added[run];
+        if (this.limit === here) {
+          for (let row = this.row; row < end; row++) {
+            shape.take(block.cells, row * shape.text.integers);
+            this.path[index] = first + count++;
+            this.onValue(this.path, shape.record);
+          }
+          this.goTo(block.places[2 * run + 1]);
+          isComma = (run === block.newTexts - 1 && !block.isLast) || this.next() === COMMA;
+        }
+        this.row = end;
+      }
+      if (++this.run >= block.newTexts) this.block = undefined;
+    }
+    return count;
+  }
+
+  /** Makes the byte at an offset of the file the next one. */
+  private goTo(offset: number): void {
+    this.base = offset;
+    this.at = this.kept = 0;
+    this.bytes = new Uint8Array(0);
   }
 
   /** Goes behind the container that starts here. */
@@ -381,7 +471,8 @@ class JsonReader {
     if (rest.length > MAX_RECORD_BYTES) {
       throw this.bad(`no value that is read ends within ${MAX_RECORD_BYTES} bytes`, this.base + this.kept);
     }
-    const read = this.source.read(end, CHUNK);
+    // Of what threads read little is read here.
+    const read = this.source.read(end, this.blocks ? BATCH_BYTES : CHUNK);
     if (read.length === 0) return false;
     const joined = new Uint8Array(rest.length + read.length);
     joined.set(rest);

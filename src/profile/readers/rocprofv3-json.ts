@@ -118,7 +118,7 @@ export function readRocprofJson(source: ByteSource, recording: Recording): void 
     `${ROOT}.metadata`,
   ];
   // Path: root, rocprofiler-sdk-tool, process index, section[, list].
-  streamJson(source, paths, ([, , , section, kind], value) => reader.value(String(section), String(kind), value));
+  streamJson(source, paths, (path, value) => reader.value(String(path[3]), String(path[4]), value));
   reader.finish();
 }
 

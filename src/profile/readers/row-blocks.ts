@@ -20,6 +20,16 @@ export interface RowPlan {
   readonly skipsSpaces: boolean;
 }
 
+/** How records of a list of JSON are written, and from where on in the file they are asked for. */
+export interface RecordPlan {
+  readonly from: number;
+  /** A record like them (`RecordText`). */
+  readonly text: Uint8Array;
+}
+
+/** Reads up to `length` bytes at `offset` of a file into an array; returns how many. */
+export type ReadInto = (into: Uint8Array, offset: number, length: number) => number;
+
 /** Blocks of rows that other threads make, in the order of the file. */
 export interface RowBlocks {
   /** The next block and the number of the thread that made it, which has texts of its own; undefined where there is none. */

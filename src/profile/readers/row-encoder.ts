@@ -1,15 +1,12 @@
 // Makes blocks of rows from the bytes of a table. Whatever is not as profilers write it ends the block: rows behind it are read in one thread.
 import { ByteTexts } from './byte-texts.ts';
-import { BLOCK, MOST_ROW, type RowBlock, type RowPlan } from './row-blocks.ts';
+import { BLOCK, MOST_ROW, type ReadInto, type RowBlock, type RowPlan } from './row-blocks.ts';
 
 const [SPACE, QUOTE, COMMA, LF, CR, ZERO] = [0x20, 0x22, 0x2c, 0x0a, 0x0d, 0x30];
 const QUOTES = 0x22222222;
 /** Digits that an int32 holds, and the most that a double holds. */
 const [FEW_DIGITS, MOST_DIGITS] = [9, 16];
 const POWERS = Array.from({ length: MOST_DIGITS + 1 }, (_, i) => 10 ** i);
-
-/** Reads up to `length` bytes at `offset` of a file into an array; returns how many. */
-export type ReadInto = (into: Uint8Array, offset: number, length: number) => number;
 
 /** One thread's part of a table. It knows the texts that it has met. */
 export class RowEncoder {
