@@ -159,7 +159,7 @@ describe('profile PATH', () => {
 
   test('--json prints the document', async () => {
     const { out } = await capture(runProfile, join(temporary, 'inputs', 'csv'), '-o', join(temporary, 'o2'), '--json');
-    expect(JSON.parse(out)).toMatchObject({ schema: 'wavesmith.profile', version: '1.6' });
+    expect(JSON.parse(out)).toMatchObject({ schema: 'wavesmith.profile', version: '1.7' });
   });
 
   test('no data and no arguments are typed errors', async () => {

@@ -218,10 +218,7 @@ function answerLines(document: ProfileDocument): string[] {
       : 'worth unknown';
     out.push(`change ${i + 1}: ${clean(change.title)}; ${worth}; ${change.evidence.join('; ')}`);
   }
-  if (changes.length === 0) {
-    const ran = document.kernels.length > 0;
-    out.push(`change: ${ran ? 'nothing, as far as the evidence goes' : 'unknown, as nothing is known of kernels'}`);
-  }
+  if (answer.whyNoChange !== null) out.push(`change: ${answer.whyNoChange}`);
   out.push('');
   return out;
 }

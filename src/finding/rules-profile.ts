@@ -106,7 +106,8 @@ export const PROFILE_RULES = {
   },
   'profile/bad-sysinfo': {
     severity: 'warning',
-    title: 'A value of sysinfo.csv is not what its column holds, or of another unit; what needs it is unknown',
+    title:
+      'A value of sysinfo.csv or roofline.csv is not what its column holds, or of another unit; what needs it is unknown',
     source: SOURCES.rocprofCompute,
     advice: 'Copy the workload folder again.',
   },

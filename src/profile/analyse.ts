@@ -22,6 +22,7 @@ import {
 import { copyLane, dispatchLanes, largest, pathSection, timedDomains } from './analysis/timeline.ts';
 import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 import { reportUnlikeProducts, reportUnsurePeaks } from './analysis/unsure-peaks.ts';
+import { reportUnnamedKernels } from './analysis/untold.ts';
 import { WorkTable } from './analysis/work-table.ts';
 import type { CallEntry } from './calls.ts';
 import {
@@ -97,6 +98,7 @@ function analysis(
   reportUnsurePeaks(recording, table.usedAgents(), options.hbmGbps);
   reportUnlikeProducts(recording, table.usedAgents());
   reportOddMachines(recording, table.usedAgents());
+  reportUnnamedKernels(recording);
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
   const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;

@@ -11,7 +11,7 @@ import type { Measure } from './measure.ts';
 import type { OtherSimdSum, ReportedMetric, WaveStates } from './records.ts';
 
 export const PROFILE_SCHEMA = 'wavesmith.profile';
-export const PROFILE_VERSION = '1.6';
+export const PROFILE_VERSION = '1.7';
 
 export interface ProfileDocument {
   readonly schema: typeof PROFILE_SCHEMA;
@@ -71,6 +71,8 @@ export interface AnswerSection {
   }[];
   /** At most three, those worth most first. */
   readonly changes: readonly Change[];
+  /** Why there is none, in words; null where there are some. */
+  readonly whyNoChange: string | null;
 }
 
 /** Something to change. */

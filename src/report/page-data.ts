@@ -206,6 +206,7 @@ export interface PageData {
       readonly confidence: number;
       readonly evidence: readonly string[];
     }[];
+    readonly whyNoChange: string | null;
   };
   readonly sources: readonly { readonly path: string; readonly format: string }[];
   readonly findings: readonly {

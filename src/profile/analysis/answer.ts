@@ -5,6 +5,7 @@ import type { Recording } from '../recording.ts';
 import type { Agent } from '../records.ts';
 import type { BottleneckClass } from './bottleneck-types.ts';
 import { launchedGroups } from './occupancy.ts';
+import { whyNoChange } from './untold.ts';
 
 const MAX_CHANGES = 3;
 const MAX_KERNELS = 5;
@@ -60,6 +61,7 @@ export function answerSection(
     }),
   );
   const copies = path.symbols.filter((symbol) => symbol.kind === 'copy').reduce((sum, s) => sum + s.criticalNs, 0);
+  const made = changes(r, agents, kernels, path, gapNs, copies);
   return {
     command: r.info.get('command') ?? null,
     host: r.info.get('hostname') ?? null,
@@ -71,7 +73,8 @@ export function answerSection(
     kernels: kernels
       .slice(0, MAX_KERNELS)
       .map(({ id, name, agent, share, totalNs }) => ({ id, name, agent, share, totalNs })),
-    changes: changes(r, agents, kernels, path, gapNs, copies),
+    changes: made,
+    whyNoChange: made.length > 0 ? null : whyNoChange(r, agents),
   };
 }
 

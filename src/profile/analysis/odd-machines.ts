@@ -2,9 +2,13 @@
 import { CHIPS, hbmPeak, packageXccs, productArch, productCus, productHbmPeak } from '../arch/chips.ts';
 import type { Recording } from '../recording.ts';
 import type { Agent } from '../records.ts';
+import { oddMeasuredPeaks } from './measured-peaks.ts';
+import { chipCeilings, peaksOf } from './roofline.ts';
 
 /** Engine clocks in MHz: those of data sheets go from 1,500 to 2,400. */
 const CLOCK = [300, 4000] as const;
+/** Waves of 32 or 64 lanes that a CU holds: 32 or 40 on CDNA, 64 at most on RDNA. */
+const WAVES = [8, 64] as const;
 /** A recorded HBM peak over that of the data sheet; memory clocks and channels make up to 13% less or more of it. */
 const RECORDED = [0.75, 1.25] as const;
 /** A measured HBM peak over that of the data sheet: AMD's published ones are 0.75 to 0.85 of it. */
@@ -17,8 +21,9 @@ export function reportOddMachines(r: Recording, used: readonly (Agent | undefine
     const named = productArch(agent?.name);
     // A product of another architecture is a finding of its own.
     if (agent === undefined || (named !== undefined && named !== agent.arch)) continue;
-    for (const what of [...oddShape(agent), ...oddPeaks(r, agent)]) {
-      r.report('profile/odd-machine', r.sources[0]?.path ?? '', `${agent.key} ${what}: what needs it is wrong.`);
+    const wrong = [...oddShape(agent), ...oddPeaks(r, agent)].map((what) => `${what}: what needs it is wrong`);
+    for (const what of [...wrong, ...oddMeasured(r, agent)]) {
+      r.report('profile/odd-machine', r.sources[0]?.path ?? '', `${agent.key} ${what}.`);
     }
   }
 }
@@ -30,9 +35,10 @@ function oddShape(agent: Agent): string[] {
   const chip = CHIPS[agent.arch ?? ''];
   if (chip === undefined) return [];
   const found: string[] = [];
-  const { maxClockMhz, cuCount, l2Channels, name } = agent;
+  const { maxClockMhz, cuCount, l2Channels, name, wavesPerCu } = agent;
   const xccs = agent.xccCount ?? chip.xccs;
   if (isOutside(maxClockMhz, CLOCK)) found.push(`has an engine clock of ${maxClockMhz} MHz`);
+  if (isOutside(wavesPerCu, WAVES)) found.push(`has ${wavesPerCu} waves per CU`);
   const most = chip.xccs ?? packageXccs(name) ?? 8;
   if (xccs !== undefined && xccs > most) return [...found, `has ${xccs} XCCs, and ${chip.name} at most ${most}`];
   if (xccs === undefined) return found;
@@ -48,6 +54,17 @@ function oddShape(agent: Agent): string[] {
   if (l2Channels !== undefined && l2Channels !== xccs * chip.l2PerXcc)
     found.push(`has ${l2Channels} L2 channels in ${xccs} XCCs, and ${chip.name} ${chip.l2PerXcc} in each`);
   return found;
+}
+
+/** Measured peaks that are not used. */
+function oddMeasured(r: Recording, agent: Agent): string[] {
+  const measured = r.rooflines.find((roofline) => roofline.agent === agent.key);
+  if (measured === undefined) return [];
+  const digits = (value: number): number => Number(value.toPrecision(4));
+  return oddMeasuredPeaks(measured, peaksOf(chipCeilings(agent))).map(
+    ({ id, measured: value, sheet, unit }) =>
+      `has ${digits(value)} ${unit} of ${id} as measured (roofline.csv), and by its clocks ${digits(sheet)}; the measured peak is not used`,
+  );
 }
 
 function oddPeaks(r: Recording, agent: Agent): string[] {

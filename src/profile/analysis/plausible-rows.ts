@@ -29,13 +29,14 @@ export function contradictingRows(r: Recording, rows: Int32Array, agent: Agent |
     }
     if (n > 0) found.push(n === 1 ? first : `${first}, and ${n - 1} more are alike`);
   };
-  for (const [parts, wholeName] of PARTS) {
+  for (const [parts, wholeName, slack = FACTOR] of PARTS) {
+    const factor = Math.max(FACTOR, slack);
     const whole = column(wholeName);
     const columns = parts.flatMap((name) => column(name) ?? []);
     if (whole === undefined || columns.length === 0) continue;
     check((row) => {
       const sum = columns.reduce((total, part) => total + (part[row] || 0), 0);
-      if (!(sum > FACTOR * whole[row])) return undefined;
+      if (!(sum > factor * whole[row])) return undefined;
       return `${sum} of a part of ${wholeName} were counted, and ${whole[row]} of the whole`;
     });
   }

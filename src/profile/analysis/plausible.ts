@@ -32,8 +32,12 @@ const MOST_WAVES = 1.5;
 /** No GPU ends a dispatch in less: the packet processor alone takes longer. */
 const SHORTEST_NS = 50;
 
-/** Counters that count a part of what another one counts. Several parts of one whole exclude each other. */
-export const PARTS: readonly (readonly [parts: readonly string[], whole: string])[] = [
+/** How far above the whole the parts may be where they are seldom of one pass: hits of caches vary from run to run, and so do cycles. */
+const OF_RUNS = 1.5;
+const OF_CYCLES = 3;
+
+/** Counters that count a part of what another one counts, and how far above it they may be. Several parts of one whole exclude each other. */
+export const PARTS: readonly (readonly [parts: readonly string[], whole: string, slack?: number])[] = [
   [['TCC_EA_RDREQ_32B'], 'TCC_EA_RDREQ'],
   [['TCC_EA_WRREQ_64B'], 'TCC_EA_WRREQ'],
   [['TCC_EA0_RDREQ_32B', 'TCC_BUBBLE'], 'TCC_EA0_RDREQ'],
@@ -47,7 +51,24 @@ export const PARTS: readonly (readonly [parts: readonly string[], whole: string]
     ],
     'SQ_INSTS_VALU',
   ],
+  [['SQ_INSTS_VALU', 'SQ_INSTS_SALU', 'SQ_INSTS_SMEM'], 'SQ_INSTS'],
+  [['TCC_HIT', 'TCC_MISS'], 'TCC_REQ', OF_RUNS],
+  [['GRBM_GUI_ACTIVE'], 'GRBM_COUNT', OF_CYCLES],
+  [['SQ_LEVEL_WAVES:GRBM_GUI_ACTIVE'], 'SQ_LEVEL_WAVES:GRBM_COUNT'],
 ];
+
+/** What the hardware accumulates of `SQ_LEVEL_WAVES` in a pass over the cycles of waves of that pass: within 2% in AMD's folders of MI100, MI200 and MI300X. */
+const LEVEL = [0.75, 1.25] as const;
+/** A counter that a pass of a level counter has again is the same of every run, if it counts work. */
+const COUNTED_AGAIN = /^SQ_[A-Z_]+:(SQ_(?:WAVES|INSTS_[A-Z_]+))$/;
+/** The same instructions in another pass: a kernel that waits in a loop executes a few more. */
+const AGAIN = 1.25;
+/** No memory answers a vector instruction in fewer cycles. */
+const SOONEST = 20;
+/** No instruction is in flight for longer than a dispatch takes; cycles of passes differ by a factor of five in AMD's folder of MI300X. */
+const LONGEST = 10;
+/** How far above what fits the waves may be that cycles of one pass and those of another make. */
+const OF_PASSES = 2;
 
 type Counters = ReadonlyMap<string, { readonly sum: number; readonly dispatches: number }>;
 
@@ -113,23 +134,57 @@ export function impossibleValues(input: PlausibleInput): string[] {
     }
     if (metric.id === 'lanes.active' && value.value > 64 * SLACK)
       found.push(`${metric.label} is ${value.value.toFixed(1)}`);
+    if (metric.id === 'waves.resident.cycles' && value.value > OF_PASSES * (maxWavesPerCu ?? Number.POSITIVE_INFINITY))
+      found.push(
+        `the cycles of waves are those of ${value.value.toPrecision(3)} waves per CU, and ${maxWavesPerCu} fit`,
+      );
+    if (metric.id === 'vmem.latency' && (value.value < SOONEST || value.value > LONGEST * cyclesOf(input.counters)))
+      found.push(`a vector memory instruction takes ${Number(value.value.toPrecision(3))} cycles on average`);
   }
   return found;
+}
+
+/** Cycles of a dispatch on average, of all XCCs together. */
+function cyclesOf(counters: Counters): number {
+  const active = counters.get('GRBM_GUI_ACTIVE');
+  return active === undefined ? Number.POSITIVE_INFINITY : active.sum / active.dispatches;
 }
 
 const percent = (share: number) => `${(100 * share).toFixed(0)}%`;
 
 function contradictingCounters(counters: Counters): string[] {
   const of = (name: string) => counters.get(`${name}_sum`) ?? counters.get(name);
-  return PARTS.flatMap(([names, wholeName]) => {
+  const ofParts = PARTS.flatMap(([names, wholeName, slack = SLACK]) => {
     const whole = of(wholeName);
     const parts = names.map(of).filter((part) => part !== undefined);
     if (whole === undefined || parts.some(({ dispatches }) => dispatches !== whole.dispatches)) return [];
     const sum = parts.reduce((total, part) => total + part.sum, 0);
-    if (sum <= SLACK * whole.sum) return [];
+    if (sum <= slack * whole.sum) return [];
     const what = names.length > 2 ? 'counters of kinds of it' : names.join(' and ');
     return [`${what} count ${sum}, which is part of the ${whole.sum} of ${wholeName}`];
   });
+  return [...ofParts, ...contradictingLevels(counters)];
+}
+
+/** What the passes of level counters say again, and what two of their counters say together. */
+function contradictingLevels(counters: Counters): string[] {
+  const again = [...counters].flatMap(([name, here]) => {
+    const own = COUNTED_AGAIN.exec(name)?.[1];
+    const there = own === undefined ? undefined : counters.get(own);
+    if (there === undefined || there.dispatches !== here.dispatches) return [];
+    const [least, most] = [here.sum, there.sum].sort((a, b) => a - b);
+    return most <= AGAIN * least
+      ? []
+      : [`${own} is ${here.sum} in the pass of ${name.replace(/:.*/, '')} and ${there.sum} in another`];
+  });
+  const [level, cycles] = ['SQ_ACCUM_PREV_HIRES', 'SQ_WAVE_CYCLES'].map((name) =>
+    counters.get(`SQ_LEVEL_WAVES:${name}`),
+  );
+  if (level === undefined || cycles === undefined || level.dispatches !== cycles.dispatches) return again;
+  const waves = 4 * cycles.sum;
+  return level.sum >= LEVEL[0] * waves && level.sum <= LEVEL[1] * waves
+    ? again
+    : [...again, `SQ_ACCUM_PREV_HIRES of SQ_LEVEL_WAVES is ${level.sum}, and its waves lived ${waves} cycles`];
 }
 
 function contradictingWaves(waves: LaunchedWaves | undefined): string[] {

@@ -3,6 +3,7 @@
 import { CHIPS, hbmPeak, productArch, productHbmPeak } from '../arch/chips.ts';
 import { combine, isKnown, known, type Measure, numberOf, ratio, unknown } from '../measure.ts';
 import type { Agent, MeasuredRoofline } from '../records.ts';
+import { usedPeaks } from './measured-peaks.ts';
 import { commonCover, type MetricSum } from './metrics.ts';
 
 export const LEVELS = ['HBM', 'L2', 'L1', 'LDS'] as const;
@@ -43,13 +44,26 @@ export function ceilings(agent: Agent | undefined, sources: RoofSources = {}): C
   const sheet = chipCeilings(agent, sources);
   const found = measured.find((roofline) => roofline.agent === agent?.key);
   if (found === undefined) return sheet;
-  const roofs = measuredCeilings(found);
+  const roofs = measuredCeilings(usedPeaks(found, peaksOf(sheet)));
   const over = (own: readonly Roof[], of: readonly Roof[], keep: (roof: Roof) => boolean): Roof[] =>
-    own.map((roof) => (keep(roof) ? roof : (of.find(({ id }) => id === roof.id) ?? roof)));
+    own.map((roof) => {
+      if (keep(roof)) return roof;
+      const one = of.find(({ id }) => id === roof.id);
+      const unused = one === undefined ? found.rates.get(roof.id) : undefined;
+      if (one !== undefined || unused === undefined) return one ?? roof;
+      return { ...roof, source: `${roof.source}; roofline.csv measured ${unused} GFLOP/s, which is no roof of it` };
+    });
   return {
     bandwidths: over(sheet.bandwidths, roofs.bandwidths, ({ id }) => id === 'HBM' && hbmGbps !== undefined),
     rates: over(sheet.rates, packed(roofs.rates, sheet.rates), () => false),
   };
+}
+
+/** The known peaks by their ids. */
+export function peaksOf({ bandwidths, rates }: Ceilings): ReadonlyMap<string, number> {
+  return new Map(
+    [...bandwidths, ...rates].flatMap(({ id, peak }) => (isKnown(peak) ? [[id, peak.value] as const] : [])),
+  );
 }
 
 /** A measured FP32 rate above what one operation per lane can reach was measured with packed instructions. */

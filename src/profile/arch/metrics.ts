@@ -417,9 +417,21 @@ const EA_BYTES: readonly MetricFormula[] = [
   },
 ];
 
+/** L2 has lines of 64 bytes before CDNA2. */
+const CDNA1_WRITEBACK: MetricFormula = {
+  id: 'bytes.l2.writeback',
+  label: 'Bytes of lines that L2 wrote back',
+  unit: 'bytes',
+  formula: '64 * (TCC_NORMAL_WRITEBACK + TCC_ALL_TC_OP_WB_WRITEBACK)',
+  source:
+    "rocprofiler-compute gfx908/1700_L2_cache.yaml: lines of 64 bytes; AMD's vcopy on MI100 writes 8 MiB back as 131,072 of them",
+};
+
 // rocprofiler-sdk derives no occupancy and no latency on gfx908; asking for them would end the run.
 const GFX908: readonly MetricFormula[] = [
-  ...COMMON.filter(({ id }) => !id.endsWith('.derived')),
+  ...COMMON.filter(({ id }) => !id.endsWith('.derived')).map((formula) =>
+    formula.id === CDNA1_WRITEBACK.id ? CDNA1_WRITEBACK : formula,
+  ),
   l2Bytes(64),
   l1Bytes(64),
   ...EA_BYTES,

@@ -7,7 +7,7 @@ import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, readCsv } from './csv.ts';
 import { RowNumbers } from './row-numbers.ts';
 import { badRow, counterCell, reportEmpty, reportNoSize, reportTiming, textProblems } from './row-problems.ts';
-import { amount, count, counterName, number } from './values.ts';
+import { amount, count, counterName, isEmptyCell, isNoValue, number } from './values.ts';
 
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
 const COMPUTE_PROCESSES = 1 << 20;
@@ -141,17 +141,31 @@ export function measuredRoofline(
 
 /** Reads roofline.csv. */
 export function readMeasuredRoofline(source: ByteSource, recording: Recording): void {
-  readCsv(
+  const file = source.path;
+  const peak = (column: string | undefined, cell: string | undefined): number | undefined => {
+    if (column === undefined || cell === undefined) return undefined;
+    const text = cell.trim();
+    // A peak is no counter: three digits behind a point are three digits.
+    const value = amount(text, 'peak');
+    if (value === undefined || !Number.isFinite(value)) {
+      const what = `Peaks, as ${column} with '${cell.slice(0, 40)}', are no numbers`;
+      recording.reportAlike('profile/bad-sysinfo', file, `${what}: those of the data sheet are used.`);
+    }
+    return value;
+  };
+  const rows = readCsv(
     source,
     (header) => (cells) => {
       recording.rooflines.push(
-        measuredRoofline(agentKey(source.path), cells[header.at('device')] ?? '', (names) =>
-          number(cells[header.at(...names)]),
-        ),
+        measuredRoofline(agentKey(file), cells[header.at('device')] ?? '', (names) => {
+          const at = header.at(...names);
+          return peak(header.names[at], cells[at]);
+        }),
       );
     },
-    textProblems(source.path, recording),
+    textProblems(file, recording),
   );
+  if (rows === 0) reportEmpty(recording, file);
 }
 
 /** The agent of a workload folder; its rows name the GPU by `GPU_ID`, its sysinfo does not. Passes of rocprof 2 have folders within it. */
@@ -210,8 +224,23 @@ function dispatchRows(
     return found;
   };
   const first = { gpu: undefined as string | undefined };
+  /** What a row calls its GPU; undefined, with a finding, where it does not say. */
+  const gpuOfRow = (cells: string[]): string | undefined => {
+    const text = read(cells, at.gpu)?.trim();
+    if (text === undefined) return undefined;
+    const id = count(text);
+    if (id >= 0) return String(id);
+    if (!isNoValue(text)) return text;
+    r.report(
+      'profile/bad-record',
+      file,
+      'Rows do not say which GPU they are of; they are taken for those of the first.',
+    );
+    return undefined;
+  };
   /** The agent of a row: sysinfo describes the GPUs of a folder once for all. */
   const agentOf = (gpu: string | undefined): string => {
+    if (gpu === undefined) return agent;
     first.gpu ??= gpu;
     if (gpu === first.gpu) return agent;
     const key = `${agent} GPU ${gpu}`;
@@ -241,12 +270,12 @@ function dispatchRows(
     r.indexAll();
     const kernel = r.kernelId(cells[at.name]);
     const found = r.findDispatch(domain, process, position, kernel);
-    if (found !== undefined) return isNamedAlike(read(cells, at.gpu), found) ? found : undefined;
+    if (found !== undefined) return isNamedAlike(gpuOfRow(cells), found) ? found : undefined;
     if (r.isOfOtherKernel(domain, process, position, firstRow, file)) return undefined;
     const { start, end, state: told } = r.clock.interval(read(cells, at.start), read(cells, at.end));
     const state = told === Timing.KNOWN && isOtherRun(read(cells, at.run)) ? Timing.OTHER_PASS : told;
     reportTiming(r, file, state, 'dispatches');
-    const own = agentOf(read(cells, at.gpu));
+    const own = agentOf(gpuOfRow(cells));
     const row = d.start.push(start);
     d.end.push(end);
     d.timing.push(state);
@@ -382,7 +411,7 @@ function wideHandler(
       const values = indexes.map((index) => counterCell(r, file, name, cells[index]) ?? Number.NaN);
       const of = channelsOf(values);
       const at = h.at(`${name}_sum`);
-      const total = at < 0 ? undefined : (amount(cells[at], name) ?? Number.NaN);
+      const total = isEmptyCell(cells[at]) ? undefined : (amount(cells[at], name) ?? Number.NaN);
       if (addChannels(r, file, prefix + name, row, of, total)) isUsed = true;
     }
     return isUsed;

@@ -19,7 +19,7 @@ import {
   reportTiming,
   textProblems,
 } from './row-problems.ts';
-import { count, counterName, isEmptyCell, number } from './values.ts';
+import { count, counterName, isEmptyCell, isHardwareCount, number } from './values.ts';
 
 /** The kinds of CSV that are told apart by their columns. */
 export type CsvKind =
@@ -62,8 +62,10 @@ export function csvKind(header: Header): CsvKind | undefined {
     return 'compute-sysinfo';
   }
   if (header.has('device', 'HBMBw')) return 'compute-roofline';
-  if (header.has('Kernel_Name') && header.at('Grid_Size', 'grd') >= 0 && header.at('Workgroup_Size', 'wgr') >= 0) {
-    return 'compute-wide';
+  if (header.has('Kernel_Name')) {
+    const hasSizes = header.at('Grid_Size', 'grd') >= 0 && header.at('Workgroup_Size', 'wgr') >= 0;
+    // Scripts leave columns out; what has counters is no mere list of dispatches.
+    if (hasSizes || header.names.some((name) => isHardwareCount(counterName(name)))) return 'compute-wide';
   }
   if (header.has('Dispatch_ID', 'Kernel_Name', 'GPU_ID')) return 'compute-dispatch-info';
   if (header.has('Direction', 'Source_Agent_Id')) return 'memory-copy';

@@ -57,6 +57,11 @@ export function isEmptyCell(text: string | undefined): boolean {
   return text === undefined || /^(nan|)$/i.test(text);
 }
 
+/** Whether a text is what scripts and spreadsheets write for no value. */
+export function isNoValue(text: string): boolean {
+  return /^\s*(?:|-|nan|n\/a|#n\/a|<na>|none|null|nil|undefined|#(?:ref|value|name\?|div\/0)!?)\s*$/i.test(text);
+}
+
 /** A count or id: a whole number, also one that pandas wrote as 4.0; else -1. */
 export function count(text: string | undefined): number {
   return whole(number(text));

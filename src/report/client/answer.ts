@@ -114,16 +114,8 @@ export function answerView(ui: Ui, data: PageData, open: (kernel: number) => voi
       ),
     );
   }
-  if (answer.changes.length === 0) {
-    section.append(
-      ui.el(
-        'p',
-        { class: 'empty' },
-        data.kernels.length === 0
-          ? 'Nothing is known of kernels, so there is nothing to say of them.'
-          : 'No change has evidence: see which classes could not be judged, by kernel.',
-      ),
-    );
+  if (answer.whyNoChange !== null) {
+    section.append(ui.el('p', { class: 'empty' }, `What to change: ${answer.whyNoChange}.`));
     return section;
   }
   const list = ui.el('ol', { class: 'changes' });

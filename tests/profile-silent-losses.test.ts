@@ -1,0 +1,256 @@
+// Inputs whose numbers were lost or wrong without a word: each is read, or a finding says what is wrong.
+import { describe, expect, test } from 'vitest';
+import type { ProfileDocument } from '../src/profile/index.ts';
+import { codes, profileFolders } from './support/profile-folder.ts';
+
+const { read } = profileFolders();
+
+const MACHINE = {
+  ...{ command: './copy', gpu_model: 'MI210', gpu_arch: 'gfx90a', cu_per_gpu: '104', simd_per_cu: '4', num_xcd: '1' },
+  ...{ max_waves_per_cu: '32', max_sclk: '1700', max_mclk: '1600', total_l2_chan: '32', num_hbm_channels: '32' },
+};
+const csv = (rows: readonly (readonly string[])[]) =>
+  rows.map((row) => `${row.map((cell) => (/[",]/.test(cell) ? `"${cell}"` : cell)).join(',')}\n`).join('');
+const table = (row: Readonly<Record<string, string>>) => csv([Object.keys(row), Object.values(row)]);
+
+/** One dispatch of 1,024 waves, and what it counted. */
+const ROW: Readonly<Record<string, string>> = {
+  ...{ Dispatch_ID: '0', Kernel_Name: 'copy', GPU_ID: '2', Grid_Size: '65536', Workgroup_Size: '256' },
+  ...{ LDS_Per_Workgroup: '0', Scratch_Per_Workitem: '0', Arch_VGPR: '8', Accum_VGPR: '0', SGPR: '16' },
+  ...{ Start_Timestamp: '1000000', End_Timestamp: '1020000', SQ_WAVES: '1024', SQ_INSTS: '40960' },
+  ...{ SQ_INSTS_VALU: '20480', SQ_INSTS_SALU: '4096', SQ_INSTS_SMEM: '2048', SQ_INSTS_VMEM: '2048' },
+  ...{ SQ_WAVE_CYCLES: '2000000', GRBM_COUNT: '34000', GRBM_GUI_ACTIVE: '34000', TCC_REQ_sum: '20000' },
+  ...{ TCC_HIT_sum: '5000', TCC_MISS_sum: '15000', TCC_EA_RDREQ_sum: '65536', TCC_EA_RDREQ_32B_sum: '0' },
+  ...{ TCC_EA_WRREQ_sum: '65536', TCC_EA_WRREQ_64B_sum: '65536' },
+};
+const ROOFS = {
+  ...{ device: '0', HBMBw: '1406.9', L2Bw: '4980.6', L1Bw: '9224.0', LDSBw: '20882.4', FP32Flops: '21056.2' },
+  ...{ FP64Flops: '20438.5', MFMABF16Flops: '169507.6', MFMAF16Flops: '164857.9' },
+};
+const LEVEL = { Dispatch_ID: '0', Kernel_Name: 'copy', GPU_ID: '2', Grid_Size: '65536', Workgroup_Size: '256' };
+const WAVES = {
+  ...LEVEL,
+  ...{ GRBM_COUNT: '34000', GRBM_GUI_ACTIVE: '34000', SQ_WAVES: '1024', SQ_WAVE_CYCLES: '2000000' },
+  ...{ SQ_LEVEL_WAVES: '0', SQ_ACCUM_PREV_HIRES: '8050000' },
+};
+const VMEM = { ...LEVEL, SQ_INSTS_VMEM: '2048', SQ_INST_LEVEL_VMEM: '9000', SQ_ACCUM_PREV_HIRES: '1638400' };
+
+interface Change {
+  readonly row?: Readonly<Record<string, string>>;
+  readonly without?: readonly string[];
+  readonly machine?: Readonly<Record<string, string>>;
+  readonly roofs?: Readonly<Record<string, string>>;
+  readonly waves?: Readonly<Record<string, string>>;
+  readonly vmem?: Readonly<Record<string, string>>;
+}
+function folder({ row, without = [], machine, roofs, waves, vmem }: Change = {}): ProfileDocument {
+  const cells = Object.entries({ ...ROW, ...row }).filter(([name]) => !without.includes(name));
+  return read({
+    'sysinfo.csv': table({ ...MACHINE, ...machine }),
+    'roofline.csv': table({ ...ROOFS, ...roofs }),
+    'pmc_perf.csv': table(Object.fromEntries(cells)),
+    'SQ_LEVEL_WAVES.csv': table({ ...WAVES, ...waves }),
+    'SQ_INST_LEVEL_VMEM.csv': table({ ...VMEM, ...vmem }),
+  });
+}
+const sound = folder();
+const messages = (document: ProfileDocument) => document.findings.map(({ message }) => message).join('\n');
+
+test('the folder that everything here is made of is sound', () => {
+  expect(codes(sound)).toEqual([]);
+  const [{ metrics, roofline }] = sound.kernels;
+  expect(metrics['bytes.hbm.read'].value).toEqual({ value: 64 * 65536 });
+  expect(metrics['waves.resident'].value).toEqual({ value: 8050000 / 34000 / 104 });
+  expect(metrics['vmem.latency'].value).toEqual({ value: 800 });
+  expect(roofline.points.map(({ level, isMeasured }) => [level, isMeasured])).toEqual([
+    ['HBM', true],
+    ['L2', true],
+    ['L1', true],
+    ['LDS', true],
+  ]);
+});
+
+describe('columns that a script left out', () => {
+  test.each([['Grid_Size'], ['Workgroup_Size'], ['Grid_Size', 'Workgroup_Size', 'Arch_VGPR']])('%s…', (...without) => {
+    const document = folder({ without });
+    expect(document.kernels[0].metrics['bytes.hbm.read']).toEqual(sound.kernels[0].metrics['bytes.hbm.read']);
+    expect(Object.keys(document.kernels[0].counters)).toEqual(Object.keys(sound.kernels[0].counters));
+  });
+});
+
+test('channels add up where the cell of their sum is empty', () => {
+  const document = folder({ row: { TCC_EA_WRREQ_sum: '', 'TCC_EA_WRREQ[0]': '30000', 'TCC_EA_WRREQ[1]': '35536' } });
+  expect(document.kernels[0].counters.TCC_EA_WRREQ_sum).toEqual({ sum: 65536, dispatches: 1 });
+});
+
+describe('cells that describe a dispatch', () => {
+  test.each(['N/A', 'nan', '', '#REF!', '<NA>'])('a kernel that is called %j is a finding', (name) => {
+    const document = read({ 'sysinfo.csv': table(MACHINE), 'pmc_perf.csv': table({ ...ROW, Kernel_Name: name }) });
+    expect(codes(document)).toEqual(['profile/unnamed-kernel']);
+  });
+
+  const second = (gpu: string) =>
+    read({
+      'sysinfo.csv': table(MACHINE),
+      'pmc_perf.csv': csv([
+        Object.keys(ROW),
+        Object.values(ROW),
+        Object.values({ ...ROW, Dispatch_ID: '1', GPU_ID: gpu, Start_Timestamp: '1100000', End_Timestamp: '1120000' }),
+      ]),
+    });
+
+  test.each(['2', ' 2 ', '2.0'])('%j is GPU 2', (gpu) => {
+    expect(second(gpu).kernels.map(({ calls }) => calls)).toEqual([2]);
+    expect(codes(second(gpu))).toEqual([]);
+  });
+
+  test.each(['', 'N/A', 'null'])('a GPU that is called %j is taken for the first, and said', (gpu) => {
+    expect(second(gpu).kernels.map(({ calls }) => calls)).toEqual([2]);
+    expect(codes(second(gpu))).toEqual(['profile/bad-record']);
+  });
+
+  test('another GPU is another one', () => {
+    expect(second('3').kernels.map(({ calls }) => calls)).toEqual([1, 1]);
+  });
+});
+
+describe('values that contradict each other', () => {
+  test.each<[string, Change, string]>([
+    ['more instructions of a kind than in all', { row: { SQ_INSTS_VALU: '20480000000' } }, 'of SQ_INSTS'],
+    ['more hits than requests', { row: { TCC_HIT_sum: '5000000000' } }, 'of TCC_REQ'],
+    ['more busy cycles than cycles', { row: { GRBM_GUI_ACTIVE: '34000000' } }, 'of GRBM_COUNT'],
+    ['more cycles of waves than fit', { row: { SQ_WAVE_CYCLES: '2000000000000' } }, 'and 32 fit'],
+    [
+      'levels of waves and their cycles',
+      { waves: { SQ_ACCUM_PREV_HIRES: '805000' } },
+      'SQ_ACCUM_PREV_HIRES of SQ_LEVEL_WAVES',
+    ],
+    ['cycles in the pass of a level', { waves: { GRBM_GUI_ACTIVE: '340000' } }, 'of SQ_LEVEL_WAVES:GRBM_COUNT'],
+    [
+      'instructions that are counted twice',
+      { vmem: { SQ_INSTS_VMEM: '20480' } },
+      'SQ_INSTS_VMEM is 20480 in the pass of SQ_INST_LEVEL_VMEM and 2048',
+    ],
+    ['memory that answers at once', { vmem: { SQ_ACCUM_PREV_HIRES: '0' } }, 'takes 0 cycles'],
+    ['memory that answers after the end', { vmem: { SQ_ACCUM_PREV_HIRES: '1638400000000' } }, 'takes 800000000 cycles'],
+  ])('%s', (_, change, message) => {
+    const document = folder(change);
+    expect(codes(document)).toEqual(['profile/impossible-value']);
+    expect(messages(document)).toContain(message);
+  });
+
+  test('a compute unit with room for hundreds of waves is a finding', () => {
+    const document = folder({ machine: { max_waves_per_cu: '320' } });
+    expect(codes(document)).toEqual(['profile/odd-machine']);
+    expect(messages(document)).toContain('has 320 waves per CU');
+  });
+
+  test('runs that differ by a few percent are none', () => {
+    const document = folder({
+      row: { TCC_HIT_sum: '7000', GRBM_GUI_ACTIVE: '50000', SQ_INSTS_SALU: '4100' },
+      waves: { SQ_ACCUM_PREV_HIRES: '8200000' },
+      vmem: { SQ_INSTS_VMEM: '2100' },
+    });
+    expect(codes(document)).toEqual([]);
+  });
+});
+
+describe('measured peaks', () => {
+  test('with thousands separators and spaces are the same peaks', () => {
+    const document = folder({ roofs: { HBMBw: '1,406.9', L2Bw: ' 4980.6 ' } });
+    expect(document.kernels[0].roofline).toEqual(sound.kernels[0].roofline);
+    expect(codes(document)).toEqual([]);
+  });
+
+  test.each(['N/A', 'nan', '-1406.9', '1406.9 GB/s', '1.406,9'])(
+    'that are %j are a finding; the data sheet goes on',
+    (HBMBw) => {
+      const document = folder({ roofs: { HBMBw } });
+      expect(codes(document)).toEqual(['profile/bad-sysinfo']);
+      expect(messages(document)).toContain(HBMBw.slice(0, 8));
+      expect(document.kernels[0].roofline.points[0].isMeasured).toBe(false);
+    },
+  );
+
+  test('that were not measured are 0, as AMD writes them', () => {
+    expect(codes(folder({ roofs: { LDSBw: '0' } }))).toEqual([]);
+  });
+
+  test.each([
+    ['L2Bw', '4.98'],
+    ['L2Bw', '49806'],
+    ['FP64Flops', '2043.8'],
+    ['FP64Flops', '204385'],
+    ['MFMABF16Flops', '169.5'],
+  ])('of no such GPU, as %s %s, are a finding and not used', (name, value) => {
+    const document = folder({ roofs: { [name]: value } });
+    expect(codes(document)).toEqual(['profile/odd-machine']);
+    expect(messages(document)).toContain('the measured peak is not used');
+  });
+
+  test('by matrix instructions of the chips before are no roof of kernels that use newer ones', () => {
+    // AMD's benchmark measured 616 TFLOP/s for BF16 on an MI355X, whose kernels reach 1,600.
+    const machine = { gpu_model: 'MI355X', gpu_arch: 'gfx950', cu_per_gpu: '256', num_xcd: '8', max_sclk: '2400' };
+    const measured = { MFMABF16Flops: '616227.75', MFMAF64Flops: '77521.9', FP32Flops: '150419.8' };
+    const flops = 1.6e15 * 20e-6;
+    const document = read({
+      'sysinfo.csv': table({ ...MACHINE, ...machine, max_mclk: '2000', total_l2_chan: '128', num_hbm_channels: '128' }),
+      'roofline.csv': table({ device: '0', HBMBw: '6237', ...measured }),
+      'pmc_perf.csv': table({
+        ...ROW,
+        ...Object.fromEntries(
+          ['F16', 'F32', 'F64', 'F8', 'F6F4'].map((type) => [`SQ_INSTS_VALU_MFMA_MOPS_${type}`, '0']),
+        ),
+        ...Object.fromEntries(
+          ['ADD', 'MUL', 'TRANS', 'FMA'].flatMap((kind) =>
+            ['F16', 'F32', 'F64'].map((type) => [`SQ_INSTS_VALU_${kind}_${type}`, '0']),
+          ),
+        ),
+        SQ_INSTS_VALU_MFMA_MOPS_BF16: String(Math.round(flops / 512)),
+      }),
+    });
+    const [{ roofline }] = document.kernels;
+    expect(codes(document)).toEqual([]);
+    expect((roofline.computeOfPeak as { value: number }).value).toBeCloseTo(1600 / 2516.6, 2);
+    const chip = document.roofline.ceilings.find(({ kind }) => kind === 'chip');
+    expect(chip?.rates.find(({ id }) => id === 'bf16-mfma')?.peak).toMatchObject({
+      value: expect.closeTo(2516582.4, 0),
+    });
+  });
+});
+
+describe('what L2 wrote back', () => {
+  test('is lines of 64 bytes on MI100, whose vcopy wrote 8 MiB', () => {
+    const lines = { TCC_NORMAL_WRITEBACK_sum: '86453', TCC_ALL_TC_OP_WB_WRITEBACK_sum: '44619' };
+    const of = (gpu_arch: string, gpu_model: string) =>
+      read({
+        'sysinfo.csv': table({ ...MACHINE, gpu_arch, gpu_model }),
+        'pmc_perf.csv': table({ ...ROW, ...lines }),
+      }).kernels[0].metrics['bytes.l2.writeback'].value;
+    expect(of('gfx908', 'MI100')).toEqual({ value: 8388608 });
+    expect(of('gfx90a', 'MI210')).toEqual({ value: 16777216 });
+  });
+});
+
+describe('why there is nothing to change', () => {
+  const counters = { 'pmc_perf.csv': table(ROW) };
+  const trace = {
+    '1_kernel_trace.csv':
+      '"Kind","Agent_Id","Queue_Id","Dispatch_Id","Kernel_Name","Start_Timestamp","End_Timestamp"\n"KERNEL_DISPATCH",1,1,1,"copy",1000,9000\n',
+  };
+  test.each([
+    [trace, 'no counters were recorded'],
+    [counters, 'give it, as --arch gfx942'],
+    [
+      { ...counters, 'sysinfo.csv': table({ ...MACHINE, gpu_arch: 'gfx1153', gpu_model: 'RDNA35' }) },
+      'counters of gfx1153',
+    ],
+  ])('is said', (files, why) => {
+    expect(read(files).answer).toMatchObject({ changes: [], whyNoChange: expect.stringContaining(why) });
+  });
+
+  test('and null where there is something', () => {
+    expect(sound.answer.changes).not.toEqual([]);
+    expect(sound.answer.whyNoChange).toBeNull();
+  });
+});
