@@ -67,12 +67,14 @@ export function handsOver(loaded: LoadedCode, { entry, wavesPerGroup }: Launch):
 
 /**
  * Whether the kernel of a launch has code by which a wavefront can learn what others have done, other than at barriers: atomics of memory that
- * return values, loads past the caches, and loads that wait in loops. Where cache policies have no scope any load is like those.
+ * return values, loads past the caches, and loads that wait in loops. Where cache policies have no scope, any load behind an invalidation of the caches
+ * is like those.
  */
 export function learns(loaded: LoadedCode, { entry, target }: Launch): boolean {
-  if (!targetInfo(target).scopedCachePolicy) return true;
+  const { scopedCachePolicy } = targetInfo(target);
   return remembered(knownLearners, loaded, entry, () => {
     for (const { at, instruction } of reachable(loaded, entry)) {
+      if (!scopedCachePolicy && INVALIDATIONS.test(instruction.row.operation)) return true;
       const op = semanticsOf(instruction.row.operation);
       if ((op?.kind !== 'load' && op?.kind !== 'atomic') || op.space === 'lds' || !returnsValue(instruction)) continue;
       if (op.kind === 'atomic' || (immediateOf(instruction, 'cpol') & PAST_CACHES) !== 0) return true;
@@ -99,6 +101,9 @@ function hasGridBarrier(loaded: LoadedCode, entry: number): boolean {
     return false;
   });
 }
+
+/** Of the vector caches, and of the scalar cache. */
+const INVALIDATIONS = /^(?:buffer_wbinvl1|s_dcache_inv)/;
 
 /** Bits of a cache policy that ask past a cache: sc0 (glc of scalar loads) and sc1. */
 const PAST_CACHES = 1 | 16;
