@@ -1,5 +1,6 @@
 // What threads that make blocks have in common: every so many of a file, in turns in memory of their own.
-import { BlockState, RowBlock } from '../readers/row-blocks.ts';
+import { readSync } from 'node:fs';
+import { BlockState, type ReadInto, RowBlock } from '../readers/row-blocks.ts';
 
 /** Which blocks a thread makes: those of number `first`, `first + step` and so on, of `count` in all. */
 export interface BlockTask {
@@ -43,4 +44,13 @@ function waitForRoom({ head }: RowBlock): void {
 function setState({ head }: RowBlock, state: number): void {
   Atomics.store(head, 0, state);
   Atomics.notify(head, 0);
+}
+
+/** Reads an open file, as far as it goes. */
+export function readerOf(fd: number): ReadInto {
+  return (into, offset, length) => {
+    let got = 0;
+    for (let n = 1; got < length && n > 0; got += n) n = readSync(fd, into, got, length - got, offset + got);
+    return got;
+  };
 }

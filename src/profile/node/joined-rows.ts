@@ -32,13 +32,13 @@ export function joined(get: () => unknown): { readonly text: string | null; read
   }
 }
 
-const [COMMA, ZERO] = [0x2c, 0x30];
+const [COMMA, ZERO, LOWER_N, CLOSE] = [0x2c, 0x30, 0x6e, 0x5d];
 
 /** Rows of a text with one JSON list on a line: row id, values of their own, the others. */
 export class JoinedRows {
   /** The values of the row; those of the row before where it is not plain. */
-  readonly own: (number | bigint)[];
-  /** Whether the row id and the own values are whole numbers from 0 on. */
+  readonly own: (number | bigint | null)[];
+  /** Whether the row id is a whole number from 0 on, and each of the own values is one or null. */
   isPlain = false;
   private readonly text: string;
   private line = 0;
@@ -48,7 +48,7 @@ export class JoinedRows {
 
   constructor(text: string, count: number) {
     this.text = text;
-    this.own = new Array<number | bigint>(count).fill(0);
+    this.own = new Array<number | bigint | null>(count).fill(0);
   }
 
   /** Goes to the next row; false behind the last one. */
@@ -67,8 +67,13 @@ export class JoinedRows {
         value = value * 10 + digit;
         digit = text.charCodeAt(++at) - ZERO;
       }
-      isPlain = at > from && digit === COMMA - ZERO;
-      if (field >= 0) own[field] = value <= Number.MAX_SAFE_INTEGER ? value : BigInt(text.slice(from, at));
+      const isNull = field >= 0 && text.charCodeAt(at) === LOWER_N;
+      if (isNull) at += 'null'.length;
+      const end = text.charCodeAt(at);
+      isPlain = at > from && (end === COMMA || (end === CLOSE && field === own.length - 1));
+      if (field >= 0) {
+        own[field] = isNull ? null : value <= Number.MAX_SAFE_INTEGER ? value : BigInt(text.slice(from, at));
+      }
     }
     const newline = text.indexOf('\n', at);
     this.behind = newline < 0 ? text.length + 1 : newline + 1;

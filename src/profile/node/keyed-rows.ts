@@ -1,11 +1,9 @@
-// Rows of a table of many: joined to texts, and those of a large table by threads.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// Rows of a table of many: joined to texts, and those of a large table by threads, which read its pages.
 import type { KeyedRow, SqlValue } from '../readers/rocpd.ts';
 import type { RowBlock } from '../readers/row-blocks.ts';
 import { BlockThreads, builtThread, hasThreads } from './block-threads.ts';
 import { BLOCK_ROWS, JoinedRows, joined, joinedSql, type KeyedTable } from './joined-rows.ts';
+import { recordTable } from './record-table.ts';
 import { type Connection, rowsOf } from './sqlite-file.ts';
 
 /** Fewer rows are read before threads have started. */
@@ -19,80 +17,127 @@ export interface ThreadOptions {
   readonly least?: number;
 }
 
-/** The rows of a table in the order of their row ids. `path` is that of the database. */
-export function* keyedRows(
+/** Hands the rows of a table over in the order of their row ids. `path` is that of the database. */
+export function keyedRows(
   db: Connection,
   path: string,
   keyed: KeyedTable,
+  onRow: (row: KeyedRow) => void,
   threads: ThreadOptions = {},
-): Generator<KeyedRow> {
-  const { table, own, shared } = keyed;
-  const columns = [...own, ...shared].join(', ');
-  const plain = (where: string): Generator<KeyedRow> =>
-    plainRows(db, `SELECT ${columns} FROM "${table}" WHERE ${where} ORDER BY rowid`, own.length);
-  const one = (rowid: string): Generator<KeyedRow> => plain(`rowid = ${rowid}`);
-  const sql = joinedSql(keyed, 'rowid > ?');
-  for (let after: SqlValue = yield* ofThreads(db, path, keyed, one, threads); ; ) {
-    const step = joined(() => db.get(sql, [after]));
-    if (step === undefined) {
-      yield* plain(`rowid > ${after}`);
-      return;
-    }
-    if (step.text === null) return;
-    const read = new JoinedRows(step.text, own.length);
-    while (read.next()) {
-      if (read.isPlain) yield keyedRow(read.own, read.key);
-      else yield* one(read.rowid);
-    }
-    after = step.last;
+): void {
+  new KeyedReader(db, path, keyed, onRow).read(threads);
+}
+
+/** The row that is handed over. */
+class Row implements KeyedRow {
+  own: readonly SqlValue[] = [];
+  key = '';
+  /** The shared values where they are not those of the key. */
+  values: readonly SqlValue[] | undefined;
+
+  shared(): readonly SqlValue[] {
+    return this.values ?? (JSON.parse(`[${this.key}]`) as SqlValue[]);
   }
 }
 
-const keyedRow = (own: readonly SqlValue[], key: string): KeyedRow => ({
-  own,
-  key,
-  shared: () => JSON.parse(`[${key}]`) as SqlValue[],
-});
+class KeyedReader {
+  private readonly db: Connection;
+  private readonly path: string;
+  private readonly keyed: KeyedTable;
+  private readonly onRow: (row: KeyedRow) => void;
+  private readonly row = new Row();
 
-function* plainRows(db: Connection, sql: string, count: number): Generator<KeyedRow> {
-  for (const row of rowsOf(db, sql)) {
-    const rest = row.slice(count);
-    yield { own: row.slice(0, count), key: rest.map(String).join('\0'), shared: () => rest };
+  constructor(db: Connection, path: string, keyed: KeyedTable, onRow: (row: KeyedRow) => void) {
+    this.db = db;
+    this.path = path;
+    this.keyed = keyed;
+    this.onRow = onRow;
   }
-}
 
-/** The rows that threads read, as far as they can; returns the row id behind which the others are. */
-function* ofThreads(
-  db: Connection,
-  path: string,
-  keyed: KeyedTable,
-  one: (rowid: string) => Iterable<KeyedRow>,
-  { file = builtThread('database-thread'), least = LEAST_ROWS }: ThreadOptions,
-): Generator<KeyedRow, SqlValue> {
-  const before = -(2n ** 63n);
-  if (file === undefined || !hasThreads()) return before;
-  const ids = `SELECT (SELECT min(rowid) FROM "${keyed.table}") AS first, (SELECT max(rowid) FROM "${keyed.table}") AS last`;
-  const { first, last } = db.get(ids) as { readonly first: SqlValue; readonly last: SqlValue };
-  if (typeof first !== 'number' || typeof last !== 'number') return before;
-  const count = Math.ceil((last - first + 1) / BLOCK_ROWS);
-  if (last - first < least || count > MOST_BLOCKS) return before;
-  const folder = mkdtempSync(join(tmpdir(), 'wavesmith-db-'));
-  const threads = new BlockThreads(file, 0, count, { path, folder, keyed, least: first });
-  const keys: string[][] = [];
-  let end = first;
-  try {
-    for (let found = threads.next(); found !== undefined; found = threads.next()) {
-      const { block, thread } = found;
-      keys[thread] ??= [];
-      addKeys(block, keys[thread]);
-      yield* ofBlock(block, keyed.own.length, keys[thread], one);
-      end = block.range[1];
+  read(threads: ThreadOptions): void {
+    const { db, keyed } = this;
+    const sql = joinedSql(keyed, 'rowid > ?');
+    for (let after: SqlValue = this.ofThreads(threads); ; ) {
+      const step = joined(() => db.get(sql, [after]));
+      if (step === undefined) {
+        this.plain(`rowid > ${after}`);
+        return;
+      }
+      if (step.text === null) return;
+      const read = new JoinedRows(step.text, keyed.own.length);
+      while (read.next()) {
+        if (read.isPlain) this.hand(read.own, read.key);
+        else this.plain(`rowid = ${read.rowid}`);
+      }
+      after = step.last;
     }
-  } finally {
-    threads.end();
-    rmSync(folder, { recursive: true, force: true });
   }
-  return end - 1;
+
+  private hand(own: readonly SqlValue[], key: string, values?: readonly SqlValue[]): void {
+    const { row } = this;
+    row.own = own;
+    row.key = key;
+    row.values = values;
+    this.onRow(row);
+  }
+
+  /** Rows as SQLite steps through them. */
+  private plain(where: string): void {
+    const { table, own, shared } = this.keyed;
+    const sql = `SELECT ${[...own, ...shared].join(', ')} FROM "${table}" WHERE ${where} ORDER BY rowid`;
+    for (const row of rowsOf(this.db, sql)) {
+      const rest = row.slice(own.length);
+      this.hand(row.slice(0, own.length), rest.map(String).join('\0'), rest);
+    }
+  }
+
+  /** The rows that threads read, as far as they can; returns the row id behind which the others are. */
+  private ofThreads({ file = builtThread('database-thread'), least = LEAST_ROWS }: ThreadOptions): SqlValue {
+    const { db, path, keyed } = this;
+    const before = -(2n ** 63n);
+    if (file === undefined || !hasThreads()) return before;
+    const ids = `SELECT (SELECT min(rowid) FROM "${keyed.table}") AS first, (SELECT max(rowid) FROM "${keyed.table}") AS last`;
+    const { first, last } = db.get(ids) as { readonly first: SqlValue; readonly last: SqlValue };
+    if (typeof first !== 'number' || typeof last !== 'number') return before;
+    const count = Math.ceil((last - first + 1) / BLOCK_ROWS);
+    if (last - first < least || count > MOST_BLOCKS) return before;
+    const table = recordTable(db, path, keyed);
+    if (table === undefined) return before;
+    const threads = new BlockThreads(file, 0, count, { path, table, least: first });
+    const keys: string[][] = [];
+    let end = first;
+    try {
+      for (let found = threads.next(); found !== undefined; found = threads.next()) {
+        const { block, thread } = found;
+        keys[thread] ??= [];
+        addKeys(block, keys[thread]);
+        this.ofBlock(block, keys[thread]);
+        end = block.range[1];
+      }
+    } finally {
+      threads.end();
+    }
+    return end - 1;
+  }
+
+  private ofBlock({ rows: count, cells }: RowBlock, keys: readonly string[]): void {
+    const width = this.keyed.own.length;
+    const own = new Array<number | bigint | null>(width).fill(0);
+    for (let row = 0; row < count; row++) {
+      const at = row * (2 + 2 * width);
+      const key = cells[at + 1];
+      if (key < 0) {
+        this.plain(`rowid = ${cells[at]}`);
+        continue;
+      }
+      for (let i = 0; i < width; i++) {
+        const value = cells[at + 2 + 2 * i];
+        if (value >= 0) own[i] = value;
+        else own[i] = value < 0 ? (BigInt(-1 - value) << 32n) + BigInt(cells[at + 3 + 2 * i]) : null;
+      }
+      this.hand(own, keys[key]);
+    }
+  }
 }
 
 function addKeys(block: RowBlock, keys: string[]): void {
@@ -102,27 +147,5 @@ function addKeys(block: RowBlock, keys: string[]): void {
     const end = block.added[2 * i + 1];
     keys.push(decoder.decode(block.texts.slice(start, end)));
     start = end;
-  }
-}
-
-function* ofBlock(
-  { rows: count, cells }: RowBlock,
-  width: number,
-  keys: readonly string[],
-  one: (rowid: string) => Iterable<KeyedRow>,
-): Generator<KeyedRow> {
-  const own = new Array<number | bigint>(width).fill(0);
-  for (let row = 0; row < count; row++) {
-    const at = row * (2 + 2 * width);
-    const key = cells[at + 1];
-    if (key < 0) {
-      yield* one(String(cells[at]));
-      continue;
-    }
-    for (let i = 0; i < width; i++) {
-      const value = cells[at + 2 + 2 * i];
-      own[i] = value >= 0 ? value : (BigInt(-1 - value) << 32n) + BigInt(cells[at + 3 + 2 * i]);
-    }
-    yield keyedRow(own, keys[key]);
   }
 }

@@ -23,7 +23,7 @@ export function withDatabase<T>(file: DiskFile, use: (db: SqlDatabase) => T): T 
       try {
         return use({
           rows: (sql) => rowsOf(db, sql),
-          keyed: (table, own, shared) => keyedRows(db, path, { table, own, shared }),
+          keyed: (table, own, shared, onRow) => keyedRows(db, path, { table, own, shared }, onRow),
         });
       } finally {
         db.close();

@@ -1,10 +1,10 @@
 // Entry of a thread that makes blocks of rows of a table, or of records of a list.
-import { openSync, readSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { RecordEncoder } from '../readers/record-encoder.ts';
 import type { RecordPlan, RowPlan } from '../readers/row-blocks.ts';
 import { RowEncoder } from '../readers/row-encoder.ts';
-import { type BlockTask, makeBlocks } from './block-thread.ts';
+import { type BlockTask, makeBlocks, readerOf } from './block-thread.ts';
 
 /** What a thread is told. */
 export interface TableTask extends BlockTask {
@@ -17,12 +17,7 @@ const task = workerData as TableTask;
 makeBlocks(
   task,
   (block) => {
-    const fd = openSync(task.path, 'r');
-    const read = (into: Uint8Array, offset: number, length: number): number => {
-      let got = 0;
-      for (let n = 1; got < length && n > 0; got += n) n = readSync(fd, into, got, length - got, offset + got);
-      return got;
-    };
+    const read = readerOf(openSync(task.path, 'r'));
     const { plan, size } = task;
     const encoder = 'text' in plan ? new RecordEncoder(plan, size, read) : new RowEncoder(plan, size, read, block);
     return (into, n) => encoder.encode(into, n);

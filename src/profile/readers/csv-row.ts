@@ -1,5 +1,5 @@
 // A row of a CSV file as the bytes it was written in: cells become text when that is asked for, numbers are read from their digits.
-import { ByteTexts } from './byte-texts.ts';
+import { ByteTexts, hashOf } from './byte-texts.ts';
 import { count } from './values.ts';
 
 const [SPACE, QUOTE, COMMA, LF, CR, ZERO] = [0x20, 0x22, 0x2c, 0x0a, 0x0d, 0x30];
@@ -213,23 +213,6 @@ export class Row implements TableRow {
     const hash = hashOf(this.view, start, size);
     return ids.find(hash, this.view, start, size) ?? ids.add(hash, this.view, start, size, this.text(index) as string);
   }
-}
-
-/** FNV over words of four bytes, in two interleaved halves, because each step waits for its multiplication. */
-function hashOf(view: DataView, start: number, size: number): number {
-  const PRIME = 0x01000193;
-  let [a, b] = [size ^ 0x11c9dc5, 0x50c5d1f];
-  let at = start;
-  const end = start + size;
-  for (; at + 8 <= end; at += 8) {
-    a = Math.imul(a ^ view.getUint32(at, true), PRIME);
-    b = Math.imul(b ^ view.getUint32(at + 4, true), PRIME);
-    a ^= a >>> 15;
-    b ^= b >>> 13;
-  }
-  for (; at < end; at++) a = Math.imul(a ^ view.getUint8(at), PRIME);
-  a = Math.imul(a ^ (b >>> 16) ^ (b << 7), 0x85ebca6b);
-  return a ^ (a >>> 13);
 }
 
 /** Small numbers that an array has the ids of. */

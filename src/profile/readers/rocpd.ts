@@ -18,10 +18,11 @@ export type SqlValue = number | bigint | string | Uint8Array | null;
 export interface SqlDatabase {
   /** Rows of a query, in order. */
   rows(sql: string): Iterable<readonly SqlValue[]>;
-  /** Rows of a table of many, in the order of its row ids: `own` columns differ from row to row, few rows differ in the `shared` ones. */
-  keyed(table: string, own: readonly string[], shared: readonly string[]): Iterable<KeyedRow>;
+  /** Hands the rows of a table of many over, in the order of its row ids: `own` columns differ from row to row, few rows differ in the `shared` ones. */
+  keyed(table: string, own: readonly string[], shared: readonly string[], onRow: (row: KeyedRow) => void): void;
 }
 
+/** It is the same object for all rows. */
 export interface KeyedRow {
   /** Used again for the next row. */
   readonly own: readonly SqlValue[];
@@ -289,16 +290,14 @@ class Reader {
   /** Sets the numbers by which dispatches and copies find the API calls that launched them: those of their events. */
   private correlations(byEvent: RowsById, copiesByEvent: RowsById): void {
     if (!this.present.has('event') || !this.columnsOf('event').has('stack_id')) return;
-    const [own, shared] = [['id', 'ifnull(stack_id, 0)'], ['stack_id IS NULL AS unknown']];
-    for (const {
-      own: [id, stack],
-      key,
-    } of this.db.keyed(`rocpd_event${this.suffix}`, own, shared)) {
-      const [row, copy] = [byEvent.find(num(id)), copiesByEvent.find(num(id))];
-      const correlation = key === '1' ? -1 : whole(stack);
-      if (row !== undefined) this.r.dispatches.correlation.set(row, correlation);
-      if (copy !== undefined) this.r.copies.correlation.set(copy, correlation);
-    }
+    const [ofDispatches, ofCopies] = [this.r.dispatches.correlation, this.r.copies.correlation];
+    this.db.keyed(`rocpd_event${this.suffix}`, ['id', 'stack_id'], [], ({ own }) => {
+      const event = num(own[0]);
+      const [row, copy] = [byEvent.find(event), copiesByEvent.find(event)];
+      const correlation = whole(own[1]);
+      if (row !== undefined) ofDispatches.set(row, correlation);
+      if (copy !== undefined) ofCopies.set(copy, correlation);
+    });
   }
 
   private isFirst(what: string, domain: number, process: number): boolean {
@@ -425,7 +424,7 @@ class Reader {
     const hasReplays = this.columnsOf('kernel_dispatch').has(REPLAY);
     const own = this.columns('kernel_dispatch', [...OWN, ...(hasReplays ? [REPLAY] : [])]);
     const shared = this.columns('kernel_dispatch', SHARED);
-    for (const row of this.db.keyed(`rocpd_kernel_dispatch${this.suffix}`, own, shared)) {
+    this.db.keyed(`rocpd_kernel_dispatch${this.suffix}`, own, shared, (row) => {
       let launching = launches.get(row.key);
       if (launching === undefined) {
         launching = this.launching(row.shared());
@@ -442,7 +441,7 @@ class Reader {
       const dispatchId = numberOf(this.whole('kernel_dispatch', 'dispatch_id', row.own[1]));
       if (dispatchId === NO_PARTNER) {
         this.unpaired.add(num(row.own[0]), 0);
-        continue;
+        return;
       }
       const event = num(row.own[0]);
       const replay = hasReplays ? num(row.own[OWN.length]) : 0;
@@ -451,14 +450,14 @@ class Reader {
         this.r.reportReplays(this.file);
         byEvent.add(event, replayed);
         this.replays.set(event, replay);
-        continue;
+        return;
       }
       const one = { domain, process, dispatchId, kernel, start, end, state };
       const before = this.r.tracedBefore(one, firstRow, this.file);
       if (before !== undefined) {
         if (before >= 0 && this.r.isOnGpuOf(before, this.r.agentKeys.get(launching.agent), this.file))
           byEvent.add(event, before);
-        continue;
+        return;
       }
       reportTiming(this.r, this.file, state, 'dispatches');
       launch.process = process;
@@ -469,7 +468,7 @@ class Reader {
       launch.config = this.configOf(launching, symbol?.resources ?? 0);
       const at = d.add(launch, { start, end, state, domain, dispatchId, correlation: -1 });
       byEvent.add(event, at);
-    }
+    });
     return byEvent;
   }
 
