@@ -148,6 +148,14 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'Nothing has to be done. The difference shows how much runs vary.',
   },
+  'profile/counters-in-turns': {
+    severity: 'note',
+    title:
+      'Sets of counters were collected in turns, one for each launch of a kernel; those of a turn are taken for those of each launch',
+    source: SOURCES.rocprofCompute,
+    advice:
+      'Nothing has to be done if the launches do the same work. Profile without --iteration-multiplexing if they do not.',
+  },
   'profile/uneven-counters': {
     severity: 'warning',
     title: 'Counters of a kernel were collected over different sets of its dispatches',

@@ -7,6 +7,7 @@ import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
 import { kernelEntries } from './analysis/kernel-entries.ts';
 import { type MetricSum, MetricTable, reportUnknownAgents, withChipFacts } from './analysis/metrics.ts';
+import { completeTurns } from './analysis/multiplexed.ts';
 import { reportOddMachines } from './analysis/odd-machines.ts';
 import { type PackedWork, packWork } from './analysis/packed-work.ts';
 import { reportRepeated } from './analysis/repeated.ts';
@@ -93,6 +94,7 @@ function analysis(
   reportNoDispatches(recording);
   reportRepeated(recording);
   reportUnknownAgents(recording);
+  completeTurns(recording);
   for (const agent of recording.agents.values()) withChipFacts(agent);
   const table = new MetricTable(recording, options.arch);
   reportUnsurePeaks(recording, table.usedAgents(), options.hbmGbps);

@@ -69,6 +69,8 @@ export class Recording {
   readonly serialised = new Set<number>();
   /** Folders and names of processes (`processKey`), with a NUL between, of which there is a trace of dispatches. */
   readonly tracedRuns = new Set<string>();
+  /** Whether the profiler says that it took sets of counters in turns. */
+  isMultiplexed = false;
   /** Folders whose kernels were run several times each, once for each group of counters. */
   readonly replayed = new Set<string>();
   /** Launch configurations: three sizes of the workgroup, three of the grid, LDS, scratch, VGPRs, AGPRs, SGPRs. */

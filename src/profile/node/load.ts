@@ -80,6 +80,7 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     const isReplayed = format === 'csv:counter-collection' && file.open((source) => readCsvHeader(source).has(REPLAY));
     if (isReplayed) recording.replayed.add(dirName(file.path));
   }
+  recording.isMultiplexed = files.some(takesTurns);
   const hasTraces = new Set(
     byFormat.filter((entry) => entry.format === 'csv:kernel-trace').map((entry) => dirName(entry.file.path)),
   );
@@ -194,6 +195,15 @@ export function loadProfile(paths: readonly string[], options: LoadOptions = {})
     });
   }
   return { recording, sqtt };
+}
+
+/** Whether a file is what rocprof-compute was asked for, and that was to take sets of counters in turns. */
+function takesTurns(file: DiskFile): boolean {
+  const MOST = 1 << 20;
+  if (baseName(file.path) !== 'profiling_config.yaml' || file.size > MOST) return false;
+  const text = file.open((source) => new TextDecoder().decode(readWhole(source, MOST)));
+  const value = /^iteration_multiplexing:[ \t]*(.*?)[ \t]*$/m.exec(text)?.[1] ?? '';
+  return !/^(?:|null|~|false|none|''|"")$/i.test(value);
 }
 
 /** Reports a database whose last changes are not to be read. */
