@@ -92,6 +92,13 @@ export function hashOf(view: DataView, start: number, size: number): number {
 
 function isSame(a: DataView, from: number, b: DataView, start: number, size: number): boolean {
   let i = 0;
+  for (; i + 16 <= size; i += 16) {
+    const first = a.getInt32(from + i, true) ^ b.getInt32(start + i, true);
+    const second = a.getInt32(from + i + 4, true) ^ b.getInt32(start + i + 4, true);
+    const third = a.getInt32(from + i + 8, true) ^ b.getInt32(start + i + 8, true);
+    const fourth = a.getInt32(from + i + 12, true) ^ b.getInt32(start + i + 12, true);
+    if ((first | second | third | fourth) !== 0) return false;
+  }
   for (; i + 4 <= size; i += 4) if (a.getInt32(from + i, true) !== b.getInt32(start + i, true)) return false;
   for (; i < size; i++) if (a.getUint8(from + i) !== b.getUint8(start + i)) return false;
   return true;

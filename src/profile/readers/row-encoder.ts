@@ -6,6 +6,8 @@ const [SPACE, QUOTE, COMMA, LF, CR, ZERO] = [0x20, 0x22, 0x2c, 0x0a, 0x0d, 0x30]
 const QUOTES = 0x22222222;
 /** Digits that an int32 holds, and the most that a double holds. */
 const [FEW_DIGITS, MOST_DIGITS] = [9, 16];
+/** Before a block this much is looked through first: most rows are shorter. */
+const FEW_BYTES = 1 << 14;
 const POWERS = Array.from({ length: MOST_DIGITS + 1 }, (_, i) => 10 ** i);
 
 /** One thread's part of a table. It knows the texts that it has met. */
@@ -26,6 +28,8 @@ export class RowEncoder {
   private newTexts = 0;
   private room = 0;
   private base = 0;
+  /** Whether a text of the block has a NUL, or bytes that are no ASCII. */
+  private isOdd = false;
 
   /** `size` is that of the file, `first` the block that is filled first, `step` the bytes of the file that are one. */
   constructor(plan: RowPlan, size: number, read: ReadInto, first: RowBlock, step = BLOCK) {
@@ -46,13 +50,18 @@ export class RowEncoder {
     const { from } = this.plan;
     const begin = Math.max(from, n * step);
     // The first row may begin before: behind the last line end there. One in a cell shows when the block before does not end there.
-    const base = Math.max(from, begin - MOST_ROW);
-    const length = this.read(bytes, base, Math.min((n + 1) * step, this.size) - base);
-    bytes[length] = LF;
-    const first = begin === from ? 0 : bytes.lastIndexOf(LF, begin - base - 1) + 1;
+    let [base, length, first] = [begin, 0, 0];
+    for (const before of [FEW_BYTES, MOST_ROW]) {
+      base = Math.max(from, begin - before);
+      length = this.read(bytes, base, Math.min((n + 1) * step, this.size) - base);
+      bytes[length] = LF;
+      first = begin === from ? 0 : bytes.lastIndexOf(LF, begin - base - 1) + 1;
+      if (first > 0 || base === from) break;
+    }
     if (first === 0 && base > from) return false;
+    this.isOdd = false;
     this.rows(block, base, first, length);
-    return isPlain(bytes, first, length);
+    return !this.isOdd;
   }
 
   /** Puts the rows into the block that begin at `first` and end before `to`. */
@@ -126,6 +135,8 @@ export class RowEncoder {
     const { block, newTexts } = this;
     let found = texts.find(this.hash, this.view, from, size);
     if (found < 0 && newTexts < block.places.length) {
+      // Bytes that are in no text are digits, or are between cells.
+      this.isOdd ||= !isPlain(this.bytes, from, end);
       found = texts.add(this.hash, this.view, from, size);
       if (found < 0) return -1;
       block.texts.set(this.bytes.subarray(from, end), this.room);
@@ -199,11 +210,6 @@ function isEnd(bytes: Uint8Array, at: number, isCrLf: boolean): boolean {
 
 /** Whether the bytes between two places are ASCII, without NUL. */
 function isPlain(bytes: Uint8Array, from: number, to: number): boolean {
-  const first = from & ~3;
-  const words = new Int32Array(bytes.buffer, first, (to - first) >> 2);
-  let odd = 0;
-  // The highest bit of a byte is set where it is in one of a word, or where one of them is 0.
-  for (let i = 0; i < words.length; i++) odd |= words[i] | ((words[i] - 0x01010101) & ~words[i]);
-  for (let i = to & ~3; i < to; i++) odd |= bytes[i] === 0 ? 0x80 : bytes[i];
-  return (odd & 0x80808080) === 0;
+  for (let i = from; i < to; i++) if (bytes[i] === 0 || bytes[i] >= 0x80) return false;
+  return true;
 }
