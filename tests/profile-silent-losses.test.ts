@@ -254,3 +254,21 @@ describe('why there is nothing to change', () => {
     expect(sound.answer.whyNoChange).toBeNull();
   });
 });
+
+test('sums that rocprof 1 made of kernels are no API calls', () => {
+  const document = read({
+    'results.stats.csv':
+      '"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"copy(int*) [clone .kd]",3,3000,1000,100\n',
+    'results.hip_stats.csv': '"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"hipMemcpy",4,400,100,100\n',
+    'results.copy_stats.csv':
+      '"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"CopyHostToDevice",2,200,100,100\n',
+  });
+  expect(document.calls.map(({ domain, calls }) => [domain, calls])).toEqual([
+    ['kernel (stats)', 3],
+    ['hip_api (stats)', 4],
+    ['memory_copy (stats)', 2],
+  ]);
+  expect(messages(document)).toContain(
+    'API calls and markers 4, copies 0, dispatches 0. The statistics files have sums of work, 5 times',
+  );
+});

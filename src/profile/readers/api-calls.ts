@@ -87,10 +87,25 @@ export function firstOf(r: Recording, file: string, what: string, source: string
   });
 }
 
-/** `*_stats.csv`: sums that rocprofv3 made itself; used for calls that have no trace. */
+/** What rocprof 1 calls its tables of sums: `results.stats.csv` is of kernels. */
+const OF_ROCPROF_1: Readonly<Record<string, string>> = {
+  '': 'kernel',
+  copy_: 'memory_copy',
+  hip_: 'hip_api',
+  hsa_: 'hsa_api',
+};
+
+/** What the sums of a table are of, by its name. */
+function domainOf(file: string): string {
+  const first = /\.((?:copy_|hip_|hsa_)?)stats\.csv(?:\.gz)?$/.exec(baseName(file))?.[1];
+  const of = first === undefined ? undefined : OF_ROCPROF_1[first];
+  return `${of ?? (baseName(file).replace(/^(\d+_)?(.*?)[_.]?stats\.csv$/, '$2') || 'stats')} (stats)`;
+}
+
+/** `*_stats.csv`: sums that the profiler made itself; used for calls that have no trace. */
 export function stats(h: Header, file: string, r: Recording): CellsHandler {
   const at = ['Name', 'Calls', 'TotalDurationNs', 'MinNs', 'MaxNs'].map((n) => h.at(n));
-  const domain = `${baseName(file).replace(/^(\d+_)?(.*?)[_.]?stats\.csv$/, '$2') || 'stats'} (stats)`;
+  const domain = domainOf(file);
   return (cells) => {
     // Sums of kernels whose dispatches were read are no calls of an API.
     if (r.kernels.find(kernelName(cells[at[0]])) !== undefined) return;
