@@ -272,3 +272,22 @@ test('sums that rocprof 1 made of kernels are no API calls', () => {
     'API calls and markers 4, copies 0, dispatches 0. The statistics files have sums of work, 5 times',
   );
 });
+
+describe('agents of one node', () => {
+  const agents = (second: string) =>
+    read({
+      '1_agent_info.csv':
+        'Node_Id,Logical_Node_Id,Agent_Type,Cu_Count,Simd_Per_Cu,Num_Xcc,Max_Waves_Per_Cu,Max_Engine_Clk_Fcompute,Name,Product_Name\n' +
+        `2,2,GPU,304,4,8,32,2100,gfx942,AMD Instinct MI300X\n${second}\n`,
+      '1_kernel_trace.csv':
+        '"Kind","Agent_Id","Queue_Id","Dispatch_Id","Kernel_Name","Start_Timestamp","End_Timestamp"\n"KERNEL_DISPATCH","Agent 2",1,1,"copy",1000,9000\n',
+    });
+  test.each([
+    '2,3,GPU,104,4,1,32,1700,gfx90a,AMD Instinct MI210',
+    '2,2,GPU,228,4,6,32,2100,gfx942,AMD Instinct MI300A',
+  ])('%s is a finding', (second) => expect(codes(agents(second))).toEqual(['profile/agent-conflict']));
+  test.each([
+    '3,3,GPU,104,4,1,32,1700,gfx90a,AMD Instinct MI210',
+    '2,2,GPU,304,4,8,32,2100,gfx942,AMD Instinct MI300X',
+  ])('%s is none', (second) => expect(codes(agents(second))).toEqual([]));
+});

@@ -246,6 +246,7 @@ function summary(document: ProfileDocument, folder: string): string {
       ...(kernel.symbol === null ? [] : [`  symbol ${clean(kernel.symbol)}`]),
       `  calls ${kernel.calls}, total ${show(kernel.totalNs, ms)} (${show(kernel.share, percent)}), mean ${show(kernel.meanNs, time)}, on the critical path ${show(kernel.critical.criticalNs, ms)}`,
       `  FLOPs ${show(kernel.roofline.flops, (v) => v.toExponential(3))}, HBM bytes ${show(hbm.bytes, (v) => v.toExponential(3))}, HBM ${show(hbm.bandwidth, (v) => `${v.toFixed(1)} GB/s`)} (${show(hbm.ofPeak, percent)} of peak), occupancy ${show(kernel.occupancy.share, percent)}`,
+      ...coverage(kernel),
       ...(isKnown(kernel.cyclesNs)
         ? [
             `  about ${show(kernel.cyclesNs, time)} a call by busy cycles at the highest clock: an estimate, no measured time`,
@@ -290,6 +291,16 @@ function summary(document: ProfileDocument, folder: string): string {
   if (document.findings.length > 20) out.push(`  … and ${document.findings.length - 20} more in profile.json`);
   out.push('', resultsLine(folder), '');
   return out.join('\n');
+}
+
+/** How many calls have counters, where that is not all: times are of all calls, FLOPs and bytes of these. */
+function coverage({ calls, counters }: ProfileDocument['kernels'][number]): string[] {
+  const counts = Object.values(counters).map(({ dispatches }) => dispatches);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  if (counts.length === 0 || least >= calls) return [];
+  return [
+    `  counters of ${least === most ? '' : `${least} to `}${most} of ${calls} calls: FLOPs and bytes are of these`,
+  ];
 }
 
 /** How many calls there were, and those of most time; `others` are not in the list. */

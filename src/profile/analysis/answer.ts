@@ -74,7 +74,7 @@ export function answerSection(
       .slice(0, MAX_KERNELS)
       .map(({ id, name, agent, share, totalNs }) => ({ id, name, agent, share, totalNs })),
     changes: made,
-    whyNoChange: made.length > 0 ? null : whyNoChange(r, agents),
+    whyNoChange: made.length > 0 ? null : whyNoChange(r, agents, kernels),
   };
 }
 

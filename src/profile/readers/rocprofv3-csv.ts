@@ -414,6 +414,7 @@ function listsInstances(source: ByteSource): boolean {
 /** Reads agent_info.csv: the GPUs and CPUs of a machine. */
 export function readAgentInfo(source: ByteSource, recording: Recording): void {
   const agents = new Map<string, AgentFacts>();
+  const nodes = new Map<string, string>();
   const ofKind = { gpus: 0, others: 0 };
   readCsv(
     source,
@@ -444,8 +445,19 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
         };
         const before = agents.get(facts.key);
         if (before !== undefined) return reportOtherAgent(recording, source.path, before, facts);
+        const absolute = cells[h.at('Node_Id')] ?? node;
+        const other = nodes.get(absolute);
+        if (other !== undefined) {
+          const what = `${other} and ${facts.key} are both node ${absolute}`;
+          recording.report(
+            'profile/agent-conflict',
+            source.path,
+            `${what}: work of one may be shown as that of the other.`,
+          );
+        }
+        nodes.set(absolute, facts.key);
         const place = isGpu ? ofKind.gpus++ : ofKind.others++;
-        const aliases = [`${isGpu ? 'GPU' : 'CPU'} ${place}`, `Agent ${cells[h.at('Node_Id')] ?? node}`];
+        const aliases = [`${isGpu ? 'GPU' : 'CPU'} ${place}`, `Agent ${absolute}`];
         agents.set(facts.key, { ...facts, aliases });
       };
     },
