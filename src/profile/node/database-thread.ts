@@ -16,7 +16,8 @@ const task = workerData as DatabaseTask;
 makeBlocks(
   task,
   () => {
-    const rows = new PageRows(task.table, readerOf(openSync(task.path, 'r')));
+    const log = task.table.logged.size > 0 ? readerOf(openSync(`${task.path}-wal`, 'r')) : undefined;
+    const rows = new PageRows(task.table, readerOf(openSync(task.path, 'r')), log);
     return (block, n) => {
       const first = task.least + n * BLOCK_ROWS;
       return rows.fill(block, first, first + BLOCK_ROWS);

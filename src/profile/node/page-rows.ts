@@ -56,9 +56,10 @@ export class PageRows {
   private newKeys = 0;
   private room = 0;
 
-  constructor(table: RecordTable, read: ReadInto) {
+  /** What reads the file of the database, and its log where it has one. */
+  constructor(table: RecordTable, file: ReadInto, log: ReadInto | undefined) {
     this.table = table;
-    this.pages = new TablePages(table, read, (row) => this.add(row));
+    this.pages = new TablePages(table, file, log, (row) => this.add(row));
     this.scratch = new Uint8Array(9 * table.shared.length + 8);
     this.scratchView = new DataView(this.scratch.buffer);
   }

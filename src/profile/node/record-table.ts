@@ -1,13 +1,12 @@
 // Where the rows of a table of a database are in its file, for threads that read them from its pages.
 import { closeSync, openSync, statSync } from 'node:fs';
 import type { SqlValue } from '../readers/rocpd.ts';
+import type { ReadInto } from '../readers/row-blocks.ts';
 import { readerOf } from './block-thread.ts';
 import type { KeyedTable } from './joined-rows.ts';
 import { ColumnPlace, type RecordTable } from './page-rows.ts';
 import type { Connection } from './sqlite-file.ts';
-import { pagePlan } from './table-pages.ts';
-
-const HEADER = 100;
+import { type PagePlan, pagePlan } from './table-pages.ts';
 
 interface Column {
   readonly cid: number;
@@ -19,9 +18,8 @@ interface Column {
 
 /** Where the rows are; undefined for a table whose pages do not tell all of them alone, or whose values are not read as they are stored. */
 export function recordTable(db: Connection, path: string, { table, own, shared }: KeyedTable): RecordTable | undefined {
-  // What was written last is in the log, and what a journal has is to be taken back.
-  if (['-wal', '-journal'].some((name) => (statSync(path + name, { throwIfNoEntry: false })?.size ?? 0) > 0))
-    return undefined;
+  // What a journal has is to be taken back.
+  if (sizeOf(`${path}-journal`) > 0) return undefined;
   const found = db.get("SELECT rootpage, sql FROM sqlite_master WHERE type = 'table' AND name = ?", [table]);
   const { rootpage, sql } = (found ?? {}) as { readonly rootpage?: SqlValue; readonly sql?: SqlValue };
   if (typeof rootpage !== 'number' || typeof sql !== 'string') return undefined;
@@ -40,15 +38,23 @@ export function recordTable(db: Connection, path: string, { table, own, shared }
     return column === rowid ? ColumnPlace.ROWID : column.cid;
   });
   const known = places.filter((place) => place !== undefined);
-  const fd = openSync(path, 'r');
+  if (known.length < places.length) return undefined;
+  const plan = planOf(path, rootpage);
+  const [ownPlaces, sharedPlaces] = [known.slice(0, own.length), known.slice(own.length)];
+  return plan && { ...plan, width: columns.length, own: ownPlaces, shared: sharedPlaces };
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** The pages of a database, those of its log among them. */
+function planOf(path: string, root: number): PagePlan | undefined {
+  const open: number[] = [];
+  const read = (name: string): ReadInto => readerOf(open[open.push(openSync(name, 'r')) - 1]);
   try {
-    const header = new Uint8Array(HEADER);
-    readerOf(fd)(header, 0, HEADER);
-    const plan = pagePlan(header, statSync(path).size, rootpage);
-    if (plan === undefined || known.length < places.length) return undefined;
-    const [ownPlaces, sharedPlaces] = [known.slice(0, own.length), known.slice(own.length)];
-    return { ...plan, width: columns.length, own: ownPlaces, shared: sharedPlaces };
+    const size = sizeOf(`${path}-wal`);
+    const log = size === 0 ? undefined : { read: read(`${path}-wal`), size };
+    return pagePlan(read(path), sizeOf(path), root, log);
   } finally {
-    closeSync(fd);
+    for (const fd of open) closeSync(fd);
   }
 }

@@ -1,7 +1,10 @@
 // Rows of a table in the pages of a SQLite file. To step a statement over a million rows takes SQLite ten times as long as to look through their pages; whatever is
 // not as it writes tables is left to it. Source: sqlite.org/fileformat2.html, sections 1.3 to 2.1.
 import type { ReadInto } from '../readers/row-blocks.ts';
+import { loggedPages } from './wal-pages.ts';
 
+/** Of the file. */
+const HEADER = 100;
 const [LEAF, INTERIOR] = [0x0d, 0x05];
 const [LEAF_HEADER, INTERIOR_HEADER] = [8, 12];
 /** Bytes behind a page, which two numbers of a damaged cell may reach into. */
@@ -16,17 +19,27 @@ export interface PagePlan {
   readonly usable: number;
   readonly pages: number;
   readonly root: number;
+  /** Where in the log of the database the pages are that are not to be read from its file. */
+  readonly logged: ReadonlyMap<number, number>;
 }
 
-/** What is in the head of a database file; undefined for one that is none, or whose pages are not as it says. */
-export function pagePlan(header: Uint8Array, size: number, root: number): PagePlan | undefined {
-  if (header.length < 100) return undefined;
-  const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
-  const given = view.getUint16(16);
+/** How the pages of a file are; undefined for one that is none, or whose head says what SQLite does not write. `log` reads its write-ahead log. */
+export function pagePlan(
+  file: ReadInto,
+  size: number,
+  root: number,
+  log: { readonly read: ReadInto; readonly size: number } | undefined,
+): PagePlan | undefined {
+  const header = new Uint8Array(HEADER);
+  if (file(header, 0, HEADER) < HEADER) return undefined;
+  const given = new DataView(header.buffer).getUint16(16);
   const pageSize = given === 1 ? 65536 : given;
-  const [usable, pages] = [pageSize - header[20], Math.floor(size / pageSize)];
-  if (pageSize < 512 || (pageSize & (pageSize - 1)) !== 0 || usable < 480 || root < 2 || root > pages) return undefined;
-  return { pageSize, usable, pages, root };
+  const usable = pageSize - header[20];
+  if (pageSize < 512 || (pageSize & (pageSize - 1)) !== 0 || usable < 480) return undefined;
+  const found = log === undefined ? 'none' : loggedPages(log.read, log.size, pageSize);
+  if (found === undefined) return undefined;
+  const { pages, places } = found === 'none' ? { pages: Math.floor(size / pageSize), places: new Map() } : found;
+  return root < 2 || root > pages ? undefined : { pageSize, usable, pages, root, logged: places };
 }
 
 /** One row: its id, and where its record is. It is the same object for all rows. */
@@ -44,7 +57,8 @@ export interface PageRow {
 /** The pages of one table. */
 export class TablePages {
   private readonly plan: PagePlan;
-  private readonly readInto: ReadInto;
+  private readonly file: ReadInto;
+  private readonly log: ReadInto | undefined;
   private readonly onRow: (row: PageRow) => boolean;
   /** A page of each depth. */
   private readonly levels: { readonly bytes: Uint8Array; readonly view: DataView }[] = [];
@@ -57,9 +71,10 @@ export class TablePages {
   private behind = 0;
 
   /** `onRow` returns whether rows are to be read on. */
-  constructor(plan: PagePlan, readInto: ReadInto, onRow: (row: PageRow) => boolean) {
+  constructor(plan: PagePlan, file: ReadInto, log: ReadInto | undefined, onRow: (row: PageRow) => boolean) {
     this.plan = plan;
-    this.readInto = readInto;
+    this.file = file;
+    this.log = log;
     this.onRow = onRow;
     const { bytes, view } = this.level(0);
     this.row = { rowid: 0, bytes, view, at: 0, local: 0, size: 0 };
@@ -85,7 +100,9 @@ export class TablePages {
     // The first page begins with the head of the file: no table's own page does.
     if (number < 2 || number > pages || depth > MOST_DEPTH) return false;
     const { bytes, view } = this.level(depth);
-    if (this.readInto(bytes, (number - 1) * pageSize, pageSize) < pageSize) return false;
+    const logged = this.plan.logged.get(number);
+    const read = logged === undefined ? this.file : this.log;
+    if ((read?.(bytes, logged ?? (number - 1) * pageSize, pageSize) ?? 0) < pageSize) return false;
     const [kind, count] = [bytes[0], view.getUint16(3)];
     if (kind === LEAF) return this.leaf(depth, count, least, most);
     if (kind !== INTERIOR || count === 0 || INTERIOR_HEADER + 2 * count > usable) return false;
