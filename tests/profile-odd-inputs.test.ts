@@ -290,7 +290,7 @@ describe('files', () => {
     ['trace.otf2', 'OTF2'],
     ['results.json', '{ "traceEvents":[{}\n]}'],
   ])('%s is told by name where nothing else of its run is read', (name, content) => {
-    expect(() => read({ [name]: content })).toThrow(/has a format that is not read/);
+    expect(() => read({ [name]: content })).toThrow(/The file is an? .*, which is not read/);
     const other = read({ 'csv/kernel_trace.csv': oneDispatch, [`other/${name}`]: content });
     expect(codes(other)).toEqual(['profile/other-format']);
     expect(codes(read({ 'kernel_trace.csv': oneDispatch, [name]: content }))).toEqual([]);

@@ -291,3 +291,34 @@ describe('agents of one node', () => {
     '2,2,GPU,304,4,8,32,2100,gfx942,AMD Instinct MI300X',
   ])('%s is none', (second) => expect(codes(agents(second))).toEqual([]));
 });
+
+describe('files that are left out', () => {
+  const trace = {
+    '1_kernel_trace.csv':
+      '"Kind","Agent_Id","Queue_Id","Dispatch_Id","Kernel_Name","Start_Timestamp","End_Timestamp"\n"KERNEL_DISPATCH",1,1,1,"copy",1000,9000\n',
+  };
+  const wave = '{"name":"wave","wave":{"cu":1,"id":0,"simd":1,"slot":2,"begin":100,"end":1000,"instructions":[]}}';
+
+  test('waves of a thread trace whose code is missing are said once', () => {
+    const document = read({ ...trace, 'ui/se0_sm1_sl2_wv0.json': wave, 'ui/se0_sm1_sl3_wv0.json': wave });
+    expect(codes(document)).toEqual(['profile/damaged-file']);
+    expect(messages(document)).toContain('2 waves of a thread trace are here, without the code.json');
+  });
+
+  test.each([
+    ['trace.json', '{"schemaVersion":1,"deviceProperties":[],"traceEvents":[]}', 'a trace of PyTorch'],
+    ['wall_clock-7.json', '{"timemory":{"wall_clock":{}}}', 'a table of timemory'],
+    ['perfetto-trace-7.proto', '\n\u0010perfetto', 'a Perfetto trace'],
+  ])('%s is named in the error', (name, text, what) => {
+    expect(() => read({ [name]: text })).toThrow(`${name}: The file is ${what}`);
+  });
+});
+
+test('Omniperf 1 recorded the name of a workload, and no command', () => {
+  const { command: _, ...machine } = MACHINE;
+  const document = read({
+    'sysinfo.csv': table({ workload_name: 'mixbench', ...machine }),
+    'pmc_perf.csv': table(ROW),
+  });
+  expect(document.answer.command).toBe('mixbench (name of the workload)');
+});

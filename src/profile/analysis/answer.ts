@@ -63,7 +63,7 @@ export function answerSection(
   const copies = path.symbols.filter((symbol) => symbol.kind === 'copy').reduce((sum, s) => sum + s.criticalNs, 0);
   const made = changes(r, agents, kernels, path, gapNs, copies);
   return {
-    command: r.info.get('command') ?? null,
+    command: r.info.get('command') ?? workloadOf(r),
     host: r.info.get('hostname') ?? null,
     machines: [...machines],
     date: r.info.get('timestamp') ?? null,
@@ -76,6 +76,12 @@ export function answerSection(
     changes: made,
     whyNoChange: made.length > 0 ? null : whyNoChange(r, agents, kernels),
   };
+}
+
+/** What Omniperf 1 recorded instead of the command. */
+function workloadOf(r: Recording): string | null {
+  const name = r.info.get('workload_name');
+  return name === undefined ? null : `${name} (name of the workload)`;
 }
 
 function changes(

@@ -17,7 +17,7 @@ export function whyNoChange(
   kernels: readonly KernelEntry[],
 ): string {
   const hasEvidence = r.counters.size > 0 || r.samples.size > 0 || r.traces.length > 0;
-  if (r.dispatches.length === 0 && !hasEvidence) return 'unknown, as nothing is known of kernels';
+  if (kernels.length === 0) return 'unknown, as nothing is known of kernels';
   if (!hasEvidence) {
     return 'unknown, as no counters were recorded, which tell what limits a kernel: `wavesmith profile -- PROGRAM` collects them';
   }

@@ -20,16 +20,28 @@ function isPointer(file: DiskFile): boolean {
 /** Tables and folders packed by what is not read here. */
 const PACKED = /(?:\.(?:csv|json|db|att)\.(?:zip|zst|xz|bz2|lz4|7z)|\.(?:zip|7z|tar|tgz|tar\.(?:gz|xz|zst|bz2)))$/i;
 
-/** Outputs of profilers that are not read: Perfetto traces, OTF2, the Chrome trace of rocprof 1. */
-const OTHER_FORMAT = /\.(?:pftrace|proto|otf2)$/i;
+/** Outputs of profilers that are not read, by their names, and JSON by how it begins. */
+const OTHER_FORMATS: readonly (readonly [name: RegExp, what: string])[] = [
+  [/\.(?:pftrace|proto)$/i, 'a Perfetto trace'],
+  [/\.otf2$/i, 'an OTF2 trace'],
+];
+const OTHER_JSON: readonly (readonly [start: RegExp, what: string])[] = [
+  [/^\s*(?:\[|\{)\s*"traceEvents"\s*:/, 'a Chrome trace, as rocprof 1 writes it'],
+  [/^\s*\{\s*"schemaVersion"\s*:.*"(?:deviceProperties|traceEvents|distributedInfo)"\s*:/s, 'a trace of PyTorch'],
+  [/^\s*\{\s*"timemory"\s*:/, 'a table of timemory, as rocprof-sys and Omnitrace write it'],
+];
 
-function isOtherFormat(file: DiskFile): boolean {
-  if (!/\.json$/i.test(file.path)) return OTHER_FORMAT.test(file.path);
+/** What a file of a format that is not read is. */
+function otherFormat(file: DiskFile): string | undefined {
+  if (!/\.json$/i.test(file.path)) return OTHER_FORMATS.find(([name]) => name.test(file.path))?.[1];
   const text = file.open((source) => new TextDecoder().decode(source.read(0, 4096)));
-  return /^\s*(?:\[|\{)\s*"traceEvents"\s*:/.test(text);
+  return OTHER_JSON.find(([start]) => start.test(text))?.[1];
 }
 
-/** Reports files of formats that are not read, where nothing else of their folder is. */
+/** A file of one wave of a thread trace. */
+const WAVE = /^se[0-9]+_sm[0-9]+_sl[0-9]+_wv[0-9]+\.json$/;
+
+/** Reports files of formats that are not read, where nothing else of their folder is, and parts of thread traces whose code is missing. */
 export function reportOtherFormats(
   files: readonly DiskFile[],
   entries: readonly { readonly file: DiskFile; readonly format: FileFormat }[],
@@ -37,8 +49,20 @@ export function reportOtherFormats(
 ): void {
   const read = new Set(entries.filter(({ format }) => format !== 'att-part').map(({ file }) => dirName(file.path)));
   for (const file of files) {
-    if (file.size === 0 || read.has(dirName(file.path)) || !isOtherFormat(file)) continue;
-    recording.report('profile/other-format', file.path, 'The file has a format that is not read. It is left out.');
+    const what = file.size === 0 || read.has(dirName(file.path)) ? undefined : otherFormat(file);
+    if (what === undefined) continue;
+    recording.report('profile/other-format', file.path, `The file is ${what}, which is not read. It is left out.`);
+  }
+  const traced = new Set(entries.filter(({ format }) => format === 'att-code').map(({ file }) => dirName(file.path)));
+  const waves = new Map<string, number>();
+  for (const { file, format } of entries) {
+    const folder = dirName(file.path);
+    const isLost = format === 'att-part' && !traced.has(folder) && WAVE.test(baseName(file.path));
+    if (isLost) waves.set(folder, (waves.get(folder) ?? 0) + 1);
+  }
+  for (const [folder, count] of waves) {
+    const what = count === 1 ? 'A wave of a thread trace is' : `${count} waves of a thread trace are`;
+    recording.report('profile/damaged-file', folder, `${what} here, without the code.json of the trace, and left out.`);
   }
 }
 
@@ -57,7 +81,7 @@ export function reportUnknown(files: readonly DiskFile[], known: ReadonlySet<Dis
       recording.report('profile/damaged-file', file.path, `The file is a pointer of Git LFS. It is left out. ${how}`);
       continue;
     }
-    if (OTHER_OUTPUT.test(baseName(file.path)) && !isOtherFormat(file)) {
+    if (OTHER_OUTPUT.test(baseName(file.path)) && otherFormat(file) === undefined) {
       recording.report(
         'profile/damaged-file',
         file.path,
