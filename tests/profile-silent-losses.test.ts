@@ -145,6 +145,12 @@ describe('values that contradict each other', () => {
     expect(messages(document)).toContain('has 320 waves per CU');
   });
 
+  test('a pass whose dispatches have another size is left out', () => {
+    const document = folder({ waves: { Grid_Size: '131072' } });
+    expect(codes(document)).toEqual(['profile/other-kernel']);
+    expect('unknown' in document.kernels[0].metrics['waves.resident'].value).toBe(true);
+  });
+
   test('runs that differ by a few percent are none', () => {
     const document = folder({
       row: { TCC_HIT_sum: '7000', GRBM_GUI_ACTIVE: '50000', SQ_INSTS_SALU: '4100' },

@@ -270,7 +270,10 @@ function dispatchRows(
     r.indexAll();
     const kernel = r.kernelId(cells[at.name]);
     const found = r.findDispatch(domain, process, position, kernel);
-    if (found !== undefined) return isNamedAlike(gpuOfRow(cells), found) ? found : undefined;
+    if (found !== undefined) {
+      const isSame = isNamedAlike(gpuOfRow(cells), found) && r.isOfSizeOf(found, count(read(cells, at.grid)), file);
+      return isSame ? found : undefined;
+    }
     if (r.isOfOtherKernel(domain, process, position, firstRow, file)) return undefined;
     const { start, end, state: told } = r.clock.interval(read(cells, at.start), read(cells, at.end));
     const state = told === Timing.KNOWN && isOtherRun(read(cells, at.run)) ? Timing.OTHER_PASS : told;
