@@ -1,13 +1,17 @@
-// Rows of a table of many: joined to texts, and those of a large table by threads, which read its pages.
+// Rows of a table of many: from its pages, those of a large table by threads; what is not there as SQLite writes tables is joined to texts by it.
+import { closeSync } from 'node:fs';
 import type { KeyedRow, SqlValue } from '../readers/rocpd.ts';
-import type { RowBlock } from '../readers/row-blocks.ts';
+import { RowBlock } from '../readers/row-blocks.ts';
 import { BlockThreads, builtThread, hasThreads } from './block-threads.ts';
 import { BLOCK_ROWS, JoinedRows, joined, joinedSql, type KeyedTable } from './joined-rows.ts';
+import { openPages } from './page-rows.ts';
 import { recordTable } from './record-table.ts';
 import { type Connection, rowsOf } from './sqlite-file.ts';
 
 /** Fewer rows are read before threads have started. */
-const LEAST_ROWS = 100_000;
+const LEAST_ROWS = 250_000;
+/** To start threads takes as long as to make these blocks. */
+const AHEAD = 10;
 /** Row ids that are far apart would be blocks without rows. */
 const MOST_BLOCKS = 1 << 14;
 
@@ -15,6 +19,8 @@ const MOST_BLOCKS = 1 << 14;
 export interface ThreadOptions {
   readonly file?: string | undefined;
   readonly least?: number;
+  /** Blocks that are made here while threads start. */
+  readonly ahead?: number;
 }
 
 /** Hands the rows of a table over in the order of their row ids. `path` is that of the database. */
@@ -57,7 +63,7 @@ class KeyedReader {
   read(threads: ThreadOptions): void {
     const { db, keyed } = this;
     const sql = joinedSql(keyed, 'rowid > ?');
-    for (let after: SqlValue = this.ofThreads(threads); ; ) {
+    for (let after: SqlValue = this.ofPages(threads); ; ) {
       const step = joined(() => db.get(sql, [after]));
       if (step === undefined) {
         this.plain(`rowid > ${after}`);
@@ -91,31 +97,44 @@ class KeyedReader {
     }
   }
 
-  /** The rows that threads read, as far as they can; returns the row id behind which the others are. */
-  private ofThreads({ file = builtThread('database-thread'), least = LEAST_ROWS }: ThreadOptions): SqlValue {
+  /** The rows that stand in pages as SQLite writes them; returns the row id behind which the others are. */
+  private ofPages({
+    file = builtThread('database-thread'),
+    least = LEAST_ROWS,
+    ahead = AHEAD,
+  }: ThreadOptions): SqlValue {
     const { db, path, keyed } = this;
     const before = -(2n ** 63n);
-    if (file === undefined || !hasThreads()) return before;
     const ids = `SELECT (SELECT min(rowid) FROM "${keyed.table}") AS first, (SELECT max(rowid) FROM "${keyed.table}") AS last`;
     const { first, last } = db.get(ids) as { readonly first: SqlValue; readonly last: SqlValue };
     if (typeof first !== 'number' || typeof last !== 'number') return before;
     const count = Math.ceil((last - first + 1) / BLOCK_ROWS);
-    if (last - first < least || count > MOST_BLOCKS) return before;
-    const table = recordTable(db, path, keyed);
+    const table = count > MOST_BLOCKS ? undefined : recordTable(db, path, keyed);
     if (table === undefined) return before;
-    const threads = new BlockThreads(file, 0, count, { path, table, least: first });
-    const keys: string[][] = [];
+    const isMany = file !== undefined && hasThreads() && last - first >= least && count > ahead;
+    const here = isMany ? ahead : count;
+    const threads = isMany ? new BlockThreads(file, here, count, { path, table, least: first }) : undefined;
     let end = first;
+    const take = (block: RowBlock, keys: string[]): void => {
+      addKeys(block, keys);
+      this.ofBlock(block, keys);
+      end = block.range[1];
+    };
+    const { rows, files } = openPages(path, table);
     try {
-      for (let found = threads.next(); found !== undefined; found = threads.next()) {
-        const { block, thread } = found;
-        keys[thread] ??= [];
-        addKeys(block, keys[thread]);
-        this.ofBlock(block, keys[thread]);
-        end = block.range[1];
+      const [block, keys]: [RowBlock, string[]] = [new RowBlock(), []];
+      for (let n = 0; n < here; n++) {
+        if (!rows.fill(block, first + n * BLOCK_ROWS, first + (n + 1) * BLOCK_ROWS)) return end - 1;
+        take(block, keys);
+      }
+      const ofThreads: string[][] = [];
+      for (let found = threads?.next(); found !== undefined; found = threads?.next()) {
+        ofThreads[found.thread] ??= [];
+        take(found.block, ofThreads[found.thread]);
       }
     } finally {
-      threads.end();
+      threads?.end();
+      for (const fd of files) closeSync(fd);
     }
     return end - 1;
   }

@@ -1,7 +1,9 @@
 // Makes blocks of rows of a table of a database from its pages: of each row its id, the number of the text of what it shares with others (-1 for a row that the
-// main thread must ask for itself), and two numbers for each value of its own. Source of the form of records: sqlite.org/fileformat2.html, section 2.1.
+// main thread must ask SQLite for), and two numbers for each value of its own. Source of the form of records: sqlite.org/fileformat2.html, section 2.1.
+import { openSync } from 'node:fs';
 import { ByteTexts, hashOf } from '../readers/byte-texts.ts';
 import type { ReadInto, RowBlock } from '../readers/row-blocks.ts';
+import { readerOf } from './block-thread.ts';
 import { type PagePlan, type PageRow, TablePages } from './table-pages.ts';
 
 /** Where a column's values are: the number of the value in the record, or one of these. */
@@ -15,6 +17,8 @@ export interface RecordTable extends PagePlan {
   readonly shared: readonly number[];
 }
 
+/** Bytes of a file that are read at once. */
+const NEARBY = 1 << 15;
 /** More different texts are read in one thread. */
 const MOST_KEYS = 1 << 16;
 /** Of more rows in a block that are not as the others are, SQLite reads the table faster. */
@@ -206,6 +210,30 @@ export class PageRows {
     );
     return { types, starts, size, needed: Math.max(0, ...asked.map((place) => starts[place] + sizes[place])), isPlain };
   }
+}
+
+/** The rows of a table of a database; `files` are to be closed. */
+export function openPages(path: string, table: RecordTable): { readonly rows: PageRows; readonly files: number[] } {
+  const files = [openSync(path, 'r')];
+  if (table.logged.size > 0) files.push(openSync(`${path}-wal`, 'r'));
+  const [file, log] = files.map((fd) => nearby(readerOf(fd)));
+  return { rows: new PageRows(table, file, log), files };
+}
+
+/** Reads more than is asked for: pages that follow each other in a table mostly do in the file. */
+function nearby(read: ReadInto): ReadInto {
+  const bytes = new Uint8Array(NEARBY);
+  let [from, length] = [0, 0];
+  return (into, offset, size) => {
+    if (size > NEARBY >> 1) return read(into, offset, size);
+    if (offset < from || offset + size > from + length) {
+      from = offset;
+      length = read(bytes, offset, NEARBY);
+    }
+    const found = bytes.subarray(offset - from, Math.min(offset - from + size, length));
+    into.set(found);
+    return found.length;
+  };
 }
 
 /** A whole number of less than eight bytes, NaN for nothing. */
