@@ -206,7 +206,10 @@ export class LdsQuads {
     this.leaveForeign(slow);
     this.requireWritten(all, slow);
     this.gather(this.readers);
-    fn.get(tagged).get(tags).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+    // What several wavefronts have read already stays as it is, as what the wavefront itself has.
+    fn.get(tagged).get(tags).op('i32x4.eq');
+    fn.get(tagged).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).op('i32x4.eq').op('v128.or');
+    fn.op('i32x4.all_true').op('i32.eqz');
     code.if(() => {
       fn.get(tagged).op('v128.any_true').op('i32.eqz');
       code.if(
