@@ -42,19 +42,21 @@ const SEEDS = [
   ].join(''),
 ];
 
-/** What the descriptor of each kernel says. */
+/** What the descriptor of each kernel says, and how long its code is, which calls nothing. */
 const LDS_BYTES = 112;
+const CODE_BYTES = 392;
 const descriptor = new Uint8Array(64);
 descriptor[0] = LDS_BYTES;
 
-/** A descriptor for each address of .debug_addr, as if a kernel began there. */
+/** A kernel at each address of .debug_addr. */
 function kernelsAt(addresses: Uint8Array): unknown {
   const words = new DataView(addresses.buffer, addresses.byteOffset, addresses.length & ~7);
-  const symbols = Array.from({ length: words.byteLength / 8 }, (_, i) => words.getBigUint64(8 * i, true));
-  return {
-    symbols: symbols.map((value, i) => ({ name: `k${i}.kd`, value })),
-    bytesAt: () => descriptor,
-  };
+  const begins = Array.from({ length: words.byteLength / 8 }, (_, i) => words.getBigUint64(8 * i, true));
+  const symbols = begins.flatMap((value, i) => [
+    { name: `k${i}.kd`, type: 1, value, size: BigInt(descriptor.length) },
+    { name: `k${i}`, type: 2, value, size: BigInt(CODE_BYTES) },
+  ]);
+  return { symbols, bytesAt: (_: number, size: number) => (size === 64 ? descriptor : new Uint8Array(size)) };
 }
 
 export default {

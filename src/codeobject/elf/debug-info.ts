@@ -8,8 +8,8 @@ import {
   type Sections,
   type Unit,
 } from './debug-entries.ts';
-import { alignmentsOf, kernelLds, type LdsVariable, ldsPlaces } from './debug-lds.ts';
 import { type DebugPlace, type LocationContext, placeOf, registerOf } from './debug-location.ts';
+import { isWithoutPlace, SharedVariables, sharedOf } from './debug-shared.ts';
 import type { DebugCall, DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
 import { Damaged, DwarfCursor } from './dwarf-cursor.ts';
 import { type ListContext, type ListEntry, lists5, pairs } from './dwarf-lists.ts';
@@ -32,7 +32,7 @@ export function debugInfo(elf: ElfFile): DebugInfo | undefined {
   if (section('info').length === 0) return undefined;
   let reader: Reader | undefined;
   const read = (): Reader => {
-    reader ??= new Reader(kernelLds(elf), {
+    reader ??= new Reader(elf, {
       info: section('info'),
       abbrev: section('abbrev'),
       str: section('str'),
@@ -68,13 +68,18 @@ class Reader extends DebugEntries {
   private readonly framesByAddress = new Map<number, DebugFrame[]>();
   private readonly variablesByPlace = new Map<string, DebugVariable[]>();
   private known: Names | undefined;
-  /** LDS of kernels by their first address. Bytes. */
-  private readonly ldsBytes: ReadonlyMap<number, number>;
-  private readonly sharedByKernel = new Map<Entry, ReadonlyMap<Entry, number>>();
+  private readonly shared: SharedVariables;
 
-  constructor(ldsBytes: ReadonlyMap<number, number>, sections: Sections) {
+  constructor(elf: ElfFile, sections: Sections) {
     super(sections);
-    this.ldsBytes = ldsBytes;
+    this.shared = new SharedVariables(elf, {
+      units: this.units,
+      byOffset: this.byOffset,
+      nameOf: (entry) => this.nameOf(entry),
+      typeOf: (entry) => this.typeOf(entry),
+      beginOf: (entry) => this.beginOf(entry),
+      inherited: (entry, attribute) => this.inherited(entry, attribute)?.value,
+    });
   }
 
   private nameOf(entry: Entry): string {
@@ -231,7 +236,7 @@ class Reader extends DebugEntries {
     };
     for (const scope of scopes) {
       for (const child of scope.children) add(child, false);
-      for (const child of this.sharedOf(scope)) add(child, false);
+      for (const child of sharedOf(scope, this.byOffset)) add(child, false);
     }
     const globals = (children: readonly Entry[], prefix: string): void => {
       for (const child of children) {
@@ -270,101 +275,13 @@ class Reader extends DebugEntries {
       isParameter: entry.tag === TAG.formalParameter,
       isGlobal,
       type,
-      place: (address) => quiet(() => this.ldsPlace(entry, frame) ?? this.place(entry, address, context)) ?? DAMAGED,
+      place: (address, kernel) => quiet(() => this.placeIn(kernel, entry, address, context)) ?? DAMAGED,
     };
   }
 
-  /** The place of a `__shared__` variable of a kernel, where the kernel's LDS leaves no other. */
-  private ldsPlace(entry: Entry, kernel: Entry | undefined): DebugPlace | undefined {
-    if (kernel === undefined || !isWithoutPlace(entry)) return undefined;
-    let shared = this.sharedByKernel.get(kernel);
-    if (shared === undefined) {
-      shared = this.sharedIn(kernel);
-      this.sharedByKernel.set(kernel, shared);
-    }
-    const offset = shared.get(entry);
-    return offset === undefined ? undefined : { kind: 'lds', offset };
-  }
-
-  /** Variables of a function that may be `__shared__`: they have no place, and stand before its parameters. */
-  private sharedOf(scope: Entry): readonly Entry[] {
-    const origin = this.number(scope, AT.abstractOrigin);
-    const { children } = (origin === undefined ? undefined : this.byOffset.get(origin)) ?? scope;
-    const end = children.findIndex(({ tag }) => tag !== TAG.variable && !NO_DATA.has(tag));
-    return children.slice(0, end < 0 ? children.length : end).filter(isWithoutPlace);
-  }
-
-  /** Offsets in LDS of what a kernel shares: its own, those of functions inlined into it, and those of the whole program. */
-  private sharedIn(kernel: Entry): Map<Entry, number> {
-    const bytes = this.ldsBytes.get(this.beginOf(kernel) ?? -1) ?? 0;
-    const found = new Map<Entry, string>();
-    const functions = (entry: Entry): void => {
-      const own = this.symbolOf(entry);
-      for (const one of this.sharedOf(entry)) {
-        const name = this.nameOf(one);
-        found.set(one, own.startsWith('_Z') ? `_ZZ${own.slice(2)}E${name.length}${name}` : `${own}.${name}`);
-      }
-      for (const inner of this.inlinedIn(entry)) functions(inner);
-    };
-    // What functions share that are called, the compiler places by other rules.
-    if (bytes === 0 || this.calledShare()) return new Map();
-    functions(kernel);
-    const own = new Set(found.keys());
-    this.eachGlobal((entry) => {
-      if (isWithoutPlace(entry)) found.set(entry, this.symbolOf(entry));
-    });
-    const entries: Entry[] = [];
-    const variables: LdsVariable[] = [];
-    for (const [entry, symbol] of found) {
-      const type = this.typeOf(entry);
-      const isShared = type !== undefined && type.bytes > 0 && type.bytes <= bytes && !this.isConstant(entry);
-      if (!isShared || (type.kind === 'struct' && type.members.length === 0)) continue;
-      entries.push(entry);
-      const { natural, declared } = alignmentsOf(type);
-      const alignment = Math.max(declared, this.number(entry, AT.alignment) ?? 1);
-      variables.push({ symbol, bytes: type.bytes, alignment, natural, isOwn: own.has(entry) });
-    }
-    const places = ldsPlaces(variables, bytes);
-    return new Map(entries.flatMap((entry, i) => (places[i] === undefined ? [] : [[entry, places[i] as number]])));
-  }
-
-  private symbolOf(entry: Entry): string {
-    return String(this.inherited(entry, AT.linkageName)?.value ?? this.nameOf(entry));
-  }
-
-  private inlinedIn(entry: Entry): Entry[] {
-    return entry.children.flatMap((child) => {
-      if (child.tag === TAG.inlinedSubroutine) return [child];
-      return child.tag === TAG.lexicalBlock ? this.inlinedIn(child) : [];
-    });
-  }
-
-  /** Whether a function that is no kernel, and has code of its own, may have variables in LDS. */
-  private calledShare(): boolean {
-    const inside = (entry: Entry): boolean =>
-      entry.children.some((child) => {
-        if (child.tag !== TAG.subprogram) return CONTAINS_TYPES.has(child.tag) && inside(child);
-        const begin = this.beginOf(child);
-        return begin !== undefined && !this.ldsBytes.has(begin) && this.sharedOf(child).length > 0;
-      });
-    return this.units.some(({ root }) => root !== undefined && inside(root));
-  }
-
-  private eachGlobal(visit: (entry: Entry) => void): void {
-    const inside = (children: readonly Entry[]): void => {
-      for (const child of children) {
-        if (child.tag === TAG.namespace) inside(child.children);
-        else if (child.tag === TAG.variable) visit(child);
-      }
-    };
-    for (const { root } of this.units) inside(root?.children ?? []);
-  }
-
-  /** Whether a variable, or the elements of an array, are `const`. */
-  private isConstant(entry: Entry): boolean {
-    const at = this.inherited(entry, AT.type)?.value;
-    const type = typeof at === 'number' ? this.byOffset.get(at) : undefined;
-    return type?.tag === TAG.constType || (type?.tag === TAG.array && this.isConstant(type));
+  private placeIn(kernel: number | undefined, entry: Entry, address: number, context: LocationContext): DebugPlace {
+    const offset = isWithoutPlace(entry) ? this.shared.offset(entry, kernel ?? address) : undefined;
+    return offset === undefined ? this.place(entry, address, context) : { kind: 'lds', offset };
   }
 
   private place(entry: Entry, address: number, context: LocationContext): DebugPlace {
@@ -537,12 +454,7 @@ const HOLDERS: readonly number[] = [TAG.structure, TAG.class, TAG.union];
 const TYPES = new Set<number>([...HOLDERS, TAG.enumeration, TAG.typedef, TAG.baseType]);
 const CONTAINS_TYPES = new Set<number>([...HOLDERS, TAG.namespace, TAG.subprogram, TAG.lexicalBlock, TAG.enumeration]);
 
-/** Entries of a function that stand for no data. */
-const NO_DATA = new Set<number>([...TYPES, TAG.templateType, TAG.templateValue]);
 const DAMAGED: DebugPlace = { kind: 'absent', why: 'damaged debug information' };
-
-const isWithoutPlace = ({ tag, values }: Entry): boolean =>
-  tag === TAG.variable && !values.has(AT.location) && !values.has(AT.constValue) && !values.has(AT.declaration);
 
 const UNKNOWN: DebugType = {
   name: '?',

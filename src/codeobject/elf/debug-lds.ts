@@ -76,29 +76,40 @@ export function ldsLayout(variables: readonly LdsVariable[]): { offsets: number[
   return { offsets, bytes: aligned(end, Math.max(1, ...variables.map(({ natural }) => natural))) };
 }
 
+/** What a structure of variables is aligned to. Bytes. */
+const mostAligned = (variables: readonly LdsVariable[]): number =>
+  variables.reduce((most, one) => Math.max(most, placedAlignment(one)), 1);
+
 /**
- * Where variables are in a kernel that has so many bytes of fixed LDS. The kernel need not use all of them, so all selections are tried that fill its
- * LDS to the byte: a variable has a place where they agree on it, and none of them has another variable there. Others are undefined, and all are where
- * no selection has all of the kernel's own: the compiler has changed some then.
+ * Where variables are in a kernel that has so many bytes of fixed LDS, of which others take those before `from`. The kernel need not use all of them,
+ * so all selections are tried that fill its LDS to the byte: a variable has a place where they agree on it, and none of them has another variable there.
+ * Others are undefined. All are where no selection has all of the kernel's own: the compiler has changed some then.
  */
-export function ldsPlaces(variables: readonly LdsVariable[], bytes: number): (number | undefined)[] {
+export function ldsPlaces(
+  variables: readonly LdsVariable[],
+  bytes: number,
+  from = 0,
+): readonly (number | undefined)[] | undefined {
+  if (variables.length > MOST_UNSURE) return undefined;
   const places = variables.map(() => new Set<number>());
-  if (variables.length > MOST_UNSURE) return variables.map(() => undefined);
   const own = variables.reduce((bits, { isOwn }, i) => (isOwn ? bits | (1 << i) : bits), 0);
   let hasOwn = false;
-  for (let selection = 1; selection < 1 << variables.length; selection++) {
+  for (let selection = 0; selection < 1 << variables.length; selection++) {
     const chosen = variables.flatMap((_, i) => ((selection >> i) & 1 ? [i] : []));
     const sum = chosen.reduce((total, i) => total + (variables[i] as LdsVariable).bytes, 0);
-    if (sum > bytes) continue;
-    const layout = ldsLayout(chosen.map((i) => variables[i] as LdsVariable));
-    if (layout.bytes !== bytes) continue;
+    if (from + sum > bytes) continue;
+    const selected = chosen.map((i) => variables[i] as LdsVariable);
+    const layout = ldsLayout(selected);
+    const begin = chosen.length === 0 ? from : aligned(from, mostAligned(selected));
+    if (begin + layout.bytes !== bytes) continue;
     hasOwn ||= (selection & own) === own;
-    for (const [n, i] of chosen.entries()) places[i]?.add(layout.offsets[n] as number);
+    for (const [n, i] of chosen.entries()) places[i]?.add(begin + (layout.offsets[n] as number));
   }
+  if (!hasOwn) return undefined;
   const ranges = places.flatMap((all, of) => [...all].map((at) => ({ of, at, end: at + (variables[of]?.bytes ?? 0) })));
   return places.map((all, i) => {
     const [at] = all;
-    if (at === undefined || all.size > 1 || !hasOwn) return undefined;
+    if (at === undefined || all.size > 1) return undefined;
     const end = at + (variables[i]?.bytes ?? 0);
     return ranges.some((other) => other.of !== i && other.at < end && at < other.end) ? undefined : at;
   });

@@ -37,8 +37,11 @@ export interface DebugVariable {
   /** Of the whole program. */
   readonly isGlobal: boolean;
   readonly type: DebugType;
-  /** Where its value is before the instruction at an address. */
-  place(address: number): DebugPlace;
+  /**
+   * Where its value is before the instruction at an address. `kernel`: an address of the kernel that runs, where the instruction is of a function that
+   * it has called; variables in LDS are in each kernel's own places.
+   */
+  place(address: number, kernel?: number): DebugPlace;
 }
 
 /** A function at an address: the one that the code belongs to, or one that was inlined there. */

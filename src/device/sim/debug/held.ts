@@ -31,6 +31,7 @@ export class HeldDispatch implements ScopeSource {
   registers: DescriptorRegisters | undefined;
   /** Workgroups of the dispatch, and work-items of a workgroup. */
   shape: ScopeSource['shape'];
+  kernelAt: number | undefined;
   /** Somebody looks at what is held. */
   protected isStopped = false;
   private held: Wave | undefined;
@@ -54,6 +55,7 @@ export class HeldDispatch implements ScopeSource {
     this.memory = memory;
     this.registers = descriptorRegisters(launch.descriptor);
     this.shape = { grid: launch.grid, block: launch.block };
+    this.kernelAt = launch.entry - this.codeBase;
   }
 
   loadAs(w: Wave | undefined): Load {

@@ -35,6 +35,8 @@ export interface ScopeSource {
   codeNamed?(name: string): number | undefined;
   /** Variables of the source program, when there is debug information. */
   readonly info: DebugInfo | undefined;
+  /** Where the kernel begins, in the file; undefined before the dispatch starts. */
+  readonly kernelAt?: number | undefined;
   /** Address at which the file's address 0 is loaded. */
   readonly codeBase: number;
   /** Workgroups of the dispatch and work-items of a workgroup; undefined before it starts. */

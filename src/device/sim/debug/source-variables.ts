@@ -51,7 +51,7 @@ function isOverwritten(place: DebugPlace): boolean {
 }
 
 function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, source: ScopeSource): ShownVariable {
-  const found = variable.place(pc);
+  const found = variable.place(pc, source.kernelAt);
   const place: DebugPlace = isOuter(w, source) && isOverwritten(found) ? { kind: 'absent', why: OUTER_VECTOR } : found;
   const size = Math.min(variable.type.bytes, MOST_BYTES);
   const bytes = place.kind === 'absent' ? undefined : bytesAt(place, size, w, lane, source);
