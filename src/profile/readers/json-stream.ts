@@ -2,10 +2,11 @@
 // Brackets and strings are followed in the bytes; what lies between them is parsed by JSON.parse, many values at once.
 import { WavesmithError } from '../../base/index.ts';
 import { type ByteSource, CHUNK } from '../source.ts';
+import { revived, withoutBare } from './odd-numbers.ts';
 import { behindSpace } from './record-encoder.ts';
+import { RecordRuns } from './record-runs.ts';
 import { RecordShape } from './record-shape.ts';
 import { MOST_RECORD } from './record-text.ts';
-import type { RowBlock, RowBlocks } from './row-blocks.ts';
 
 /** A JSON value read as data. */
 export type Json = unknown;
@@ -76,10 +77,8 @@ class JsonReader {
   private kept = 0;
   /** Integers of 16 digits and more since they were last taken: from, to, in the file. */
   private readonly long: number[] = [];
-  /** Blocks of records of the list that is read, which other threads make; null where they are at an end. */
-  private blocks: { readonly shape: RecordShape; readonly rows: RowBlocks } | null | undefined;
-  /** Where the next of these blocks begins, at the earliest. */
-  private limit = Number.POSITIVE_INFINITY;
+  /** The records of the list that is read which other threads read; null where there are none. */
+  private runs: RecordRuns | null | undefined;
 
   constructor(source: ByteSource, onValue: OnValue, ahead: number) {
     this.source = source;
@@ -92,7 +91,7 @@ class JsonReader {
     try {
       this.value(asked, 0);
     } finally {
-      this.endBlocks();
+      this.runs?.end();
     }
     if (this.next() >= 0) throw this.bad('there is more after its end', this.base + this.at);
   }
@@ -158,7 +157,7 @@ class JsonReader {
         this.value(element, depth + 1);
       } else {
         count = this.elements(element, index, count, depth);
-        if (this.base + this.at >= this.limit) count += this.takeBlocks(index, count);
+        if (this.isRun) count += this.takeRuns(index, count);
       }
       const after = this.next();
       if (after !== COMMA && after !== CLOSE_LIST) throw this.wants('comma', after);
@@ -166,8 +165,8 @@ class JsonReader {
       if (after === CLOSE_LIST) break;
     }
     this.path.pop();
-    this.endBlocks();
-    this.blocks = undefined;
+    this.runs?.end();
+    this.runs = undefined;
   }
 
   /** Some elements of a list that are parsed together; ends at the comma or bracket behind them. */
@@ -181,8 +180,7 @@ class JsonReader {
       last = this.base + this.at;
       if (start === OPEN_LIST || start === OPEN_OBJECT) this.skipContainer(depth + 1);
       else this.skipScalar();
-      if (this.next() !== COMMA || this.base + this.at - from >= BATCH_BYTES) break;
-      if (this.base + this.at >= this.limit) break;
+      if (this.next() !== COMMA || this.base + this.at - from >= BATCH_BYTES || this.isRun) break;
       this.at++;
     }
     const to = this.base + this.at;
@@ -211,12 +209,12 @@ class JsonReader {
         this.kept = this.at = end;
         this.path[index] = first + count++;
         this.onValue(this.path, shape.record);
-        if (bytes[end] !== COMMA || this.base + end >= this.limit) return count;
+        if (bytes[end] !== COMMA || this.isRun) return count;
       } else {
         // What is of another shape, or damages the list, is for the others.
         this.kept = this.at;
         if (bytes.length - this.at > 2 * MOST_RECORD || !this.more()) return count;
-        this.startBlocks(shape);
+        this.startRuns(shape);
         ({ bytes } = this);
         view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       }
@@ -224,58 +222,30 @@ class JsonReader {
   }
 
   /** Has other threads read the records of a long list that are like those of the shape. */
-  private startBlocks(shape: RecordShape): void {
-    if (this.blocks !== undefined) return;
+  private startRuns(shape: RecordShape): void {
+    if (this.runs !== undefined) return;
     const from = this.base + this.at + this.ahead;
-    const rows = this.source.recordBlocks?.({ from, text: shape.text.bytes });
-    this.blocks = rows === undefined ? null : { shape, rows };
-    if (rows !== undefined) this.limit = from;
+    const blocks = this.source.recordBlocks?.({ from, text: shape.text.bytes });
+    this.runs = blocks === undefined ? null : new RecordRuns(shape, blocks, from);
   }
 
-  private endBlocks(): void {
-    this.blocks?.rows.end();
-    this.blocks = null;
-    this.limit = Number.POSITIVE_INFINITY;
-    this.block = undefined;
+  /** Whether what other threads have read may begin here. */
+  private get isRun(): boolean {
+    return this.base + this.at >= (this.runs?.limit ?? Number.POSITIVE_INFINITY);
   }
-  /** The block whose records are taken next, the run of them, and which record of the block that begins with. */
-  private block: RowBlock | undefined;
-  private run = 0;
-  private row = 0;
 
-  /** Takes the records of runs of which the next one begins with the comma here; how many. Ends where `elements` does, and behind the runs that began before. */
-  private takeBlocks(index: number, first: number): number {
-    const { blocks } = this;
-    if (!blocks) return 0;
-    const { shape, rows } = blocks;
+  /** Takes the records that other threads have read, from the comma here on; how many. Ends where `elements` does. */
+  private takeRuns(index: number, first: number): number {
     let count = 0;
+    const hand = (record: Json): void => {
+      this.path[index] = first + count++;
+      this.onValue(this.path, record);
+    };
     for (let isComma = this.next() === COMMA; isComma; ) {
-      if (this.block === undefined) {
-        this.block = rows.next()?.block;
-        this.run = this.row = 0;
-      }
-      const { block, run } = this;
-      if (block === undefined) {
-        this.endBlocks();
-        break;
-      }
-      const here = this.base + this.at;
-      this.limit = run < block.newTexts ? block.places[2 * run] : block.range[run === 0 ? 0 : 1];
-      if (this.limit > here) break;
-      if (run < block.newTexts) {
-        const end = this.row + block.added[run];
-        if (this.limit === here) {
-          for (let row = this.row; row < end; row++) {
-            shape.take(block.cells, row * shape.text.integers);
-            this.path[index] = first + count++;
-            this.onValue(this.path, shape.record);
-          }
-          this.goTo(block.places[2 * run + 1]);
-          isComma = (run === block.newTexts - 1 && !block.isLast) || this.next() === COMMA;
-        }
-        this.row = end;
-      }
-      if (++this.run >= block.newTexts) this.block = undefined;
+      const end = this.runs?.take(this.base + this.at, hand);
+      if (end === undefined) break;
+      this.goTo(end);
+      isComma = this.runs?.isBehindComma === true || this.next() === COMMA;
     }
     return count;
   }
@@ -472,7 +442,8 @@ class JsonReader {
       throw this.bad(`no value that is read ends within ${MAX_RECORD_BYTES} bytes`, this.base + this.kept);
     }
     // Of what threads read little is read here.
-    const read = this.source.read(end, this.blocks ? BATCH_BYTES : CHUNK);
+    const isBeforeRun = Number.isFinite(this.runs?.limit ?? Number.NaN);
+    const read = this.source.read(end, isBeforeRun ? BATCH_BYTES : CHUNK);
     if (read.length === 0) return false;
     const joined = new Uint8Array(rest.length + read.length);
     joined.set(rest);
@@ -499,42 +470,4 @@ class JsonReader {
       hint: 'The file is truncated or damaged; get a fresh copy.',
     });
   }
-}
-
-const BARE = /-?\b(?:nan|inf(?:inity)?)\b/gi;
-
-/** A text with null for each `NaN` and `Infinity` outside its strings. Strings are passed over by hand: they may be too long for a pattern. */
-function withoutBare(text: string): string {
-  let mended = '';
-  for (let at = 0; ; ) {
-    const open = text.indexOf('"', at);
-    mended += text.slice(at, open < 0 ? undefined : open).replace(BARE, 'null');
-    if (open < 0) return mended;
-    at = stringEnd(text, open);
-    mended += text.slice(open, at);
-  }
-}
-
-/** Where the string that begins at `open` has ended; the end of the text where its quote is missing. */
-function stringEnd(text: string, open: number): number {
-  for (let quote = text.indexOf('"', open + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let escapes = quote;
-    while (text[escapes - 1] === '\\') escapes--;
-    if ((quote - escapes) % 2 === 0) return quote + 1;
-  }
-  return text.length;
-}
-
-/** A value with the integers that stand in strings: bigint where a double does not hold them. */
-function revived(value: Json, mark: number): Json {
-  if (typeof value === 'string') {
-    if (value.charCodeAt(0) !== mark) return value;
-    const exact = BigInt(value.slice(1));
-    return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  const record = value as Record<string, Json>;
-  // Nobody reads a member of this name, and writing it would do more than that.
-  for (const key in record) if (key !== '__proto__') record[key] = revived(record[key], mark);
-  return value;
 }
