@@ -34,14 +34,20 @@ typedef __attribute__((address_space(1))) unsigned *words;
 CALLED parts(words out, int at) { static LDS float part[7]; static LDS char flag; out[at] = (unsigned)(LDS_POINTER)&part; out[at + 1] = (unsigned)(LDS_POINTER)&flag; }
 CALLED wide(words out, int at) { static LDS double sum[3]; parts(out, at + 1); out[at] = (unsigned)(LDS_POINTER)&sum; }
 CALLED plain(words out, int at) { out[at] = at; }
+CALLED hidden(words out, int at) { static LDS int behind[5]; out[at] = (unsigned)(LDS_POINTER)&behind; }
+static void (*const __attribute__((address_space(4))) table[2])(words, int) = {hidden, plain};
+CALLED pointed(words out, int at) { table[out[63] & 1](out, at); }
 `;
 /** What the functions write from a place on. */
 const CALLS = { parts: ['part', 'flag'], wide: ['sum', 'part', 'flag'], plain: [] } as const;
+/** The same by way of a pointer. */
+const POINTED = { pointed: ['behind'] } as const;
 
 interface Sort {
   readonly hasGlobals: boolean;
-  /** One in so many kernels calls each function; 0: none does. */
+  /** One kernel in so many kernels calls each function; 0: none does. */
   readonly calls: number;
+  readonly hasPointers?: boolean;
 }
 
 interface Written {
@@ -53,7 +59,7 @@ interface Written {
 }
 
 /** A kernel with one to six variables of its own, and now and then one of the whole program, one of an inlined function, one that it does not use. */
-function kernel(name: string, { hasGlobals, calls }: Sort, random: () => number): Written {
+function kernel(name: string, { hasGlobals, calls, hasPointers }: Sort, random: () => number): Written {
   const below = (n: number): number => Math.floor(random() * n);
   const names: string[] = [];
   const unused: string[] = [];
@@ -74,7 +80,7 @@ function kernel(name: string, { hasGlobals, calls }: Sort, random: () => number)
     writes.push(`  inner(out, ${names.length});`);
     names.push('inlined');
   }
-  for (const [called, written] of Object.entries(CALLS)) {
+  for (const [called, written] of Object.entries(hasPointers === true ? { ...CALLS, ...POINTED } : CALLS)) {
     if (calls === 0 || below(calls) !== 0) continue;
     writes.push(`  ${called}(out, ${names.length});`);
     names.push(...written);
@@ -90,6 +96,7 @@ const SORTS: readonly (readonly [string, Sort, number])[] = [
   ['functions that several call', { hasGlobals: false, calls: 2 }, 0.5],
   ['a function that few call', { hasGlobals: false, calls: 30 }, 0.6],
   ['all of these', { hasGlobals: true, calls: 3 }, 0.05],
+  ['calls through pointers', { hasGlobals: false, calls: 4, hasPointers: true }, -1],
 ];
 
 test.skipIf(!hasLlvm()).each([0, 1, 2].flatMap((level) => SORTS.map((sort) => [level, ...sort] as const)))(
@@ -104,7 +111,7 @@ test.skipIf(!hasLlvm()).each([0, 1, 2].flatMap((level) => SORTS.map((sort) => [l
     const device = new SimDevice('gfx942', {});
     const loaded = device.load(bytes);
     const out = device.alloc(256, 'out');
-    const calledCode = Object.keys(CALLS).flatMap((name) => info?.entries(name) ?? []);
+    const calledCode = Object.keys({ ...CALLS, ...POINTED }).flatMap((name) => info?.entries(name) ?? []);
     let known = 0;
     let asked = 0;
     for (const [i, { names, unused }] of kernels.entries()) {
