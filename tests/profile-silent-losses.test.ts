@@ -328,3 +328,11 @@ test('Omniperf 1 recorded the name of a workload, and no command', () => {
   });
   expect(document.answer.command).toBe('mixbench (name of the workload)');
 });
+
+test.each(['"copy', '', 'copy,3'])('a row of sums that is cut (%j) is skipped, and said', (cut) => {
+  const document = read({
+    '1_kernel_stats.csv': `"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"copy",3,3000,1000,100\n\n,\n${cut}\n`,
+  });
+  expect(codes(document)).toContain('profile/bad-row');
+  expect(document.calls.map(({ name, calls }) => [name, calls])).toEqual([['copy', 3]]);
+});

@@ -55,7 +55,7 @@ export function apiTrace(h: Header, file: string, r: Recording): RowHandler {
   const clock = r.machineDomain(r.machines.ofFolder(dirName(file)));
   const processes = firstOf(r, file, 'API calls', `${dirName(file)} csv`);
   const domainNames = new StringTable();
-  const domains = new CellIds((text) => domainNames.id(text as string));
+  const domains = new CellIds((text) => domainNames.id(text ?? ''));
   const functions: CellIds[] = [];
   /** The same object for all rows: V8 puts those of a row each where only a full collection finds that they are dead. */
   const call = { start: 0, end: 0, state: 0, clock, process: 0, thread: -1, correlation: -1 };
@@ -72,7 +72,7 @@ export function apiTrace(h: Header, file: string, r: Recording): RowHandler {
     call.thread = row.count(threadAt);
     call.correlation = row.count(correlationAt);
     const of = row.id(domains, domain);
-    functions[of] ??= new CellIds((text) => r.calls.id(domainNames.get(of), text as string));
+    functions[of] ??= new CellIds((text) => r.calls.id(domainNames.get(of), text ?? ''));
     addCallOf(r, row.id(functions[of], name), call);
   };
 }
@@ -107,10 +107,14 @@ export function stats(h: Header, file: string, r: Recording): CellsHandler {
   const at = ['Name', 'Calls', 'TotalDurationNs', 'MinNs', 'MaxNs'].map((n) => h.at(n));
   const domain = domainOf(file);
   return (cells) => {
+    if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
+    const name = cells[at[0]];
+    // A header within the file may have other columns.
+    if (name === undefined) return badRow(r, file, 'there is no column Name');
     // Sums of kernels whose dispatches were read are no calls of an API.
-    if (r.kernels.find(kernelName(cells[at[0]])) !== undefined) return;
+    if (r.kernels.find(kernelName(name)) !== undefined) return;
     const [calls, total, min, max] = at.slice(1).map((index) => number(cells[index]));
     if (calls === undefined || total === undefined) return badRow(r, file, 'a sum is not a number');
-    r.calls.add(r.calls.id(domain, cells[at[0]]), calls, 0, total, min ?? Number.POSITIVE_INFINITY, max ?? 0);
+    r.calls.add(r.calls.id(domain, name), calls, 0, total, min ?? Number.POSITIVE_INFINITY, max ?? 0);
   };
 }

@@ -45,7 +45,7 @@ export function readNativeCounters(source: ByteSource, databases: readonly strin
           orphans++;
           return;
         }
-        const counter = counterName(cells[name]);
+        const counter = counterName(cells[name] ?? '');
         const amount = counterCell(r, file, counter, cells[value]) ?? Number.NaN;
         const ofCounter = sums.get(counter) ?? new Map<number, number>();
         sums.set(counter, ofCounter);

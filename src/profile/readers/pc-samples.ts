@@ -65,7 +65,7 @@ export function pcSampling(h: Header, file: string, r: Recording): CellsHandler 
     names ??= kernelsByDispatch(r);
     addSample(r, {
       kernel: names.get(count(cells[dispatch])),
-      instruction: cells[instruction],
+      instruction: cells[instruction] ?? '',
       source: comment < 0 ? '' : cells[comment],
       execMask: cells[exec],
       issued: issued < 0 ? undefined : cells[issued] === '1',

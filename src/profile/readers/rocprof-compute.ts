@@ -268,7 +268,7 @@ function dispatchRows(
   };
   return (cells, position) => {
     r.indexAll();
-    const kernel = r.kernelId(cells[at.name]);
+    const kernel = r.kernelId(read(cells, at.name) ?? '');
     const found = r.findDispatch(domain, process, position, kernel);
     if (found !== undefined) {
       const isSame = isNamedAlike(gpuOfRow(cells), found) && r.isOfSizeOf(found, count(read(cells, at.grid)), file);
@@ -454,7 +454,8 @@ export function readLong(source: ByteSource, recording: Recording): void {
         if (id < 0) return badRow(recording, file, 'the dispatch id is not a number');
         const row = dispatchRow(cells, id);
         if (row === undefined) return;
-        const name = counterName(cells[counter]);
+        const name = counterName(cells[counter] ?? '');
+        if (name === '') return badRow(recording, file, 'the counter has no name');
         const amount = counterCell(recording, file, name, cells[value]);
         const channel = CHANNEL.exec(name);
         if (channel === null) {

@@ -171,7 +171,7 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
   const firstRow = d.length;
   r.tracedRuns.add(`${folder}\0${processKey(file, '')}`);
   const pids = new CellIds((pid) => processes.idOf(pid));
-  const kernels = new CellIds((name) => r.kernelId(name as string));
+  const kernels = new CellIds((name) => r.kernelId(name ?? ''));
   const agents = new CellIds((agent) => r.agentKeys.id(r.machines.agentKey(machine, agent ?? '')));
   const queues = queueIds(r);
   const streams = new CellIds((stream) => (stream === undefined ? -1 : r.streams.id(stream)));
@@ -305,7 +305,7 @@ function counterCollection(
   const agents = new CellIds((agent) => agentNames.id(r.machines.agentKey(machine, agent ?? '')));
   const queues = queueIds(r);
   const counterNames = new StringTable();
-  const counters = new CellIds((counter) => counterNames.id(counterName(counter as string)));
+  const counters = new CellIds((counter) => counterNames.id(counterName(counter ?? '')));
   const size = (row: TableRow, column: number): number => {
     const found = row.count(column);
     if (found < 0 && column >= 0) reportNoSize(r, file, h.names[column], row.text(column));
@@ -480,7 +480,7 @@ function memoryCopy(h: Header, file: string, r: Recording): RowHandler {
   const pid = h.at('Process_Id', 'Guid');
   const domain = r.machineDomain(r.machines.ofFolder(dirName(file)));
   const processes = firstOf(r, file, 'Memory copies', file);
-  const directions = new CellIds((text) => r.directions.id((text as string).replace(/^MEMORY_COPY_/, '')));
+  const directions = new CellIds((text) => r.directions.id((text ?? '').replace(/^MEMORY_COPY_/, '')));
   const streams = new CellIds((stream) => (stream === undefined ? -1 : r.streams.id(stream)));
   const c = r.copies;
   const isCopy = ofKind(h, file, r, /MEMORY_COPY$/i);
@@ -511,7 +511,7 @@ function memoryAllocation(h: Header, file: string, r: Recording): CellsHandler {
     if (cells.length !== h.names.length) return badRow(r, file, 'the number of cells differs from the header');
     if (!isOfKinds(cells[kind], /(?:MEMORY_ALLOCATION|SCRATCH_MEMORY)$/i)) return otherKind(r, file, cells[kind]);
     if (isEmptyCell(cells[size])) reportNoSizes(r, file);
-    const key = cells[operation];
+    const key = cells[operation] ?? '';
     const sum = r.allocations.get(key) ?? { count: 0, bytes: 0 };
     sum.count++;
     sum.bytes += size < 0 ? 0 : Math.max(0, count(cells[size]));
