@@ -25,13 +25,15 @@ function tableOf(
   path: string,
   bytes: Uint8Array,
   thread?: string,
+  ahead = 0,
 ): { readonly rows: string[]; readonly shared: number } {
   const rows: string[] = [];
   let shared = 0;
   const rowBlocks = (plan: RowPlan) => {
-    const blocks = tableThreads(path, bytes.length, plan, thread, 0);
+    const blocks = tableThreads(path, bytes.length, plan, thread, 0, ahead);
     if (blocks === undefined) return undefined;
     return {
+      begin: blocks.begin,
       next: () => {
         const found = blocks.next();
         shared += found?.block.rows ?? 0;
@@ -73,6 +75,26 @@ test('what threads cannot read is read here, from the row on where they end', as
   const found = tableOf(path, bytes, await profileThread('table-thread'));
   expect(found.shared).toBeGreaterThan(25_000);
   expect(found.shared).toBeLessThan(31_000);
+  expect(found.rows).toEqual(tableOf(path, bytes).rows);
+});
+
+test.each([1, 2])('rows before block %i are read here while threads start', async (ahead) => {
+  const { path, bytes } = write('ahead.csv', `id,name,time\n${lines(60_000)}`);
+  const found = tableOf(path, bytes, await profileThread('table-thread'), ahead);
+  expect(found.shared).toBeGreaterThan(15_000);
+  expect(found.shared).toBeLessThan(60_000 - ahead * 10_000);
+  expect(found.rows).toEqual(tableOf(path, bytes).rows);
+});
+
+test.each([
+  ['a line end in a cell', '1,"x\ny",2\n'],
+  ['a long cell over the place where they begin', `1,"${'line,\n'.repeat(40_000)}",2\n`],
+  ['the header once more', 'id,name,time\n'],
+  ['a quote in a cell', '1,"a ""b""",3\n'],
+])('%s where rows are read while threads start', async (_, odd) => {
+  // Block 1 begins half a megabyte behind the beginning of the file.
+  const { path, bytes } = write('before.csv', `id,name,time\n${lines(9000)}${odd}${lines(40_000)}`);
+  const found = tableOf(path, bytes, await profileThread('table-thread'), 1);
   expect(found.rows).toEqual(tableOf(path, bytes).rows);
 });
 

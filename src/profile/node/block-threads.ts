@@ -25,6 +25,7 @@ export const hasThreads = (): boolean => availableParallelism() >= 2;
 
 /** Threads that make the blocks of number `from` to `count`; `rest` is what else they are told. */
 export class BlockThreads implements RowBlocks {
+  readonly begin: number | undefined;
   private readonly workers: Worker[] = [];
   private readonly blocks: RowBlock[][] = [];
   private readonly left: number;
@@ -32,7 +33,8 @@ export class BlockThreads implements RowBlocks {
   private taken = 0;
   private last: RowBlock | undefined;
 
-  constructor(file: string, from: number, count: number, rest: object) {
+  constructor(file: string, from: number, count: number, rest: object, begin?: number) {
+    this.begin = begin;
     this.left = count - from;
     for (let thread = 0; thread < THREADS; thread++) {
       const blocks = Array.from({ length: BLOCKS }, () => new RowBlock());

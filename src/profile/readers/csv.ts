@@ -8,6 +8,7 @@ import { WavesmithError } from '../../base/index.ts';
 import type { ByteSource } from '../source.ts';
 import { Row, RowEnd, type TableRow } from './csv-row.ts';
 import { takeBlocks } from './encoded-row.ts';
+import type { RowBlocks, RowPlan } from './row-blocks.ts';
 
 /** No row of a profiler's CSV is longer; a longer one means the file is not what it claims to be. */
 const MAX_ROW_BYTES = 4 << 20;
@@ -165,9 +166,9 @@ export function readCsvRows(
       open();
     } else handler(row);
   };
-  let areShared = false;
-  /** Takes the rows behind those of the first piece from other threads, where there are any. */
-  const takeShared = (column: number): void => {
+  /** Blocks of rows that other threads make, and the part of the file that they are of; null where there are none. */
+  let shared: { readonly blocks: RowBlocks; readonly plan: RowPlan; readonly part: number } | null | undefined;
+  const startShared = (column: number): void => {
     const plan = {
       from: reader.offset - reader.rest,
       width: header.names.length,
@@ -176,19 +177,30 @@ export function readCsvRows(
       skipsSpaces: row.skipsSpaces,
     };
     const blocks = column < 0 ? undefined : source.rowBlocks?.(plan);
-    if (blocks === undefined) return;
-    const own = handler as RowHandler;
-    const count: RowHandler = (one) => {
-      line++;
-      own(one);
-    };
-    try {
-      reader.goTo(takeBlocks(source, blocks, plan, row.part, count));
-    } finally {
-      blocks.end();
-    }
+    shared = blocks === undefined ? null : { blocks, plan, part: row.part };
   };
-  while (reader.next()) {
+  const endShared = (): void => {
+    shared?.blocks.end();
+    shared = null;
+  };
+  /** Takes rows from other threads, where they are the ones behind the last piece. */
+  const takeShared = (): void => {
+    if (!shared) return;
+    const { blocks, plan, part } = shared;
+    const { begin = reader.offset } = blocks;
+    if (reader.offset < begin) return;
+    if (reader.offset === begin && row.part === part) {
+      const own = handler as RowHandler;
+      const count: RowHandler = (one) => {
+        line++;
+        own(one);
+      };
+      const from = reader.offset - reader.rest;
+      reader.goTo(takeBlocks(source, blocks, { ...plan, from }, part, count));
+    }
+    endShared();
+  };
+  const readPiece = (): void => {
     if (!reader.isUtf8()) report(NOT_UTF8);
     const { bytes, length, isCrLf } = reader;
     row.use(bytes);
@@ -202,9 +214,11 @@ export function readCsvRows(
       at = next;
     }
     reader.keep(at);
-    if (next !== RowEnd.ODD && !reader.isLast && !areShared && numeric !== undefined && row.part === 0) {
-      areShared = true;
-      takeShared(numeric);
+    if (next === RowEnd.ODD || row.part !== 0) {
+      if (shared) endShared();
+    } else if (!reader.isLast && numeric !== undefined) {
+      if (shared === undefined) startShared(numeric);
+      takeShared();
     }
     // What is not as the format has it, and a last row without its end.
     if (next === RowEnd.ODD || (reader.isLast && at < length)) {
@@ -218,6 +232,11 @@ export function readCsvRows(
     if (reader.rest > MAX_ROW_BYTES) {
       throw notCsv(source.path, `row ${line + 1} is longer than ${MAX_ROW_BYTES} bytes`, reader.offset - reader.rest);
     }
+  };
+  try {
+    while (reader.next()) readPiece();
+  } finally {
+    endShared();
   }
   if (handler === undefined) throw notCsv(source.path, 'it is empty');
   return line - 1;

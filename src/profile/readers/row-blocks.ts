@@ -32,6 +32,8 @@ export type ReadInto = (into: Uint8Array, offset: number, length: number) => num
 
 /** Blocks of rows that other threads make, in the order of the file. */
 export interface RowBlocks {
+  /** Where in the file the piece of the first block begins: what ends before it is read while threads start. Undefined where it begins as was asked. */
+  readonly begin?: number | undefined;
   /** The next block and the number of the thread that made it, which has texts of its own; undefined where there is none. */
   next(): { readonly block: RowBlock; readonly thread: number } | undefined;
   /** Ends the threads. */
