@@ -18,10 +18,36 @@ export type DebugPlace =
       readonly parts: readonly { readonly register: DebugRegister; readonly bytes: number }[];
     }
   | { readonly kind: 'constant'; readonly value: bigint }
+  /** Nowhere, but computed from registers: operands before what is done with the last two of them, or the last one. */
+  | { readonly kind: 'computed'; readonly steps: readonly ComputedStep[] }
   /** In global memory, at an address of the file. */
   | { readonly kind: 'global'; readonly address: number }
   | { readonly kind: 'lds'; readonly offset: number }
   | { readonly kind: 'absent'; readonly why: string };
+
+/** One step of a computed value. */
+export type ComputedStep =
+  | { readonly kind: 'register'; readonly register: DebugRegister }
+  | { readonly kind: 'number'; readonly value: bigint }
+  | { readonly kind: 'operation'; readonly name: ValueOperation };
+
+/** DW_OP_ by what they do. */
+const OPERATIONS = {
+  26: 'and',
+  27: 'div',
+  28: 'minus',
+  29: 'mod',
+  30: 'mul',
+  31: 'neg',
+  32: 'not',
+  33: 'or',
+  34: 'plus',
+  36: 'shl',
+  37: 'shr',
+  38: 'shra',
+  39: 'xor',
+} as const;
+export type ValueOperation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
 
 export interface LocationContext {
   /** The register of DW_OP_fbreg. */
@@ -52,7 +78,27 @@ type Item =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'based'; readonly base: DebugRegister; readonly offset: number }
   | { readonly kind: 'register'; readonly register: DebugRegister }
+  | { readonly kind: 'computed'; readonly steps: readonly ComputedStep[] }
   | { readonly kind: 'address'; readonly value: number };
+
+/** What a value is made of; undefined for what is none. */
+function stepsOf(item: Item | undefined): readonly ComputedStep[] | undefined {
+  if (item?.kind === 'computed') return item.steps;
+  if (item?.kind === 'register') return [item];
+  if (item?.kind === 'number') return [{ kind: 'number', value: BigInt(item.value) }];
+  if (item?.kind !== 'based') return undefined;
+  const offset: ComputedStep = { kind: 'number', value: BigInt(item.offset) };
+  const base: ComputedStep = { kind: 'register', register: item.base };
+  return item.offset === 0 ? [base] : [base, offset, { kind: 'operation', name: 'plus' }];
+}
+
+/** The value behind an operation on the last ones of the stack, which are taken from it. */
+function computed(stack: Item[], name: ValueOperation): Item | undefined {
+  const last = stepsOf(stack.pop());
+  const first = name === 'neg' || name === 'not' ? [] : stepsOf(stack.pop());
+  if (first === undefined || last === undefined) return undefined;
+  return { kind: 'computed', steps: [...first, ...last, { kind: 'operation', name }] };
+}
 
 /** LLVM's address classes: private, and LDS. */
 const PRIVATE_CLASS = 1;
@@ -101,7 +147,16 @@ export function placeOf(expression: Uint8Array, context: LocationContext): Debug
       const more = c.uleb();
       if (top?.kind === 'based') stack.push({ ...top, offset: top.offset + more });
       else if (top?.kind === 'number') stack.push({ kind: 'number', value: top.value + more });
-      else return unknown('arithmetic');
+      else {
+        const steps = stepsOf(top);
+        if (steps === undefined) return unknown('arithmetic');
+        const offset: ComputedStep = { kind: 'number', value: BigInt(more) };
+        stack.push({ kind: 'computed', steps: [...steps, offset, { kind: 'operation', name: 'plus' }] });
+      }
+    } else if (Object.hasOwn(OPERATIONS, code)) {
+      const item = computed(stack, OPERATIONS[code as keyof typeof OPERATIONS]);
+      if (item === undefined) return unknown('arithmetic');
+      stack.push(item);
     } else if (code === 0x16) {
       const [b, a] = [stack.pop(), stack.pop()];
       if (a === undefined || b === undefined) return unknown('arithmetic');
@@ -128,6 +183,10 @@ export function placeOf(expression: Uint8Array, context: LocationContext): Debug
 function place(top: Item | undefined, addressClass: number | undefined, isValue: boolean): DebugPlace | undefined {
   if (top === undefined) return { kind: 'absent', why: 'optimized out' };
   if (top.kind === 'register') return { kind: 'registers', parts: [{ register: top.register, bytes: 4 }] };
+  if (top.kind === 'computed' || (top.kind === 'based' && isValue)) {
+    const steps = isValue ? stepsOf(top) : undefined;
+    return steps === undefined ? undefined : { kind: 'computed', steps };
+  }
   if (top.kind === 'number' && isValue) return { kind: 'constant', value: BigInt(top.value) };
   if (top.kind === 'number' && addressClass === LOCAL_CLASS) return { kind: 'lds', offset: top.value };
   if (top.kind === 'address') {

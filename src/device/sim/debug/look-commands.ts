@@ -222,12 +222,13 @@ function scopeText({ debugger: d }: CommandSession, text: string | undefined): s
   const all = d.info.variables(pc).filter((v) => !v.isGlobal);
   if (all.length === 0) return ['no variables'];
   return all.map((v) => {
-    const at = v.place(pc);
+    const at = v.place(pc, d.kernelAt);
     const where =
       at.kind === 'absent'
         ? at.why
         : {
             constant: 'a constant',
+            computed: 'computed from registers',
             registers: 'in registers',
             scratch: 'in scratch',
             global: 'in memory',

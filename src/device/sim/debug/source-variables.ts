@@ -2,6 +2,7 @@
 import type { DebugMember, DebugPlace, DebugRegister, DebugType, DebugVariable } from '../../../codeobject/index.ts';
 import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
 import { AGPR_BASE, LANES, type Wave } from '../state/wave.ts';
+import { computedValue } from './computed-value.ts';
 import { formatted, letterText } from './format.ts';
 import type { ScopeSource } from './scope-source.ts';
 import {
@@ -47,6 +48,7 @@ const OUTER_VECTOR = 'it is in a vector register, which the function that was ca
 function isOverwritten(place: DebugPlace): boolean {
   const isVector = ({ file }: DebugRegister): boolean => file !== 's';
   if (place.kind === 'registers') return place.parts.some(({ register }) => isVector(register));
+  if (place.kind === 'computed') return place.steps.some((step) => step.kind === 'register' && isVector(step.register));
   return place.kind === 'scratch' && isVector(place.base);
 }
 
@@ -100,6 +102,11 @@ function bytesAt(place: DebugPlace, size: number, w: Wave, lane: number, source:
   switch (place.kind) {
     case 'constant':
       return littleEndian(place.value, size);
+    case 'computed':
+      return littleEndian(
+        computedValue(place.steps, (register) => word(register, w, lane, source), size),
+        size,
+      );
     case 'registers': {
       const all = place.parts.flatMap(({ register, bytes }) => {
         const words = Array.from({ length: Math.ceil(bytes / 4) }, (_, i) =>
