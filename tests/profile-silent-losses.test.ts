@@ -114,6 +114,10 @@ describe('cells that describe a dispatch', () => {
   });
 });
 
+test('a wave with more scalar registers than there are is a finding', () => {
+  expect(messages(folder({ row: { SGPR: '16000000' } }))).toContain('16000000 scalar registers');
+});
+
 describe('values that contradict each other', () => {
   test.each<[string, Change, string]>([
     ['more instructions of a kind than in all', { row: { SQ_INSTS_VALU: '20480000000' } }, 'of SQ_INSTS'],
@@ -290,6 +294,7 @@ describe('agents of one node', () => {
     });
   test.each([
     '2,3,GPU,104,4,1,32,1700,gfx90a,AMD Instinct MI210',
+    ' 2 ,N/A,GPU,104,4,1,32,1700,gfx90a,AMD Instinct MI210',
     '2,2,GPU,228,4,6,32,2100,gfx942,AMD Instinct MI300A',
   ])('%s is a finding', (second) => expect(codes(agents(second))).toEqual(['profile/agent-conflict']));
   test.each([

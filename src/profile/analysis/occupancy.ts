@@ -52,6 +52,9 @@ export function launchedGroups(
   return { groupsPerCu: known(groups / cus), wavesPerGroup: known(Math.ceil(lanes / WAVE_LANES)) };
 }
 
+/** A wave has 112 scalar registers with VCC and what goes with it; profilers round up to a granule. */
+const MOST_SGPRS = 128;
+
 /** Why no launch on an architecture can be like this; undefined for one that can be, as far as it was recorded. */
 export function impossibleLaunch(launch: LaunchEntry | undefined, arch: string | undefined): string | undefined {
   if (launch === undefined || arch === undefined || !isTargetName(arch)) return undefined;
@@ -60,6 +63,7 @@ export function impossibleLaunch(launch: LaunchEntry | undefined, arch: string |
   if (size > info.maxWorkgroupSize) return `a workgroup of ${size} work-items is not possible`;
   if (launch.lds > info.ldsBytes) return `${launch.lds} bytes of LDS are more than a CU has`;
   if (vgprs > info.vgprTotal) return `${vgprs} registers are more than a lane has`;
+  if (launch.sgpr > MOST_SGPRS) return `${launch.sgpr} scalar registers are more than a wave has`;
   return undefined;
 }
 

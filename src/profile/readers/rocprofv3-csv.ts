@@ -425,7 +425,8 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
       };
       return (cells) => {
         const isGpu = cells[h.at('Agent_Type')]?.toUpperCase().includes('GPU') ?? false;
-        const node = cells[h.at('Logical_Node_Id')] ?? cells[h.at('Node_Id')] ?? '';
+        const absolute = nodeOf(cells[h.at('Node_Id')]);
+        const node = nodeOf(cells[h.at('Logical_Node_Id')]) ?? absolute ?? '';
         const arch = cells[h.at('Name')];
         const target = /^(?:amdgcn-amd-amdhsa--)?(gfx[0-9a-f]+)(?=:|$)/.exec(arch ?? '')?.[1];
         if (isGpu && target === undefined) {
@@ -445,25 +446,30 @@ export function readAgentInfo(source: ByteSource, recording: Recording): void {
         };
         const before = agents.get(facts.key);
         if (before !== undefined) return reportOtherAgent(recording, source.path, before, facts);
-        const absolute = cells[h.at('Node_Id')] ?? node;
-        const other = nodes.get(absolute);
+        const other = nodes.get(absolute ?? node);
         if (other !== undefined) {
-          const what = `${other} and ${facts.key} are both node ${absolute}`;
+          const what = `${other} and ${facts.key} are both node ${absolute ?? node}`;
           recording.report(
             'profile/agent-conflict',
             source.path,
             `${what}: work of one may be shown as that of the other.`,
           );
         }
-        nodes.set(absolute, facts.key);
+        nodes.set(absolute ?? node, facts.key);
         const place = isGpu ? ofKind.gpus++ : ofKind.others++;
-        const aliases = [`${isGpu ? 'GPU' : 'CPU'} ${place}`, `Agent ${absolute}`];
+        const aliases = [`${isGpu ? 'GPU' : 'CPU'} ${place}`, `Agent ${absolute ?? node}`];
         agents.set(facts.key, { ...facts, aliases });
       };
     },
     textProblems(source.path, recording),
   );
   recording.addAgents(dirName(source.path), source.path, [...agents.values()]);
+}
+
+/** The number of a node as the rows of other tables have it; undefined for a cell without one. */
+function nodeOf(cell: string | undefined): string | undefined {
+  const found = count(cell?.trim());
+  return found < 0 ? undefined : String(found);
 }
 
 /** Reports an agent of which one file says two things. */
