@@ -255,6 +255,13 @@ describe('why there is nothing to change', () => {
       { ...counters, 'sysinfo.csv': table({ ...MACHINE, gpu_arch: 'gfx1153', gpu_model: 'RDNA35' }) },
       'counters of gfx1153',
     ],
+    [
+      {
+        'sysinfo.csv': table(MACHINE),
+        'pmc_perf.csv': table({ ...ROW, SQ_WAVE_CYCLES: '', Start_Timestamp: '0', End_Timestamp: '0' }),
+      },
+      'as the times of kernels are: a timestamp is zero',
+    ],
   ])('is said', (files, why) => {
     expect(read(files).answer).toMatchObject({ changes: [], whyNoChange: expect.stringContaining(why) });
   });

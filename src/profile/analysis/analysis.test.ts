@@ -276,6 +276,9 @@ describe('occupancy of recorded launches', () => {
     const { groupsPerCu, wavesPerGroup } = launchedGroups({ ...alone, workgroup: [100, 2, 1], grid: [950, 4, 1] }, 10);
     expect([value(groupsPerCu), value(wavesPerGroup)]).toEqual([2, 4]);
     expect(isKnown(launchedGroups({ ...launch, grid: [-1, -1, -1] }, 304).groupsPerCu)).toBe(false);
+    // Workload folders have the products of the sizes.
+    const products = launchedGroups({ ...alone, workgroup: [256, -1, -1], grid: [1048576, -1, -1] }, 104);
+    expect(products).toEqual({ groupsPerCu: { value: 4096 / 104 }, wavesPerGroup: { value: 4 } });
     expect(isKnown(launchedGroups(launch, undefined).groupsPerCu)).toBe(false);
   });
 

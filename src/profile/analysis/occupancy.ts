@@ -44,7 +44,10 @@ export function launchedGroups(
   const missing = (reason: string) => ({ groupsPerCu: unknown(reason), wavesPerGroup: unknown(reason) });
   if (cus === undefined || cus <= 0) return missing('the number of CUs was not recorded');
   if (launch === undefined) return missing('no launch was recorded');
-  const { workgroup, grid } = launch;
+  // Where only the product of the sizes is recorded, it is the first one, and the others are -1.
+  const [workgroup, grid] = [launch.workgroup, launch.grid].map((sizes) =>
+    sizes.map((n, axis) => (n < 0 && axis > 0 ? 1 : n)),
+  );
   if (workgroup.some((n) => n < 1) || grid.some((n) => n < 1) || workgroup.length === 0)
     return missing('the sizes of grid and workgroup were not recorded');
   const groups = grid.reduce((product, n, axis) => product * Math.ceil(n / (workgroup[axis] ?? 1)), 1);

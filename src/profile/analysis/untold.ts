@@ -2,6 +2,7 @@
 
 import { METRICS } from '../arch/metrics.ts';
 import type { KernelEntry } from '../document.ts';
+import { isKnown } from '../measure.ts';
 import { isNoValue } from '../readers/values.ts';
 import type { Recording } from '../recording.ts';
 import type { Agent } from '../records.ts';
@@ -23,7 +24,9 @@ export function whyNoChange(
   }
   const archs = new Set(used.map((agent) => agent?.arch));
   if ([...archs].some((arch) => METRICS[arch ?? ''] !== undefined)) {
-    const missing = kernels[0]?.bottleneck.undecided.find(({ reason }) => reason.startsWith(UNCOLLECTED));
+    const { totalNs } = kernels[0];
+    if (!isKnown(totalNs)) return `unknown, as the times of kernels are: ${totalNs.unknown}`;
+    const missing = kernels[0].bottleneck.undecided.find(({ reason }) => reason.startsWith(UNCOLLECTED));
     if (missing === undefined) return 'nothing, as far as the evidence goes';
     return `unknown, as far as the evidence goes: what would tell ${missing.class} of ${kernels[0].name} was ${missing.reason}`;
   }
