@@ -57,11 +57,18 @@ function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, sourc
   const place: DebugPlace = isOuter(w, source) && isOverwritten(found) ? { kind: 'absent', why: OUTER_VECTOR } : found;
   const size = Math.min(variable.type.bytes, MOST_BYTES);
   const bytes = place.kind === 'absent' ? undefined : bytesAt(place, size, w, lane, source);
-  const why = place.kind === 'absent' ? whyAbsent(place.why, w) : bytes === undefined ? 'its memory is not there' : '';
+  const why = whyNot(place, bytes !== undefined, w);
   const home = homeOf(place, w, lane, source);
   const kind = variable.isGlobal ? 'global' : variable.isParameter ? 'parameter' : 'local';
   const load = source.loadAs(w);
   return { name: variable.name, kind, type: variable.type, bytes, why, home, wave: w, lane, load };
+}
+
+/** Why there is no value, or why it cannot be set. */
+function whyNot(place: DebugPlace, hasValue: boolean, w: Wave): string {
+  if (place.kind === 'absent') return whyAbsent(place.why, w);
+  if (place.kind === 'computed') return 'its value is computed from registers';
+  return hasValue ? '' : 'its memory is not there';
 }
 
 /** LLVM describes no place of `__shared__` variables, so what has none may be one. */
