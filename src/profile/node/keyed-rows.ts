@@ -8,6 +8,8 @@ import { openPages } from './page-rows.ts';
 import { recordTable } from './record-table.ts';
 import { type Connection, rowsOf } from './sqlite-file.ts';
 
+/** Of fewer rows SQLite joins texts before their pages are found. */
+const FEW_ROWS = 4096;
 /** Fewer rows are read before threads have started. */
 const LEAST_ROWS = 250_000;
 /** To start threads takes as long as to make these blocks. */
@@ -109,7 +111,8 @@ class KeyedReader {
     const { first, last } = db.get(ids) as { readonly first: SqlValue; readonly last: SqlValue };
     if (typeof first !== 'number' || typeof last !== 'number') return before;
     const count = Math.ceil((last - first + 1) / BLOCK_ROWS);
-    const table = count > MOST_BLOCKS ? undefined : recordTable(db, path, keyed);
+    const isFit = last - first >= FEW_ROWS && count <= MOST_BLOCKS;
+    const table = isFit ? recordTable(db, path, keyed) : undefined;
     if (table === undefined) return before;
     const isMany = file !== undefined && hasThreads() && last - first >= least && count > ahead;
     const here = isMany ? ahead : count;
