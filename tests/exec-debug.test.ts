@@ -285,3 +285,35 @@ test.skipIf(!canCompileHip())(
     expect(stderr).not.toContain("no kernel that ran has a place 'by_function_of_other'");
   },
 );
+
+test.skipIf(!canCompileHip())(
+  'shared variables: of the kernel, of a function that it calls, of the launch',
+  async () => {
+    const program = await compileHip({ sources: ['shared_names'], targets: ['gfx942'], flags: ['-O0', '-g'] });
+    const commands = script('shared', [
+      'print parts',
+      'finish',
+      'print cells[1]',
+      'print tile[3]',
+      'print &tile[3][2]',
+      'set tile[3][2] = 77',
+      'print tile[3][2] + 1',
+      'print scratch[2]',
+      'info scope sums',
+    ]);
+    const options = ['--break', 'blockSum', '--commands', commands];
+    const { status, stderr } = await execHip('gfx942', program, [], options);
+    expect(status).toBe(0);
+    const said = stderr.split(/^\(wavesmith\) .*\n/m).map((text) => text.trim());
+    expect(said[1]).toBe('parts = {0, 0, 0, 0}');
+    expect(said[3]).toBe("cells[1] = {kind = 98 'b', weight = 1.5}");
+    expect(said[4]).toBe('tile[3] = {24, 25, 26, 27, 28, 29, 30, 31, 0}');
+    expect(said[5]).toMatch(/^&tile\[3\]\[2\] = 0x[0-9a-f]+ \(LDS\)$/);
+    expect(said[7]).toBe('tile[3][2] + 1 = 78');
+    expect(said[8]).toMatch(
+      /'extern __shared__' arrays are not in the debug information: theirs are .* from \d+ to \d+,/,
+    );
+    expect(said[9]).toMatch(/^tile: float\[8\]\[9\], in LDS$/m);
+    expect(said[9]).toMatch(/^s: float, in scratch$/m);
+  },
+);

@@ -32,6 +32,7 @@ export class HeldDispatch implements ScopeSource {
   /** Workgroups of the dispatch, and work-items of a workgroup. */
   shape: ScopeSource['shape'];
   kernelAt: number | undefined;
+  shared: ScopeSource['shared'];
   /** Somebody looks at what is held. */
   protected isStopped = false;
   private held: Wave | undefined;
@@ -56,6 +57,7 @@ export class HeldDispatch implements ScopeSource {
     this.registers = descriptorRegisters(launch.descriptor);
     this.shape = { grid: launch.grid, block: launch.block };
     this.kernelAt = launch.entry - this.codeBase;
+    this.shared = { fixed: launch.descriptor.groupSegmentFixedSize, all: launch.ldsBytes };
   }
 
   loadAs(w: Wave | undefined): Load {

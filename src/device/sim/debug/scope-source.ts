@@ -41,6 +41,8 @@ export interface ScopeSource {
   readonly codeBase: number;
   /** Workgroups of the dispatch and work-items of a workgroup; undefined before it starts. */
   readonly shape?: { readonly grid: readonly number[]; readonly block: readonly number[] } | undefined;
+  /** Bytes of LDS of a workgroup that the kernel itself has, and with what the dispatch adds; undefined before it starts. */
+  readonly shared?: { readonly fixed: number; readonly all: number } | undefined;
   /** Reads memory as a wave sees it; without a wave, global memory. */
   loadAs(w: Wave | undefined): Load;
   /** Values that were printed and variables of the session. */

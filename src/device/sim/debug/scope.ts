@@ -111,7 +111,7 @@ class WaveScope implements Scope {
   }
 
   get whyUnknown(): string | undefined {
-    return withoutVariables(this.source);
+    return withoutVariables(this.source) ?? dynamicShared(this.source);
   }
 
   register(text: string, lane: number): bigint {
@@ -157,6 +157,12 @@ class WaveScope implements Scope {
 
 /** Headers of HIP declare them as variables that stand nowhere. */
 const OF_HIP = new Set(['threadIdx', 'blockIdx', 'blockDim', 'gridDim']);
+
+/** Where `extern __shared__` arrays are, which no debug information names; undefined where there are none. */
+function dynamicShared({ info, shared }: ScopeSource): string | undefined {
+  if (info === undefined || shared === undefined || shared.fixed === shared.all) return undefined;
+  return `'extern __shared__' arrays are not in the debug information: theirs are the bytes of LDS from ${shared.fixed} to ${shared.all}, as lds.f32(${shared.fixed}).`;
+}
 
 /** What is said of code whose compiler describes no variables. */
 export function withoutVariables({ info }: ScopeSource): string | undefined {
