@@ -5,6 +5,7 @@ import { compile, parseExpression } from '../arch/expression.ts';
 import { type MetricFormula, metricsOf } from '../arch/metrics.ts';
 import type { CounterStore } from '../counters.ts';
 import { known, type Measure, unknown } from '../measure.ts';
+import { isOfWorkload } from '../readers/rocprof-compute.ts';
 import type { Recording } from '../recording.ts';
 import { Timing } from '../recording.ts';
 import type { Agent } from '../records.ts';
@@ -81,6 +82,8 @@ export function reportUnknownAgents(r: Recording): void {
     if (key === '' || found?.isGpu) continue;
     const what = found === undefined ? 'the input does not describe' : 'the input does not call a GPU';
     const taken = resolveAgent(r, key);
+    // The sysinfo.csv of a workload folder describes its GPU without a number, and tables in it have one.
+    if (found === undefined && taken !== undefined && isOfWorkload(taken.key)) continue;
     const then = taken === undefined ? 'what it is, is unknown' : `${taken.key} is taken for it`;
     r.report('profile/bad-record', r.sources[0]?.path ?? '', `Dispatches ran on ${key}, which ${what}; ${then}.`);
   }

@@ -168,9 +168,14 @@ export function readMeasuredRoofline(source: ByteSource, recording: Recording): 
   if (rows === 0) reportEmpty(recording, file);
 }
 
+const WORKLOAD = 'rocprof-compute ';
+
+/** Whether an agent is the GPU of a workload folder. */
+export const isOfWorkload = (key: string): boolean => key.startsWith(WORKLOAD);
+
 /** The agent of a workload folder; its rows name the GPU by `GPU_ID`, its sysinfo does not. Passes of rocprof 2 have folders within it. */
 function agentKey(file: string): string {
-  return `rocprof-compute ${dirName(file).replace(/(?:^|\/)(?:pmc|pass)_[0-9]+$/, '') || '.'}`;
+  return `${WORKLOAD}${dirName(file).replace(/(?:^|\/)(?:pmc|pass)_[0-9]+$/, '') || '.'}`;
 }
 
 /**

@@ -592,7 +592,8 @@ class Reader {
 
   private flushSamples(): void {
     for (const { dispatch, sample } of this.pendingSamples) {
-      const row = this.rowOfDispatch.find(dispatch);
+      // PC sampling writes the dispatches of its run into a table beside the samples.
+      const row = this.rowOfDispatch.find(dispatch) ?? this.r.findTraced(this.domain, this.process, dispatch);
       const kernel = row === undefined ? undefined : this.r.kernels.get(this.r.dispatches.kernel.get(row));
       addSample(this.r, { ...sample, kernel });
     }
@@ -601,6 +602,8 @@ class Reader {
 
   finish(): void {
     this.flushSamples();
+    // What tables of the same run call by its agents is described here, too.
+    if (this.described.length > 0) this.r.machineDomain(this.machine);
     this.r.reportUnevenInstances(this.file, this.firstRow);
     if (this.unnamed > 0) {
       this.r.report(
