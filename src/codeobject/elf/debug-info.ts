@@ -8,7 +8,8 @@ import {
   type Sections,
   type Unit,
 } from './debug-entries.ts';
-import { type DebugPlace, type LocationContext, placeOf, registerOf } from './debug-location.ts';
+import { type LocationContext, placeOf, registerOf } from './debug-location.ts';
+import type { DebugPlace } from './debug-place.ts';
 import { isWithoutPlace, SharedVariables, sharedOf } from './debug-shared.ts';
 import type { DebugCall, DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
 import { Damaged, DwarfCursor } from './dwarf-cursor.ts';

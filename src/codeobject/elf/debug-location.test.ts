@@ -1,5 +1,5 @@
-// Location expressions that LLVM writes for optimized code: values that are computed from registers.
-import { expect, test } from 'vitest';
+// Location expressions of optimized code, whose values are computed from registers, and of ROCm's compilers.
+import { describe, expect, test } from 'vitest';
 import { placeOf } from './debug-location.ts';
 
 const context = { frameBase: undefined, address: () => 0 };
@@ -32,4 +32,80 @@ test('what is computed and no value has no place; operations without operands, a
   expect(placeOf(Uint8Array.from([0x22]), context)).toEqual(absent);
   expect(placeOf(Uint8Array.from([...v3(), 0x22, ...VALUE]), context)).toEqual(absent);
   expect(placeOf(Uint8Array.from([...v3(), 0xa8, 0, ...VALUE]), context)).toEqual(absent);
+});
+
+/** DW_OP_regx of scalar register 33, and DW_OP_LLVM_user with an operation. */
+const s33 = [0x90, 65];
+const user = (...operation: number[]): number[] => [0xe9, ...operation];
+const LANE = [...user(3), 0x34, 0x1e, ...user(4)];
+/** A constant that is read as four bytes. */
+const constant = (value: number): number[] => [0x30 + value, 0x9f, 0x94, 4];
+
+describe('what ROCm compilers write', () => {
+  test.each([
+    [
+      'scratch, by bytes of the wave',
+      [
+        ...s33,
+        ...constant(6),
+        0x16,
+        0x94,
+        4,
+        0x16,
+        0x25,
+        0x9f,
+        0x94,
+        4,
+        0x10,
+        5,
+        ...user(2),
+        ...constant(8),
+        ...user(4),
+      ],
+      { kind: 'scratch', base: { file: 's', index: 33 }, offset: 8 },
+    ],
+    [
+      'scratch, by bytes of the lane',
+      [...s33, 0x94, 4, 0x10, 5, ...user(2), ...constant(16), ...user(4)],
+      { kind: 'scratch', base: { file: 's', index: 33 }, offset: 16 },
+    ],
+    [
+      'the same of older compilers',
+      [...s33, 0x94, 4, 0x10, 5, 0xe1, ...constant(16), 0xe3],
+      { kind: 'scratch', base: { file: 's', index: 33 }, offset: 16 },
+    ],
+    ['LDS', [...constant(12), 0x10, 3, ...user(2)], { kind: 'lds', offset: 12 }],
+    ['global memory', [0x03, 0x40, 0x12, 0, 0, 0, 0, 0, 0, 0x30, ...user(2)], { kind: 'global', address: 0x1240 }],
+    ['a scalar register', [0x90, 74], { kind: 'registers', parts: [{ register: { file: 's', index: 42 }, bytes: 4 }] }],
+    [
+      'vector registers',
+      [0x90, 0xaa, 0x14, ...LANE, 0x93, 4, 0x90, 0xab, 0x14, ...LANE, 0x93, 4, ...user(10)],
+      { kind: 'registers', parts: [42, 43].map((index) => ({ register: { file: 'v', index }, bytes: 4 })) },
+    ],
+    [
+      'where a variable in scratch is',
+      [...s33, 0x94, 4, 0x36, 0x25, 0x30, 0x22, 0x9f],
+      {
+        kind: 'computed',
+        steps: [
+          { kind: 'register', register: { file: 's', index: 33 } },
+          ...[number(6), operation('shr'), number(0), operation('plus')],
+        ],
+      },
+    ],
+    ['nothing', user(8), { kind: 'absent', why: 'optimized out here' }],
+    [
+      'the upper half of a register',
+      [0x90, 0xaa, 0x14, ...LANE, ...user(5, 2)],
+      { kind: 'absent', why: 'its location needs a part of a register' },
+    ],
+    [
+      'what a pointer in memory points to',
+      [...s33, 0x94, 4, 0x10, 5, ...user(2), 0x94, 8, 0x30, ...user(2)],
+      { kind: 'absent', why: 'its location needs what is in memory' },
+    ],
+    ['another operation', user(11), { kind: 'absent', why: "its location needs operation 11 of LLVM's own" }],
+  ])('%s', (_, expression, place) => {
+    expect(placeOf(Uint8Array.from(expression), context)).toEqual(place);
+  });
 });

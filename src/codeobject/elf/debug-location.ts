@@ -1,38 +1,18 @@
-// Where a variable is: DWARF location expressions as LLVM writes them for AMDGPU.
+// Where a variable is: DWARF location expressions as LLVM writes them for AMDGPU, and as AMD's own compiler does (debug-user-operations.ts).
 // Sources: DWARF 5, section 2.6; LLVM AMDGPUUsage, "DWARF Debug Information" (register numbers, address classes).
+import {
+  type ComputedStep,
+  type DebugPlace,
+  type DebugRegister,
+  type Item,
+  stepsOf,
+  type ValueOperation,
+} from './debug-place.ts';
+import { userOperation } from './debug-user-operations.ts';
 import { DwarfCursor } from './dwarf-cursor.ts';
 
-/** A register by its file and number. */
-export interface DebugRegister {
-  readonly file: 's' | 'v' | 'a';
-  readonly index: number;
-}
-
-/** Where a value is. */
-export type DebugPlace =
-  /** In the lane's scratch at an offset from what a register holds. */
-  | { readonly kind: 'scratch'; readonly base: DebugRegister; readonly offset: number }
-  /** In registers: vector registers hold a value for each lane. Each part says how many bytes it has. */
-  | {
-      readonly kind: 'registers';
-      readonly parts: readonly { readonly register: DebugRegister; readonly bytes: number }[];
-    }
-  | { readonly kind: 'constant'; readonly value: bigint }
-  /** Nowhere, but computed from registers: operands before what is done with the last two of them, or the last one. */
-  | { readonly kind: 'computed'; readonly steps: readonly ComputedStep[] }
-  /** In global memory, at an address of the file. */
-  | { readonly kind: 'global'; readonly address: number }
-  | { readonly kind: 'lds'; readonly offset: number }
-  | { readonly kind: 'absent'; readonly why: string };
-
-/** One step of a computed value. */
-export type ComputedStep =
-  | { readonly kind: 'register'; readonly register: DebugRegister }
-  | { readonly kind: 'number'; readonly value: bigint }
-  | { readonly kind: 'operation'; readonly name: ValueOperation };
-
 /** DW_OP_ by what they do. */
-const OPERATIONS = {
+const OPERATIONS: Readonly<Record<number, ValueOperation>> = {
   26: 'and',
   27: 'div',
   28: 'minus',
@@ -46,9 +26,7 @@ const OPERATIONS = {
   37: 'shr',
   38: 'shra',
   39: 'xor',
-} as const;
-export type ValueOperation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
-
+};
 export interface LocationContext {
   /** The register of DW_OP_fbreg. */
   readonly frameBase: DebugRegister | undefined;
@@ -73,28 +51,14 @@ export function registerOf(expression: Uint8Array): DebugRegister | undefined {
   return code === 0x90 ? registerByNumber(c.uleb()) : undefined;
 }
 
-/** What one operation pushes. */
-type Item =
-  | { readonly kind: 'number'; readonly value: number }
-  | { readonly kind: 'based'; readonly base: DebugRegister; readonly offset: number }
-  | { readonly kind: 'register'; readonly register: DebugRegister }
-  | { readonly kind: 'computed'; readonly steps: readonly ComputedStep[] }
-  | { readonly kind: 'address'; readonly value: number };
-
-/** What a value is made of; undefined for what is none. */
-function stepsOf(item: Item | undefined): readonly ComputedStep[] | undefined {
-  if (item?.kind === 'computed') return item.steps;
-  if (item?.kind === 'register') return [item];
-  if (item?.kind === 'number') return [{ kind: 'number', value: BigInt(item.value) }];
-  if (item?.kind !== 'based') return undefined;
-  const offset: ComputedStep = { kind: 'number', value: BigInt(item.offset) };
-  const base: ComputedStep = { kind: 'register', register: item.base };
-  return item.offset === 0 ? [base] : [base, offset, { kind: 'operation', name: 'plus' }];
-}
-
 /** The value behind an operation on the last ones of the stack, which are taken from it. */
 function computed(stack: Item[], name: ValueOperation): Item | undefined {
-  const last = stepsOf(stack.pop());
+  const top = stack.pop();
+  if (name === 'mul' && top?.kind === 'number' && top.value === 4 && stack.at(-1)?.kind === 'lane') {
+    stack.pop();
+    return { kind: 'lane dword' };
+  }
+  const last = stepsOf(top);
   const first = name === 'neg' || name === 'not' ? [] : stepsOf(stack.pop());
   if (first === undefined || last === undefined) return undefined;
   return { kind: 'computed', steps: [...first, ...last, { kind: 'operation', name }] };
@@ -117,6 +81,9 @@ export function placeOf(expression: Uint8Array, context: LocationContext): Debug
   const unknown = (what: string): DebugPlace => ({ kind: 'absent', why: `its location needs ${what}` });
   while (!c.isDone) {
     const code = c.u8();
+    // A value in the midst of an expression is read by the operations behind it.
+    isValue = code === 0x9f;
+    if (isValue) continue;
     if (code === 0x03) stack.push({ kind: 'address', value: c.u64() });
     else if (code === 0xa1) stack.push({ kind: 'address', value: context.address(c.uleb()) });
     else if (code >= 0x30 && code <= 0x4f) stack.push({ kind: 'number', value: code - 0x30 });
@@ -154,7 +121,7 @@ export function placeOf(expression: Uint8Array, context: LocationContext): Debug
         stack.push({ kind: 'computed', steps: [...steps, offset, { kind: 'operation', name: 'plus' }] });
       }
     } else if (Object.hasOwn(OPERATIONS, code)) {
-      const item = computed(stack, OPERATIONS[code as keyof typeof OPERATIONS]);
+      const item = computed(stack, OPERATIONS[code] as ValueOperation);
       if (item === undefined) return unknown('arithmetic');
       stack.push(item);
     } else if (code === 0x16) {
@@ -168,8 +135,18 @@ export function placeOf(expression: Uint8Array, context: LocationContext): Debug
       if (value === undefined || space?.kind !== 'number') return unknown('an address class');
       addressClass = space.value;
       stack.push(value);
-    } else if (code === 0x9f) isValue = true;
-    else if (code === 0x93) {
+    } else if (code === 0x94) {
+      // The value of what is there: of a register, or what is a value already.
+      c.skip(1);
+      const steps = stack.at(-1)?.kind === 'number' ? undefined : stepsOf(stack.at(-1));
+      if (stack.at(-1)?.kind === 'based' || (steps === undefined && stack.at(-1)?.kind !== 'number')) {
+        return unknown('what is in memory');
+      }
+      if (steps !== undefined) stack[stack.length - 1] = { kind: 'computed', steps };
+    } else if (code >= 0xe1 && code <= 0xea) {
+      const problem = userOperation(code, c, stack);
+      if (problem !== undefined) return problem;
+    } else if (code === 0x93) {
       const bytes = c.uleb();
       const top = stack.pop();
       if (top?.kind !== 'register') return unknown('pieces that are not all in registers');
@@ -182,6 +159,7 @@ export function placeOf(expression: Uint8Array, context: LocationContext): Debug
 
 function place(top: Item | undefined, addressClass: number | undefined, isValue: boolean): DebugPlace | undefined {
   if (top === undefined) return { kind: 'absent', why: 'optimized out' };
+  if (top.kind === 'place') return top.place;
   if (top.kind === 'register') return { kind: 'registers', parts: [{ register: top.register, bytes: 4 }] };
   if (top.kind === 'computed' || (top.kind === 'based' && isValue)) {
     const steps = isValue ? stepsOf(top) : undefined;

@@ -1,5 +1,5 @@
 // What is known of a source program: its variables, their types, and which calls were inlined where.
-import type { DebugPlace } from './debug-location.ts';
+import type { DebugPlace } from './debug-place.ts';
 
 /** A type of the source program, typedefs and qualifiers resolved. */
 export interface DebugType {
