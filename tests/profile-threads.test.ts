@@ -12,13 +12,24 @@ import { readCsvRows } from '../src/profile/readers/csv.ts';
 import { CellIds } from '../src/profile/readers/csv-row.ts';
 import { streamJson } from '../src/profile/readers/json-stream.ts';
 import type { KeyedRow, SqlValue } from '../src/profile/readers/rocpd.ts';
-import type { RecordPlan, RowPlan } from '../src/profile/readers/row-blocks.ts';
+import type { RecordPlan, RowBlocks, RowPlan } from '../src/profile/readers/row-blocks.ts';
 import { readWhole } from '../src/profile/source.ts';
 import { writeDatabase as change, writeRocpd } from './profile-fixtures.ts';
 import { profileThread } from './support/profile-thread.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wavesmith-threads-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Blocks whose rows are counted as they are taken. */
+function counted(blocks: RowBlocks | undefined, count: (rows: number) => void): RowBlocks | undefined {
+  if (blocks === undefined) return undefined;
+  const next = () => {
+    const found = blocks.next();
+    count(found?.block.rows ?? 0);
+    return found;
+  };
+  return { begin: blocks.begin, next, end: () => blocks.end() };
+}
 
 /** The rows of a file, and how many of them threads read. */
 function tableOf(
@@ -30,17 +41,9 @@ function tableOf(
   const rows: string[] = [];
   let shared = 0;
   const rowBlocks = (plan: RowPlan) => {
-    const blocks = tableThreads(path, bytes.length, plan, thread, 0, ahead);
-    if (blocks === undefined) return undefined;
-    return {
-      begin: blocks.begin,
-      next: () => {
-        const found = blocks.next();
-        shared += found?.block.rows ?? 0;
-        return found;
-      },
-      end: () => blocks.end(),
-    };
+    return counted(tableThreads(path, bytes.length, plan, thread, 0, ahead), (rows) => {
+      shared += rows;
+    });
   };
   const source = { path, size: bytes.length, read: (at: number, n: number) => bytes.subarray(at, at + n) };
   readCsvRows(thread === undefined ? source : { ...source, rowBlocks }, () => {
@@ -113,16 +116,9 @@ function recordsOf(
 ): { readonly sum: string; readonly shared: number } {
   let [shared, sum] = [0, ''];
   const recordBlocks = (plan: RecordPlan) => {
-    const blocks = tableThreads(path, bytes.length, plan, thread, 0);
-    if (blocks === undefined) return undefined;
-    return {
-      next: () => {
-        const found = blocks.next();
-        shared += found?.block.rows ?? 0;
-        return found;
-      },
-      end: () => blocks.end(),
-    };
+    return counted(tableThreads(path, bytes.length, plan, thread, 0), (rows) => {
+      shared += rows;
+    });
   };
   const source = { path, size: bytes.length, read: (at: number, n: number) => bytes.subarray(at, at + n) };
   streamJson(
