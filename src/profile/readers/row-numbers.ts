@@ -5,11 +5,39 @@ import { count } from './values.ts';
 
 /** Rows that may come before one with a lower number: dispatches of several queues end in another order than they start. */
 const LATE = 64;
+/** Rows that are held of a file that is in no order, as somebody's sorting leaves it: its lowest number may come last. */
+const MOST_HELD = 1 << 14;
+/** Where a row in so many has a lower number than the one before it, a file is in no order. */
+const DISORDER = 4;
+
+/** Numbers that were seen, a bit each, in pages of those that are near each other; of numbers that are far apart, themselves. */
+class Seen {
+  private static readonly PAGE = 1 << 13;
+  private static readonly MOST_PAGES = 1 << 12;
+  private readonly pages = new Map<number, Uint8Array>();
+  private readonly others = new Set<number>();
+
+  /** Whether a number is new; it is none the next time. */
+  isNew(id: number): boolean {
+    const page = Math.floor(id / Seen.PAGE);
+    let bits = this.pages.get(page);
+    if (bits === undefined) {
+      const before = this.others.size;
+      if (this.pages.size >= Seen.MOST_PAGES) return this.others.add(id).size > before;
+      bits = new Uint8Array(Seen.PAGE >> 3);
+      this.pages.set(page, bits);
+    }
+    const at = id - page * Seen.PAGE;
+    const [byte, bit] = [bits[at >> 3] as number, 1 << (at & 7)];
+    bits[at >> 3] = byte | bit;
+    return (byte & bit) === 0;
+  }
+}
 
 /**
  * Numbers the rows of a wide file, counted from 0: by their dispatch numbers, counted from the lowest; files of one run begin with 0 or 1. Rows
- * may be in any order among their neighbours (AMD's dispatch_7 on MI300A has 1, 3, 2). Where GPUs or processes have numbers of their own, rows
- * are counted.
+ * may be in any order among their neighbours (AMD's dispatch_7 on MI300A has 1, 3, 2), and those of a small file in any order at all. Where GPUs or
+ * processes have numbers of their own, rows are counted.
  */
 export class RowNumbers {
   private readonly at: number;
@@ -21,8 +49,9 @@ export class RowNumbers {
   private first = 0;
   private last = -1;
   private rows = 0;
-  /** Numbers below the last one that no row had so far. */
-  private readonly open = new Set<number>();
+  /** Rows that are held whose number is lower than that of the row before. */
+  private falls = 0;
+  private readonly seen = new Seen();
   /** GPU and process of the last row. */
   private before = '';
   private areCounted: boolean;
@@ -38,8 +67,16 @@ export class RowNumbers {
 
   /** Takes the next row of the file. */
   row(cells: string[]): void {
-    if (this.held === undefined) this.handler(cells);
-    else if (this.held.push(cells) >= LATE) this.release();
+    const { held } = this;
+    if (held === undefined) {
+      this.handler(cells);
+      return;
+    }
+    const [before] = held.slice(-1);
+    if (before !== undefined && count(cells[this.at]) < count(before[this.at])) this.falls++;
+    held.push(cells);
+    const most = this.falls * DISORDER > held.length ? MOST_HELD : LATE;
+    if (held.length >= most) this.release();
   }
 
   private release(): void {
@@ -63,12 +100,11 @@ export class RowNumbers {
   next(cells: readonly string[]): number | undefined {
     const id = count(cells[this.at]);
     const owner = this.ownerOf(cells);
-    if (!this.areCounted && (id < 0 || (id <= this.last && !this.open.delete(id)))) {
+    if (!this.areCounted && (id < this.first || !this.seen.isNew(id))) {
       if (id < 0 || owner === this.before) return undefined;
       this.areCounted = true;
     }
     this.before = owner;
-    for (let gap = Math.max(this.last + 1, id - LATE); gap < id; gap++) this.open.add(gap);
     this.last = Math.max(this.last, id);
     const row = this.rows++;
     return this.areCounted ? row : id - this.first;
