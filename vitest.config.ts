@@ -22,7 +22,15 @@ export default defineConfig({
       { extends: true, test: { name: 'programs', include: ['tests/**/*.test.ts', 'tools/**/*.test.ts'] } },
       // Files of a worker share what they import and what V8 has compiled: 42 s of processor time for 21 of them became 24. So a test here leaves nothing
       // behind in its process.
-      { extends: true, test: { name: 'rooms', include: ['src/**/*.test.ts'], isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'rooms',
+          include: ['src/**/*.test.ts'],
+          isolate: false,
+          setupFiles: ['tests/support/relaxed-simd.ts'],
+        },
+      },
     ],
     reporters: ['default', countLine],
   },

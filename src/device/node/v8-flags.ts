@@ -15,8 +15,9 @@ export function isShortCommand(): boolean {
   return isShort;
 }
 
-/** Sets a flag; `back` is the flag of V8's own value. Code that is compiled from here on obeys it. */
+/** Sets a flag, once; `back` is the flag of V8's own value. Code that is compiled from here on obeys it. */
 function setFlag(flag: string, back: string): void {
+  if (changes.some((change) => change.flag === flag)) return;
   setFlagsFromString(flag);
   changes.push({ flag, back });
 }
