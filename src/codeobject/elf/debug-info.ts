@@ -8,9 +8,9 @@ import {
   type Sections,
   type Unit,
 } from './debug-entries.ts';
-import { type LocationContext, placeOf, registerOf } from './debug-location.ts';
+import { IN_LDS, type LocationContext, placeOf, registerOf } from './debug-location.ts';
 import type { DebugPlace } from './debug-place.ts';
-import { isWithoutPlace, SharedVariables, sharedOf } from './debug-shared.ts';
+import { SharedVariables } from './debug-shared.ts';
 import type { DebugCall, DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
 import { Damaged, DwarfCursor } from './dwarf-cursor.ts';
 import { type ListContext, type ListEntry, lists5, pairs } from './dwarf-lists.ts';
@@ -79,6 +79,7 @@ class Reader extends DebugEntries {
       nameOf: (entry) => this.nameOf(entry),
       typeOf: (entry) => this.typeOf(entry),
       beginOf: (entry) => this.beginOf(entry),
+      isWithoutPlace: (entry) => this.isWithoutPlace(entry),
       inherited: (entry, attribute) => this.inherited(entry, attribute)?.value,
     });
   }
@@ -237,7 +238,7 @@ class Reader extends DebugEntries {
     };
     for (const scope of scopes) {
       for (const child of scope.children) add(child, false);
-      for (const child of sharedOf(scope, this.byOffset)) add(child, false);
+      for (const child of this.shared.of(scope)) add(child, false);
     }
     const globals = (children: readonly Entry[], prefix: string): void => {
       for (const child of children) {
@@ -280,8 +281,17 @@ class Reader extends DebugEntries {
     };
   }
 
+  private isWithoutPlace({ tag, values, unit }: Entry): boolean {
+    if (tag !== TAG.variable || values.has(AT.constValue) || values.has(AT.declaration)) return false;
+    const location = values.get(AT.location);
+    if (!(location instanceof Uint8Array)) return location === undefined;
+    const context = { frameBase: undefined, address: (index: number) => this.indexedAddress(index, unit) };
+    const place = quiet(() => placeOf(location, context));
+    return place?.kind === 'absent' && place.why === IN_LDS;
+  }
+
   private placeIn(kernel: number | undefined, entry: Entry, address: number, context: LocationContext): DebugPlace {
-    const offset = isWithoutPlace(entry) ? this.shared.offset(entry, kernel ?? address) : undefined;
+    const offset = this.isWithoutPlace(entry) ? this.shared.offset(entry, kernel ?? address) : undefined;
     return offset === undefined ? this.place(entry, address, context) : { kind: 'lds', offset };
   }
 

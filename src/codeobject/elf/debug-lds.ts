@@ -33,8 +33,8 @@ export function alignmentsOf(type: DebugType, depth = 0): { natural: number; dec
 
 /** A variable that may be in the LDS of a kernel. */
 export interface LdsVariable {
-  /** Its symbol: of two that are alike otherwise, the one with the lesser name comes first. */
-  readonly symbol: string;
+  /** Its symbol: of two that are alike otherwise, the one with the lesser name comes first. Undefined where it is not known. */
+  readonly symbol: string | undefined;
   readonly bytes: number;
   /** As its type or its declaration says. Bytes. */
   readonly alignment: number;
@@ -62,7 +62,7 @@ export function ldsLayout(variables: readonly LdsVariable[]): { offsets: number[
   left.sort((a, b) => {
     const [first, second] = [variables[a] as LdsVariable, variables[b] as LdsVariable];
     const byAlignment = (alignments[b] as number) - (alignments[a] as number);
-    return byAlignment || second.bytes - first.bytes || (first.symbol < second.symbol ? -1 : 1);
+    return byAlignment || second.bytes - first.bytes || ((first.symbol ?? '') < (second.symbol ?? '') ? -1 : 1);
   });
   const offsets: number[] = [];
   let end = 0;
@@ -74,6 +74,14 @@ export function ldsLayout(variables: readonly LdsVariable[]): { offsets: number[
     end = (offsets[i] as number) + (variables[i] as LdsVariable).bytes;
   }
   return { offsets, bytes: aligned(end, Math.max(1, ...variables.map(({ natural }) => natural))) };
+}
+
+/** Whether a variable may come before or behind another one that is alike. */
+function isUnordered(one: LdsVariable, all: readonly LdsVariable[]): boolean {
+  if (one.symbol !== undefined) return false;
+  const isLike = (other: LdsVariable): boolean =>
+    other !== one && other.bytes === one.bytes && placedAlignment(other) === placedAlignment(one);
+  return all.some(isLike);
 }
 
 /** What a structure of variables is aligned to. Bytes. */
@@ -90,7 +98,7 @@ export function ldsPlaces(
   bytes: number,
   from = 0,
 ): readonly (number | undefined)[] | undefined {
-  if (variables.length > MOST_UNSURE) return undefined;
+  if (variables.length > MOST_UNSURE || variables.some((one) => isUnordered(one, variables))) return undefined;
   const places = variables.map(() => new Set<number>());
   const own = variables.reduce((bits, { isOwn }, i) => (isOwn ? bits | (1 << i) : bits), 0);
   let hasOwn = false;

@@ -1,6 +1,8 @@
 // Location expressions of optimized code, whose values are computed from registers, and of ROCm's compilers.
 import { describe, expect, test } from 'vitest';
+import fc from '../../../tests/support/fast-check.ts';
 import { placeOf } from './debug-location.ts';
+import { Damaged } from './dwarf-cursor.ts';
 
 const context = { frameBase: undefined, address: () => 0 };
 /** DW_OP_bregx of vector register 3, with an offset. */
@@ -108,4 +110,48 @@ describe('what ROCm compilers write', () => {
   ])('%s', (_, expression, place) => {
     expect(placeOf(Uint8Array.from(expression), context)).toEqual(place);
   });
+});
+
+const FRAME = { frameBase: { file: 's', index: 33 } as const, address: () => 0 };
+
+test('what is on the frame is in scratch, also where LLVM up to 19 gives no address class; its value is computed', () => {
+  const scratch = { kind: 'scratch', base: { file: 's', index: 33 }, offset: 8 };
+  expect(placeOf(Uint8Array.from([0x91, 8]), FRAME)).toEqual(scratch);
+  expect(placeOf(Uint8Array.from([0x91, 8, 0x31, 0x16, 0x18]), FRAME)).toEqual(scratch);
+  const base = { kind: 'register', register: { file: 's', index: 33 } };
+  const value = { kind: 'computed', steps: [base, number(8), operation('plus')] };
+  expect(placeOf(Uint8Array.from([0x91, 8, 0x9f]), FRAME)).toEqual(value);
+  expect(placeOf(Uint8Array.from([...v3(8)]), FRAME)).toMatchObject({ kind: 'absent' });
+});
+
+test('an address of LDS that no linker knew is none', () => {
+  const local = (address: number): number[] => [0x03, address, 0, 0, 0, 0, 0, 0, 0, 0x32, 0x16, 0x18];
+  expect(placeOf(Uint8Array.from(local(16)), context)).toEqual({ kind: 'lds', offset: 16 });
+  expect(placeOf(Uint8Array.from(local(0)), context)).toMatchObject({
+    kind: 'absent',
+    why: expect.stringMatching(/^in LDS/),
+  });
+});
+
+test('a few bytes of a value are read as such', () => {
+  const steps = (bytes: number) => placeOf(Uint8Array.from([0x90, 0x83, 0x14, 0x94, bytes, 0x9f]), context);
+  expect(steps(2)).toEqual({ kind: 'computed', steps: [register, number(0xffff), operation('and')] });
+  expect(steps(4)).toEqual({ kind: 'computed', steps: [register] });
+});
+
+test('property: any bytes have a place, none, or end too early', () => {
+  const bytes = fc.uint8Array({ maxLength: 30 });
+  const common = fc.constantFrom(
+    ...[0x30, 0x34, 0x36, 0x90, 0x92, 0x91, 0x94, 0x9f, 0x16, 0x18, 0x22, 0xe9, 0xe1, 2, 3, 4, 5, 65],
+  );
+  fc.assert(
+    fc.property(fc.oneof(bytes, fc.array(common, { maxLength: 30 })), (expression) => {
+      try {
+        expect(placeOf(Uint8Array.from(expression), FRAME).kind).toBeTruthy();
+      } catch (error) {
+        expect(error).toBeInstanceOf(Damaged);
+      }
+    }),
+    { numRuns: 3000 },
+  );
 });

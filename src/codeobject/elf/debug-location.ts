@@ -64,6 +64,25 @@ function computed(stack: Item[], name: ValueOperation): Item | undefined {
   return { kind: 'computed', steps: [...first, ...last, { kind: 'operation', name }] };
 }
 
+/** Replaces the top of the stack, a register or a value, by so many bytes of its value; false for what is in memory. */
+function readValue(stack: Item[], bytes: number): boolean {
+  const top = stack.pop();
+  const steps = top?.kind === 'based' ? undefined : stepsOf(top);
+  if (steps === undefined || top === undefined) return false;
+  const mask: ComputedStep = { kind: 'number', value: (1n << BigInt(8 * bytes)) - 1n };
+  if (top.kind === 'number') {
+    const value = bytes < 4 ? top.value & Number(mask.value) : top.value;
+    stack.push({ kind: 'number', value });
+  } else {
+    const all = bytes < 4 ? [...steps, mask, { kind: 'operation', name: 'and' } as const] : steps;
+    stack.push({ kind: 'computed', steps: all });
+  }
+  return true;
+}
+
+/** Why there is no place of a variable that is known to be `__shared__`. */
+export const IN_LDS = 'in LDS, where the compiler describes no place: x/64xw lds';
+
 /** LLVM's address classes: private, and LDS. */
 const PRIVATE_CLASS = 1;
 const LOCAL_CLASS = 2;
@@ -95,7 +114,7 @@ export function placeOf(expression: Uint8Array, context: LocationContext): Debug
     else if (code === 0x11) stack.push({ kind: 'number', value: c.sleb() });
     else if (code === 0x91) {
       if (context.frameBase === undefined) return unknown('a frame base');
-      stack.push({ kind: 'based', base: context.frameBase, offset: c.sleb() });
+      stack.push({ kind: 'based', base: context.frameBase, offset: c.sleb(), isFrame: true });
     } else if (code === 0x90 || (code >= 0x50 && code <= 0x6f)) {
       const register = registerByNumber(code === 0x90 ? c.uleb() : code - 0x50);
       if (register === undefined) return unknown('a register that is none of the file');
@@ -136,13 +155,7 @@ export function placeOf(expression: Uint8Array, context: LocationContext): Debug
       addressClass = space.value;
       stack.push(value);
     } else if (code === 0x94) {
-      // The value of what is there: of a register, or what is a value already.
-      c.skip(1);
-      const steps = stack.at(-1)?.kind === 'number' ? undefined : stepsOf(stack.at(-1));
-      if (stack.at(-1)?.kind === 'based' || (steps === undefined && stack.at(-1)?.kind !== 'number')) {
-        return unknown('what is in memory');
-      }
-      if (steps !== undefined) stack[stack.length - 1] = { kind: 'computed', steps };
+      if (!readValue(stack, c.u8())) return unknown('what is in memory');
     } else if (code >= 0xe1 && code <= 0xea) {
       const problem = userOperation(code, c, stack);
       if (problem !== undefined) return problem;
@@ -168,9 +181,13 @@ function place(top: Item | undefined, addressClass: number | undefined, isValue:
   if (top.kind === 'number' && isValue) return { kind: 'constant', value: BigInt(top.value) };
   if (top.kind === 'number' && addressClass === LOCAL_CLASS) return { kind: 'lds', offset: top.value };
   if (top.kind === 'address') {
-    return addressClass === LOCAL_CLASS ? { kind: 'lds', offset: top.value } : { kind: 'global', address: top.value };
+    if (addressClass !== LOCAL_CLASS) return { kind: 'global', address: top.value };
+    // LLVM up to 21 names a symbol that it has removed: no linker knows its address.
+    return top.value === 0 ? { kind: 'absent', why: IN_LDS } : { kind: 'lds', offset: top.value };
   }
-  if (top.kind === 'based' && addressClass === PRIVATE_CLASS) {
+  // What is on the frame is in scratch, also where LLVM up to 19 does not say so.
+  const isPrivate = addressClass === PRIVATE_CLASS || (addressClass === undefined && !isValue);
+  if (top.kind === 'based' && isPrivate && (addressClass === PRIVATE_CLASS || top.isFrame === true)) {
     return { kind: 'scratch', base: top.base, offset: top.offset };
   }
   return undefined;

@@ -48,7 +48,8 @@ export type ValueOperation =
 /** What one operation pushes. */
 export type Item =
   | { readonly kind: 'number'; readonly value: number }
-  | { readonly kind: 'based'; readonly base: DebugRegister; readonly offset: number }
+  /** `isFrame`: the register is that of the frame. */
+  | { readonly kind: 'based'; readonly base: DebugRegister; readonly offset: number; readonly isFrame?: boolean }
   | { readonly kind: 'register'; readonly register: DebugRegister }
   | { readonly kind: 'computed'; readonly steps: readonly ComputedStep[] }
   | { readonly kind: 'address'; readonly value: number }

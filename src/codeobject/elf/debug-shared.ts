@@ -15,6 +15,8 @@ export interface EntryReader {
   nameOf(entry: Entry): string;
   typeOf(entry: Entry): DebugType | undefined;
   beginOf(entry: Entry): number | undefined;
+  /** Whether an entry is a variable that is described without a place, or as one of LDS without an address. */
+  isWithoutPlace(entry: Entry): boolean;
   /** An attribute of an entry, or of the one it was made from. */
   inherited(entry: Entry, attribute: number): AttributeValue | undefined;
 }
@@ -25,17 +27,10 @@ const NO_DATA = new Set<number>([
   ...[TAG.templateType, TAG.templateValue],
 ]);
 
-/** Whether an entry is a variable that is described without a place. */
-export const isWithoutPlace = ({ tag, values }: Entry): boolean =>
-  tag === TAG.variable && !values.has(AT.location) && !values.has(AT.constValue) && !values.has(AT.declaration);
-
-/** Variables of a function, or of one that was inlined, that may be `__shared__`: they have no place, and stand before its parameters. */
-export function sharedOf(scope: Entry, byOffset: ReadonlyMap<number, Entry>): readonly Entry[] {
-  const origin = scope.values.get(AT.abstractOrigin);
-  const { children } = (typeof origin === 'number' ? byOffset.get(origin) : undefined) ?? scope;
-  const end = children.findIndex(({ tag }) => tag !== TAG.variable && !NO_DATA.has(tag));
-  return children.slice(0, end < 0 ? children.length : end).filter(isWithoutPlace);
-}
+/** From this version on clang's LLVM lays variables out so: of 16, 19 and 22 it was tried, 15 orders those that are alike otherwise. */
+const LEAST_VERSION = 16;
+/** From this version on variables of the same kernels are in the structure of the whole program; before (tried: 16, 19) those of some of them too. */
+const SAME_KERNELS_VERSION = 22;
 
 /** A function with code of its own. */
 interface CodeEntry {
@@ -66,6 +61,19 @@ export class SharedVariables {
     this.reader = reader;
   }
 
+  /**
+   * Variables of a function, or of one that was inlined, that may be `__shared__`: they have no place, and stand before its parameters, or they say that
+   * they are.
+   */
+  of(scope: Entry): readonly Entry[] {
+    const { byOffset, isWithoutPlace } = this.reader;
+    const origin = scope.values.get(AT.abstractOrigin);
+    const { children } = (typeof origin === 'number' ? byOffset.get(origin) : undefined) ?? scope;
+    const found = children.findIndex(({ tag }) => tag !== TAG.variable && !NO_DATA.has(tag));
+    const end = found < 0 ? children.length : found;
+    return children.filter((one, i) => isWithoutPlace(one) && (i < end || one.values.has(AT.location)));
+  }
+
   /** Where a variable is in the LDS of the kernel that an address belongs to; undefined where that cannot be told. */
   offset(entry: Entry, address: number): number | undefined {
     this.found ??= this.survey();
@@ -81,6 +89,7 @@ export class SharedVariables {
     const { elf, reader } = this;
     const functions = new Map<number, CodeEntry>();
     const globals: Entry[] = [];
+    const orphans: Entry[] = [];
     const inside = (children: readonly Entry[], isProgram: boolean): void => {
       for (const child of children) {
         if (child.tag === TAG.namespace) inside(child.children, isProgram);
@@ -88,7 +97,9 @@ export class SharedVariables {
         else if (child.tag === TAG.subprogram) {
           const begin = reader.beginOf(child);
           if (begin !== undefined) functions.set(begin, { entry: child, shared: this.sharedInside(child) });
-        } else if (isProgram && isWithoutPlace(child)) {
+          // LLVM up to 20 puts those of inlined functions into one that is nobody's.
+          else if (reader.nameOf(child) === '') orphans.push(...this.of(child));
+        } else if (isProgram && reader.isWithoutPlace(child)) {
           globals.push(child);
           this.symbols.set(child, this.symbolOf(child));
         }
@@ -103,14 +114,15 @@ export class SharedVariables {
     });
     const used = new Map<number, KernelUse | undefined>();
     for (const { begin } of kernels) used.set(begin, this.useOf(begin, functions, uses));
-    return { kernels, globals, used, ...this.ofSeveral(used) };
+    const version = Math.min(...reader.units.map(({ root }) => versionOf(root?.values.get(AT.producer))));
+    return { kernels, globals, orphans, used, version, ...this.ofSeveral(used) };
   }
 
   /** What a function and those that were inlined into it share. */
   private sharedInside(entry: Entry): Entry[] {
-    const { byOffset, nameOf } = this.reader;
+    const { nameOf } = this.reader;
     const own = this.symbolOf(entry);
-    const shared = sharedOf(entry, byOffset);
+    const shared = this.of(entry);
     for (const one of shared) {
       const name = nameOf(one);
       this.symbols.set(one, own.startsWith('_Z') ? `_ZZ${own.slice(2)}E${name.length}${name}` : `${own}.${name}`);
@@ -154,11 +166,12 @@ export class SharedVariables {
   }
 
   /**
-   * Variables in the structure of the whole program: of functions that several kernels call. LLVM 22 takes those of the same kernels, others those of
-   * some of them too. `areKnown`: whether that can be told.
+   * Variables of functions that several kernels call: those that the same kernels as the first one have, and those that some of these have. `areKnown`:
+   * whether that can be told.
    */
   private ofSeveral(used: ReadonlyMap<number, KernelUse | undefined>): {
-    modules: readonly (readonly Entry[])[];
+    same: readonly Entry[];
+    some: readonly Entry[];
     areKnown: boolean;
   } {
     const kernelsOf = new Map<Entry, Set<number>>();
@@ -167,7 +180,7 @@ export class SharedVariables {
     }
     const areKnown = [...used.values()].every((use) => use !== undefined);
     const several = [...kernelsOf].filter(([, kernels]) => kernels.size > 1);
-    if (several.length === 0) return { modules: [[]], areKnown };
+    if (several.length === 0) return { same: [], some: [], areKnown };
     const bytes = (entry: Entry): number => this.reader.typeOf(entry)?.bytes ?? 0;
     const symbol = (entry: Entry): string => this.symbols.get(entry) ?? '';
     // That of the most kernels decides; of those the smallest, then the last by its name.
@@ -177,33 +190,32 @@ export class SharedVariables {
     const rootKernels = root?.[1] ?? new Set();
     const ofSome = several.filter(([, kernels]) => [...kernels].every((kernel) => rootKernels.has(kernel)));
     const ofSame = ofSome.filter(([, kernels]) => kernels.size === rootKernels.size);
-    const modules = ofSame.length === ofSome.length ? [ofSame] : [ofSame, ofSome];
-    return { modules: modules.map((all) => all.map(([entry]) => entry)), areKnown };
+    return { same: ofSame.map(([entry]) => entry), some: ofSome.map(([entry]) => entry), areKnown };
   }
 
   private places(kernel: number, bytes: number): ReadonlyMap<Entry, number> {
-    const { globals, used, modules, areKnown } = this.found ?? this.survey();
+    const { globals, orphans, used, version, same, some, areKnown } = this.found ?? this.survey();
     const use = used.get(kernel);
     const touching = [...used.values()].filter((one) => one?.touches !== false).length;
-    const mayBeModule = globals.some((entry) => this.mayBeShared(entry, bytes)) && touching > 1;
+    const mayBeModule = [...globals, ...orphans].some((entry) => this.mayBeShared(entry, bytes)) && touching > 1;
     if (use === undefined || !areKnown || bytes === 0 || (use.touches && mayBeModule)) return new Map();
-    const [first, ...others] = modules.map((module) => this.placesWith(module, use, globals, bytes));
-    const agree = ([entry, at]: readonly [Entry, number]): boolean =>
-      others.every((other) => other === undefined || other.get(entry) === at);
-    return new Map([...(first ?? [])].filter(agree));
+    if (version < LEAST_VERSION) return new Map();
+    const isUnsure = version < SAME_KERNELS_VERSION && same.length < some.length;
+    if (isUnsure && use.called.some((entry) => some.includes(entry))) return new Map();
+    return this.placesWith(same, use, [...globals, ...orphans], bytes) ?? new Map();
   }
 
   /** Places where these variables are the structure of the whole program, which is there as a whole, and first; undefined where that does not fit. */
   private placesWith(
     module: readonly Entry[],
     use: KernelUse,
-    globals: readonly Entry[],
+    others: readonly Entry[],
     bytes: number,
   ): ReadonlyMap<Entry, number> | undefined {
     const first = use.called.some((entry) => module.includes(entry)) ? module : [];
     const before = ldsLayout(first.map((entry) => this.variable(entry, true)));
     const own = new Set([...use.own, ...use.called]);
-    const candidates = [...own, ...globals].filter((entry) => !first.includes(entry) && this.mayBeShared(entry, bytes));
+    const candidates = [...own, ...others].filter((entry) => !first.includes(entry) && this.mayBeShared(entry, bytes));
     const variables = candidates.map((entry) => this.variable(entry, own.has(entry)));
     const offsets = ldsPlaces(variables, bytes, first.length === 0 ? 0 : before.bytes);
     if (offsets === undefined) return undefined;
@@ -217,7 +229,7 @@ export class SharedVariables {
     const { natural, declared } = type === undefined ? { natural: 1, declared: 1 } : alignmentsOf(type);
     const given = entry.values.get(AT.alignment);
     const alignment = Math.max(declared, typeof given === 'number' ? given : 1);
-    return { symbol: this.symbols.get(entry) ?? '', bytes: type?.bytes ?? 0, alignment, natural, isOwn };
+    return { symbol: this.symbols.get(entry), bytes: type?.bytes ?? 0, alignment, natural, isOwn };
   }
 
   private mayBeShared(entry: Entry, bytes: number): boolean {
@@ -232,4 +244,9 @@ export class SharedVariables {
     const type = typeof at === 'number' ? this.reader.byOffset.get(at) : undefined;
     return type?.tag === TAG.constType || (type?.tag === TAG.array && this.isConstant(type));
   }
+}
+
+/** The version of the clang that made a unit; 0 for another compiler. */
+function versionOf(producer: AttributeValue | undefined): number {
+  return typeof producer === 'string' ? Number(/\bclang version (\d+)\./.exec(producer)?.[1] ?? 0) : 0;
 }
