@@ -1,5 +1,5 @@
 // Places of `__shared__` variables, which LLVM's debug information leaves out: as LLVM lays them out, where that gives the kernel's LDS to the byte.
-// Source: LLVM 22, AMDGPULowerModuleLDSPass (one structure a kernel, larger alignment for what is larger) and OptimizedStructLayout.
+// Source: LLVM 16 to 22, AMDGPULowerModuleLDSPass (one structure a kernel, larger alignment for what is larger) and OptimizedStructLayout.
 import type { DebugType } from './debug-types.ts';
 import type { ElfFile } from './read.ts';
 
