@@ -20,6 +20,7 @@ import {
   PAGE,
   PAGE_DETAILS,
   PAGE_QUICK,
+  QUICK_UNWRITTEN,
   UPDATE,
 } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
@@ -156,7 +157,11 @@ export function setDetails(fn: WasmFunction, page: number, push: () => void): vo
     .memory('i32.load', 4 * PAGE_QUICK)
     .tee(quick)
     .if();
-  fn.get(quick).get(value).memory('i32.store').end();
+  fn.get(quick).get(value).i32(QUICK_UNWRITTEN).i32(0);
+  fn.get(page)
+    .memory('i32.load', 4 * PAGE_WRITTEN)
+    .select();
+  fn.op('i32.or').memory('i32.store').end();
   fn.release('i32', value);
   fn.release('i32', quick);
 }

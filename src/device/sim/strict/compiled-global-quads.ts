@@ -1,12 +1,15 @@
 // Compiled code notes four lanes at a time whose dwords of global memory do not follow each other, where the page's details (race-details.ts)
-// say that nobody else has to do with them (compiled-global-before.ts), or its reads are logged (read-log.ts), and all bytes are written. What is the same for all lanes of an instruction is read once.
+// say that nobody else has to do with them (compiled-global-before.ts), or its reads are logged (read-log.ts), and all bytes that are read have been
+// written. What is the same for all lanes of an instruction is read once.
 import type { WasmFunction } from '../wasm/emit.ts';
 import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { TO_WRITER } from './compiled-details.ts';
 import { eventFunction, pushEvents } from './compiled-events.ts';
 import { storeOverFunction, writersBeforeFunction } from './compiled-global-before.ts';
+import { storePartsFunction } from './compiled-global-parts.ts';
 import type { LoggedLanes } from './compiled-logged.ts';
+import { areWrittenFunction, setWrittenFunction } from './compiled-written.ts';
 import {
   BYTES,
   HOLDS,
@@ -18,6 +21,7 @@ import {
   MANY_WAVES,
   MARKS,
   PAGE,
+  QUICK_UNWRITTEN,
 } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
 import { FROZEN } from './race-page.ts';
@@ -26,13 +30,14 @@ import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STO
 const DWORD = 4;
 const PAGE_BYTES = DWORD * PAGE;
 
-/** Notes dwords of four lanes; its locals are of the function being written. */
+/** Notes dwords of four lanes, or parts of dwords that they store; its locals are of the function being written. */
 export class GlobalQuads {
   private readonly fn: WasmFunction;
   private readonly f: Frame;
   private readonly shadow: number;
   private readonly pc: number;
   private readonly isWrite: boolean;
+  private readonly bytes: 1 | 2 | 4;
   /** Entries of the table of pages, and where the quick table behind it is (race-pages.ts). */
   private readonly count: number;
   private readonly quick: number;
@@ -42,6 +47,8 @@ export class GlobalQuads {
   private readonly places: readonly number[];
   /** Whether a page of a quad holds accesses of the other side. */
   private readonly hasOthers: number;
+  /** Whether not all bytes of a page of a quad were written before the dispatch. */
+  private readonly isUnwritten: number;
   /** The words that a quad has, those that it gets, and what is gathered meanwhile. */
   private readonly old: number;
   private readonly next: number;
@@ -55,15 +62,16 @@ export class GlobalQuads {
   /** Of loads. */
   private readonly logged: LoggedLanes | undefined;
 
-  /** In front of all lanes; without `logged`, of stores. */
-  constructor(f: Frame, shadow: number, pc: number, logged: LoggedLanes | undefined) {
+  /** In front of all lanes, of so many bytes: 4 of loads. Without `logged`, of stores. */
+  constructor(f: Frame, shadow: number, pc: number, bytes: 1 | 2 | 4, logged: LoggedLanes | undefined) {
     const { code } = f;
     const { fn } = code;
     const local = (): number => code.local('i32');
     const vector = (): number => code.local('v128');
     [this.fn, this.f, this.shadow, this.pc] = [fn, f, shadow, pc];
-    [this.logged, this.isWrite] = [logged, logged === undefined];
+    [this.bytes, this.logged, this.isWrite] = [bytes, logged, logged === undefined];
     [this.count, this.quick, this.events, this.hasOthers] = [local(), local(), local(), local()];
+    this.isUnwritten = local();
     this.places = Array.from({ length: 4 }, local);
     [this.mine, this.old, this.next, this.gathered] = [vector(), vector(), vector(), vector()];
     [this.group, this.now, this.marks, this.stays] = [vector(), vector(), vector(), vector()];
@@ -73,14 +81,18 @@ export class GlobalQuads {
   }
 
   /**
-   * Notes the dwords at the offsets of wasm memory in a vector, or goes to `slow`: nothing has been noted then. Stores go there when a lane before
-   * has had one of the dwords; with `seesLanes` also when two of the vector are the same.
+   * Notes the elements at the offsets of wasm memory in a vector, or goes to `slow`: nothing has been noted then. Stores go there when a lane before
+   * has had one of the elements; with `seesLanes` also when two of the vector are the same.
    */
   note(all: number, slow: Label, seesLanes: boolean): void {
     const { fn, old, next, logged } = this;
     const { code } = this.f;
-    fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true');
-    code.brIf(slow);
+    if (this.bytes > 1) {
+      fn.get(all);
+      this.splat(this.bytes - 1);
+      fn.op('v128.and').op('v128.any_true');
+      code.brIf(slow);
+    }
     fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').tee(next);
     fn.get(this.count).op('i32x4.splat').op('i32x4.lt_u').op('i32x4.all_true').op('i32.eqz');
     code.brIf(slow);
@@ -102,7 +114,7 @@ export class GlobalQuads {
 
   /** The same where the pages' records are by dword; `old` has what the quick table says of them. */
   private noteDetails(all: number, slow: Label, seesLanes: boolean): void {
-    const { fn, shadow, isWrite, old, next, mine } = this;
+    const { fn, shadow, isWrite, old, next } = this;
     const { code } = this.f;
     const [side, other] = isWrite ? [HOLDS_STORES, HOLDS_READS] : [HOLDS_READS, HOLDS_STORES];
     this.splat(side);
@@ -112,34 +124,31 @@ export class GlobalQuads {
     fn.get(all);
     this.splat(PAGE_BYTES - DWORD);
     fn.op('v128.and').get(old);
-    this.splat(~HOLDS);
+    this.splat(~(HOLDS | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.add').set(next);
-    fn.get(old);
-    this.splat(other);
-    fn.op('v128.and').op('v128.any_true').set(this.hasOthers);
+    const pushHas = (mark: number): WasmFunction => {
+      fn.get(old);
+      this.splat(mark);
+      return fn.op('v128.and').op('v128.any_true');
+    };
+    pushHas(other).set(this.hasOthers);
+    pushHas(QUICK_UNWRITTEN).set(this.isUnwritten);
     if (isWrite) {
       if (seesLanes) {
         fn.get(all).get(all).get(all).shuffle32(1, 2, 3, 0).op('i32x4.eq');
         fn.get(all).get(all).get(all).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
         code.brIf(slow);
       }
-      this.extract(next, this.places);
-      this.gather(old, this.places, TO_WRITER);
-      fn.get(this.hasOthers).get(old).op('v128.any_true').op('i32.or');
-      code.if(
-        () => {
-          fn.get(this.shadow).get(next).get(mine).call(storeOverFunction(this.f.module)).op('i32.eqz');
-          code.brIf(slow);
-        },
-        () => {
-          // Nobody's: of two lanes with one dword, the second finds it to be of this access.
-          fn.get(mine);
-          this.splat(BYTES);
-          fn.op('v128.or');
-          this.putWords(TO_WRITER);
-        },
-      );
+      if (this.bytes === DWORD) this.storeDwords(slow);
+      else this.storeParts(all, this.bytes, slow);
+      fn.get(this.isUnwritten);
+      code.if(() => fn.get(shadow).get(all).call(setWrittenFunction(this.f.module, this.bytes)));
     } else {
+      fn.get(this.isUnwritten);
+      code.if(() => {
+        fn.get(shadow).get(all).call(areWrittenFunction(this.f.module, DWORD)).op('i32.eqz');
+        code.brIf(slow);
+      });
       fn.get(this.hasOthers);
       code.if(() => {
         fn.get(this.shadow).get(next).call(writersBeforeFunction(this.f.module)).op('i32.eqz');
@@ -153,6 +162,38 @@ export class GlobalQuads {
       fn.memory('v128.load32_splat').op('i32x4.eq').tee(this.stays).op('i32x4.all_true').op('i32.eqz');
       code.if(() => this.noteReaders());
     }
+  }
+
+  /** Notes stores of dwords whose places are in `next`. */
+  private storeDwords(slow: Label): void {
+    const { fn, old, next, mine } = this;
+    const { code, module } = this.f;
+    this.extract(next, this.places);
+    this.gather(old, this.places, TO_WRITER);
+    fn.get(this.hasOthers).get(old).op('v128.any_true').op('i32.or');
+    code.if(
+      () => {
+        fn.get(this.shadow).get(next).get(mine).call(storeOverFunction(module)).op('i32.eqz');
+        code.brIf(slow);
+      },
+      () => {
+        // Nobody's: of two lanes with one dword, the second finds it to be of this access.
+        fn.get(mine);
+        this.splat(BYTES);
+        fn.op('v128.or');
+        this.putWords(TO_WRITER);
+      },
+    );
+  }
+
+  /** Notes stores of parts of the dwords whose places are in `next`. */
+  private storeParts(all: number, bytes: 1 | 2, slow: Label): void {
+    const { fn } = this;
+    const { code, module } = this.f;
+    fn.get(this.hasOthers);
+    code.brIf(slow);
+    fn.get(this.shadow).get(all).get(this.next).get(this.mine).call(storePartsFunction(module, bytes)).op('i32.eqz');
+    code.brIf(slow);
   }
 
   /** The access becomes the last reader of lanes whose words do not stay. */

@@ -7,7 +7,16 @@ import { eventFunction } from './compiled-events.ts';
 import { LineWriter } from './compiled-lines.ts';
 import { beginLogFunction } from './compiled-log.ts';
 import { pageFunction } from './compiled-pages.ts';
-import { BYTES, HOLDS, HOLDS_READS, HOLDS_STORES, LOGGED, PAGE, PAGE_DETAILS } from './race-details.ts';
+import {
+  BYTES,
+  HOLDS,
+  HOLDS_READS,
+  HOLDS_STORES,
+  LOGGED,
+  PAGE,
+  PAGE_DETAILS,
+  QUICK_UNWRITTEN,
+} from './race-details.ts';
 import {
   LINE,
   LINE_BITS,
@@ -263,8 +272,8 @@ class LaneWriter {
     fn.get(this.count).i32(2).op('i32.shl').get(this.table).op('i32.add').set(quick);
     code.block((done) => {
       code.block((slow) => {
-        this.pushQuick(at, quick, slow);
-        fn.i32(~HOLDS).op('i32.and').op('i32.eqz');
+        this.pushQuick(at, quick, slow).tee(this.bits);
+        fn.i32(~HOLDS).op('i32.and').op('i32.eqz').get(this.bits).i32(QUICK_UNWRITTEN).op('i32.and').op('i32.or');
         code.brIf(slow);
         fn.i32(BYTES).set(this.mask);
         for (const one of lanes) {
@@ -335,7 +344,7 @@ class LaneWriter {
       .op('i32.and');
     code.brIf(slow);
     this.pushQuick(at, quick, slow).tee(bits);
-    fn.i32(HOLDS)
+    fn.i32(HOLDS | QUICK_UNWRITTEN)
       .op('i32.and')
       .i32(isWrite ? HOLDS_STORES : HOLDS_READS)
       .op('i32.ne');

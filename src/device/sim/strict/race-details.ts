@@ -44,6 +44,8 @@ export const MARKS = (1 << EVENT_SHIFT) - 1;
 export const PAGE_DETAILS = 1;
 /** Word of a page's record: where a copy of PAGE_DETAILS is, in the quick table (race-pages.ts); 0 for none. */
 export const PAGE_QUICK = 2;
+/** In the copy: not all bytes of the page were written before the dispatch (PAGE_WRITTEN). */
+export const QUICK_UNWRITTEN = 8;
 /** Some dword has a writer; a reader. Compiled code passes over the words of the others. */
 export const HOLDS_STORES = 1;
 export const HOLDS_READS = 2;

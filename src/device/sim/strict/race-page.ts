@@ -12,6 +12,7 @@ import {
   PAGE,
   PAGE_DETAILS,
   PAGE_QUICK,
+  QUICK_UNWRITTEN,
   RaceDetails,
 } from './race-details.ts';
 import { isSameGroup, ownEvents, type RaceEvents, type Toucher } from './race-events.ts';
@@ -136,7 +137,7 @@ export class RacePage {
     const { words } = this;
     if (this.isLogged) return true;
     if (words[PAGE_DETAILS] !== 0 || this.details !== undefined) return false;
-    if (words[PAGE_QUICK] === 0 || words[PAGE_STORED] !== 0) return false;
+    if (words[PAGE_QUICK] === 0 || words[PAGE_WRITTEN] !== 0 || words[PAGE_STORED] !== 0) return false;
     for (let line = 0; line < LINES; line++) if (words[LINE_WRITER + line] !== 0) return false;
     this.setDetails(LOGGED);
     return true;
@@ -254,7 +255,8 @@ export class RacePage {
   private setDetails(value: number): void {
     const { words } = this;
     words[PAGE_DETAILS] = value;
-    if (words[PAGE_QUICK] !== 0) this.room.setQuick(words[PAGE_QUICK] as number, value);
+    const mark = words[PAGE_WRITTEN] === 0 ? 0 : QUICK_UNWRITTEN;
+    if (words[PAGE_QUICK] !== 0) this.room.setQuick(words[PAGE_QUICK] as number, value | mark);
   }
 
   /** The records by dword, from now on. Compiled code makes them the same way (compiled-details.ts). */

@@ -54,7 +54,7 @@ export class RacePages {
   private readonly memory: DeviceMemory;
   /** By page of the window. */
   readonly table: Uint32Array;
-  /** Behind it, by page of the window: PAGE_DETAILS of its record when all its bytes are written, so that one look finds its details. */
+  /** Behind it, by page of the window: a copy of PAGE_DETAILS of its record (QUICK_UNWRITTEN), so that one look finds its details. */
   private readonly quick: Uint32Array;
   /** POOL_NEXT and POOL_END: the room from which records by dword are taken; who takes some clears them. */
   private readonly pool: Uint32Array;
@@ -269,8 +269,9 @@ export class RacePages {
     for (const [n, one] of indices.entries()) {
       const at = first - index + one;
       this.table[at] = records.byteOffset + 4 * PAGE_WORDS * n;
-      if (written === undefined) words[PAGE_WORDS * n + PAGE_QUICK] = this.quick.byteOffset + 4 * at;
-      else words[PAGE_WORDS * n + PAGE_WRITTEN] = written.byteOffset + (one * PAGE_BYTES) / 8;
+      words[PAGE_WORDS * n + PAGE_QUICK] = this.quick.byteOffset + 4 * at;
+      if (written === undefined || isAllWritten(written, one, region.size)) continue;
+      words[PAGE_WORDS * n + PAGE_WRITTEN] = written.byteOffset + (one * PAGE_BYTES) / 8;
     }
     return this.pageAt(first);
   }
@@ -329,4 +330,14 @@ export class RacePages {
     this.reserved.length = 0;
     this.eventTables.clear();
   }
+}
+
+/** Whether all bytes of page `index` of an allocation of so many bytes have been written before the dispatch. Nothing makes them unwritten again. */
+function isAllWritten(written: Uint8Array, index: number, size: number): boolean {
+  const from = index * PAGE_BYTES;
+  const to = Math.min(from + PAGE_BYTES, size);
+  const whole = Math.floor(to / 8);
+  for (let at = from / 8; at < whole; at++) if (written[at] !== 255) return false;
+  const rest = (1 << (to & 7)) - 1;
+  return ((written[whole] ?? 0) & rest) === rest;
 }

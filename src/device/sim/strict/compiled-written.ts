@@ -1,0 +1,69 @@
+// Compiled code looks at the bits of written bytes (global.ts) of four lanes whose elements do not follow each other, where the quick table says that
+// not all bytes of their pages were written before the dispatch.
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { Code } from '../wasm/memory/code.ts';
+import { PAGE } from './race-details.ts';
+import { PAGE_WRITTEN } from './race-page.ts';
+import { SHADOW_PAGES } from './registers.ts';
+
+const PAGE_BYTES = 4 * PAGE;
+/** Lanes. */
+const FOUR = [0, 1, 2, 3] as const;
+
+/** (shadow, offsets in wasm memory of four elements) → 1 when all their bytes have been written. Their pages have records. */
+export function areWrittenFunction(module: WasmModule, bytes: 1 | 2 | 4): WasmFunction {
+  return module.helper(`strict.written.ask.${bytes}`, ['i32', 'v128'], ['i32'], (fn) => {
+    eachOf(fn, (at, bits) => {
+      fn.get(bits).memory('i32.load8_u').get(at).i32(7).op('i32.and').op('i32.shr_u');
+      fn.i32((1 << bytes) - 1)
+        .op('i32.and')
+        .i32((1 << bytes) - 1)
+        .op('i32.ne')
+        .if()
+        .i32(0)
+        .return()
+        .end();
+    });
+    fn.i32(1);
+  });
+}
+
+/** (shadow, offsets in wasm memory of four elements): all their bytes are written from now on. Their pages have records. */
+export function setWrittenFunction(module: WasmModule, bytes: 1 | 2 | 4): WasmFunction {
+  return module.helper(`strict.written.set.${bytes}`, ['i32', 'v128'], [], (fn) => {
+    eachOf(fn, (at, bits) => {
+      fn.get(bits).get(bits).memory('i32.load8_u');
+      fn.i32((1 << bytes) - 1)
+        .get(at)
+        .i32(7)
+        .op('i32.and')
+        .op('i32.shl')
+        .op('i32.or')
+        .memory('i32.store8');
+    });
+  });
+}
+
+/** Does `write` for each lane whose page has bits: `at` is the lane's offset, `bits` the place of the byte with its bits. */
+function eachOf(fn: WasmFunction, write: (at: number, bits: number) => void): void {
+  const [shadow, offsets] = [0, 1] as const;
+  const code = new Code(fn);
+  const [table, at, bits] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+  fn.get(shadow).memory('i32.load', SHADOW_PAGES).set(table);
+  for (const lane of FOUR) {
+    fn.get(offsets).lane('i32x4.extract_lane', lane).tee(at);
+    fn.i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').i32(2).op('i32.shl').get(table).op('i32.add').memory('i32.load');
+    fn.memory('i32.load', 4 * PAGE_WRITTEN).tee(bits);
+    code.if(() => {
+      fn.get(at)
+        .i32(PAGE_BYTES - 1)
+        .op('i32.and')
+        .i32(3)
+        .op('i32.shr_u')
+        .get(bits)
+        .op('i32.add')
+        .set(bits);
+      write(at, bits);
+    });
+  }
+}
