@@ -8,13 +8,13 @@ import { EVENT_ACTOR, EVENT_BYTES, EVENT_SHIFT } from './race-events.ts';
 import { SHADOW_ACTOR } from './registers.ts';
 
 /** The bytes of an element by the place of its first one in a dword; elements do not go on in the next one. */
-const MASKS = { 1: 0x08040201, 2: 0x000c0003 } as const;
+const MASKS = (bytes: number): number => (bytes === 1 ? 0x08040201 : 0x000c0003);
 
 /**
  * (shadow, offsets in wasm memory of four elements that are no two the same, where the readers' words of their dwords are, the event of the store as it
  * is in a word of a record) → 1 when nobody has stored to the elements, and the store is noted; 0 when nothing is.
  */
-export function storePartsFunction(module: WasmModule, bytes: 1 | 2): WasmFunction {
+export function storePartsFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.parts.${bytes}`, ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
     const lanes = [0, 1, 2, 3] as const;
     const [shadow, offsets, places, mine] = [0, 1, 2, 3] as const;
@@ -35,7 +35,7 @@ export function storePartsFunction(module: WasmModule, bytes: 1 | 2): WasmFuncti
         fn.set(into);
       }
     };
-    fn.v128(MASKS[bytes], 0, 0, 0).get(offsets);
+    fn.v128(MASKS(bytes), 0, 0, 0).get(offsets);
     splat(3);
     fn.op('v128.and').op('i8x16.swizzle');
     splat(BYTES);

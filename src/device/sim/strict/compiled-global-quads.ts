@@ -30,14 +30,17 @@ import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STO
 const DWORD = 4;
 const PAGE_BYTES = DWORD * PAGE;
 
-/** Notes dwords of four lanes, or parts of dwords that they store; its locals are of the function being written. */
+/**
+ * Notes dwords of four lanes, or parts of dwords that they store, or elements of other sizes in pages whose reads are logged; its locals are of the
+ * function being written.
+ */
 export class GlobalQuads {
   private readonly fn: WasmFunction;
   private readonly f: Frame;
   private readonly shadow: number;
   private readonly pc: number;
   private readonly isWrite: boolean;
-  private readonly bytes: 1 | 2 | 4;
+  private readonly bytes: number;
   /** Entries of the table of pages, and where the quick table behind it is (race-pages.ts). */
   private readonly count: number;
   private readonly quick: number;
@@ -62,8 +65,8 @@ export class GlobalQuads {
   /** Of loads. */
   private readonly logged: LoggedLanes | undefined;
 
-  /** In front of all lanes, of so many bytes: 4 of loads. Without `logged`, of stores. */
-  constructor(f: Frame, shadow: number, pc: number, bytes: 1 | 2 | 4, logged: LoggedLanes | undefined) {
+  /** In front of all lanes, of so many bytes: 4 at most of stores, which have no `logged`. */
+  constructor(f: Frame, shadow: number, pc: number, bytes: number, logged: LoggedLanes | undefined) {
     const { code } = f;
     const { fn } = code;
     const local = (): number => code.local('i32');
@@ -89,8 +92,17 @@ export class GlobalQuads {
     const { code } = this.f;
     if (this.bytes > 1) {
       fn.get(all);
-      this.splat(this.bytes - 1);
+      this.splat(Math.min(this.bytes, DWORD) - 1);
       fn.op('v128.and').op('v128.any_true');
+      code.brIf(slow);
+    }
+    if (this.bytes > DWORD) {
+      // Not in two pages.
+      fn.get(all);
+      this.splat(PAGE_BYTES - 1);
+      fn.op('v128.and');
+      this.splat(PAGE_BYTES - this.bytes);
+      fn.op('i32x4.gt_u').op('v128.any_true');
       code.brIf(slow);
     }
     fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').tee(next);
@@ -103,13 +115,40 @@ export class GlobalQuads {
       this.noteDetails(all, slow, seesLanes);
       return;
     }
+    this.pushHas(QUICK_UNWRITTEN).set(this.isUnwritten);
     fn.get(old);
+    this.splat(~QUICK_UNWRITTEN);
+    fn.op('v128.and');
     this.splat(LOGGED);
     fn.op('i32x4.eq').op('i32x4.all_true');
     code.if(
-      () => logged.write(all, slow),
-      () => this.noteDetails(all, slow, seesLanes),
+      () => {
+        this.askWritten(all, slow);
+        logged.write(all, slow);
+      },
+      () => {
+        if (this.bytes === DWORD) this.noteDetails(all, slow, seesLanes);
+        else code.br(slow);
+      },
     );
+  }
+
+  /** Goes to `slow` when not all bytes of loads have been written. */
+  private askWritten(all: number, slow: Label): void {
+    const { fn, shadow, bytes } = this;
+    const { code, module } = this.f;
+    fn.get(this.isUnwritten);
+    code.if(() => {
+      fn.get(shadow).get(all).call(areWrittenFunction(module, bytes)).op('i32.eqz');
+      code.brIf(slow);
+    });
+  }
+
+  /** Leaves whether the quick table has a mark of a page of the quad. */
+  private pushHas(mark: number): WasmFunction {
+    this.fn.get(this.old);
+    this.splat(mark);
+    return this.fn.op('v128.and').op('v128.any_true');
   }
 
   /** The same where the pages' records are by dword; `old` has what the quick table says of them. */
@@ -126,29 +165,20 @@ export class GlobalQuads {
     fn.op('v128.and').get(old);
     this.splat(~(HOLDS | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.add').set(next);
-    const pushHas = (mark: number): WasmFunction => {
-      fn.get(old);
-      this.splat(mark);
-      return fn.op('v128.and').op('v128.any_true');
-    };
-    pushHas(other).set(this.hasOthers);
-    pushHas(QUICK_UNWRITTEN).set(this.isUnwritten);
+    this.pushHas(other).set(this.hasOthers);
     if (isWrite) {
+      this.pushHas(QUICK_UNWRITTEN).set(this.isUnwritten);
       if (seesLanes) {
         fn.get(all).get(all).get(all).shuffle32(1, 2, 3, 0).op('i32x4.eq');
         fn.get(all).get(all).get(all).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
         code.brIf(slow);
       }
       if (this.bytes === DWORD) this.storeDwords(slow);
-      else this.storeParts(all, this.bytes, slow);
+      else this.storeParts(all, slow);
       fn.get(this.isUnwritten);
       code.if(() => fn.get(shadow).get(all).call(setWrittenFunction(this.f.module, this.bytes)));
     } else {
-      fn.get(this.isUnwritten);
-      code.if(() => {
-        fn.get(shadow).get(all).call(areWrittenFunction(this.f.module, DWORD)).op('i32.eqz');
-        code.brIf(slow);
-      });
+      this.askWritten(all, slow);
       fn.get(this.hasOthers);
       code.if(() => {
         fn.get(this.shadow).get(next).call(writersBeforeFunction(this.f.module)).op('i32.eqz');
@@ -187,8 +217,8 @@ export class GlobalQuads {
   }
 
   /** Notes stores of parts of the dwords whose places are in `next`. */
-  private storeParts(all: number, bytes: 1 | 2, slow: Label): void {
-    const { fn } = this;
+  private storeParts(all: number, slow: Label): void {
+    const { fn, bytes } = this;
     const { code, module } = this.f;
     fn.get(this.hasOthers);
     code.brIf(slow);

@@ -47,8 +47,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): L
     forgetDropped(f.code.fn, shadow);
     const [pc] = f.extra as [number];
     logged = isWrite ? undefined : new LoggedLanes(f.code, f.module, shadow, pc, bytes);
-    const isQuick = bytes === 4 || (isWrite && (bytes === 1 || bytes === 2));
-    quads = isQuick ? new GlobalQuads(f, shadow, pc, bytes, logged) : undefined;
+    quads = bytes <= 4 || !isWrite ? new GlobalQuads(f, shadow, pc, bytes, logged) : undefined;
   });
   /**
    * Lanes without a bit have the address of another one: that it is noted twice makes no difference. `ask` asks whether the lanes of a store are

@@ -3,7 +3,7 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { setDetails } from './compiled-details.ts';
 import { LOGGED, PAGE_QUICK } from './race-details.ts';
-import { LINE_WRITER, LINES, LOG_END, LOG_NEXT, LOG_ROUND, PAGE_STORED, PAGE_WRITTEN } from './race-page.ts';
+import { LINE_WRITER, LINES, LOG_END, LOG_NEXT, LOG_ROUND, PAGE_STORED } from './race-page.ts';
 import { LOG_ENTRY, LOG_RUN } from './read-log.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_READER } from './registers.ts';
 
@@ -100,8 +100,7 @@ function pushReader(fn: WasmFunction, shadow: number, pc: number, bytes: number)
 }
 
 /**
- * (shadow, the record of a page without details) → 1 when its reads are logged from now on: all its bytes have been written before the dispatch,
- * nobody has stored to it, and there is room in the log.
+ * (shadow, the record of a page without details) → 1 when its reads are logged from now on: nobody has stored to it, and there is room in the log.
  */
 export function beginLogFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.log.begin', ['i32', 'i32'], ['i32'], (fn) => {
@@ -112,9 +111,6 @@ export function beginLogFunction(module: WasmModule): WasmFunction {
     fn.get(page)
       .memory('i32.load', 4 * PAGE_QUICK)
       .op('i32.eqz')
-      .get(page)
-      .memory('i32.load', 4 * PAGE_WRITTEN)
-      .op('i32.or')
       .get(page)
       .memory('i32.load', 4 * PAGE_STORED)
       .op('i32.or');

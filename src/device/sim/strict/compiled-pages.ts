@@ -4,6 +4,7 @@ import { Code, type Label } from '../wasm/memory/code.ts';
 import { detailFunction, type GlobalAccess, openFunction } from './compiled-details.ts';
 import { LineWriter } from './compiled-lines.ts';
 import { beginLogFunction, logRunFunction } from './compiled-log.ts';
+import { allWrittenFunction } from './compiled-written.ts';
 import { LOGGED, PAGE, PAGE_DETAILS } from './race-details.ts';
 import {
   LINE,
@@ -38,6 +39,7 @@ export function pageFunction(module: WasmModule, kind: GlobalAccess): WasmFuncti
     open: openFunction(module),
     beginLog: beginLogFunction(module),
     logRun: logRunFunction(module),
+    areWritten: allWrittenFunction(module),
   };
   return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
     new PageWriter(fn, kind, helpers).write();
@@ -52,6 +54,8 @@ interface PageHelpers {
   /** Makes the reads of a page logged ones, and logs them. */
   readonly beginLog: WasmFunction;
   readonly logRun: WasmFunction;
+  /** Asks for bits of written bytes. */
+  readonly areWritten: WasmFunction;
 }
 
 class PageWriter {
@@ -225,7 +229,21 @@ class PageWriter {
     code.if(
       () => {
         if (this.isWrite) fn.i32(1);
-        else fn.get(shadow).get(at).get(count).get(pc).call(this.helpers.logRun).op('i32.eqz');
+        else {
+          fn.get(page)
+            .memory('i32.load', 4 * PAGE_WRITTEN)
+            .tee(this.written);
+          code.if(() => {
+            fn.get(this.written)
+              .get(at)
+              .i32(PAGE_BYTES - 1)
+              .op('i32.and')
+              .get(count);
+            fn.call(this.helpers.areWritten).op('i32.eqz');
+            this.leave();
+          });
+          fn.get(shadow).get(at).get(count).get(pc).call(this.helpers.logRun).op('i32.eqz');
+        }
         this.leave();
       },
       () => {

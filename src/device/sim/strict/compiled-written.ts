@@ -10,11 +10,11 @@ const PAGE_BYTES = 4 * PAGE;
 /** Lanes. */
 const FOUR = [0, 1, 2, 3] as const;
 
-/** (shadow, offsets in wasm memory of four elements) → 1 when all their bytes have been written. Their pages have records. */
-export function areWrittenFunction(module: WasmModule, bytes: 1 | 2 | 4): WasmFunction {
+/** (shadow, offsets in wasm memory of four elements) → 1 when all their bytes have been written. Their pages have records, each is in one page. */
+export function areWrittenFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.written.ask.${bytes}`, ['i32', 'v128'], ['i32'], (fn) => {
     eachOf(fn, (at, bits) => {
-      fn.get(bits).memory('i32.load8_u').get(at).i32(7).op('i32.and').op('i32.shr_u');
+      fn.get(bits).memory('i32.load').get(at).i32(7).op('i32.and').op('i32.shr_u');
       fn.i32((1 << bytes) - 1)
         .op('i32.and')
         .i32((1 << bytes) - 1)
@@ -28,8 +28,8 @@ export function areWrittenFunction(module: WasmModule, bytes: 1 | 2 | 4): WasmFu
   });
 }
 
-/** (shadow, offsets in wasm memory of four elements): all their bytes are written from now on. Their pages have records. */
-export function setWrittenFunction(module: WasmModule, bytes: 1 | 2 | 4): WasmFunction {
+/** (shadow, offsets in wasm memory of four elements): all their bytes are written from now on. Their pages have records, each is in one dword. */
+export function setWrittenFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.written.set.${bytes}`, ['i32', 'v128'], [], (fn) => {
     eachOf(fn, (at, bits) => {
       fn.get(bits).get(bits).memory('i32.load8_u');
@@ -41,6 +41,41 @@ export function setWrittenFunction(module: WasmModule, bytes: 1 | 2 | 4): WasmFu
         .op('i32.or')
         .memory('i32.store8');
     });
+  });
+}
+
+/** (where bits are, the number of the first one, how many) → 1 when all of them are set. */
+export function allWrittenFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.written.all', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const code = new Code(fn);
+    const [bits, first, count] = [0, 1, 2] as const;
+    const part = fn.local('i32');
+    code.block((done) => {
+      code.loop((again) => {
+        fn.get(count).op('i32.eqz');
+        code.brIf(done);
+        // As many as there are in the byte, or 64 from its first one on.
+        fn.get(first).i32(7).op('i32.and').op('i32.eqz').get(count).i32(64).op('i32.ge_u').op('i32.and');
+        code.if(
+          () => {
+            fn.get(first).i32(3).op('i32.shr_u').get(bits).op('i32.add').memory('i64.load').i64(-1n).op('i64.ne');
+            fn.if().i32(0).return().end();
+            fn.i32(64).set(part);
+          },
+          () => {
+            fn.i32(8).get(first).i32(7).op('i32.and').op('i32.sub').tee(part).get(count);
+            fn.get(part).get(count).op('i32.lt_u').select().set(part);
+            fn.get(first).i32(3).op('i32.shr_u').get(bits).op('i32.add').memory('i32.load8_u');
+            fn.get(first).i32(7).op('i32.and').op('i32.shr_u').i32(-1).op('i32.xor');
+            fn.i32(1).get(part).op('i32.shl').i32(1).op('i32.sub').op('i32.and').if().i32(0).return().end();
+          },
+        );
+        fn.get(first).get(part).op('i32.add').set(first);
+        fn.get(count).get(part).op('i32.sub').set(count);
+        code.br(again);
+      });
+    });
+    fn.i32(1);
   });
 }
 

@@ -137,7 +137,7 @@ export class RacePage {
     const { words } = this;
     if (this.isLogged) return true;
     if (words[PAGE_DETAILS] !== 0 || this.details !== undefined) return false;
-    if (words[PAGE_QUICK] === 0 || words[PAGE_WRITTEN] !== 0 || words[PAGE_STORED] !== 0) return false;
+    if (words[PAGE_QUICK] === 0 || words[PAGE_STORED] !== 0) return false;
     for (let line = 0; line < LINES; line++) if (words[LINE_WRITER + line] !== 0) return false;
     this.setDetails(LOGGED);
     return true;

@@ -1,0 +1,149 @@
+// Elements of all sizes where values say, by several wavefronts and workgroups, in memory of which the host has written some: compiled code finds what the
+// interpreter finds, and leaves what it leaves.
+import { expect, test } from 'vitest';
+import fc from '../../../../tests/support/fast-check.ts';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import { PROLOGUE } from '../../../../tests/support/strict.ts';
+import { createDevice } from '../../../device/index.ts';
+
+const TARGETS = ['gfx90a', 'gfx942', 'gfx950'] as const;
+/** Bytes of what elements are spread over: some pages. */
+const WINDOW = 16384;
+
+/** By bytes of an element. */
+const SUFFIX: Readonly<Record<number, readonly [load: string, store: string, registers: string]>> = {
+  1: ['ubyte', 'byte', 'v8'],
+  2: ['ushort', 'short', 'v8'],
+  4: ['dword', 'dword', 'v8'],
+  8: ['dwordx2', 'dwordx2', 'v[8:9]'],
+  16: ['dwordx4', 'dwordx4', 'v[8:11]'],
+};
+
+interface Step {
+  readonly kind: 'load' | 'store' | 'atomic' | 'barrier';
+  readonly bytes: number;
+  /** Makes of the number of the work-item, which is that of the element then, another one. */
+  readonly factor: number;
+  readonly more: number;
+  /** The workgroup and the wavefront are left out of the number: all have the same elements. */
+  readonly isShared: boolean;
+  /** The elements are those of the step before. */
+  readonly isAgain: boolean;
+}
+
+/** v4: the number of the work-item in the grid; v3: that of the lane. */
+const BEGIN = `v_mbcnt_lo_u32_b32 v3, -1, 0
+v_mbcnt_hi_u32_b32 v3, -1, v3
+v_and_b32_e32 v0, 0x3ff, v0
+v_lshl_add_u32 v4, s2, 7, v0
+v_mov_b32_e32 v12, 0`;
+const END = `v_lshlrev_b32_e32 v5, 2, v4
+v_add_u32_e32 v5, ${WINDOW}, v5
+global_store_dword v5, v12, s[4:5]`;
+
+/** The steps of a list, each with its elements. */
+const resolved = (steps: readonly Step[]): readonly Step[] => {
+  let last: Step | undefined;
+  return steps.map((step) => {
+    const { kind } = step;
+    if (kind === 'barrier') return step;
+    last = step.isAgain && last !== undefined ? { ...last, kind } : step;
+    return last;
+  });
+};
+
+function textOf({ kind, bytes, factor, more, isShared }: Step): string {
+  if (kind === 'barrier') return 's_waitcnt vmcnt(0)\ns_barrier';
+  const [load, store, registers] = SUFFIX[bytes] as (typeof SUFFIX)[number];
+  const place = `v_add_u32_e32 v5, ${more}, ${isShared ? 'v3' : 'v4'}
+v_mul_lo_u32 v5, v5, s9
+v_and_b32_e32 v5, s8, v5
+v_lshlrev_b32_e32 v5, ${Math.log2(bytes)}, v5`;
+  const numbers = `s_movk_i32 s8, ${WINDOW / bytes - 1}\ns_mov_b32 s9, ${factor}\n`;
+  if (kind === 'atomic')
+    return `${numbers}${place}\nv_and_b32_e32 v5, -4, v5\nglobal_atomic_add v5, v4, s[4:5]\ns_waitcnt vmcnt(0)`;
+  if (kind === 'store') {
+    const data = [8, 9, 10, 11].map((n) => `v_add_u32_e32 v${n}, ${n}, v4`).join('\n');
+    return `${numbers}${place}\n${data}\nglobal_store_${store} v5, ${registers}, s[4:5]\ns_waitcnt vmcnt(0)`;
+  }
+  // What is loaded goes into a sum that is stored.
+  return `${numbers}${place}\nglobal_load_${load} ${registers}, v5, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v12, v8, v12`;
+}
+
+const steps = fc.array(
+  fc.record({
+    kind: fc.constantFrom<Step['kind']>('load', 'load', 'load', 'store', 'store', 'store', 'atomic', 'barrier'),
+    bytes: fc.constantFrom(1, 1, 2, 4, 4, 8, 16),
+    // Odd factors take no two numbers to one.
+    factor: fc.constantFrom(1, 5, 77, 40503, 40503, 12, 512),
+    more: fc.constantFrom(0, 0, 1, 256, 1000),
+    isShared: fc.constantFrom(false, false, false, false, true),
+    isAgain: fc.boolean(),
+  }),
+  { minLength: 2, maxLength: 6 },
+);
+
+test('elements in no order are found to be wrong as on the interpreter', async () => {
+  const found = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        target: fc.constantFrom(...TARGETS),
+        steps,
+        written: fc.oneof(
+          fc.constant([[0, 2 * WINDOW]]),
+          fc.constant([[0, WINDOW + 100]]),
+          // All but some bytes.
+          fc.tuple(fc.nat(WINDOW), fc.integer({ min: 1, max: 64 })).map(([from, size]) => [
+            [0, from],
+            [from + size, 2 * WINDOW],
+          ]),
+          fc.array(fc.tuple(fc.nat(WINDOW), fc.nat(WINDOW)), { maxLength: 3 }),
+        ),
+      }),
+      async ({ target, steps, written }) => {
+        const object = kernelObject({
+          target,
+          code: `${PROLOGUE}\n${BEGIN}\n${resolved(steps).map(textOf).join('\n')}\n${END}`,
+          descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+        });
+        const run = async (engine: 'compiled' | 'interpreter', strict: boolean): Promise<[Uint8Array, string[]]> => {
+          const device = await createDevice('sim', { target });
+          try {
+            const buffer = device.alloc(2 * WINDOW, 'x');
+            for (const [from = 0, size = 0] of written)
+              device.write(
+                buffer,
+                Uint8Array.from({ length: Math.min(size, 2 * WINDOW - from) }, (_, i) => i % 251),
+                from,
+              );
+            const { findings } = await device.dispatch({
+              kernel: device.load(object.bytes).kernel('k'),
+              grid: [2, 1, 1],
+              block: [128, 1, 1],
+              args: [buffer],
+              workers: 1,
+              engine,
+              ...(strict ? { strict: {} } : {}),
+            });
+            return [
+              device.read(buffer),
+              [...new Set((findings ?? []).map(({ rule, place }) => `${rule} ${place.pc}`))].sort(),
+            ];
+          } finally {
+            device.close();
+          }
+        };
+        const [strict, rules] = await run('compiled', true);
+        const [, expected] = await run('interpreter', true);
+        const [plain] = await run('compiled', false);
+        expect(strict).toEqual(plain);
+        expect(rules).toEqual(expected);
+        for (const rule of new Set(rules.map((one) => one.split(' ')[0] as string)))
+          found.set(rule, (found.get(rule) ?? 0) + 1);
+      },
+    ),
+    { numRuns: 100 },
+  );
+  expect([...found.keys()].sort()).toEqual(['memory/uninitialised', 'races/global', 'races/lanes']);
+});
