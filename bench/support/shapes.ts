@@ -42,10 +42,19 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   lds_gather: linear(32, 256, [buffer(4 * 32 * 256), buffer(8192), u32(128)]),
 };
 
+/** Those that are also timed with their buffers in one allocation, as IREE and PyTorch have them. */
+const POOLED = ['scatter', 'rows', 'gather', 'gather_wide', 'lookup', 'members', 'in_place'] as const;
+
 function ownShapes(): StrictSubject[] {
   if (!hasLlvm()) return [];
   const codeObject = compileExample(join(root(), 'bench', 'shapes.c'), 'gfx942', 2);
-  return Object.entries(SHAPES).map(([kernel, shape]) => subject(kernel, 'gfx942', codeObject, { kernel, ...shape }));
+  const all = Object.entries(SHAPES).map(([kernel, shape]) =>
+    subject(kernel, 'gfx942', codeObject, { kernel, ...shape }),
+  );
+  const pooled = POOLED.map((kernel) =>
+    subject(`${kernel} in a pool`, 'gfx942', codeObject, { kernel, ...(SHAPES[kernel] as Shape), isPooled: true }),
+  );
+  return [...all, ...pooled];
 }
 
 /** Strides of square matrices are their size; `a` and `c` are bytes an element. */

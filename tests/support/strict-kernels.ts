@@ -41,6 +41,8 @@ export interface Recipe {
   readonly block: Dim3;
   readonly args: readonly Argument[];
   readonly dynamicLds?: number;
+  /** Buffers are parts of one allocation, of which nothing writes the end. */
+  readonly isPooled?: boolean;
 }
 
 export const u32 = (value: number): Argument => ({ value: new Uint8Array(Uint32Array.of(value).buffer) });
@@ -344,14 +346,23 @@ export function subject(name: string, target: TargetName, codeObject: Uint8Array
   const { kernel: kernelName, grid, block, dynamicLds } = recipe;
   const prepare: StrictSubject['prepare'] = (device, bytes) => {
     const kernel = device.load(bytes).kernel(kernelName);
+    const sizes = recipe.args.map((argument) => ('bytes' in argument ? Math.ceil(argument.bytes / 256) * 256 : 0));
+    const pool = recipe.isPooled
+      ? device.alloc(
+          sizes.reduce((sum, size) => sum + size, 4096),
+          'pool',
+        )
+      : undefined;
+    let next = 0;
     const args = recipe.args.map((argument, n): ArgumentValue => {
       if ('value' in argument) return argument.value;
-      const made = device.alloc(argument.bytes, `argument ${n}`);
-      device.write(
-        made,
-        Uint8Array.from({ length: argument.bytes }, (_, i) => argument.fill?.(i) ?? (i * 7 + n) % 53),
-      );
-      return made;
+      const made = pool ?? device.alloc(argument.bytes, `argument ${n}`);
+      const data = Uint8Array.from({ length: argument.bytes }, (_, i) => argument.fill?.(i) ?? (i * 7 + n) % 53);
+      device.write(made, data, next);
+      if (pool === undefined) return made;
+      const address = BigUint64Array.of(BigInt(pool.address + next));
+      next += sizes[n] as number;
+      return new Uint8Array(address.buffer);
     });
     // Triton appends pointers to its own global scratch.
     const wanted = kernel.arguments.filter(
