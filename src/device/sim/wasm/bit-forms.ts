@@ -4,6 +4,7 @@ import { type Expr, semanticsOf, source } from '../../../isa/semantics/index.ts'
 import { divFixupBits, divFixupWords } from './division-fixup.ts';
 import { divScaleWords } from './division-scale.ts';
 import type { DivisionFormat } from './division-words.ts';
+import { choosing } from './features.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { word } from './math-tools.ts';
 import { flushDenormals } from './rounding.ts';
@@ -83,7 +84,7 @@ const halfMantissa: Form = (code) => {
   word(fn, 0x7fff);
   fn.op('v128.and').tee(size).op('f32x4.convert_i32x4_s').i32(13).op('i32x4.shr_u').get(x).get(size);
   word(fn, 0x400);
-  fn.op('i32x4.lt_s').op('v128.bitselect');
+  fn.op('i32x4.lt_s').op(choosing());
   word(fn, 0x3ff);
   fn.op('v128.and');
   word(fn, 0x3800);
@@ -93,7 +94,7 @@ const halfMantissa: Form = (code) => {
   word(fn, 1);
   fn.op('i32x4.sub');
   word(fn, 0x7bff);
-  fn.op('i32x4.lt_u').op('v128.bitselect');
+  fn.op('i32x4.lt_u').op(choosing());
   word(fn, 0xffff);
   fn.op('v128.and');
   for (const local of [x, size]) fn.release('v128', local);

@@ -1,6 +1,7 @@
 // v_div_fixup of four lanes, made of the operands' words as integers: nothing is decoded, and zeros, infinities and NaNs are as quick as other
 // numbers. Counterparts: divFixup in interpreter/division.ts, the NaNs of isa/semantics/vector-float.ts.
 import { type DivisionFormat, DivisionWords, pushHalfOf, type Words } from './division-words.ts';
+import { choosing } from './features.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { word } from './math-tools.ts';
 
@@ -12,7 +13,7 @@ function pushNaNs(
   result: number,
 ): void {
   const [ofB, ofC] = words;
-  w.fn.get(ofC).get(ofB).get(result).get(masks[0]).op('v128.bitselect').get(masks[1]).op('v128.bitselect');
+  w.fn.get(ofC).get(ofB).get(result).get(masks[0]).op(choosing()).get(masks[1]).op(choosing());
 }
 
 /**

@@ -1,6 +1,7 @@
 // v_div_scale of four lanes, decided by its operands' words as integers: a host takes long for quotients and products that are denormal.
 // Counterpart: divScale in interpreter/division.ts.
 import { type DivisionFormat, DivisionWords, pushHalfOf, type Words } from './division-words.ts';
+import { choosing } from './features.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { word } from './math-tools.ts';
 
@@ -59,12 +60,12 @@ class ScaleWords extends DivisionWords {
   /** Replaces the words of a number by others in the lanes of a mask. */
   replace(x: Words, by: Words, mask: number): void {
     const { fn } = this;
-    fn.get(by.high).get(x.high).get(mask).op('v128.bitselect').set(x.high);
+    fn.get(by.high).get(x.high).get(mask).op(choosing()).set(x.high);
     if (x.low === undefined) return;
     fn.get(by.low as number)
       .get(x.low)
       .get(mask)
-      .op('v128.bitselect')
+      .op(choosing())
       .set(x.low);
   }
 
@@ -109,7 +110,7 @@ function pushTinyQuotients(w: ScaleWords, fieldB: number, fieldC: number): void 
   w.replace(numerator, scaled, isDenormal);
   fn.get(scaled.high).i32(scale.fractionBits).op('i32x4.shr_s');
   word(fn, scale.step);
-  fn.op('i32x4.sub').get(exponentC).get(isDenormal).op('v128.bitselect').set(exponentC).end();
+  fn.op('i32x4.sub').get(exponentC).get(isDenormal).op(choosing()).set(exponentC).end();
   const [ofB, ofC] = [b.high, numerator.high].map((high) => w.keep(() => w.masked(high, unit - 1))) as [number, number];
   const exponent = w.keep(() => {
     fn.get(exponentC).get(fieldB).i32(scale.fractionBits).op('i32x4.shr_s').op('i32x4.sub');
@@ -220,8 +221,8 @@ function lanesOf(w: ScaleWords, { orderB, fieldB, fieldC, distance, invalid }: F
   const up = w.keep(() => {
     fn.get(isB).get(isC);
     word(fn, (scale.tiny + 1) * unit);
-    fn.get(fieldC).op('i32x4.gt_s').get(quotient).op('v128.bitselect');
-    fn.get(reciprocal).op('v128.andnot').get(isLowB).op('v128.or').get(isFar).op('v128.bitselect');
+    fn.get(fieldC).op('i32x4.gt_s').get(quotient).op(choosing());
+    fn.get(reciprocal).op('v128.andnot').get(isLowB).op('v128.or').get(isFar).op(choosing());
     fn.get(invalid).op('v128.andnot');
   });
   const down = w.keep(() => {

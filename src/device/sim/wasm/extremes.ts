@@ -1,5 +1,6 @@
 // v_min and v_max on register bits as SIMD code. Counterpart: interpreter/extremes.ts.
 import type { Expr } from '../../../isa/semantics/index.ts';
+import { choosing } from './features.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { flushDenormals } from './rounding.ts';
 
@@ -57,7 +58,7 @@ export function extremeBits(code: LaneWriter, type: keyof typeof FORMATS, name: 
     pair(FORMATS[type].infinity);
     fn.op(`${integer}.gt_s`).set(nan);
   }
-  fn.get(b).get(a).get(result).get(bNaN).op('v128.bitselect').get(aNaN).op('v128.bitselect').set(result);
+  fn.get(b).get(a).get(result).get(bNaN).op(choosing()).get(aNaN).op(choosing()).set(result);
   if (mode.ieee) {
     // The second operand first: a signalling first one is put above it.
     for (const [x, nan] of [
@@ -70,7 +71,7 @@ export function extremeBits(code: LaneWriter, type: keyof typeof FORMATS, name: 
       pair([0, 0]);
       fn.get(x);
       pair(FORMATS[type].quiet);
-      fn.op('v128.and').op(`${integer}.eq`).op('v128.and').op('v128.bitselect').set(result);
+      fn.op('v128.and').op(`${integer}.eq`).op('v128.and').op(choosing()).set(result);
     }
   }
   fn.end().get(result);

@@ -2,6 +2,7 @@
 // Source: IEEE 754-2019 binary16; rounding to odd makes a second rounding correct (Boldo & Melquiond 2008).
 import type { Rounding } from '../../../base/elements/formats.ts';
 import type { WasmFunction } from './emit.ts';
+import { choosing } from './features.ts';
 import { signZeroDown, stepHalf } from './rounding.ts';
 
 const splat = (word: number): [number, number, number, number] => [word, word, word, word];
@@ -230,7 +231,7 @@ export function roundHalf(fn: WasmFunction, rounding: Rounding = 0): void {
 export function truncateHalf(fn: WasmFunction): void {
   const x = fn.local('v128');
   const a = fn.local('v128');
-  fn.tee(x).op('f32x4.abs').set(a);
+  fn.tee(x).abs('f32x4').set(a);
   // Normal: drop 13 bits. Denormal: whole multiples of 2^-24.
   fn.get(a)
     .v128(...splat(~0x1fff))
@@ -244,14 +245,14 @@ export function truncateHalf(fn: WasmFunction): void {
   fn.get(a)
     .v128(...splat(0x38800000))
     .op('i32x4.ge_s')
-    .op('v128.bitselect');
+    .op(choosing());
   // Finite values end at 65504; infinities and NaNs stay.
   fn.v128(...splat(0x477fe000)).op('f32x4.pmin');
   fn.get(a);
   fn.get(a)
     .v128(...splat(0x7f800000))
     .op('i32x4.lt_s')
-    .op('v128.bitselect');
+    .op(choosing());
   joinSign(fn, x);
   fn.release('v128', x);
   fn.release('v128', a);
@@ -263,7 +264,7 @@ export function truncateHalf(fn: WasmFunction): void {
  */
 export function makeOdd(fn: WasmFunction, sum: number): void {
   const [error, inexact] = [fn.local('v128'), fn.local('v128')];
-  fn.tee(error).op('f32x4.abs').v128(0, 0, 0, 0).op('f32x4.gt').set(inexact);
+  fn.tee(error).abs('f32x4').v128(0, 0, 0, 0).op('f32x4.gt').set(inexact);
   // One less where it was rounded away from zero, and then the last bit.
   fn.get(sum).get(error).get(sum).op('v128.xor').i32(31).op('i32x4.shr_s').get(inexact).op('v128.and').op('i32x4.add');
   fn.get(inexact).i32(31).op('i32x4.shr_u').op('v128.or');

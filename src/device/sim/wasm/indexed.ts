@@ -8,6 +8,7 @@ import { VGPR_BYTES } from '../state/layout.ts';
 import { AGPR_BASE, M0 } from '../state/wave.ts';
 import { type FunctionContext, registerAt, registerNumber } from './context.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
+import { choosing } from './features.ts';
 import { decodeHalf, decodeHighHalf } from './half.ts';
 import { emitCrossLane } from './memory/index.ts';
 import { canonical } from './rounding.ts';
@@ -132,7 +133,7 @@ class IndexedTarget implements LaneTarget {
     fn.get(value);
     this.pushRegister(slot);
     run.pushExec();
-    fn.op('v128.bitselect').memory('v128.store', place, 4);
+    fn.op(choosing()).memory('v128.store', place, 4);
     fn.release('v128', value);
   }
   pushSplat(register: number): void {

@@ -1,5 +1,6 @@
 // Floating-point operators that f32 and f64 vectors share, rounding to nearest even, and comparisons of f32.
 import type { Expr } from '../../../isa/semantics/index.ts';
+import { choosing } from './features.ts';
 import type { LaneWriter } from './lane-writer.ts';
 
 const splat4 = (word: number): [number, number, number, number] => [word, word, word, word];
@@ -12,7 +13,7 @@ function minMax(fn: LaneWriter['fn'], type: 'f32x4' | 'f64x2', name: string): vo
   fn.get(b).get(a).get(b).op(`${type}.p${name}`).get(b).get(a).op(`${type}.p${name}`).get(b).get(b);
   if (name === 'max') fn.op(`${type}.ne`).op('v128.or').op('v128.and');
   else fn.op(`${type}.eq`).op('v128.and').op('v128.or');
-  fn.get(a).get(a).op(`${type}.ne`).op('v128.bitselect');
+  fn.get(a).get(a).op(`${type}.ne`).op(choosing());
   fn.release('v128', a);
   fn.release('v128', b);
 }
@@ -43,6 +44,9 @@ export function common(code: LaneWriter, type: 'f32x4' | 'f64x2', name: string, 
       return true;
     case 'neg':
     case 'abs':
+      code.push(a, half);
+      fn[name](type);
+      return true;
     case 'floor':
     case 'ceil':
     case 'trunc':

@@ -5,7 +5,7 @@ import type { Expr } from '../../../isa/semantics/index.ts';
 import { divisionStep } from './division-steps.ts';
 import type { WasmFunction } from './emit.ts';
 import { extremeBits } from './extremes.ts';
-import { matrixFeatures } from './features.ts';
+import { choosing, matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, roundHalf } from './half.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
@@ -231,10 +231,10 @@ function directedFraction(code: LaneWriter, a: Expr, half: number, rounding: Dir
   const { fn } = code;
   const x = fn.local('v128');
   code.push(a, half);
-  fn.tee(x).get(x).op('f64x2.floor').op('f64x2.neg');
+  fn.tee(x).get(x).op('f64x2.floor').neg('f64x2');
   fn.release('v128', x);
   callMath(code, `add.f64${ROUNDING_NAMES[rounding]}`);
-  fn.op('f64x2.abs').v128(-1, 0x3fefffff, -1, 0x3fefffff).op('f64x2.min');
+  fn.abs('f64x2').v128(-1, 0x3fefffff, -1, 0x3fefffff).op('f64x2.min');
 }
 
 /** The powers of f16 where infinities and zeros are not what rounding makes of large and small numbers. */
@@ -246,7 +246,7 @@ function exactPowers(code: LaneWriter): void {
   zero();
   fn.get(x).op('f32x4.pmax').get(x);
   transcendental(code, 'exp2', 'f16');
-  fn.get(x).op('f32x4.abs').v128(0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000).op('f32x4.eq').op('v128.bitselect');
+  fn.get(x).abs('f32x4').v128(0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000).op('f32x4.eq').op(choosing());
   fn.release('v128', x);
 }
 

@@ -1,5 +1,6 @@
 // f16 and bf16 operators of lane expressions: f32 values that are rounded after every operator.
 import type { Expr } from '../../../isa/semantics/index.ts';
+import { choosing } from './features.ts';
 import { fmaHalf, roundHalf, truncateHalf } from './half.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
@@ -27,7 +28,7 @@ export function roundBrain(fn: LaneWriter['fn']): void {
     .get(x)
     .get(x)
     .op('f32x4.eq')
-    .op('v128.bitselect');
+    .op(choosing());
   fn.release('v128', x);
 }
 
@@ -38,7 +39,7 @@ function sumDown(code: LaneWriter, a: Expr, b: Expr, isDifference: boolean): voi
   code.push(a);
   fn.set(x);
   code.push(b);
-  if (isDifference) fn.op('f32x4.neg');
+  if (isDifference) fn.neg('f32x4');
   fn.set(y).get(x).get(y);
   callMath(code, 'add.f16');
   fn.set(sum);
@@ -60,10 +61,10 @@ function writeHalf({ fn, mode }: LaneWriter, convert: () => void): void {
     fn.v128(...splat4(0xc77fe000 | 0))
       .op('f32x4.max')
       .get(x)
-      .op('f32x4.abs');
+      .abs('f32x4');
     fn.v128(...splat4(0x7f800000))
       .op('f32x4.eq')
-      .op('v128.bitselect');
+      .op(choosing());
     fn.release('v128', made);
   }
   if (!mode.out64) flushHalfValues(fn);

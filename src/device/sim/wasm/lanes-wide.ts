@@ -1,5 +1,6 @@
 // i64 operators of lane expressions in SIMD, by halves of two lanes; comparisons give masks of 32-bit lanes.
 import type { Expr } from '../../../isa/semantics/index.ts';
+import { choosing } from './features.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { floatOperator } from './lanes-float.ts';
 import { NoCode } from './scalar.ts';
@@ -105,7 +106,7 @@ function choose64(code: LaneWriter, name: string, a: Expr, b: Expr, half: number
   sign();
   fn.get(isMin ? y : x);
   sign();
-  fn.op('i64x2.lt_s').op('v128.bitselect');
+  fn.op('i64x2.lt_s').op(choosing());
   fn.release('v128', x);
   fn.release('v128', y);
 }

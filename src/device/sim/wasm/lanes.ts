@@ -4,6 +4,7 @@ import { type Expr, semanticsOf, source, type VectorOperation } from '../../../i
 import { type BitWriter, bitForm } from './bit-forms.ts';
 import { byteSum } from './byte-sums.ts';
 import type { WasmModule } from './emit.ts';
+import { choosing } from './features.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { floatOperator } from './lanes-float.ts';
 import { wideOperator } from './lanes-wide.ts';
@@ -234,7 +235,7 @@ export class LaneCode implements BitWriter {
       else fn.shuffle32(2, 2, 3, 3);
       fn.release('v128', mask);
     }
-    fn.op('v128.bitselect');
+    fn.op(choosing());
   }
 
   /** What NaNs get is computed where there are some. */
@@ -251,7 +252,7 @@ export class LaneCode implements BitWriter {
     this.kept = new Map(kept);
     this.push(forNan);
     [this.done, this.kept] = [known, kept];
-    fn.get(result).get(mask).op('v128.bitselect').set(result).end().get(result);
+    fn.get(result).get(mask).op(choosing()).set(result).end().get(result);
     fn.release('v128', mask);
     fn.release('v128', result);
   }

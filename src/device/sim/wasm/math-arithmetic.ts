@@ -89,9 +89,9 @@ function fmaTowardsZero(fn: WasmFunction, module: WasmModule, places: readonly n
   for (const half of [0, 1]) {
     fn.get(singles[half] as number)
       .op('f64x2.promote_low_f32x4')
-      .op('f64x2.abs');
+      .abs('f64x2');
     fn.get(halves[half] as number)
-      .op('f64x2.abs')
+      .abs('f64x2')
       .op('f64x2.gt');
   }
   // One step back where it was rounded away from zero.
@@ -106,7 +106,7 @@ function sum(fn: WasmFunction, promote: Promote, negated: boolean, finish: Finis
     () => promote(0),
     () => {
       promote(1);
-      if (negated) fn.op('f64x2.neg');
+      if (negated) fn.neg('f64x2');
     },
   );
 }
@@ -120,7 +120,7 @@ function sumOfHalves(
 ): void {
   const [b, s, t] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
   fn.get(given as number);
-  if (isDifference) fn.op('f32x4.neg');
+  if (isDifference) fn.neg('f32x4');
   fn.tee(b)
     .get(a as number)
     .op('f32x4.add')
@@ -147,7 +147,7 @@ function towardsZero(fn: WasmFunction, sum: number): void {
   fn.set(error).get(sum);
   // One step back where the error is not zero, nor a NaN, and has the other sign.
   fn.get(error).get(sum).op('v128.xor').i32(31).op('i32x4.shr_s');
-  fn.get(error).op('f32x4.abs').v128(0, 0, 0, 0).op('f32x4.gt').op('v128.and').op('i32x4.add');
+  fn.get(error).abs('f32x4').v128(0, 0, 0, 0).op('f32x4.gt').op('v128.and').op('i32x4.add');
   fn.release('v128', error);
 }
 

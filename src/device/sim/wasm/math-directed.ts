@@ -4,7 +4,7 @@
 // computable with a fused-mac", ARITH 2005.
 import type { Rounding } from '../../../base/elements/formats.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
-import { matrixFeatures } from './features.ts';
+import { choosing, matrixFeatures } from './features.ts';
 import { exactFmaIndex } from './math-exact.ts';
 import { ldexp64 } from './math-exponent.ts';
 import { Steps } from './math-steps.ts';
@@ -27,8 +27,8 @@ function pushExact(fn: WasmFunction, module: WasmModule, rounding: Rounding, sca
 function add(fn: WasmFunction, rounding: Directed, negated: boolean): void {
   const w = new Steps(fn);
   const a = 0;
-  const b = negated ? w.keep(() => void fn.get(1).op('f64x2.neg')) : 1;
-  const isSmaller = w.keep(() => void fn.get(a).op('f64x2.abs').get(b).op('f64x2.abs').op('f64x2.lt'));
+  const b = negated ? w.keep(() => void fn.get(1).neg('f64x2')) : 1;
+  const isSmaller = w.keep(() => void fn.get(a).abs('f64x2').get(b).abs('f64x2').op('f64x2.lt'));
   const large = w.choose(b, a, () => void fn.get(isSmaller));
   const small = w.choose(a, b, () => void fn.get(isSmaller));
   const sum = w.result(a, b, 'add');
@@ -45,17 +45,17 @@ function multiply(fn: WasmFunction, rounding: Directed): void {
   const [a, b] = [0, 1] as const;
   const far = { f64: 2 ** 600 };
   const p = w.result(a, b, 'mul');
-  const isSmaller = w.keep(() => void fn.get(a).op('f64x2.abs').get(b).op('f64x2.abs').op('f64x2.lt'));
+  const isSmaller = w.keep(() => void fn.get(a).abs('f64x2').get(b).abs('f64x2').op('f64x2.lt'));
   const large = w.choose(b, a, () => void fn.get(isSmaller));
   const small = w.choose(a, b, () => void fn.get(isSmaller));
   const isTiny = w.keep(() => {
-    fn.get(p).op('f64x2.abs');
+    fn.get(p).abs('f64x2');
     double(fn, 2 ** -400);
     fn.op('f64x2.lt');
   });
   const factor = w.choose(w.result(small, far, 'mul'), small, () => void fn.get(isTiny));
   const target = w.choose(w.result(p, far, 'mul'), p, () => void fn.get(isTiny));
-  const minus = w.keep(() => void fn.get(target).op('f64x2.neg'));
+  const minus = w.keep(() => void fn.get(target).neg('f64x2'));
   const error = w.madd(factor, large, minus);
   // A product of numbers that are not zero has vanished: it lacks everything.
   fn.get(p);
@@ -64,7 +64,7 @@ function multiply(fn: WasmFunction, rounding: Directed): void {
   double(fn, 0);
   fn.op('f64x2.eq');
   for (const x of [a, b]) w.with(x, { f64: 0 }, 'ne');
-  fn.op('v128.and').op('v128.and').op('v128.bitselect');
+  fn.op('v128.and').op('v128.and').op(choosing());
   stepDouble(fn, rounding, p);
 }
 
@@ -93,22 +93,22 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   const [a, b, c] = [0, 1, 2] as const;
   const result = w.madd(a, b, c);
   const p = w.result(a, b, 'mul');
-  const minus = w.keep(() => void fn.get(p).op('f64x2.neg'));
+  const minus = w.keep(() => void fn.get(p).neg('f64x2'));
   const [sum, rest] = twoSum(w, c, w.madd(a, b, minus));
   const [top, middle] = twoSum(w, p, sum);
   const finite = w.keep(() => {
     for (const [n, x] of [a, b, c].entries()) {
-      fn.get(x).op('f64x2.abs');
+      fn.get(x).abs('f64x2');
       double(fn, Infinity);
       fn.op('f64x2.lt');
       if (n > 0) fn.op('v128.and');
     }
   });
-  const size = w.keep(() => void fn.get(p).op('f64x2.abs'));
+  const size = w.keep(() => void fn.get(p).abs('f64x2'));
   const inRange = w.keep(() => {
     w.with(size, { f64: 2 ** -900 }, 'gt');
     w.with(size, { f64: 2 ** 1000 }, 'lt');
-    fn.op('v128.and').get(c).op('f64x2.abs');
+    fn.op('v128.and').get(c).abs('f64x2');
     double(fn, 2 ** 1000);
     fn.op('f64x2.lt').op('v128.and');
     for (const x of [a, b]) {
@@ -120,7 +120,7 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   if (rounding === 2) {
     const zero = w.keep(() => void fn.get(result));
     signZeroDown(fn, zero, p, c);
-    fn.get(zero).get(result).get(finite).op('v128.bitselect').set(result);
+    fn.get(zero).get(result).get(finite).op(choosing()).set(result);
   }
   w.with(top, result, 'sub');
   fn.get(middle).op('f64x2.add').get(rest).op('f64x2.add').get(finite).op('v128.and');

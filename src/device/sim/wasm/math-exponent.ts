@@ -1,5 +1,6 @@
 // ldexp, frexp and the class number as SIMD code. Counterparts: interpreter/operators.ts (scaleBy, frexpMantissa, classOf).
 import type { WasmFunction, WasmModule } from './emit.ts';
+import { choosing } from './features.ts';
 import type { MathFunction } from './math-tools.ts';
 import { allRoundings, double, eachHalf, type Finish, single, word } from './math-tools.ts';
 
@@ -29,7 +30,7 @@ function keepSpecial(fn: WasmFunction): void {
   single(fn, 0);
   fn.op('f32x4.eq').get(0);
   single(fn, 0);
-  fn.op('f32x4.ne').op('v128.and').op('v128.bitselect');
+  fn.op('f32x4.ne').op('v128.and').op(choosing());
 }
 
 /** f16 values and counts; the product is exact in f32. */
@@ -82,7 +83,7 @@ function scaleInSteps(fn: WasmFunction): void {
     double(fn, 2 ** -969);
     double(fn, 2 ** 1023);
     double(fn, 1);
-    fn.get(high).op('v128.bitselect').get(low).op('v128.bitselect').op('f64x2.mul').set(y);
+    fn.get(high).op(choosing()).get(low).op(choosing()).op('f64x2.mul').set(y);
     fn.get(n).get(low);
     long(969);
     fn.op('v128.and').op('i64x2.add').get(high);
@@ -93,11 +94,11 @@ function scaleInSteps(fn: WasmFunction): void {
   long(-1022);
   fn.get(n);
   long(-1022);
-  fn.op('i64x2.gt_s').op('v128.bitselect').set(n).get(n);
+  fn.op('i64x2.gt_s').op(choosing()).set(n).get(n);
   long(1023);
   fn.get(n);
   long(1023);
-  fn.op('i64x2.lt_s').op('v128.bitselect');
+  fn.op('i64x2.lt_s').op(choosing());
   power(fn);
   fn.op('f64x2.mul');
 }
@@ -113,11 +114,11 @@ function isSpecial(fn: WasmFunction, x: number): void {
 
 /** Scales denormals of the f64 in `x` into the normal range; `shift` gets 64 for them. */
 function normalize(fn: WasmFunction, x: number, shift: number): void {
-  fn.get(x).op('f64x2.abs');
+  fn.get(x).abs('f64x2');
   double(fn, 2 ** -1022);
   fn.op('f64x2.lt').set(shift).get(x);
   double(fn, 2 ** 64);
-  fn.op('f64x2.mul').get(x).get(shift).op('v128.bitselect').set(x);
+  fn.op('f64x2.mul').get(x).get(shift).op(choosing()).set(x);
   fn.get(shift).v128(64, 0, 64, 0).op('v128.and').set(shift);
 }
 
@@ -135,7 +136,7 @@ function mantissa(fn: WasmFunction, x: number): void {
     .op('v128.and')
     .v128(0, 0x3fe00000, 0, 0x3fe00000)
     .op('v128.or');
-  fn.get(special).op('v128.bitselect');
+  fn.get(special).op(choosing());
   for (const local of [special, shift, y]) fn.release('v128', local);
 }
 
@@ -152,11 +153,11 @@ function exponent(fn: WasmFunction, x: number): void {
 
 /** Pushes the sizes of parameter 0 as f32 bits, those of denormals times 2^24; the locals get the sizes and the mask of denormals. */
 function normalSizes(fn: WasmFunction, size: number, isDenormal: number): void {
-  fn.get(0).op('f32x4.abs').tee(size);
+  fn.get(0).abs('f32x4').tee(size);
   single(fn, 2 ** 24);
   fn.op('f32x4.mul').get(size).get(size);
   single(fn, 2 ** -126);
-  fn.op('f32x4.lt').tee(isDenormal).op('v128.bitselect');
+  fn.op('f32x4.lt').tee(isDenormal).op(choosing());
 }
 
 /** Pushes the mask of numbers by their sizes in a local: of what is no zero, infinity or NaN. */
@@ -191,7 +192,7 @@ function mantissas(fn: WasmFunction): void {
   word(fn, -0x80000000);
   fn.op('v128.and').op('v128.or').get(0).get(0).op('f32x4.add');
   pushOrdinary(fn, size);
-  fn.op('v128.bitselect');
+  fn.op(choosing());
 }
 
 /**
@@ -228,12 +229,12 @@ function classOf(fn: WasmFunction, format: 'f16' | 'f32' | 'f64'): void {
   word(fn, 6);
   fn.get(rest).op('i32x4.sub').get(high);
   word(fn, sign);
-  fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.bitselect').set(rest);
+  fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op(choosing()).set(rest);
   word(fn, 1);
   fn.v128(0, 0, 0, 0).get(high);
   word(fn, quiet);
-  fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.bitselect');
-  fn.get(rest).get(nan).op('v128.bitselect');
+  fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op(choosing());
+  fn.get(rest).get(nan).op(choosing());
 }
 
 const mantissa64 = (fn: WasmFunction): void => mantissa(fn, 0);

@@ -2,6 +2,7 @@
 // The host's fused multiply-add rounds before the scale. That is the same but where the scaled result is denormal, or where only the
 // unscaled one overflows; both are made of other steps. |c| < 2 where d < 0, and |c| >= 2 where d > 0 (isa/semantics/vector-float.ts).
 import type { WasmFunction } from './emit.ts';
+import { choosing } from './features.ts';
 import { Steps } from './math-steps.ts';
 import { double, type MathFunction } from './math-tools.ts';
 
@@ -18,14 +19,14 @@ function remainder(w: Steps, s: number): number {
   const [a, b, c] = [0, 1, 2] as const;
   const far = { f64: 2 ** 600 };
   const isSmaller = w.keep(() => {
-    fn.get(a).op('f64x2.abs').get(b).op('f64x2.abs').op('f64x2.lt');
+    fn.get(a).abs('f64x2').get(b).abs('f64x2').op('f64x2.lt');
   });
   const [largeA, largeB] = [w.result(a, far, 'mul'), w.result(b, far, 'mul')];
   const x = w.choose(largeA, a, () => void fn.get(isSmaller));
   const y = w.choose(b, largeB, () => void fn.get(isSmaller));
   const [cFar, sFar] = [w.result(c, far, 'mul'), w.result(s, far, 'mul')];
   const p = w.result(x, y, 'mul');
-  const minusP = w.keep(() => void fn.get(p).op('f64x2.neg'));
+  const minusP = w.keep(() => void fn.get(p).neg('f64x2'));
   const pError = w.madd(x, y, minusP);
   const t = w.result(p, cFar, 'add');
   const fromC = w.result(t, p, 'sub');
@@ -53,7 +54,7 @@ function onGrid(w: Steps, s: number): number {
   const lost = remainder(w, s);
   const fix = w.keep(() => {
     // A tie, and what was lost has the sign of the way back to s.
-    fn.get(off).op('f64x2.abs');
+    fn.get(off).abs('f64x2');
     double(fn, GRID / 2);
     fn.op('f64x2.eq');
     w.with(lost, { f64: 0 }, 'ne');
@@ -61,7 +62,7 @@ function onGrid(w: Steps, s: number): number {
   });
   const step = w.signed(GRID, off);
   return w.keep(() => {
-    fn.get(q).get(step).get(fix).op('v128.and').op('f64x2.add').op('f64x2.abs');
+    fn.get(q).get(step).get(fix).op('v128.and').op('f64x2.add').abs('f64x2');
     fn.get(s)
       .v128(...SIGNS)
       .op('v128.and')
@@ -77,7 +78,7 @@ function scaledBefore(w: Steps): number {
   const small = w.result(2, { f64: 2 ** -SCALE }, 'mul');
   const least = w.signed(2 ** -1022, 2);
   const c = w.choose(least, small, () => {
-    fn.get(small).op('f64x2.abs').get(least).op('f64x2.abs').op('f64x2.lt');
+    fn.get(small).abs('f64x2').get(least).abs('f64x2').op('f64x2.lt');
     w.with(2, { f64: 0 }, 'ne');
     fn.op('v128.and');
   });
@@ -90,7 +91,7 @@ function fmaScaled(fn: WasmFunction): void {
   const d = w.keep(() => void fn.get(3).op('i64x2.extend_low_i32x4_s'));
   const isDown = w.keep(() => void fn.get(3).i32(31).op('i32x4.shr_s').op('i64x2.extend_low_i32x4_s'));
   const scale = w.keep(() => void fn.get(d).v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl'));
-  const size = w.keep(() => void fn.get(s).op('f64x2.abs'));
+  const size = w.keep(() => void fn.get(s).abs('f64x2'));
   const isSmall = w.keep(() => {
     fn.get(isDown).get(size);
     double(fn, LEAST);
@@ -111,11 +112,11 @@ function fmaScaled(fn: WasmFunction): void {
   fn.get(before).get(scaled).get(isOver);
   // An infinite factor is no overflow.
   for (const factor of [0, 1]) {
-    fn.get(factor).op('f64x2.abs');
+    fn.get(factor).abs('f64x2');
     double(fn, Infinity);
     fn.op('f64x2.lt').op('v128.and');
   }
-  fn.op('v128.bitselect').else();
+  fn.op(choosing()).else();
   w.with(s, scale, 'mul');
   fn.end();
 }

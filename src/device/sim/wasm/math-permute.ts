@@ -1,5 +1,6 @@
 // v_perm_b32 by byte swizzles: four dwords at a time. Its meaning is the expression in isa/semantics/vector-int.ts.
 import type { WasmFunction } from './emit.ts';
+import { choosing } from './features.ts';
 import { type MathFunction, word } from './math-tools.ts';
 
 /** Of the first byte of each byte's dword. */
@@ -19,7 +20,7 @@ function pick(fn: WasmFunction, [first, second, selectors]: Places, index: numbe
   bytes(fn, bit);
   fn.op('v128.and');
   bytes(fn, bit);
-  fn.op('i8x16.eq').op('v128.bitselect');
+  fn.op('i8x16.eq').op(choosing());
 }
 
 function permute(fn: WasmFunction, places: Places): void {
@@ -50,10 +51,10 @@ function permute(fn: WasmFunction, places: Places): void {
   bytes(fn, 12);
   fn.op('i8x16.gt_u').get(selectors);
   bytes(fn, 12);
-  fn.op('i8x16.lt_u').op('v128.bitselect');
+  fn.op('i8x16.lt_u').op(choosing());
   fn.get(selectors);
   bytes(fn, 8);
-  fn.op('i8x16.lt_u').op('v128.bitselect');
+  fn.op('i8x16.lt_u').op(choosing());
 }
 
 export const PERMUTE: Record<string, MathFunction> = {

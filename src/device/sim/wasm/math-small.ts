@@ -15,6 +15,7 @@ import {
   type SmallFormat,
 } from '../../../base/elements/formats.ts';
 import type { WasmFunction } from './emit.ts';
+import { choosing } from './features.ts';
 import type { MathFunction } from './math-tools.ts';
 import { single, word } from './math-tools.ts';
 
@@ -45,7 +46,7 @@ function decode(fn: WasmFunction, code: number, { bits, bias, fraction, specials
   fn.get(m);
   word(fn, 0x00800000);
   fn.op('i32x4.lt_s')
-    .op('v128.bitselect')
+    .op(choosing())
     .get(code)
     .i32(32 - bits)
     .op('i32x4.shl');
@@ -60,7 +61,7 @@ function decode(fn: WasmFunction, code: number, { bits, bias, fraction, specials
   word(fn, specials === 'fn' ? 0x7f : 0xff);
   fn.op('v128.and');
   word(fn, specials === 'fn' ? 0x7f : 0x80);
-  fn.op('i32x4.eq').op('v128.bitselect');
+  fn.op('i32x4.eq').op(choosing());
 }
 
 /** f32 -> bytes. `rounded` is a local with their sizes as numbers of the format, if it is known; of infinities and NaNs anything as large. */
@@ -70,7 +71,7 @@ function encode(fn: WasmFunction, x: number, format: SmallFormat, saturate: bool
   const largest = encodeSmall(format, largestOf(format));
   const overflow = encodeSmall(format, Infinity, 0, saturate);
   const [a, r, sign] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
-  if (rounded === undefined) fn.get(x).op('f32x4.abs').set(a);
+  if (rounded === undefined) fn.get(x).abs('f32x4').set(a);
   else fn.get(rounded).set(a);
   fn.get(x)
     .i32(32 - bits)
@@ -97,7 +98,7 @@ function encode(fn: WasmFunction, x: number, format: SmallFormat, saturate: bool
   word(fn, magic);
   fn.op('i32x4.sub').get(a);
   word(fn, (128 - bias) << 23);
-  fn.op('i32x4.ge_s').op('v128.bitselect').tee(r);
+  fn.op('i32x4.ge_s').op(choosing()).tee(r);
   if (specials === 'fnuz') {
     // Zero has no sign.
     fn.get(sign).get(r).v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and').op('v128.or');
@@ -106,9 +107,9 @@ function encode(fn: WasmFunction, x: number, format: SmallFormat, saturate: bool
   if (specials !== 'fnuz' || saturate) fn.get(sign).op('v128.or');
   fn.get(r);
   word(fn, largest);
-  fn.op('i32x4.le_s').op('v128.bitselect');
+  fn.op('i32x4.le_s').op(choosing());
   word(fn, encodeSmall(format, NaN));
-  fn.get(x).get(x).op('f32x4.eq').op('v128.bitselect');
+  fn.get(x).get(x).op('f32x4.eq').op(choosing());
 }
 
 /**
@@ -126,7 +127,7 @@ function stochasticSize(
   const { bias, fraction, specials } = format;
   const dropped = 23 - fraction;
   const [size, seed, value] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
-  fn.get(x).op('f32x4.abs').set(size);
+  fn.get(x).abs('f32x4').set(size);
   fn.get(seeds)
     .i32(32 - (sourceFraction - fraction))
     .op('i32x4.shr_u');
@@ -142,7 +143,7 @@ function stochasticSize(
     single(fn, 2 ** (1 - bias));
     fn.op('f32x4.lt').tee(isSmall).op('v128.any_true').if();
     stochasticDenormal(fn, format, size, seed);
-    fn.get(value).get(isSmall).op('v128.bitselect').set(value).end();
+    fn.get(value).get(isSmall).op(choosing()).set(value).end();
   }
   if (specials !== 'ieee') {
     const largest = largestOf(format);
@@ -151,7 +152,7 @@ function stochasticSize(
     single(fn, largest);
     fn.op('f32x4.le').get(value);
     single(fn, largest);
-    fn.op('f32x4.gt').op('v128.and').op('v128.bitselect').set(value);
+    fn.op('f32x4.gt').op('v128.and').op(choosing()).set(value);
   }
   fn.release('v128', seed);
   return [value, size];
@@ -162,7 +163,7 @@ function stochastic(fn: WasmFunction, x: number, seeds: number, format: SmallFor
   const [value, size] = stochasticSize(fn, x, seeds, format);
   fn.get(value).get(size).get(size);
   word(fn, 0x7f800000);
-  fn.op('i32x4.lt_s').op('v128.bitselect').get(x);
+  fn.op('i32x4.lt_s').op(choosing()).get(x);
   word(fn, -0x80000000);
   fn.op('v128.and').op('v128.or');
   fn.release('v128', value);

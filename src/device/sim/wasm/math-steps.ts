@@ -1,4 +1,6 @@
 // A writer of f64 vector code in named steps, for the functions in math-fused.ts and math-directed.ts.
+
+import { choosing } from './features.ts';
 import { KeptLocals } from './kept-locals.ts';
 import { double } from './math-tools.ts';
 
@@ -38,7 +40,7 @@ export class Steps extends KeptLocals {
     return this.keep(() => {
       this.fn.get(a).get(b);
       mask();
-      this.fn.op('v128.bitselect');
+      this.fn.op(choosing());
     });
   }
 }

@@ -66,7 +66,7 @@ export function upper(fn: WasmFunction, half: number): void {
 /** Sets the f64 sum in a local, rounded with the error on the stack, to odd, and pushes it. */
 export function makeOddDouble(fn: WasmFunction, sum: number): void {
   const [error, inexact] = [fn.local('v128'), fn.local('v128')];
-  fn.tee(error).op('f64x2.abs').v128(0, 0, 0, 0).op('f64x2.gt').set(inexact);
+  fn.tee(error).abs('f64x2').v128(0, 0, 0, 0).op('f64x2.gt').set(inexact);
   fn.get(sum).get(error).get(sum).op('v128.xor');
   pushSigns(fn);
   fn.get(inexact).op('v128.and').op('i64x2.add').get(inexact).i32(63).op('i64x2.shr_u').op('v128.or');

@@ -14,7 +14,7 @@ import {
   TURN,
 } from '../../../isa/semantics/transcendental.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
-import { matrixFeatures } from './features.ts';
+import { choosing, matrixFeatures } from './features.ts';
 import { ARITHMETIC } from './math-arithmetic.ts';
 import { callFunction, type MathFunction, single, word } from './math-tools.ts';
 
@@ -89,7 +89,7 @@ function exp2(to: Target): void {
       single(fn, -127);
       fn.get(x).get(x);
       single(fn, -126);
-      fn.op('f32x4.lt').op('v128.bitselect');
+      fn.op('f32x4.lt').op(choosing());
       single(fn, 128);
     }
     fn.op('f32x4.pmin').tee(r);
@@ -106,7 +106,7 @@ function exp2(to: Target): void {
     // NaNs of f16 have no bits that the shift leaves, and stay NaNs, which rounding to f16 makes the default one.
     if (format === 'f16') return;
     single(fn, NaN);
-    fn.get(x).get(x).op('f32x4.eq').op('v128.bitselect');
+    fn.get(x).get(x).op('f32x4.eq').op(choosing());
   });
 }
 
@@ -146,7 +146,7 @@ function log2(to: Target): void {
       fma(to);
       fn.get(f);
       single(fn, LOG2_E);
-      fn.get(high).op('f32x4.neg');
+      fn.get(high).neg('f32x4');
       fma(to);
       fma(to);
       fn.get(high).get(sum).get(e).op('f32x4.sub').op('f32x4.sub').op('f32x4.add').op('f32x4.add');
@@ -157,7 +157,7 @@ function log2(to: Target): void {
     if (format === 'f16') {
       fn.tee(e).op('v128.any_true').if();
       // Infinity and NaNs stay, and numbers below zero get all bits, which is a NaN; zero: -infinity.
-      fn.get(x).get(x).v128(0, 0, 0, 0).op('f32x4.lt').op('v128.or').get(result).get(e).op('v128.bitselect');
+      fn.get(x).get(x).v128(0, 0, 0, 0).op('f32x4.lt').op('v128.or').get(result).get(e).op(choosing());
       single(fn, -Infinity);
       fn.get(x).v128(0, 0, 0, 0).op('f32x4.eq').op('v128.and').op('v128.or');
       fn.set(result).end().get(result);
@@ -167,13 +167,13 @@ function log2(to: Target): void {
     // Infinity stays; below zero and NaN: NaN; zero, and denormals, which are taken for it: -infinity.
     fn.get(x).get(result).get(x);
     single(fn, Infinity);
-    fn.op('f32x4.eq').op('v128.bitselect');
+    fn.op('f32x4.eq').op(choosing());
     single(fn, NaN);
-    fn.get(x).v128(0, 0, 0, 0).op('f32x4.ge').op('v128.bitselect');
+    fn.get(x).v128(0, 0, 0, 0).op('f32x4.ge').op(choosing());
     single(fn, -Infinity);
-    fn.get(x).op('f32x4.abs');
+    fn.get(x).abs('f32x4');
     single(fn, 2 ** -126);
-    fn.op('f32x4.lt').op('v128.not').op('v128.bitselect');
+    fn.op('f32x4.lt').op('v128.not').op(choosing());
     fn.set(result).end().get(result);
   });
 }
@@ -181,7 +181,7 @@ function log2(to: Target): void {
 /** Pushes the lanes of a local that are beyond 256 turns: there the f32 sine is 0 and the cosine 1, of infinities and NaNs there is none. */
 function pushBeyond(fn: WasmFunction, x: number): void {
   // As integers NaNs are beyond, too.
-  fn.get(x).op('f32x4.abs');
+  fn.get(x).abs('f32x4');
   single(fn, 256);
   fn.op('i32x4.gt_s');
 }
@@ -190,11 +190,11 @@ function pushBeyond(fn: WasmFunction, x: number): void {
 function limit(fn: WasmFunction, x: number, result: number, beyond: number): void {
   single(fn, beyond);
   single(fn, NaN);
-  fn.get(x).op('f32x4.abs');
+  fn.get(x).abs('f32x4');
   single(fn, Infinity);
-  fn.op('f32x4.lt').op('v128.bitselect').get(result);
+  fn.op('f32x4.lt').op(choosing()).get(result);
   pushBeyond(fn, x);
-  fn.op('v128.bitselect').set(result);
+  fn.op(choosing()).set(result);
 }
 
 /** Pushes sin(2πv) or cos(2πv) of v in [0, ¼], in f32. */
@@ -224,7 +224,7 @@ function quarter(to: Target, v: number, isCosine: boolean): void {
     if (!isCosine) sine();
     fn.get(v);
     single(fn, 0.125);
-    fn.op('f32x4.gt').op('v128.bitselect');
+    fn.op('f32x4.gt').op(choosing());
   });
 }
 
@@ -259,7 +259,7 @@ function sine(to: Target): void {
   withLocals(fn, 3, (...locals) => {
     const [x, turn, v] = locals as [number, number, number];
     fn.tee(x).get(x).op('f32x4.nearest').op('f32x4.sub').tee(turn);
-    fn.op('f32x4.abs').set(v);
+    fn.abs('f32x4').set(v);
     fold(fn, v);
     fn.set(v);
     quarter(to, v, false);
@@ -275,7 +275,7 @@ function sine(to: Target): void {
     word(fn, -0x80000000);
     fn.op('v128.and').get(turn);
     zeros();
-    fn.op('v128.bitselect').set(turn);
+    fn.op(choosing()).set(turn);
     limit(fn, x, turn, 0);
     fn.end().get(turn);
   });
@@ -286,10 +286,10 @@ function smallSine(to: Target): void {
   const { fn } = to;
   withLocals(fn, 3, (...locals) => {
     const [x, rest, v] = locals as [number, number, number];
-    fn.tee(x).op('f32x4.abs').set(rest);
+    fn.tee(x).abs('f32x4').set(rest);
     single(fn, 0.5);
     fn.get(rest).get(rest).op('f32x4.floor').op('f32x4.sub').op('f32x4.sub');
-    fn.tee(rest).op('f32x4.abs').set(v);
+    fn.tee(rest).abs('f32x4').set(v);
     fold(fn, v);
     fn.set(v);
     sine16(to, v);
@@ -308,7 +308,7 @@ function cosine(to: Target): void {
   const { fn, format } = to;
   withLocals(fn, 3, (...locals) => {
     const [x, turn, v] = locals as [number, number, number];
-    fn.tee(x).get(x).op('f32x4.nearest').op('f32x4.sub').op('f32x4.abs').set(turn);
+    fn.tee(x).get(x).op('f32x4.nearest').op('f32x4.sub').abs('f32x4').set(turn);
     if (format === 'f16') {
       single(fn, 0.25);
       fn.get(turn).op('f32x4.sub').set(v);
@@ -341,7 +341,7 @@ function reciprocalRoot(to: Target): void {
     fn.tee(estimate);
     single(fn, -0.5);
     fn.op('f32x4.mul');
-    fn.get(x).get(estimate).get(x).get(estimate).op('f32x4.mul').tee(root).op('f32x4.neg');
+    fn.get(x).get(estimate).get(x).get(estimate).op('f32x4.mul').tee(root).neg('f32x4');
     fma(to);
     fn.get(estimate).get(root).get(estimate);
     single(fn, -1);
@@ -350,7 +350,7 @@ function reciprocalRoot(to: Target): void {
     fn.get(estimate);
     fma(to);
     // The estimates of zeros and infinities have no step.
-    fn.tee(root).get(estimate).get(root).get(root).op('f32x4.eq').op('v128.bitselect');
+    fn.tee(root).get(estimate).get(root).get(root).op('f32x4.eq').op(choosing());
   });
 }
 

@@ -173,7 +173,7 @@ function pushHalfElement(run: LaneTarget, o: LaneOperand, element: number, keeps
   const { isHigh, flip } = elementOf(o, element);
   if (keepsDenormals && isVector(o.operand) && o.moved === undefined) {
     run.pushHalf(registerNumber(o.operand as Register), isHigh);
-    if (flip) fn.op('f32x4.neg');
+    if (flip) fn.neg('f32x4');
     return;
   }
   const constant = wholeConstant(o);
@@ -236,8 +236,8 @@ function pushSingle(run: LaneTarget, o: LaneOperand, part: number): void {
       if (o.modifiers & OP_SEL_0) fn.i32(16).op('i32x4.shr_u');
       decodeHalf(fn);
     } else pushWord(run, o, 0, true, 'f32');
-    if (o.abs) fn.op('f32x4.abs');
-    if (o.neg) fn.op('f32x4.neg');
+    if (o.abs) fn.abs('f32x4');
+    if (o.neg) fn.neg('f32x4');
     return;
   }
   if (isWordPair(o.type)) {
@@ -302,8 +302,8 @@ export function pushLaneSource(
       }
       if (keepsDenormals && isWholeHalf(o)) {
         run.pushHalf(registerNumber(o.operand), o.shift === 16);
-        if (o.abs) fn.op('f32x4.abs');
-        if (o.neg) fn.op('f32x4.neg');
+        if (o.abs) fn.abs('f32x4');
+        if (o.neg) fn.neg('f32x4');
         return;
       }
       const constant = wholeConstant(o);
@@ -327,15 +327,15 @@ export function pushLaneSource(
       return;
     case 'f64':
       pushDouble(run, o, half);
-      if (o.abs) fn.op('f64x2.abs');
-      if (o.neg) fn.op('f64x2.neg');
+      if (o.abs) fn.abs('f64x2');
+      if (o.neg) fn.neg('f64x2');
       if (!mode.in64) flushDenormals(fn, 'f64');
       return;
     case 'i64':
       pushDouble(run, o, half);
       // The bits of an f64 operand.
-      if (o.abs) fn.op('f64x2.abs');
-      if (o.neg) fn.op('f64x2.neg');
+      if (o.abs) fn.abs('f64x2');
+      if (o.neg) fn.neg('f64x2');
       return;
     case 'bool':
       throw new NoCode('boolean source');

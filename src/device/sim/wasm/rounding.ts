@@ -3,6 +3,7 @@
 // isa/semantics/exact.ts.
 import type { Rounding } from '../../../base/elements/formats.ts';
 import type { WasmFunction } from './emit.ts';
+import { choosing } from './features.ts';
 
 /** Rounding of MODE other than to nearest: 1 up, 2 down, 3 towards zero. */
 export type Directed = Exclude<Rounding, 0>;
@@ -21,7 +22,7 @@ function pushWrongSide(
 ): void {
   const size = (x: number): void => {
     fn.get(x);
-    if (rounding === 3) fn.op(`${type}.abs`);
+    if (rounding === 3) fn.abs(type);
   };
   size(nearest);
   size(exact);
@@ -146,7 +147,7 @@ export function flushDenormals(fn: WasmFunction, format: DenormalFormat, sign = 
 /** Replaces f32 values on the stack that are denormals of f16 by zeros of their sign. */
 export function flushHalfValues(fn: WasmFunction): void {
   const x = fn.local('v128');
-  fn.tee(x).get(x).op('f32x4.abs');
+  fn.tee(x).get(x).abs('f32x4');
   fn.v128(0x38800000, 0x38800000, 0x38800000, 0x38800000).op('f32x4.lt');
   fn.v128(0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff).op('v128.and').op('v128.andnot');
   fn.release('v128', x);
@@ -155,12 +156,12 @@ export function flushHalfValues(fn: WasmFunction): void {
 /** Pushes the f32 values of a local with every NaN the default quiet one. */
 export function canonical(fn: WasmFunction, local: number): void {
   fn.get(local).v128(0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000);
-  fn.get(local).get(local).op('f32x4.eq').op('v128.bitselect');
+  fn.get(local).get(local).op('f32x4.eq').op(choosing());
 }
 
 /** Replaces f64 NaNs on the stack by the default quiet one. */
 export function canonicalDouble(fn: WasmFunction): void {
   const x = fn.local('v128');
-  fn.tee(x).v128(0, 0x7ff80000, 0, 0x7ff80000).get(x).get(x).op('f64x2.eq').op('v128.bitselect');
+  fn.tee(x).v128(0, 0x7ff80000, 0, 0x7ff80000).get(x).get(x).op('f64x2.eq').op(choosing());
   fn.release('v128', x);
 }

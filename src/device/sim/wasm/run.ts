@@ -5,6 +5,7 @@ import { LANES, TEMPORARY_REGISTERS, VGPR_BYTES, WAVE_TEMPORARY, WAVE_VGPRS } fr
 import { EXEC } from '../state/wave.ts';
 import { registerAt } from './context.ts';
 import { ByteSink, type ValType, type WasmFunction } from './emit.ts';
+import { choosing } from './features.ts';
 import { decodeHalf, decodeHighHalf } from './half.ts';
 import { canonical } from './rounding.ts';
 import { type LaneTarget, replay, type Template } from './template.ts';
@@ -496,7 +497,7 @@ export class Run implements LaneTarget {
         .get(locals[n] as number)
         .get(this.at)
         .memory('v128.load', places[n], 4);
-      fn.get(mask).op('v128.bitselect').memory('v128.store', places[n], 4);
+      fn.get(mask).op(choosing()).memory('v128.store', places[n], 4);
     }
     fn.end();
   }

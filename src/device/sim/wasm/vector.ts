@@ -11,7 +11,7 @@ import { pushWords } from './bit-forms.ts';
 import { type FunctionContext, registerNumber } from './context.ts';
 import { crossLanes, endsBeforeCrossing, hasDpp, writesPartly } from './dpp.ts';
 import type { WasmModule } from './emit.ts';
-import { matrixFeatures } from './features.ts';
+import { choosing, matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, encodeSize } from './half.ts';
 import { pushTabled } from './half-tables.ts';
 import { hasHighWordForm, pushByHighWords } from './high-words.ts';
@@ -221,7 +221,7 @@ class VectorInstruction {
         if (payload) canonicalSingle(run);
         run.pushRegister(register, false);
         this.written();
-        fn.op('v128.bitselect');
+        fn.op(choosing());
       }
       run.setRegister(register, payload && this.written === undefined);
     }
@@ -367,7 +367,7 @@ class VectorInstruction {
     for (const source of floatSources(e, types)) {
       const x = fn.local('v128');
       code.push(source);
-      fn.op('f32x4.abs')
+      fn.abs('f32x4')
         .tee(x)
         .v128(...splat4(0x7f800000))
         .op('f32x4.eq')

@@ -190,7 +190,7 @@ class NarrowSums {
       f.get(unit).op('f32x4.floor');
       if (grouped) {
         // An accumulator far below the products counts as exactly 0.
-        f.get(unit).op('f32x4.abs').get(k.f32(0.5)).op('f32x4.ge').op('v128.and');
+        f.get(unit).abs('f32x4').get(k.f32(0.5)).op('f32x4.ge').op('v128.and');
       }
       this.toInteger();
       f.get(sums[v] as number)

@@ -1,6 +1,7 @@
 // The update of an atomic as SIMD code: four lanes of 32 bits, or two of 64. The form for one lane is atomic-update.ts; both must agree.
 import type { AtomicOperation, Expr } from '../../../../isa/semantics/index.ts';
 import type { WasmFunction } from '../emit.ts';
+import { choosing } from '../features.ts';
 import { decodeHighHalf, decodeOrdinary, encodeHalf } from '../half.ts';
 import { canonical, canonicalDouble } from '../rounding.ts';
 import { MINIMA } from './atomic-update.ts';
@@ -55,7 +56,7 @@ function push(fn: WasmFunction, e: Expr, inputs: VectorInputs): void {
   }
   const arguments_ = name === 'select' ? [e.args[1], e.args[2], e.args[0]] : e.args;
   for (const a of arguments_) push(fn, a as Expr, inputs);
-  if (name === 'select') fn.op('v128.bitselect');
+  if (name === 'select') fn.op(choosing());
   else if (['and', 'or', 'xor', 'not'].includes(name)) fn.op(`v128.${name}`);
   else fn.op(`${SHAPES[(e.args[0] as Expr).type]}.${name}`);
 }
@@ -89,8 +90,8 @@ function pushFloatMinimum(fn: WasmFunction, e: Expr, operator: string, inputs: V
   push(fn, e.args[1] as Expr, inputs);
   fn.set(y);
   fn.get(y).get(x).get(y).op(operator).get(x);
-  fn.get(y).get(y).op(`${shape}.eq`).op('v128.bitselect');
-  fn.get(x).get(x).op(`${shape}.ne`).op('v128.bitselect');
+  fn.get(y).get(y).op(`${shape}.eq`).op(choosing());
+  fn.get(x).get(x).op(`${shape}.ne`).op(choosing());
   fn.release('v128', x);
   fn.release('v128', y);
 }
@@ -171,7 +172,7 @@ function encodeBrain(fn: WasmFunction): void {
     .get(x)
     .get(x)
     .op('f32x4.eq')
-    .op('v128.bitselect');
+    .op(choosing());
   fn.release('v128', x);
 }
 

@@ -7,6 +7,7 @@ import type { Instruction } from '../../../../isa/types.ts';
 import { swizzleLane } from '../../interpreter/swizzle.ts';
 import { LANES, VGPR_BYTES, WAVE_TEMPORARY } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
+import { choosing } from '../features.ts';
 import { Code } from './code.ts';
 import { EXEC_AT } from './frame.ts';
 import { forQuads, maskOfQuad } from './masks.ts';
@@ -97,7 +98,7 @@ function copyActive(code: Code, exec: number, from: number, to: number): void {
     fn.get(to).get(at).op('i32.add').tee(target);
     fn.get(from).get(at).op('i32.add').memory('v128.load').get(target).memory('v128.load');
     mask();
-    fn.op('v128.bitselect').memory('v128.store');
+    fn.op(choosing()).memory('v128.store');
   });
 }
 
@@ -158,7 +159,7 @@ function gatherFunction(module: WasmModule): WasmFunction {
       }
       fn.get(target).memory('v128.load');
       mask();
-      fn.op('v128.bitselect').memory('v128.store');
+      fn.op(choosing()).memory('v128.store');
     });
   });
 }
@@ -228,10 +229,10 @@ function swapRowsFunction(module: WasmModule, width: number): WasmFunction {
         .set(odd);
       fn.get(s).get(odd).get(even);
       maskOfQuad(fn, exec, quad);
-      fn.op('v128.bitselect').memory('v128.store', 16 * quad);
+      fn.op(choosing()).memory('v128.store', 16 * quad);
       fn.get(d).get(even).get(odd);
       maskOfQuad(fn, exec, other);
-      fn.op('v128.bitselect').memory('v128.store', 16 * other);
+      fn.op(choosing()).memory('v128.store', 16 * other);
     }
   });
 }

@@ -6,6 +6,7 @@ import type { StructuralOperation } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
 import { VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
+import { choosing } from '../features.ts';
 import { Code } from './code.ts';
 import { EXEC_AT, M0_AT, resumeIndex } from './frame.ts';
 import { forQuads } from './masks.ts';
@@ -51,7 +52,7 @@ function appendFunction(module: WasmModule): WasmFunction {
       fn.get(REGISTER).get(quad).op('i32.add').tee(at);
       fn.get(old).op('i32x4.splat').get(at).memory('v128.load');
       mask();
-      fn.op('v128.bitselect').memory('v128.store');
+      fn.op(choosing()).memory('v128.store');
     });
   });
 }
@@ -77,7 +78,7 @@ function addtidFunction(module: WasmModule, store: boolean): WasmFunction {
         .set(from);
       fn.get(to).get(from).memory('v128.load').get(to).memory('v128.load');
       mask();
-      fn.op('v128.bitselect').memory('v128.store');
+      fn.op(choosing()).memory('v128.store');
     });
   });
 }

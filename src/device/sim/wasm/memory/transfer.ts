@@ -3,6 +3,7 @@
 
 import { VGPR_BYTES } from '../../state/layout.ts';
 import type { WasmModule } from '../emit.ts';
+import { choosing } from '../features.ts';
 import type { Code } from './code.ts';
 
 /** The helper function being written, as address modes and transfers see it. */
@@ -289,7 +290,7 @@ export function storeRegisters(bytes: number, half: Half): Transfer {
             load(f, 0);
             if (first !== 0) fn.i32(8 * first).op('i32x4.shr_u');
             fn.get(shift).op('i32x4.shl').get(a).memory('v128.load');
-            fn.v128(all, all, all, all).get(shift).op('i32x4.shl').op('v128.bitselect').memory('v128.store');
+            fn.v128(all, all, all, all).get(shift).op('i32x4.shl').op(choosing()).memory('v128.store');
             fn.release('i32', shift);
           },
         }

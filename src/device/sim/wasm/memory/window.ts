@@ -3,6 +3,7 @@
 
 import { gpuWindow, LIMITS, VGPR_BYTES, WRITABLE } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
+import { choosing } from '../features.ts';
 import type { Code, Label } from './code.ts';
 import { locateFunction } from './mapped.ts';
 import type { Frame, Transfer } from './transfer.ts';
@@ -257,7 +258,7 @@ export function pushSome(f: Frame, register: number, bits: number, offset = 0): 
   fn.get(register).get(f.at).op('i32.add').tee(row).memory('v128.load', offset);
   fn.get(row).get(bits).op('i32.ctz').i32(2).op('i32.shl').op('i32.add').memory('v128.load32_splat', offset);
   fn.get(bits).op('i32x4.splat').v128(1, 2, 4, 8).op('v128.and').v128(1, 2, 4, 8).op('i32x4.eq');
-  fn.op('v128.bitselect');
+  fn.op(choosing());
 }
 
 /** Some of four lanes, all at window offsets in `low`, those without a bit at one of the others': as windowQuad. */
