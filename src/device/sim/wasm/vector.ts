@@ -329,18 +329,21 @@ class VectorInstruction {
       if (!(single ? mode.out32 : mode.out64)) flushDenormals(fn, single ? 'f32' : 'f16');
       return;
     }
-    const plain = omod === 0 && !clamp;
+    const isUnscaled = omod === 0;
     // None of them is infinite where its operand is neither infinite nor zero, so none is limited.
-    if (plain && mode.round64 === 0 && pushTabled(code, e)) {
+    if (isUnscaled && mode.round64 === 0 && pushTabled(code, e)) {
+      if (clamp) clampHalfBits(run, mode.dx10Clamp);
       if (!mode.out64) flushDenormals(fn, 'f16');
       return;
     }
-    if (plain && e.type === 'f16') code.encoded = e;
+    // Clamping and rounding can change places: 0 and 1 are numbers of every format.
+    if (isUnscaled && e.type === 'f16') code.encoded = e;
     code.push(e);
     if (omod !== 0) this.scale(e);
     if (e.type === 'f16') {
       if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
-      if (plain && mode.round64 === 0 && NEVER_NEGATIVE.has(e.op)) encodeSize(fn);
+      const isSize = clamp ? mode.dx10Clamp : isUnscaled && NEVER_NEGATIVE.has(e.op);
+      if (isSize && mode.round64 === 0) encodeSize(fn);
       else encodeHalf(fn, mode.round64);
       if (mode.saturate) this.limitHalf(e);
       if (!mode.out64) flushDenormals(fn, 'f16');
@@ -509,7 +512,7 @@ function canonicalSingle({ fn }: LaneTarget): void {
   fn.release('v128', x);
 }
 
-/** Clamps the floats on the stack to [0, 1]; a NaN becomes 0 with DX10 clamping. */
+/** Clamps the floats on the stack to [0, 1], zeros to the positive one; a NaN becomes 0 with DX10 clamping. */
 function clampFloat({ fn }: LaneTarget, type: 'f32x4' | 'f64x2', dx10: boolean): void {
   const constant = (value: 0 | 1): void => {
     if (type === 'f64x2') fn.v128(0, value * 0x3ff00000, 0, value * 0x3ff00000);
@@ -517,9 +520,41 @@ function clampFloat({ fn }: LaneTarget, type: 'f32x4' | 'f64x2', dx10: boolean):
   };
   const x = fn.local('v128');
   fn.set(x);
-  constant(0);
-  fn.get(x).op(`${type}.${dx10 ? 'pmax' : 'max'}`);
+  // Of the pseudo-minimum and maximum the first operand is left where the comparison fails.
+  if (dx10) {
+    constant(0);
+    fn.get(x).op(`${type}.pmax`);
+  } else {
+    fn.get(x);
+    constant(0);
+    fn.op(`${type}.pmax`);
+    constant(0);
+    fn.op(`${type}.add`);
+  }
   constant(1);
-  fn.op(`${type}.min`);
+  fn.op(`${type}.pmin`);
   fn.release('v128', x);
+}
+
+/** The same of f16 bits in the low halves of words, whose NaNs are the default one. */
+function clampHalfBits({ fn }: LaneTarget, dx10: boolean): void {
+  const size = fn.local('v128');
+  fn.i32(16)
+    .op('i32x4.shl')
+    .i32(16)
+    .op('i32x4.shr_s')
+    .v128(0, 0, 0, 0)
+    .op('i32x4.max_s')
+    .tee(size)
+    .v128(...splat4(0x3c00))
+    .op('i32x4.min_s');
+  fn.get(size)
+    .v128(...splat4(0x7c00))
+    .op('i32x4.gt_s');
+  if (dx10) fn.op('v128.andnot');
+  else
+    fn.v128(...splat4(0x7e00 ^ 0x3c00))
+      .op('v128.and')
+      .op('v128.xor');
+  fn.release('v128', size);
 }
