@@ -3,9 +3,10 @@
 import { type Expr, semanticsOf, source } from '../../../isa/semantics/index.ts';
 import { divFixupBits, divFixupWords } from './division-fixup.ts';
 import { divScaleWords } from './division-scale.ts';
-import type { DivisionFormat } from './division-words.ts';
+import { type DivisionFormat, pushHalfOf } from './division-words.ts';
 import { choosing } from './features.ts';
 import type { LaneWriter } from './lane-writer.ts';
+import { mantissaWords, pushMantissas } from './mantissas.ts';
 import { word } from './math-tools.ts';
 import { flushDenormals } from './rounding.ts';
 
@@ -105,6 +106,11 @@ const fixup =
   (code, _e, half) =>
     divFixupBits(code, format, half);
 
+const doubleMantissa: Form = (code, _e, half) => {
+  const { low, high } = mantissaWords(code);
+  pushHalfOf(code.fn, low as number, high, half);
+};
+
 /** The bits of an operation's result. */
 function bitsOf(name: string): Expr {
   const operation = semanticsOf(name);
@@ -120,6 +126,8 @@ const FORMS: ReadonlyMap<Expr, Form> = new Map(
       ['v_med3_f16', median('f16')],
       ['v_med3_f32', median('f32')],
       ['v_frexp_mant_f16', halfMantissa],
+      ['v_frexp_mant_f32', pushMantissas],
+      ['v_frexp_mant_f64', doubleMantissa],
       ['v_div_fixup_f16', fixup('f16')],
       ['v_div_fixup_legacy_f16', fixup('f16')],
       ['v_div_fixup_f32', fixup('f32')],
@@ -129,11 +137,13 @@ const FORMS: ReadonlyMap<Expr, Form> = new Map(
 );
 
 const FIXUP_DOUBLE = bitsOf('v_div_fixup_f64');
+const MANTISSA_DOUBLE = bitsOf('v_frexp_mant_f64');
 
 /** Pushes the low and the high words of four 64-bit values whose code makes words, not halves, and no NaN that is not as it is to be; whether it does. */
 export function pushWords(code: BitWriter, e: Expr): boolean {
   let words: { readonly low: number | undefined; readonly high: number };
   if (e === FIXUP_DOUBLE) words = divFixupWords(code, 'f64');
+  else if (e === MANTISSA_DOUBLE) words = mantissaWords(code);
   else if (e.op === 'f64.div_scale') words = divScaleWords(code, 'f64').result;
   else return false;
   code.fn.get(words.low as number).get(words.high);

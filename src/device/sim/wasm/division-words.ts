@@ -36,11 +36,12 @@ export class DivisionWords extends KeptLocals {
   readonly layout: Layout;
   readonly operands: readonly Words[];
 
-  constructor(code: LaneWriter, format: DivisionFormat) {
+  /** Of the first `count` operands. */
+  constructor(code: LaneWriter, format: DivisionFormat, count = 3) {
     super(code.fn);
     this.layout = LAYOUTS[format];
     const keepsDenormals = format === 'f32' ? code.mode.in32 : code.mode.in64;
-    this.operands = [0, 1, 2].map((n) => {
+    this.operands = Array.from({ length: count }, (_, n) => {
       if (format !== 'f64') {
         const high = this.keep(() => {
           code.push(source('i32', n));

@@ -10,6 +10,7 @@ import { decodeHalf, encodeHalf, roundHalf } from './half.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
 import { BRAIN, HALF, roundBrain, small } from './lanes-small.ts';
+import { pushExponents } from './mantissas.ts';
 import { callMath } from './math.ts';
 import { trigPreop } from './math-exact.ts';
 import { ROUNDING_NAMES, upper } from './math-tools.ts';
@@ -216,7 +217,7 @@ function double(code: LaneWriter, name: string, e: Expr, half: number): void {
       fn.op(`f64x2.convert_low_i32x4_${name.slice(-1)}`);
       return;
     case 'frexp_exp':
-      exponents(code, a);
+      pushExponents(code);
       return;
     case 'trig_preop':
       trigPreop(code, e, half);
@@ -248,30 +249,6 @@ function exactPowers(code: LaneWriter): void {
   transcendental(code, 'exp2', 'f16');
   fn.get(x).abs('f32x4').v128(0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000).op('f32x4.eq').op(choosing());
   fn.release('v128', x);
-}
-
-/** Pushes the exponents of four f64 as i32: from the high words where all are normal numbers. */
-function exponents(code: LaneWriter, a: Expr): void {
-  const { fn } = code;
-  const word = (value: number): WasmFunction => fn.v128(value, value, value, value);
-  const halves = [0, 1].map((half) => {
-    const local = fn.local('v128');
-    code.push(a, half);
-    fn.set(local);
-    return local;
-  }) as [number, number];
-  const field = fn.local('v128');
-  fn.get(halves[0]).get(halves[1]).shuffle32(1, 3, 5, 7).i32(20).op('i32x4.shr_u');
-  word(0x7ff).op('v128.and').tee(field);
-  word(1).op('i32x4.sub');
-  word(0x7fe).op('i32x4.lt_u').op('i32x4.all_true').if('v128').get(field);
-  word(1022).op('i32x4.sub').else();
-  for (const half of halves) {
-    fn.get(half);
-    callMath(code, 'frexp_exp.f64');
-  }
-  fn.shuffle32(0, 2, 4, 6).end();
-  for (const local of [...halves, field]) fn.release('v128', local);
 }
 
 /** Calls a function of f64 operands with those of an expression. */

@@ -1,4 +1,4 @@
-// ldexp, frexp and the class number as SIMD code. Counterparts: interpreter/operators.ts (scaleBy, frexpMantissa, classOf).
+// ldexp, exponents of f32 and the class number as SIMD code. Counterparts: interpreter/operators.ts (scaleBy, frexpExponent, classOf).
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { choosing } from './features.ts';
 import type { MathFunction } from './math-tools.ts';
@@ -33,16 +33,39 @@ function keepSpecial(fn: WasmFunction): void {
   fn.op('f32x4.ne').op('v128.and').op(choosing());
 }
 
-/** f16 values and counts; the product is exact in f32. */
-function ldexp16(fn: WasmFunction): void {
-  fn.get(0).get(1);
+/** f16 values and counts; the product is exact in f32. Zeros, infinities and NaNs stay. */
+function ldexp16(fn: WasmFunction, x: number, count: number): void {
+  fn.get(x).get(count);
   word(fn, -60);
   fn.op('i32x4.max_s');
   word(fn, 60);
   fn.op('i32x4.min_s');
   word(fn, 127);
   fn.op('i32x4.add').i32(23).op('i32x4.shl').op('f32x4.mul');
-  keepSpecial(fn);
+}
+
+/** Four f32 and counts, to nearest: counts of powers of two that an f32 can be are one product. */
+function ldexpNearest(fn: WasmFunction, module: WasmModule, [x, count]: readonly number[]): void {
+  const far = module.helper('math.ldexp.f32.far', ['v128', 'v128'], ['v128'], (f) => ldexp32(f, 0));
+  const field = fn.local('v128');
+  fn.get(count as number);
+  word(fn, 127);
+  fn.op('i32x4.add').tee(field);
+  word(fn, 1);
+  fn.op('i32x4.sub');
+  word(fn, 254);
+  fn.op('i32x4.lt_u').op('i32x4.all_true').if('v128');
+  fn.get(x as number)
+    .get(field)
+    .i32(23)
+    .op('i32x4.shl')
+    .op('f32x4.mul')
+    .else();
+  fn.get(x as number)
+    .get(count as number)
+    .call(far)
+    .end();
+  fn.release('v128', field);
 }
 
 /** Two f64 and counts in the low two i32. Counts of powers of two that an f64 can be are one product. */
@@ -103,96 +126,21 @@ function scaleInSteps(fn: WasmFunction): void {
   fn.op('f64x2.mul');
 }
 
-/** Pushes the mask of zeros, infinities and NaNs of the f64 vector in a local. */
-function isSpecial(fn: WasmFunction, x: number): void {
-  fn.get(x).get(x).op('f64x2.sub');
-  double(fn, 0);
-  fn.op('f64x2.ne').get(x);
-  double(fn, 0);
-  fn.op('f64x2.eq').op('v128.or');
-}
-
-/** Scales denormals of the f64 in `x` into the normal range; `shift` gets 64 for them. */
-function normalize(fn: WasmFunction, x: number, shift: number): void {
-  fn.get(x).abs('f64x2');
-  double(fn, 2 ** -1022);
-  fn.op('f64x2.lt').set(shift).get(x);
-  double(fn, 2 ** 64);
-  fn.op('f64x2.mul').get(x).get(shift).op(choosing()).set(x);
-  fn.get(shift).v128(64, 0, 64, 0).op('v128.and').set(shift);
-}
-
-/** Pushes the mantissa in [1/2, 1) of the f64 vector in a local. */
-function mantissa(fn: WasmFunction, x: number): void {
-  const [special, shift] = [fn.local('v128'), fn.local('v128')];
-  isSpecial(fn, x);
-  fn.set(special);
-  const y = fn.local('v128');
-  fn.get(x).set(y);
-  normalize(fn, y, shift);
-  fn.get(x)
-    .get(y)
-    .v128(-1, -0x7ff00001, -1, -0x7ff00001)
-    .op('v128.and')
-    .v128(0, 0x3fe00000, 0, 0x3fe00000)
-    .op('v128.or');
-  fn.get(special).op(choosing());
-  for (const local of [special, shift, y]) fn.release('v128', local);
-}
-
-/** Pushes the exponent that belongs to `mantissa`, as i64; 0 for zeros, infinities and NaNs. */
-function exponent(fn: WasmFunction, x: number): void {
-  const [special, shift, y] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
-  isSpecial(fn, x);
-  fn.set(special).get(x).set(y);
-  normalize(fn, y, shift);
-  fn.get(y).i32(52).op('i64x2.shr_u').v128(0x7ff, 0, 0x7ff, 0).op('v128.and').v128(1022, 0, 1022, 0).op('i64x2.sub');
-  fn.get(shift).op('i64x2.sub').get(special).op('v128.andnot');
-  for (const local of [special, shift, y]) fn.release('v128', local);
-}
-
-/** Pushes the sizes of parameter 0 as f32 bits, those of denormals times 2^24; the locals get the sizes and the mask of denormals. */
-function normalSizes(fn: WasmFunction, size: number, isDenormal: number): void {
-  fn.get(0).abs('f32x4').tee(size);
-  single(fn, 2 ** 24);
-  fn.op('f32x4.mul').get(size).get(size);
-  single(fn, 2 ** -126);
-  fn.op('f32x4.lt').tee(isDenormal).op(choosing());
-}
-
-/** Pushes the mask of numbers by their sizes in a local: of what is no zero, infinity or NaN. */
-function pushOrdinary(fn: WasmFunction, size: number): void {
-  fn.get(size);
+/** The exponents of four f32 as i32; 0 of zeros, infinities and NaNs. Denormals are integers, whose digits the conversion moves up. */
+function exponents(fn: WasmFunction, x: number): void {
+  const [size, isDenormal] = [fn.local('v128'), fn.local('v128')];
+  fn.get(x).abs('f32x4').tee(size).op('f32x4.convert_i32x4_s').get(size).get(size);
+  word(fn, 0x00800000);
+  fn.op('i32x4.lt_s').tee(isDenormal).op(choosing()).i32(23).op('i32x4.shr_u');
+  word(fn, 126);
+  word(fn, 149);
+  fn.get(isDenormal).op('v128.and').op('i32x4.add').op('i32x4.sub').get(size);
   word(fn, 1);
   fn.op('i32x4.sub');
   word(fn, 0x7f7fffff);
-  fn.op('i32x4.lt_u');
-}
-
-/** The exponents of four f32 as i32. */
-function exponents(fn: WasmFunction): void {
-  const [size, isDenormal] = [fn.local('v128'), fn.local('v128')];
-  normalSizes(fn, size, isDenormal);
-  fn.i32(23).op('i32x4.shr_u');
-  word(fn, 126);
-  word(fn, 24);
-  fn.get(isDenormal).op('v128.and').op('i32x4.add').op('i32x4.sub');
-  pushOrdinary(fn, size);
-  fn.op('v128.and');
-}
-
-/** The mantissas in [1/2, 1) of four f32; zeros, infinities and NaNs stay, as quiet ones. */
-function mantissas(fn: WasmFunction): void {
-  const [size, isDenormal] = [fn.local('v128'), fn.local('v128')];
-  normalSizes(fn, size, isDenormal);
-  word(fn, 0x007fffff);
-  fn.op('v128.and');
-  word(fn, 0x3f000000);
-  fn.op('v128.or').get(0);
-  word(fn, -0x80000000);
-  fn.op('v128.and').op('v128.or').get(0).get(0).op('f32x4.add');
-  pushOrdinary(fn, size);
-  fn.op(choosing());
+  fn.op('i32x4.lt_u').op('v128.and');
+  fn.release('v128', size);
+  fn.release('v128', isDenormal);
 }
 
 /**
@@ -237,18 +185,21 @@ function classOf(fn: WasmFunction, format: 'f16' | 'f32' | 'f64'): void {
   fn.get(rest).get(nan).op(choosing());
 }
 
-const mantissa64 = (fn: WasmFunction): void => mantissa(fn, 0);
-const exponent64 = (fn: WasmFunction): void => exponent(fn, 0);
-
 export const EXPONENT: Record<string, MathFunction> = {
   ...allRoundings('ldexp', 2, ldexp32),
-  'ldexp.f16': { parameters: 2, build: ldexp16 },
+  'ldexp.f32': { parameters: 2, inline: true, build: ldexpNearest },
+  'ldexp.f16': {
+    parameters: 2,
+    inline: true,
+    build: (fn, _module, [x, count]) => ldexp16(fn, x as number, count as number),
+  },
   'ldexp.f64': { parameters: 2, inline: true, build: ldexp64 },
-  'frexp_mant.f32': { parameters: 1, build: mantissas },
-  'frexp_mant.f64': { parameters: 1, build: mantissa64 },
-  'frexp_exp.f32': { parameters: 1, build: exponents },
-  'frexp_exp.f16': { parameters: 1, build: exponents },
-  'frexp_exp.f64': { parameters: 1, build: exponent64 },
+  ...Object.fromEntries(
+    ['f32', 'f16'].map((format): [string, MathFunction] => [
+      `frexp_exp.${format}`,
+      { parameters: 1, inline: true, build: (fn, _module, [x]) => exponents(fn, x as number) },
+    ]),
+  ),
   'class_of.f16': { parameters: 2, build: (fn) => classOf(fn, 'f16') },
   'class_of.f32': { parameters: 2, build: (fn) => classOf(fn, 'f32') },
   'class_of.f64': { parameters: 2, build: (fn) => classOf(fn, 'f64') },

@@ -14,7 +14,6 @@ import type { WasmModule } from './emit.ts';
 import { choosing, matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, encodeSize } from './half.ts';
 import { pushTabled } from './half-tables.ts';
-import { hasHighWordForm, pushByHighWords } from './high-words.ts';
 import { addIndexed, pushOffsets, releaseOffsets } from './indexed.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { LaneCode, splat4 } from './lanes.ts';
@@ -238,12 +237,9 @@ class VectorInstruction {
     const base = registerNumber(registerOf(this.instruction, 'vdst'));
     const [first, second] = results as [Expr, Expr?];
     if (first.type === 'i64' || first.type === 'f64') {
-      const { operation } = this.instruction.row;
       const words = [base, base + 1].map((register) => ({ register, payload: false }));
       if (this.omod === 0 && !this.clamp && this.mode.out64 && pushWords(this.code, first)) return words;
-      if (this.omod === 0 && !this.clamp && hasHighWordForm(operation, this.mode))
-        pushByHighWords(this.code, operation, op, () => this.pushDouble(first));
-      else this.pushDouble(first);
+      this.pushDouble(first);
       return words;
     }
     if (type === 'f32x2' || type === 'i32x2' || type === 'i128') {
