@@ -130,18 +130,20 @@ export async function compareModes(words: readonly string[], modes: readonly Mod
   }
 }
 
-/** Processor times of dispatches in each mode, by round. */
+/** Processor times of dispatches in each mode, by round. A mode has a device of its own: one that is not watched may write all memory. */
 async function warmTimes({ name, open }: Case, modes: readonly Mode[]): Promise<number[][]> {
-  const opened = await open();
-  const { dispatch, close } = opened;
+  const sides: { readonly opened: Opened; readonly request: Partial<SimDispatchRequest> }[] = [];
+  for (const [, request] of modes) {
+    const opened = await open();
+    sides.push({ opened, request: await request(opened) });
+  }
   const counts: number[] = [];
-  const requests = await Promise.all(modes.map(([, request]) => request(opened)));
-  for (const request of requests) {
+  for (const { opened, request } of sides) {
     const started = processorTime();
     let dispatches = 0;
     let settled: { readonly at: number; readonly dispatches: number } | undefined;
     for (let time = 0; dispatches < 4 || time < WARM_UP; time = processorTime() - started) {
-      const { findings } = await dispatch(request);
+      const { findings } = await opened.dispatch(request);
       if (dispatches++ === 0 && findings?.[0] !== undefined) console.log(name, findings[0].rule, findings[0].message);
       if (dispatches >= 2 && time >= WARM_UP / 2) settled ??= { at: time, dispatches };
     }
@@ -151,14 +153,14 @@ async function warmTimes({ name, open }: Case, modes: readonly Mode[]): Promise<
   }
   const times = modes.map((): number[] => []);
   for (let round = 0; round < Number(process.env.ROUNDS ?? ROUNDS); round++) {
-    for (const [n, request] of requests.entries()) {
+    for (const [n, { opened, request }] of sides.entries()) {
       const count = counts[n] as number;
       const started = processorTime();
-      for (let i = 0; i < count; i++) await dispatch(request);
+      for (let i = 0; i < count; i++) await opened.dispatch(request);
       (times[n] as number[]).push((processorTime() - started) / count);
     }
   }
-  close();
+  for (const { opened } of sides) opened.close();
   return times;
 }
 
