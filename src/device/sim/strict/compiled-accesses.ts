@@ -318,15 +318,16 @@ export function emitLooks(
       .op('i32.add');
     fn.i32(dataPlace(plan, part));
   };
+  const drops = canDrop(instruction.row.operation);
   if (isWrite) emitAddressRegister(context, shadow, plan);
   if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind) && !access?.toLds) {
     const lookAt = (bytes: number): Look =>
-      isLds ? lookAtLds(bytes, kind, isHigh) : lookAtGlobal(bytes, isWrite, false);
+      isLds ? lookAtLds(bytes, kind, isHigh) : lookAtGlobal(bytes, isWrite, false, drops);
     if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, push)) {
       fn.truncate(mark);
       return 'none';
     }
-    if (canDrop(instruction.row.operation)) emitDropped(fn, module, shadow, pc);
+    if (drops) emitDropped(fn, module, shadow, pc);
     return 'moves';
   }
   for (let part = 0; part < partsOf(operation); part++) {
@@ -334,7 +335,7 @@ export function emitLooks(
       ? lookAtLds(operation.bytes, kind, isHigh)
       : isAtomic
         ? lookAtUpdate(operation.bytes)
-        : lookAtGlobal(operation.bytes, isWrite, access?.toLds === true);
+        : lookAtGlobal(operation.bytes, isWrite, access?.toLds === true, drops);
     if (!emitLook(context, module, instruction, operation, part, look, () => push(part))) {
       fn.truncate(mark);
       return 'none';
@@ -345,7 +346,7 @@ export function emitLooks(
     emitFlight(context, shadow, immediateOf(instruction, 'offset'), Math.max(4, operation.bytes));
     fn.op('i32.eqz').brIf(0);
   }
-  if (canDrop(instruction.row.operation)) emitDropped(fn, module, shadow, pc);
+  if (drops) emitDropped(fn, module, shadow, pc);
   return 'looks';
 }
 

@@ -11,6 +11,7 @@ import { looking } from './compiled-looks.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction } from './compiled-scattered.ts';
+import { stridedFunction } from './compiled-strided.ts';
 import { updateFunction, updatesFunction } from './compiled-updates.ts';
 import { forgetDropped, noteDropped } from './drops.ts';
 
@@ -18,9 +19,15 @@ import { forgetDropped, noteDropped } from './drops.ts';
 export const movesGlobal = (bytes: number, kind: 'load' | 'store' | 'atomic'): boolean =>
   kind === 'load' || (kind === 'store' && bytes === 4);
 
-/** Notes accesses of global memory. The parameter is the instruction's place in the image. */
-export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): Look {
+/**
+ * Notes accesses of global memory, of which `canDrop` says whether a buffer's bounds may drop some. The parameter is the instruction's place in the
+ * image.
+ */
+export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, canDrop: boolean): Look {
   let shadow = 0;
+  /** Whether all lanes of a store have been noted at once. */
+  let isNoted = 0;
+  const canStride = isWrite && bytes === 4 && !canDrop;
   let logged: LoggedLanes | undefined;
   let quads: GlobalQuads | undefined;
   const isMoved = isWrite && movesGlobal(bytes, 'store') && !toLds;
@@ -40,9 +47,11 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): L
     isMoved ? bytes : undefined,
   );
   const note = (f: Frame, a: number, offset: number, count: number): void => run.add(f, a, offset, count);
-  const plain = looking(bytes, isWrite, `global.${bytes}${isWrite ? '.store' : ''}`, 1, note, (f) => {
-    shadow = f.code.local('i32');
+  const key = `global.${bytes}${isWrite ? '.store' : ''}${canStride ? '.strided' : ''}`;
+  const plain = looking(bytes, isWrite, key, 1, note, (f) => {
+    [shadow, isNoted] = [f.code.local('i32'), f.code.local('i32')];
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    f.code.fn.i32(0).set(isNoted);
     run.begin(f);
     forgetDropped(f.code.fn, shadow);
     const [pc] = f.extra as [number];
@@ -62,6 +71,12 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean): L
     const seesLanes = quads !== undefined && bits === undefined;
     if (!seesLanes) ask?.();
     code.block((done) => {
+      if (canStride && bits === undefined) {
+        fn.get(f.at).op('i32.eqz');
+        code.if(() => fn.get(shadow).get(f.wave).get(addresses).get(pc).call(stridedFunction(f.module)).set(isNoted));
+        fn.get(isNoted);
+        code.brIf(done);
+      }
       if (bytes < 4 && bits === undefined) {
         code.block((spread) => {
           const start = emitTogether(f, addresses, bytes, spread);

@@ -75,7 +75,7 @@ const steps = fc.array(
     kind: fc.constantFrom<Step['kind']>('load', 'load', 'load', 'store', 'store', 'store', 'atomic', 'barrier'),
     bytes: fc.constantFrom(1, 1, 2, 4, 4, 8, 16),
     // Odd factors take no two numbers to one.
-    factor: fc.constantFrom(1, 5, 77, 40503, 40503, 12, 512),
+    factor: fc.constantFrom(1, 2, 3, 5, 77, 40503, 40503, 12, 512),
     more: fc.constantFrom(0, 0, 1, 256, 1000),
     isShared: fc.constantFrom(false, false, false, false, true),
     isAgain: fc.boolean(),

@@ -33,6 +33,7 @@ export { namedVector } from './operand.ts';
 export { emitScalarMove, emitScalarPlace } from './scalar.ts';
 export type { Frame, Transfer } from './transfer.ts';
 export type { Look } from './watched.ts';
+export { progressionFunction } from './window.ts';
 
 /** Declares the imports that memory helpers call; to be done before the module's first function. */
 export function declareMemoryImports(module: WasmModule): void {
