@@ -12,7 +12,8 @@ import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction } from './compiled-scattered.ts';
 import { stridedFunction } from './compiled-strided.ts';
-import { updateFunction, updatesFunction } from './compiled-updates.ts';
+import { updateQuadFunction } from './compiled-update-quads.ts';
+import { beginUpdates, updateFunction, updatesFunction } from './compiled-updates.ts';
 import { forgetDropped, noteDropped } from './drops.ts';
 
 /** Whether an access is looked at and moved in one go: registers of wide stores do not lie as their bytes in memory do. */
@@ -109,6 +110,9 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
 /** Notes atomics of global memory that return nothing. The parameter is the instruction's place in the image. */
 export function lookAtUpdate(bytes: number): Look {
   let shadow = 0;
+  /** The event of the atomics as it is in a word of a record, in all lanes; 0 as long as it is not known. */
+  let mine = 0;
+  let words = 0;
   const note = (f: Frame, a: number, offset: number, count: number): void => {
     const [pc] = f.extra as [number];
     // Both words of an element at once.
@@ -123,17 +127,42 @@ export function lookAtUpdate(bytes: number): Look {
     f.code.if(() => f.resume());
   };
   const plain = looking(bytes, true, `global.${bytes}.atomic`, 1, note, (f) => {
-    shadow = f.code.local('i32');
+    [shadow, mine, words] = [f.code.local('i32'), f.code.local('v128'), f.code.local('v128')];
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    f.code.fn.v128(0, 0, 0, 0).set(mine);
   });
   /** Lanes without a bit have the address of another one: that it is noted twice makes no difference. */
   const lanes = (f: Frame, addresses: number): void => {
     const [pc] = f.extra as [number];
-    const { fn } = f.code;
-    fn.get(shadow);
-    for (let lane = 0; lane < 4; lane++) fn.get(addresses).lane('i32x4.extract_lane', lane);
-    fn.get(pc).call(updatesFunction(f.module, bytes)).op('i32.eqz');
-    f.code.if(() => f.resume());
+    const { code, module } = f;
+    const { fn } = code;
+    code.block((done) => {
+      code.block((slow) => {
+        fn.get(mine).op('v128.any_true').op('i32.eqz');
+        code.if(() => {
+          beginUpdates(fn, module, shadow, pc).op('i32x4.splat').tee(mine).op('v128.any_true').op('i32.eqz');
+          code.brIf(slow);
+        });
+        if (bytes > 4) {
+          fn.get(addresses)
+            .v128(bytes - 1, bytes - 1, bytes - 1, bytes - 1)
+            .op('v128.and')
+            .op('v128.any_true');
+          code.brIf(slow);
+        }
+        for (let word = 0; word < bytes; word += 4) {
+          fn.get(addresses);
+          if (word > 0) fn.v128(word, word, word, word).op('i32x4.add');
+          fn.set(words).get(shadow).get(words).get(mine).call(updateQuadFunction(module)).op('i32.eqz');
+          code.brIf(slow);
+        }
+        code.br(done);
+      });
+      fn.get(shadow);
+      for (let lane = 0; lane < 4; lane++) fn.get(addresses).lane('i32x4.extract_lane', lane);
+      fn.get(pc).call(updatesFunction(module, bytes)).op('i32.eqz');
+      code.if(() => f.resume());
+    });
   };
   return { ...plain, lanes, finish: () => {} };
 }

@@ -6,8 +6,9 @@ import { CellWriter, noteNext, openFunction } from './compiled-details.ts';
 import { eventFunction } from './compiled-events.ts';
 import { LDS_UPDATED } from './lds.ts';
 import { LOGGED, PAGE_DETAILS } from './race-details.ts';
+import { EVENT_SHIFT } from './race-events.ts';
 import { PAGE_WRITTEN } from './race-page.ts';
-import { SHADOW_LDS, SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
+import { SHADOW_LDS, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
 /**
  * (shadow, offset in wasm memory, bytes, place in the image) → 1 when atomics of so many bytes each, side by side, are all right and noted, 0
@@ -68,7 +69,7 @@ function writeUpdates(
   fn.get(mine).op('i32.eqz');
   code.if(() => {
     one.begin(true, event);
-    fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
+    noteUpdated(fn, shadow);
   });
   code.loop((again) => {
     fn.get(at).i32(12).op('i32.shr_u').tee(page).get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
@@ -94,4 +95,16 @@ function writeUpdates(
     noteNext(code, { ...locals, bytes, size }, [one, four], (writer) => writer.noteUpdate());
     code.brIf(again);
   });
+}
+
+/** The wavefront's workgroup has updated memory by atomics. */
+function noteUpdated(fn: WasmFunction, shadow: number): void {
+  fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
+}
+
+/** In front of atomics that are noted by updateQuadFunction: leaves their event as it is in a word of a record, 0 when there is no room for it. */
+export function beginUpdates(fn: WasmFunction, module: WasmModule, shadow: number, pc: number): WasmFunction {
+  noteUpdated(fn, shadow);
+  fn.get(shadow).get(pc).get(shadow).memory('i32.load', SHADOW_STORES).call(eventFunction(module));
+  return fn.i32(EVENT_SHIFT).op('i32.shl');
 }

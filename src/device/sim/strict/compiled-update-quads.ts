@@ -1,0 +1,148 @@
+// Compiled code notes atomics of global memory that return nothing four lanes at a time, in pages with details (race-details.ts): counters that many
+// wavefronts update. It does as CellWriter.noteUpdate does, where nobody else than atomics has written the dwords, and nobody has read them.
+import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { TO_WRITER } from './compiled-details.ts';
+import { pushEvents } from './compiled-events.ts';
+import { areWrittenFunction } from './compiled-written.ts';
+import {
+  ATOMIC_WRITE,
+  BYTES,
+  HOLDS,
+  HOLDS_READS,
+  HOLDS_STORES,
+  LOGGED,
+  MANY_UPDATE_GROUPS,
+  MANY_UPDATE_WAVES,
+  PAGE,
+  QUICK_UNWRITTEN,
+  UPDATE,
+} from './race-details.ts';
+import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
+
+const DWORD = 4;
+const PAGE_BYTES = DWORD * PAGE;
+const LANES = [0, 1, 2, 3] as const;
+
+/**
+ * (shadow, offsets in wasm memory of four dwords, the event of the atomics as it is in a word of a record) → 1 when their updates are noted; 0 when nothing
+ * is: the dwords are to be looked at one by one.
+ */
+export function updateQuadFunction(module: WasmModule): WasmFunction {
+  const areWritten = areWrittenFunction(module, DWORD);
+  return module.helper('strict.updates.quad', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
+    const [shadow, all, mine] = [0, 1, 2] as const;
+    const vector = (): number => fn.local('v128');
+    const [count, quick, places] = [fn.local('i32'), fn.local('i32'), vector()] as const;
+    const [words, old, epochs, actors, isSame, marks] = [
+      vector(),
+      vector(),
+      vector(),
+      vector(),
+      vector(),
+      vector(),
+    ] as const;
+    const at = LANES.map(() => fn.local('i32'));
+    const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
+    const extract = (from: number): void =>
+      at.forEach((one, lane) => {
+        fn.get(from).lane('i32x4.extract_lane', lane).set(one);
+      });
+    /** Sets a vector to the words at so many bytes behind `at`. */
+    const gather = (into: number, offset: number): void => {
+      for (const lane of LANES) {
+        fn.get(at[lane] as number);
+        if (lane === 0) fn.memory('v128.load32_zero', offset);
+        else fn.get(into).memoryLane('v128.load32_lane', lane, offset);
+        fn.set(into);
+      }
+    };
+    /** Leaves 1 when a lane of a vector has one of the marks. */
+    const pushHas = (word: number, mark: number): WasmFunction => {
+      fn.get(word);
+      splat(mark);
+      return fn.op('v128.and').op('v128.any_true');
+    };
+    fn.get(all);
+    splat(DWORD - 1);
+    fn.op('v128.and').op('v128.any_true');
+    leave();
+    fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').tee(places);
+    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).op('i32x4.splat').op('i32x4.lt_u');
+    fn.op('i32x4.all_true').op('i32.eqz');
+    leave();
+    fn.get(count).i32(2).op('i32.shl').get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
+    fn.get(places).i32(2).op('i32x4.shl').get(quick).op('i32x4.splat').op('i32x4.add').set(places);
+    extract(places);
+    gather(old, 0);
+    // Only stores, or nothing yet, are in the details.
+    fn.get(old);
+    splat(~(HOLDS | LOGGED | QUICK_UNWRITTEN));
+    fn.op('v128.and').op('i32x4.all_true').op('i32.eqz');
+    pushHas(old, HOLDS_READS).op('i32.or');
+    fn.get(old);
+    splat(HOLDS_STORES);
+    fn.op('v128.and').op('i32x4.all_true').op('i32.eqz').op('i32.or');
+    leave();
+    pushHas(old, QUICK_UNWRITTEN).if();
+    fn.get(shadow).get(all).call(areWritten).op('i32.eqz');
+    leave();
+    fn.end();
+    fn.get(all);
+    splat(PAGE_BYTES - DWORD);
+    fn.op('v128.and').get(old);
+    splat(~(HOLDS | QUICK_UNWRITTEN));
+    fn.op('v128.and').op('i32x4.add').set(places);
+    extract(places);
+    gather(words, TO_WRITER);
+    // Nobody's, or an atomic's.
+    fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
+    splat(ATOMIC_WRITE);
+    fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.or').op('i32x4.all_true').op('i32.eqz');
+    leave();
+    fn.get(words).op('v128.any_true').if();
+    fn.get(words)
+      .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
+      .op('i32x4.shr_u');
+    splat(-EVENT_BYTES);
+    fn.op('v128.and');
+    pushEvents(fn, shadow).op('i32x4.splat').op('i32x4.add').set(old);
+    extract(old);
+    gather(actors, 4 * EVENT_ACTOR);
+    gather(epochs, 4 * EVENT_EPOCH);
+    fn.get(epochs).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(epochs);
+    /** Leaves the numbers of the workgroups of actors (race-events.ts). */
+    const groupOf = (push: () => void): WasmFunction => {
+      push();
+      splat(1);
+      return fn.op('i32x4.sub').i32(4).op('i32x4.shr_u');
+    };
+    const me = (): WasmFunction => fn.get(shadow).memory('v128.load32_splat', SHADOW_ACTOR);
+    groupOf(() => fn.get(actors));
+    groupOf(me).op('i32x4.eq').set(isSame);
+    // As RaceDetails.updaters: those whom the word names no longer.
+    fn.get(words);
+    splat(MANY_UPDATE_WAVES);
+    fn.op('v128.and');
+    splat(MANY_UPDATE_WAVES);
+    fn.get(actors);
+    me().op('i32x4.eq').op('v128.bitselect').get(epochs).op('v128.and').get(words);
+    splat(MANY_UPDATE_GROUPS);
+    fn.op('v128.and').op('v128.or');
+    splat(MANY_UPDATE_GROUPS);
+    fn.get(isSame).op('v128.bitselect').get(words);
+    splat(UPDATE);
+    fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and').set(marks);
+    extract(places);
+    fn.end();
+    fn.get(marks).get(mine).op('v128.or');
+    splat(BYTES | ATOMIC_WRITE | UPDATE);
+    fn.op('v128.or').set(words);
+    for (const lane of LANES)
+      fn.get(at[lane] as number)
+        .get(words)
+        .memoryLane('v128.store32_lane', lane, TO_WRITER);
+    fn.i32(1);
+  });
+}
