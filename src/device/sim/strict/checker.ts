@@ -27,6 +27,7 @@ import type { FlightsOf } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver, learns, readersStay } from './polls.ts';
+import { quietLoads } from './quiet-loads.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
 import { Reporter } from './reporter.ts';
@@ -430,6 +431,12 @@ export class StrictChecker implements Monitor {
     return this.now.handsOver;
   }
 
+  /** Whether no code can race with the load of LDS at a place of the image, for wavefronts that have come from one barrier (quiet-loads.ts). */
+  isQuiet(pc: number): boolean {
+    const { base, info } = this.now;
+    return !this.handsOver && quietLoads(info.loaded, info.launch.entry).has(base + pc);
+  }
+
   /** Whether a wavefront can learn what others have done, other than at barriers. */
   get learns(): boolean {
     return learns(this.now.info.loaded, this.now.info.launch);
@@ -467,6 +474,8 @@ export class StrictChecker implements Monitor {
       for (const pc of shadow.readingLds()) reads.set(pc, [...(reads.get(pc) ?? []), shadow.wave.index]);
     }
     lds.barrier(outstanding, reads, flights);
+    const places = waves.flatMap(({ wave, registers }) => (wave.state === 'ended' ? [] : [registers.lastBarrier]));
+    lds.meet(places.some((pc) => pc !== places[0]));
     if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
     WaveShadow.meet(waves, !this.now.hasDies);
     this.now.deadlocks.changed();

@@ -10,7 +10,7 @@ import { atomicBytes, emitLook, emitScalarMove, emitScalarPlace, type Frame, typ
 import type { StrictChecker } from './checker.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './compiled-global.ts';
 import { apart, dataPlace, emitAddressRegister } from './compiled-lanes.ts';
-import { ldsAtomicFunction, ldsFunction } from './compiled-lds.ts';
+import { ldsAtomicFunction, ldsFunction, quietFunction } from './compiled-lds.ts';
 import { ldsLanesFunction } from './compiled-lds-lanes.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
 import { type LdsAccess, LdsQuads } from './compiled-lds-quads.ts';
@@ -110,7 +110,7 @@ const movesLds = (bytes: number, kind: LdsAccess): boolean => kind === 'load' ||
  * Notes accesses of LDS. Parameters: the instruction's place in the image; for stores the part of the log for their addresses, and the place of
  * the data register in the wave block (0 where that is not known).
  */
-function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Look {
+function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boolean): Look {
   const [isWrite, isAtomic] = [kind !== 'load', kind === 'atomic'];
   const isMoved = movesLds(bytes, kind);
   let [shadow, base, address, relative] = [0, 0, 0, 0];
@@ -122,7 +122,8 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Look {
       const { fn } = f.code;
       const pushBytes = (): WasmFunction => fn.get(run.end).get(run.start).op('i32.sub');
       fn.get(shadow).get(run.start).get(base).op('i32.sub');
-      pushBytes().get(pc).call(ldsFunction(f.module, isWrite)).op('i32.eqz');
+      const look = isQuiet ? quietFunction(f.module) : ldsFunction(f.module, isWrite);
+      pushBytes().get(pc).call(look).op('i32.eqz');
       f.code.if(() => {
         if (isWrite) {
           fn.get(shadow);
@@ -165,7 +166,7 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Look {
     if (bytes === 4 || (bytes === 8 && !isWrite)) {
       const [pc] = f.extra as [number];
       relative = f.code.local('v128');
-      quads = new LdsQuads(f, shadow, pc, kind);
+      quads = new LdsQuads(f, shadow, pc, isQuiet ? 'quiet' : kind);
     }
     if (!isWrite) return;
     const [, part] = f.extra as [number, number];
@@ -175,7 +176,7 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Look {
       .memory('i64.store');
     fn.get(part).i32(0).memory('i32.store', PART_RUN);
   };
-  const key = `lds.${bytes}${kind === 'load' ? '' : `.${kind}`}${isHigh ? '.high' : ''}`;
+  const key = `lds.${bytes}${kind === 'load' ? '' : `.${kind}`}${isHigh ? '.high' : ''}${isQuiet ? '.quiet' : ''}`;
   const plain = looking(bytes, isWrite, key, isWrite ? 3 : 1, note, prologue);
   /** The lanes at addresses in a vector. */
   const lanes = (f: Frame, addresses: number, bits?: number): void => {
@@ -286,14 +287,15 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean): Look {
 export type AccessCode = 'none' | 'looks' | 'moves';
 
 /**
- * Looks at the bytes of a load or store, if there is one. Written inside of a block: leaves it when TypeScript has to look. With `none` nothing
- * has been written.
+ * Looks at the bytes of a load or store, if there is one; `isQuiet` says that nobody can race with it (quiet-loads.ts). Written inside of a block: leaves it
+ * when TypeScript has to look. With `none` nothing has been written.
  */
 export function emitLooks(
   context: FunctionContext,
   shadow: number,
   plan: StrictPlan,
   operation: LoadOperation | StoreOperation | undefined,
+  isQuiet: boolean,
 ): AccessCode {
   const { access, instruction } = plan;
   const { fn, module, pc } = context;
@@ -322,7 +324,7 @@ export function emitLooks(
   if (isWrite) emitAddressRegister(context, shadow, plan);
   if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind) && !access?.toLds) {
     const lookAt = (bytes: number): Look =>
-      isLds ? lookAtLds(bytes, kind, isHigh) : lookAtGlobal(bytes, isWrite, false, drops);
+      isLds ? lookAtLds(bytes, kind, isHigh, isQuiet) : lookAtGlobal(bytes, isWrite, false, drops);
     if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, push)) {
       fn.truncate(mark);
       return 'none';
@@ -332,7 +334,7 @@ export function emitLooks(
   }
   for (let part = 0; part < partsOf(operation); part++) {
     const look = isLds
-      ? lookAtLds(operation.bytes, kind, isHigh)
+      ? lookAtLds(operation.bytes, kind, isHigh, isQuiet)
       : isAtomic
         ? lookAtUpdate(operation.bytes)
         : lookAtGlobal(operation.bytes, isWrite, access?.toLds === true, drops);

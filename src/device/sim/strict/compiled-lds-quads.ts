@@ -4,7 +4,7 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { pushMayFly } from './compiled-flights.ts';
-import { beginLds, fullFunction, LOWEST } from './compiled-lds.ts';
+import { beginLds, fullFunction, LOWEST, pushIsNotQuiet } from './compiled-lds.ts';
 import {
   ATOMIC_TAGS,
   LDS_FULL,
@@ -23,9 +23,9 @@ import { SHADOW_LDS_TAG } from './registers.ts';
 /** Loads, stores, and atomics that return nothing. */
 export type LdsAccess = 'load' | 'store' | 'atomic';
 
-/** Notes dwords of four lanes; its locals are of the function being written. */
+/** Notes dwords of four lanes, of quiet loads (quiet-loads.ts) only that they are there; its locals are of the function being written. */
 export class LdsQuads {
-  private readonly kind: LdsAccess;
+  private readonly kind: LdsAccess | 'quiet';
   private readonly fn: WasmFunction;
   private readonly f: Frame;
   private readonly pc: number;
@@ -51,7 +51,7 @@ export class LdsQuads {
   private readonly row: number;
 
   /** In front of all lanes; the interpreter does the instruction when operations are in flight. */
-  constructor(f: Frame, shadow: number, pc: number, kind: LdsAccess) {
+  constructor(f: Frame, shadow: number, pc: number, kind: LdsAccess | 'quiet') {
     const { code } = f;
     const { fn } = code;
     const local = (): number => code.local('i32');
@@ -63,7 +63,8 @@ export class LdsQuads {
     [this.tagged, this.next, this.row] = [code.local('v128'), code.local('v128'), code.local('v128')];
     const { head } = this;
     fn.v128(-1, -1, -1, -1).set(this.low).v128(0, 0, 0, 0).set(this.high);
-    beginLds(fn, shadow, head);
+    if (kind === 'quiet') pushIsNotQuiet(fn, shadow, head);
+    else beginLds(fn, shadow, head);
     code.if(() => f.resume());
     pushMayFly(fn, shadow, head).set(this.mayFly);
     fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).tee(this.tag).op('i32x4.splat').set(this.tags);
@@ -80,6 +81,7 @@ export class LdsQuads {
   /** The bytes that have been noted join those of the workgroup: behind the last lane, and before TypeScript looks. */
   finish(): void {
     const { fn, head, low, high } = this;
+    if (this.kind === 'quiet') return;
     fn.get(head).get(head).memory('v128.load', LDS_LOW).get(low).op('i32x4.min_u').memory('v128.store', LDS_LOW);
     fn.get(head).get(head).memory('v128.load', LDS_HIGH).get(high).op('i32x4.max_u').memory('v128.store', LDS_HIGH);
   }
@@ -90,6 +92,10 @@ export class LdsQuads {
     const { code } = this.f;
     fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').get(this.mayFly).op('i32.or');
     code.brIf(slow);
+    if (kind === 'quiet') {
+      this.requireWritten(all, slow, true);
+      return;
+    }
     this.setAddresses(all);
     fn.get(low).get(all).op('i32x4.min_u').set(low);
     fn.get(high).get(all).v128(4, 4, 4, 4).op('i32x4.add').op('i32x4.max_u').set(high);
@@ -182,12 +188,13 @@ export class LdsQuads {
     return this.fn.get(this.written).get(address).i32(3).op('i32.shr_u').op('i32.add');
   }
 
-  /** Leaves unless all bytes have been written. */
-  private requireWritten(all: number, slow: Label): void {
+  /** Leaves unless all bytes have been written. `setsAddresses`: the addresses have not been set. */
+  private requireWritten(all: number, slow: Label, setsAddresses = false): void {
     const { fn, bits, head } = this;
     const { code, module } = this.f;
     this.pushIsBeyondFull(all);
     code.if(() => {
+      if (setsAddresses) this.setAddresses(all);
       fn.i32(15).set(bits);
       for (const address of this.addresses) {
         this.pushBitsPlace(address).memory('i32.load8_u');

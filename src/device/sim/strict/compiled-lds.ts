@@ -10,6 +10,7 @@ import {
   LDS_READER,
   LDS_READER_PC,
   LDS_STALE,
+  LDS_UNEVEN,
   LDS_UNSETTLED,
   LDS_UPDATED,
   LDS_WRITER,
@@ -30,6 +31,25 @@ export function ldsFunction(module: WasmModule, isWrite: boolean, hasLookedAtFli
   const name = `strict.lds.${isWrite ? 'store' : 'load'}${hasLookedAtFlights ? '.flight' : ''}`;
   const flights = hasLookedAtFlights ? undefined : flightFunction(module, false);
   return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeLds(fn, isWrite, flights));
+}
+
+/** As ldsFunction, of a load that nobody can race with (quiet-loads.ts): all that is asked is whether the bytes are there. */
+export function quietFunction(module: WasmModule): WasmFunction {
+  const load = ldsFunction(module, false);
+  return module.helper('strict.lds.quiet', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
+    const head = fn.local('i32');
+    pushIsNotQuiet(fn, shadow, head);
+    pushMayFly(fn, shadow, head).op('i32.or');
+    fn.get(at).get(bytes).op('i32.add').get(head).memory('i32.load', LDS_FULL).op('i32.gt_u').op('i32.or').if('i32');
+    fn.get(shadow).get(at).get(bytes).get(pc).call(load).else().i32(1).end();
+  });
+}
+
+/** Sets `head`, and leaves other than 0 when operations are in flight, or wavefronts have come from several barriers. */
+export function pushIsNotQuiet(fn: WasmFunction, shadow: number, head: number): WasmFunction {
+  fn.get(shadow).memory('i32.load', SHADOW_LDS).tee(head).memory('i32.load', LDS_UNSETTLED);
+  return fn.get(head).memory('i32.load', LDS_UNEVEN).op('i32.or');
 }
 
 /** As ldsFunction, of a store of what the bytes hold already: it does not matter which other wavefronts touch them. */

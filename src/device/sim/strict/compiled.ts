@@ -211,7 +211,7 @@ export class StrictInstrument implements Instrument {
       if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
       fn.brIf(0);
     }
-    const code = emitLooks(context, shadow, plan, operation);
+    const code = emitLooks(context, shadow, plan, operation, this.checker.isQuiet(pc));
     if (code !== 'none') {
       this.writeResults(fn, shadow, exec, segment);
       if (this.checker.learns && plan.operation?.kind === 'atomic' && plan.access?.space === 'global')

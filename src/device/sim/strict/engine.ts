@@ -8,6 +8,7 @@ import { CompiledEngine } from '../wasm/engine.ts';
 import type { StrictChecker } from './checker.ts';
 import { StrictInstrument } from './compiled.ts';
 import { handsOver, learns } from './polls.ts';
+import { quietLoads } from './quiet-loads.ts';
 import { trailVectors } from './trails.ts';
 import { ALL_REGISTERS } from './wave-shadow.ts';
 
@@ -39,7 +40,9 @@ function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): St
     instruments.set(loaded, all);
   }
   const vectors = trailVectors(loaded, launch);
-  const key = `${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${Object.values(descriptorRegisters(launch.descriptor)).join()}`;
+  // Which loads are quiet depends on the kernel.
+  const entry = quietLoads(loaded, launch.entry).size > 0 ? launch.entry : 0;
+  const key = `${entry} ${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${Object.values(descriptorRegisters(launch.descriptor)).join()}`;
   let instrument = all.get(key);
   if (instrument === undefined || instrument.blocks.areMany) {
     instrument = new StrictInstrument(checker, loaded, vectors);

@@ -25,6 +25,8 @@ export const LDS_FLIGHT = 64;
 export const LDS_LATE = 68;
 /** So many bytes from the beginning on are known to be written: a multiple of 64. */
 export const LDS_FULL = 72;
+/** 1 when the wavefronts have not come to the last barrier at one instruction. */
+export const LDS_UNEVEN = 76;
 export const LDS_MARKS = 80;
 const MOST_WAVES = 16;
 const LDS_HEAD = LDS_MARKS + 4 * MOST_WAVES;
@@ -175,6 +177,11 @@ export class LdsShadow {
   }
   set hasUpdated(value: boolean) {
     this.head[LDS_UPDATED / 4] = value ? 1 : 0;
+  }
+
+  /** The wavefronts have come to a barrier, at one instruction or at several. */
+  meet(isUneven: boolean): void {
+    this.head[LDS_UNEVEN / 4] = isUneven ? 1 : 0;
   }
 
   private get low(): number {
