@@ -34,6 +34,8 @@ export interface LaneWriter {
   temporary(): number;
   /** Pushes a value; `half` chooses the lanes of 64-bit types. */
   push(e: Expr, half?: number): void;
+  /** Pushes f32 values with the denormals of a source as they are, whatever MODE says of them. */
+  pushWithDenormals(e: Expr): void;
   /** Pushes f32 values with canonical NaNs. */
   pushCanonical(e: Expr): void;
   /** Makes a mask or i32 of two halves: the low words of their 64-bit lanes. */

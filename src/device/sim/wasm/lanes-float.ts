@@ -46,9 +46,10 @@ export function floatOperator(code: LaneWriter, prefix: string, name: string, e:
     return;
   }
   if (TRANSCENDENTAL_NAMES.has(name) && prefix !== 'f64') {
-    code.push(e.args[0] as Expr);
+    if (prefix === 'f32' && name.endsWith('_turns')) code.pushWithDenormals(e.args[0] as Expr);
+    else code.push(e.args[0] as Expr);
     if (name === 'exp2' && prefix === 'f16' && code.mode.round64 !== 0) exactPowers(code);
-    else transcendental(code, name, prefix as 'f32' | 'f16');
+    else transcendental(code, name, prefix as 'f32' | 'f16', !code.mode.in32);
     if (prefix === 'f16' && e !== code.encoded) roundHalf(code.fn, code.mode.round64);
     return;
   }

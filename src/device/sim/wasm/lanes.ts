@@ -432,6 +432,11 @@ export class LaneCode implements BitWriter {
     fn.release('v128', x);
   }
 
+  pushWithDenormals(e: Expr): void {
+    if (e.op === 'source') pushLaneSource(this.run, this.operand(e), e, 0, 'keep', this.mode);
+    else this.push(e);
+  }
+
   /** Pushes f32 values with canonical NaNs. */
   pushCanonical(e: Expr): void {
     const { fn } = this;

@@ -29,6 +29,8 @@ interface Target {
   readonly fn: WasmFunction;
   readonly module: WasmModule;
   readonly format: TranscendentalFormat;
+  /** Denormals of f32 are zeros; only the sine can tell, beside those operators that take them for zeros anyway. */
+  readonly flushes: boolean;
 }
 
 /** a·b + c of the stack, rounded once. */
@@ -263,7 +265,12 @@ function sine(to: Target): void {
     fold(fn, v);
     fn.set(v);
     quarter(to, v, false);
-    const zeros = (): void => void fn.get(v).v128(0, 0, 0, 0).op('f32x4.eq');
+    // What is left of a number that is no denormal is none.
+    const zeros = (): void => {
+      fn.get(v);
+      single(fn, to.flushes ? 2 ** -126 : 2 ** -149);
+      fn.op('i32x4.lt_s');
+    };
     fn.get(turn);
     addSign(fn);
     fn.set(turn);
@@ -363,11 +370,15 @@ const WRITERS: Readonly<Record<string, (to: Target) => void>> = {
 };
 export const TRANSCENDENTAL_NAMES: ReadonlySet<string> = new Set(Object.keys(WRITERS));
 
-/** Writes `exp2.f32` and the like, four lanes for the four on the stack. f16 are f32 that are f16, and the result is to be rounded to it. */
+/**
+ * Writes `exp2.f32` and the like, four lanes for the four on the stack. f16 are f32 that are f16, and the result is to be rounded to it. `flushes`:
+ * denormals of f32, which are on the stack as they are, count as zeros.
+ */
 export function transcendental(
   { fn, module }: Pick<Target, 'fn' | 'module'>,
   name: string,
   format: TranscendentalFormat,
+  flushes = false,
 ): void {
-  (WRITERS[name] as (to: Target) => void)({ fn, module, format });
+  (WRITERS[name] as (to: Target) => void)({ fn, module, format, flushes });
 }
