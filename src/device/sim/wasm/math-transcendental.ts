@@ -165,18 +165,16 @@ function log2(to: Target): void {
       fn.set(result).end().get(result);
       return;
     }
-    fn.op('v128.any_true').if();
-    // Infinity stays; below zero and NaN: NaN; zero, and denormals, which are taken for it: -infinity.
-    fn.get(x).get(result).get(x);
-    single(fn, Infinity);
-    fn.op('f32x4.eq').op(choosing());
-    single(fn, NaN);
-    fn.get(x).v128(0, 0, 0, 0).op('f32x4.ge').op(choosing());
+    fn.tee(e).op('v128.any_true').if();
+    // Infinity stays; zero, and denormals, which are taken for it: -infinity; others: NaN.
+    fn.get(x);
     single(fn, -Infinity);
+    single(fn, NaN);
     fn.get(x).abs('f32x4');
-    single(fn, 2 ** -126);
-    fn.op('f32x4.lt').op('v128.not').op(choosing());
-    fn.set(result).end().get(result);
+    word(fn, 0x00800000);
+    fn.op('i32x4.lt_s').op(choosing()).get(x);
+    single(fn, Infinity);
+    fn.op('i32x4.eq').op(choosing()).get(result).get(e).op(choosing()).set(result).end().get(result);
   });
 }
 
