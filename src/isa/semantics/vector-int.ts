@@ -333,7 +333,8 @@ const dotTerms = (width: number, signed: boolean, a: Expr, b: Expr): Expr[] =>
 function dot(name: string, width: number, signed: boolean, accumulator: ReturnType<typeof at>): void {
   const extend = signed ? e.extendS : e.extendU;
   vector(name, ['i32', 'i32', accumulator], 'i32', (a, b, c) => sumOf([...dotTerms(width, signed, a, b), c]), {
-    clamped: (a, b, c) => saturate(sumOf([...dotTerms(width, signed, a, b).map(extend), extend(c)]), 32, signed),
+    // Without the accumulator nothing overflows.
+    clamped: (a, b, c) => saturate(e.add(extend(sumOf(dotTerms(width, signed, a, b))), extend(c)), 32, signed),
   });
 }
 const c2 = at('src2', 'i32');
