@@ -276,7 +276,9 @@ export class AccessChecks {
     if (access.kind === 'load') {
       this.races.touch(actor, piece, lane, of, offset, bytes, false);
       if (of.written === undefined || isAnyWritten(of, offset, bytes)) return true;
-      return false;
+      if (!this.registers.isReportedLoad(pc)) return false;
+      of.fillPages(offset, bytes);
+      return true;
     }
     if (access.kind === 'atomic' && of.written !== undefined && !isAnyWritten(of, offset, bytes)) {
       this.reports.uninitialised(actor, lane, 'global', address);

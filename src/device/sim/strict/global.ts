@@ -75,6 +75,14 @@ export class RegionShadow {
     if (this.written !== undefined) setBits(this.written, from, from + bytes);
   }
 
+  /** All bytes of the pages of an access count as written. */
+  fillPages(from: number, bytes: number): void {
+    const { written, region } = this;
+    if (written === undefined) return;
+    const size = 4 * PAGE;
+    setBits(written, from - (from % size), Math.min(Math.ceil((from + bytes) / size) * size, region.size));
+  }
+
   setWritten(from: number, bytes: number, isDefined: boolean): void {
     const { written } = this;
     if (written === undefined) return;

@@ -36,6 +36,9 @@ export function firstLane(low: number, high: number): number {
   return high === 0 ? -1 : 63 - Math.clz32(high & -high);
 }
 
+/** Reports of one load behind which the pages that it reads count as written. */
+const MANY_REPORTS = 64;
+
 export class RegisterChecks {
   private readonly reporter: Reporter;
   /** Lanes of the instruction's results that its sources leave undefined. */
@@ -43,8 +46,19 @@ export class RegisterChecks {
   private carriedHigh = 0;
   private carriedOrigin: Origin | undefined;
 
+  /** By the place of a load of global memory, how often the use of what nothing had written has been reported. */
+  private readonly reportedLoads = new Map<number, number>();
+
   constructor(reporter: Reporter) {
     this.reporter = reporter;
+  }
+
+  /**
+   * Whether it has been reported often that values of the load at a place of the image come from global memory that nothing has written. A kernel that
+   * works on such memory would take a hundred times as long if each of its values were followed.
+   */
+  isReportedLoad(pc: number): boolean {
+    return (this.reportedLoads.get(pc) ?? 0) >= MANY_REPORTS;
   }
 
   /** Registers of operations that have not been waited for: read or overwritten too early. */
@@ -182,6 +196,7 @@ export class RegisterChecks {
       return;
     }
     const space = origin.space;
+    if (space === 'global') this.reportedLoads.set(origin.pc, (this.reportedLoads.get(origin.pc) ?? 0) + 1);
     reporter.report('memory/uninitialised', w, pc, () => ({
       registers: [name],
       lane,
