@@ -9,6 +9,10 @@ import { RowNumbers } from './row-numbers.ts';
 import { badRow, counterCell, reportEmpty, reportNoSize, reportTiming, textProblems } from './row-problems.ts';
 import { amount, count, counterName, isEmptyCell, isNoValue, number } from './values.ts';
 
+/** Why a row has no place among the dispatches of its file. */
+const NO_POSITION =
+  'another row has their dispatch number, they have none, or they are in no order, behind 16,384 rows with higher numbers (sort them by dispatch number)';
+
 /** Process numbers of workload folders start here, away from those of rocprofv3 files. */
 const COMPUTE_PROCESSES = 1 << 20;
 
@@ -434,7 +438,7 @@ function wideHandler(
       return;
     }
     const position = positionOf(cells);
-    if (position === undefined) return badRow(r, file, 'another row has their dispatch number, or they have none');
+    if (position === undefined) return badRow(r, file, NO_POSITION);
     const row = dispatchRow(cells, position);
     if (key !== undefined) seen.set(key, row);
     if (row !== undefined) add(cells, row);
