@@ -105,7 +105,7 @@ function pushTinyQuotients(w: ScaleWords, fieldB: number, fieldC: number): void 
   };
   const exponentC = w.keep(() => void fn.get(fieldC).i32(scale.fractionBits).op('i32x4.shr_s'));
   const isDenormal = w.test(fieldC, 'eq', 0);
-  fn.get(isDenormal).op('v128.any_true').if();
+  fn.get(isDenormal).anyLane().if();
   const scaled = w.denormalScaled(c);
   w.replace(numerator, scaled, isDenormal);
   fn.get(scaled.high).i32(scale.fractionBits).op('i32x4.shr_s');
@@ -215,7 +215,7 @@ function lanesOf(w: ScaleWords, { orderB, fieldB, fieldC, distance, invalid }: F
   // Denormals have exponents below their field's, by the places of a fraction.
   fn.get(distance);
   word(fn, (2 - bias + scale.places) * unit);
-  fn.op('i32x4.lt_s').get(invalid).op('v128.andnot').op('v128.any_true').if();
+  fn.op('i32x4.lt_s').get(invalid).op('v128.andnot').anyLane().if();
   pushTinyQuotients(w, fieldB, fieldC);
   fn.set(quotient).end();
   const up = w.keep(() => {
@@ -289,7 +289,7 @@ function scaleLanes(w: ScaleWords, result: Words, { up, down }: Lanes): void {
       .op('v128.and');
   });
   fn.get(a.high).get(change).op('i32x4.add').set(result.high);
-  fn.get(isRare).op('v128.any_true').if();
+  fn.get(isRare).anyLane().if();
   w.replace(result, product(w, field, change, up), isRare);
   fn.end();
 }
@@ -311,7 +311,7 @@ export function divScaleWords(
   fn.v128(0, 0, 0, 0).set(flag);
   const facts = factsOf(w);
   pushMayScale(w, facts);
-  fn.op('v128.any_true').if();
+  fn.anyLane().if();
   const lanes = lanesOf(w, facts);
   scaleLanes(w, result, lanes);
   fn.get(lanes.flag).set(flag).end();

@@ -253,6 +253,10 @@ export class WasmFunction {
     else this.v128(0, sign, 0, sign);
     return this.op('v128.xor');
   }
+  /** Whether a mask of whole words has any: V8 tests signs by half the instructions that it has for v128.any_true. */
+  anyLane(): this {
+    return this.op('i32x4.bitmask');
+  }
   /** An instruction without immediates: `i32.add`, `f32x4.mul`, `v128.bitselect`. */
   op(name: string): this {
     const o = PLAIN.get(name);

@@ -42,13 +42,13 @@ export function extremeBits(code: LaneWriter, type: keyof typeof FORMATS, name: 
     size(b);
     fn.op('i32x4.max_s');
     pair(FORMATS.f16.infinity);
-    fn.op('i32x4.gt_s').op('v128.any_true').if();
+    fn.op('i32x4.gt_s').anyLane().if();
   } else {
     // In both orders: two zeros give the operand that the host takes, and their signs are joined. A sum is a NaN where an operand is.
     const shape = type === 'f64' ? 'f64x2' : 'f32x4';
     fn.get(a).get(b).op(`${shape}.p${name}`).get(b).get(a).op(`${shape}.p${name}`);
     fn.op(name === 'max' ? 'v128.and' : 'v128.or').set(result);
-    fn.get(a).get(b).op(`${shape}.add`).tee(aNaN).get(aNaN).op(`${shape}.ne`).op('v128.any_true').if();
+    fn.get(a).get(b).op(`${shape}.add`).tee(aNaN).get(aNaN).op(`${shape}.ne`).anyLane().if();
   }
   for (const [x, nan] of [
     [a, aNaN],

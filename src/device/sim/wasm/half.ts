@@ -282,8 +282,9 @@ export function fmaHalf(fn: WasmFunction, rounding: Rounding): void {
   fn.set(c).op('f32x4.mul').tee(p).get(c).op('f32x4.add').tee(s);
   fn.v128(...splat(0xfff))
     .op('v128.and')
-    .op('i32x4.all_true')
-    .op('i32.eqz')
+    .v128(0, 0, 0, 0)
+    .op('i32x4.eq')
+    .anyLane()
     .if();
   fn.get(s).get(p).op('f32x4.sub').set(t);
   fn.get(p).get(s).get(t).op('f32x4.sub').op('f32x4.sub').get(c).get(t).op('f32x4.sub').op('f32x4.add');

@@ -245,7 +245,7 @@ export class LaneCode implements BitWriter {
     pushOther();
     fn.set(result);
     pushCondition();
-    fn.tee(mask).op('v128.any_true').if();
+    fn.tee(mask).anyLane().if();
     // What is computed first in here is not known behind.
     const [known, kept] = [this.done, this.kept];
     this.done = new Map([...(known ?? [])].map(([value, locals]) => [value, [...locals]]));

@@ -43,7 +43,7 @@ function whereDenormal({ w, x, size, isOrdinary }: Parts, change: (isDenormal: n
     word(fn, w.layout.unit);
     fn.op('i32x4.lt_s').get(isOrdinary).op('v128.and');
   });
-  fn.get(isDenormal).op('v128.any_true').if();
+  fn.get(isDenormal).anyLane().if();
   const halves = [0, 1].map((half) =>
     w.keep(() => {
       // As digits of 2^52, which is taken away.

@@ -77,7 +77,7 @@ function fmaTowardsZero(fn: WasmFunction, module: WasmModule, places: readonly n
   });
   const [low, high] = halves as [number, number];
   fn.get(low).get(high).shuffle32(0, 2, 4, 6).v128(0x1fffffff, 0x1fffffff, 0x1fffffff, 0x1fffffff).op('v128.and');
-  fn.v128(0, 0, 0, 0).op('i32x4.eq').op('v128.any_true').if('v128');
+  fn.v128(0, 0, 0, 0).op('i32x4.eq').anyLane().if('v128');
   for (const place of places) fn.get(place);
   fn.call(general).else();
   const singles = halves.map((sum) => {

@@ -54,16 +54,16 @@ function ldexpNearest(fn: WasmFunction, module: WasmModule, [x, count]: readonly
   word(fn, 1);
   fn.op('i32x4.sub');
   word(fn, 254);
-  fn.op('i32x4.lt_u').op('i32x4.all_true').if('v128');
+  fn.op('i32x4.ge_u').anyLane().if('v128');
+  fn.get(x as number)
+    .get(count as number)
+    .call(far)
+    .else();
   fn.get(x as number)
     .get(field)
     .i32(23)
     .op('i32x4.shl')
     .op('f32x4.mul')
-    .else();
-  fn.get(x as number)
-    .get(count as number)
-    .call(far)
     .end();
   fn.release('v128', field);
 }

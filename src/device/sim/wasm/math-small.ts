@@ -141,7 +141,7 @@ function stochasticSize(
     const isSmall = fn.local('v128');
     fn.get(size);
     single(fn, 2 ** (1 - bias));
-    fn.op('f32x4.lt').tee(isSmall).op('v128.any_true').if();
+    fn.op('f32x4.lt').tee(isSmall).anyLane().if();
     stochasticDenormal(fn, format, size, seed);
     fn.get(value).get(isSmall).op(choosing()).set(value).end();
   }

@@ -157,7 +157,7 @@ function log2(to: Target): void {
     fn.set(result);
     pushSpecial(fn, x);
     if (format === 'f16') {
-      fn.tee(e).op('v128.any_true').if();
+      fn.tee(e).anyLane().if();
       // Infinity and NaNs stay, and numbers below zero get all bits, which is a NaN; zero: -infinity.
       fn.get(x).get(x).v128(0, 0, 0, 0).op('f32x4.lt').op('v128.or').get(result).get(e).op(choosing());
       single(fn, -Infinity);
@@ -165,7 +165,7 @@ function log2(to: Target): void {
       fn.set(result).end().get(result);
       return;
     }
-    fn.tee(e).op('v128.any_true').if();
+    fn.tee(e).anyLane().if();
     // Infinity stays; zero, and denormals, which are taken for it: -infinity; others: NaN.
     fn.get(x);
     single(fn, -Infinity);
@@ -274,7 +274,7 @@ function sine(to: Target): void {
     fn.set(turn);
     zeros();
     pushBeyond(fn, x);
-    fn.op('v128.or').op('v128.any_true').if();
+    fn.op('v128.or').anyLane().if();
     // A zero has the sign of the argument.
     fn.get(x);
     word(fn, -0x80000000);
@@ -329,7 +329,7 @@ function cosine(to: Target): void {
     word(fn, -0x80000000);
     fn.op('v128.and').op('v128.xor').set(turn);
     pushBeyond(fn, x);
-    fn.op('v128.any_true').if();
+    fn.anyLane().if();
     limit(fn, x, turn, 1);
     fn.end().get(turn);
   });
