@@ -3,8 +3,8 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { LogWriter } from './compiled-log.ts';
-import { LOGGED, PAGE } from './race-details.ts';
-import { LOGGED_SPANS, SPAN_BYTES, SPANS } from './race-page.ts';
+import { LOGGED, PAGE, QUICK_UNWRITTEN } from './race-details.ts';
+import { LOGGED_SPANS, PAGE_WRITTEN, SPAN_BYTES, SPANS } from './race-page.ts';
 import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
 
 const DWORD = 4;
@@ -103,7 +103,10 @@ export class LoggedLanes {
   }
 }
 
-/** (shadow, entry, offset in wasm memory): the entry becomes the pages in a row around the one of the offset that are logged; none where that is not. */
+/**
+ * (shadow, entry, offset in wasm memory): the entry becomes the pages in a row around the one of the offset that are logged, and of which all bytes were written
+ * before the dispatch; of another page that is logged the bytes around the offset that have been written, by eights; none where there are none.
+ */
 function spanFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.log.span', ['i32', 'i32', 'i32'], [], (fn) => {
     const [shadow, entry, offset] = [0, 1, 2] as const;
@@ -111,29 +114,66 @@ function spanFunction(module: WasmModule): WasmFunction {
     const [count, quick, low, high] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
     const pushIsLogged = (page: number): WasmFunction =>
       fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load').i32(LOGGED).op('i32.eq');
+    /** Moves a local on as long as what `push` leaves of it is not 0. */
+    const walk: Walk = (page, step, pushIsEnd, push) =>
+      code.block((done) => {
+        code.loop((next) => {
+          pushIsEnd();
+          code.brIf(done);
+          fn.get(page).i32(step).op('i32.add').set(page);
+          push(page);
+          code.brIf(next);
+          fn.get(page).i32(step).op('i32.sub').set(page);
+        });
+      });
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).i32(2).op('i32.shl');
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
     fn.get(entry).i32(0).memory('i32.store', SPAN_SIZE);
     fn.get(entry).i32(LEAST_PATIENCE).memory('i32.store', SPAN_PATIENCE);
     fn.get(offset).i32(PAGE_SHIFT).op('i32.shr_u').tee(low).tee(high).get(count).op('i32.ge_u');
     fn.if().return().end();
-    pushIsLogged(low).op('i32.eqz').if().return().end();
-    const walk = (page: number, step: number, pushIsEnd: () => void): void =>
-      code.block((done) => {
-        code.loop((next) => {
-          pushIsEnd();
-          code.brIf(done);
-          fn.get(page).i32(step).op('i32.add').set(page);
-          pushIsLogged(page);
-          code.brIf(next);
-          fn.get(page).i32(step).op('i32.sub').set(page);
-        });
-      });
-    walk(low, -1, () => fn.get(low).op('i32.eqz'));
-    walk(high, 1, () => fn.get(high).i32(1).op('i32.add').get(count).op('i32.ge_u'));
+    pushIsLogged(low).op('i32.eqz');
+    code.if(() => {
+      fn.get(low).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load');
+      fn.i32(LOGGED | QUICK_UNWRITTEN).op('i32.eq');
+      code.if(() => setWrittenRun(code, { shadow, entry, offset }, walk));
+      fn.return();
+    });
+    walk(low, -1, () => fn.get(low).op('i32.eqz'), pushIsLogged);
+    walk(high, 1, () => fn.get(high).i32(1).op('i32.add').get(count).op('i32.ge_u'), pushIsLogged);
     fn.get(entry).get(low).i32(PAGE_SHIFT).op('i32.shl').memory('i32.store');
     fn.get(high).get(low).op('i32.sub').i32(1).op('i32.add').set(high);
     fn.get(entry).get(high).i32(PAGE_SHIFT).op('i32.shl').memory('i32.store', SPAN_SIZE);
+    fn.get(entry).get(high).i32(LEAST_PATIENCE).op('i32.add').memory('i32.store', SPAN_PATIENCE);
+  });
+}
+
+/** (a local, its step, leaves 1 at the end, leaves 0 where the local may not be). */
+type Walk = (local: number, step: number, pushIsEnd: () => void, push: (local: number) => void) => void;
+
+/** The span of an entry becomes the written bytes around an offset in its page, by eights. */
+function setWrittenRun(
+  code: Code,
+  { shadow, entry, offset }: { readonly shadow: number; readonly entry: number; readonly offset: number },
+  walk: Walk,
+): void {
+  const { fn } = code;
+  const last = PAGE_BYTES / 8 - 1;
+  const [page, bits, low, high] = [code.local('i32'), code.local('i32'), code.local('i32'), code.local('i32')];
+  const pushIsWritten = (eight: number): WasmFunction =>
+    fn.get(bits).get(eight).op('i32.add').memory('i32.load8_u').i32(255).op('i32.eq');
+  fn.get(offset).i32(PAGE_SHIFT).op('i32.shr_u').set(page);
+  fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add').memory('i32.load');
+  fn.memory('i32.load', 4 * PAGE_WRITTEN).set(bits);
+  fn.get(offset).i32(3).op('i32.shr_u').i32(last).op('i32.and').tee(low).set(high);
+  pushIsWritten(low);
+  code.if(() => {
+    walk(low, -1, () => fn.get(low).op('i32.eqz'), pushIsWritten);
+    walk(high, 1, () => fn.get(high).i32(last).op('i32.eq'), pushIsWritten);
+    fn.get(entry).get(page).i32(PAGE_SHIFT).op('i32.shl').get(low).i32(3).op('i32.shl').op('i32.add');
+    fn.memory('i32.store');
+    fn.get(high).get(low).op('i32.sub').set(high);
+    fn.get(entry).get(high).i32(1).op('i32.add').i32(3).op('i32.shl').memory('i32.store', SPAN_SIZE);
     fn.get(entry).get(high).i32(LEAST_PATIENCE).op('i32.add').memory('i32.store', SPAN_PATIENCE);
   });
 }

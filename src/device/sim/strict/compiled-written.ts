@@ -83,22 +83,46 @@ export function allWrittenFunction(module: WasmModule): WasmFunction {
 function eachOf(fn: WasmFunction, write: (at: number, bits: number) => void): void {
   const [shadow, offsets] = [0, 1] as const;
   const code = new Code(fn);
-  const [table, at, bits] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+  const [table, at, bits, known] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
   fn.get(shadow).memory('i32.load', SHADOW_PAGES).set(table);
-  for (const lane of FOUR) {
-    fn.get(offsets).lane('i32x4.extract_lane', lane).tee(at);
-    fn.i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').i32(2).op('i32.shl').get(table).op('i32.add').memory('i32.load');
-    fn.memory('i32.load', 4 * PAGE_WRITTEN).tee(bits);
-    code.if(() => {
-      fn.get(at)
-        .i32(PAGE_BYTES - 1)
-        .op('i32.and')
-        .i32(3)
-        .op('i32.shr_u')
-        .get(bits)
-        .op('i32.add')
-        .set(bits);
-      write(at, bits);
-    });
-  }
+  const extract = (lane: number): WasmFunction => fn.get(offsets).lane('i32x4.extract_lane', lane).set(at);
+  /** Leaves where the bits of the page at `at` begin, 0 where it has none. */
+  const pushBits = (): WasmFunction => {
+    fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').i32(2).op('i32.shl').get(table).op('i32.add');
+    return fn.memory('i32.load').memory('i32.load', 4 * PAGE_WRITTEN);
+  };
+  /** `bits` is where those of the page begin. */
+  const one = (): void => {
+    fn.get(at)
+      .i32(PAGE_BYTES - 1)
+      .op('i32.and')
+      .i32(3)
+      .op('i32.shr_u')
+      .get(bits)
+      .op('i32.add')
+      .set(bits);
+    write(at, bits);
+  };
+  fn.get(offsets).get(offsets).shuffle32(0, 0, 0, 0).get(offsets).op('v128.xor');
+  fn.i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').op('v128.any_true');
+  code.if(
+    () => {
+      for (const lane of FOUR) {
+        extract(lane);
+        pushBits().tee(bits);
+        code.if(one);
+      }
+    },
+    () => {
+      extract(0);
+      pushBits().tee(known);
+      code.if(() => {
+        for (const lane of FOUR) {
+          extract(lane);
+          fn.get(known).set(bits);
+          one();
+        }
+      });
+    },
+  );
 }
