@@ -1,7 +1,8 @@
 // Sixty kernels with a known limiter (tests/limiters) run under counters and clock; what the classifier takes for their limiter. Prints one line
 // a kernel and the confusion matrix. `--held-out` takes twenty others, which no rule was made with;
 // `--compiled` twenty-four that clang compiles, `--unseen` twenty-three, `--later` fifteen, `--wide` forty, `--library` thirty-three,
-// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight, `--public` twenty-seven, `--classics` thirty-six, `--lessons` twenty-five, `--domains` twenty-eight and `--trades` thirty-six more.
+// `--mixed` twenty, `--routine` twenty-three, `--fields` twenty-one, `--crafts` twenty-six, `--suites` forty-six, `--everyday` forty-eight, `--public` twenty-seven, `--classics` thirty-six, `--lessons` twenty-five, `--domains` twenty-eight, `--trades` thirty-six and
+// `--staples` thirty-three more.
 // `equal` is a class that is worth as much as the limiter; a kernel that nothing limits is `balanced` and is not counted.
 // `--what-if` prints instead what each kernel gains where one resource of the chip costs half. Nothing is timed: the numbers are modelled.
 import { parseArgs } from 'node:util';
@@ -23,6 +24,7 @@ import { LIBRARY_KERNELS } from '../tests/limiters/library.ts';
 import { MIXED_KERNELS } from '../tests/limiters/mixed.ts';
 import { PUBLIC_KERNELS } from '../tests/limiters/public.ts';
 import { ROUTINE_KERNELS } from '../tests/limiters/routine.ts';
+import { STAPLE_KERNELS } from '../tests/limiters/staples.ts';
 import { SUITE_KERNELS } from '../tests/limiters/suites.ts';
 import { TRADE_KERNELS } from '../tests/limiters/trades.ts';
 import { UNSEEN_KERNELS } from '../tests/limiters/unseen.ts';
@@ -50,6 +52,7 @@ const { values } = parseArgs({
     lessons: { type: 'boolean', default: false },
     domains: { type: 'boolean', default: false },
     trades: { type: 'boolean', default: false },
+    staples: { type: 'boolean', default: false },
     'what-if': { type: 'boolean', default: false },
   },
 });
@@ -76,6 +79,7 @@ const compiled = {
   'lessons.c': values.lessons && LESSON_KERNELS,
   'domains.c': values.domains && DOMAIN_KERNELS,
   'trades.c': values.trades && TRADE_KERNELS,
+  'staples.c': values.staples && STAPLE_KERNELS,
 };
 const [source, chosen] = Object.entries(compiled).find(([, list]) => list !== false) ?? [undefined, false];
 const all = chosen === false ? (values['held-out'] ? HELD_OUT_KERNELS : LIMITED_KERNELS) : chosen;

@@ -14,11 +14,21 @@ export interface Launch {
 }
 
 /** A kernel and its launch. The code has the buffer's address in s[2:3], the workgroup's number in s8, the work-item's in v0, 4 v0 in v1. */
-export interface LimitedKernel extends Launch {
+/** What limits a kernel, and where `npm run bench classify -- --what-if` shows something else. */
+export interface Labels {
   readonly name: string;
   readonly limiter: BottleneckClass;
   /** Why it is so. */
   readonly because: string;
+  /** Chips on which something else limits it. */
+  readonly elsewhere?: Readonly<Record<string, BottleneckClass>> | undefined;
+  /** By chip, classes that are worth as much as the limiter there (`equalsOf` in what-if.ts): either may come first. */
+  readonly equals?: Readonly<Record<string, readonly BottleneckClass[]>> | undefined;
+  /** Chips on which nothing is worth a seventh of the time: nothing limits it there. */
+  readonly balanced?: readonly string[] | undefined;
+}
+
+export interface LimitedKernel extends Launch, Labels {
   readonly code: string;
   readonly vgprs?: number;
   readonly lds?: number;

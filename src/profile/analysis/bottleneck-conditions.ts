@@ -41,6 +41,8 @@ const MOSTLY_AROUND = 0.5;
 export const DISPATCHING = 0.85;
 /** From here on hardly a slot is free for a wave that could be started. */
 const SLOTS_FULL = 0.85;
+/** From this part of the requests for code that miss on, waves wait for it. */
+export const CODE_MISSES = 0.05;
 /** From here on units stand still most of the time. */
 export const FREQUENT_MISS = 1000;
 export const QUEUEING = 'latency of a vector memory instruction over that of an idle GPU';

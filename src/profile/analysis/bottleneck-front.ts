@@ -1,5 +1,5 @@
 // The rules for kernels that wait for code, for their waves to start, and for atomics.
-import { type Conditions, FREQUENT_MISS, IDLE, NEARLY_ALL, SHORT_NS } from './bottleneck-conditions.ts';
+import { CODE_MISSES, type Conditions, FREQUENT_MISS, IDLE, NEARLY_ALL, SHORT_NS } from './bottleneck-conditions.ts';
 import type { KernelNumbers } from './bottleneck-numbers.ts';
 import { MODEL } from './bottleneck-traces.ts';
 import type { ClassTest } from './bottleneck-types.ts';
@@ -20,7 +20,7 @@ export function frontTests(numbers: KernelNumbers, conditions: Conditions): Clas
       class: 'instruction-fetch',
       metric: 'instruction cache misses per request',
       ...numbers.evidence('icache.miss'),
-      threshold: 0.05,
+      threshold: CODE_MISSES,
       certain: 0.3,
       comparison: 'at least',
       saves: (share) => share,

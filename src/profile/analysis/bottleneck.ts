@@ -139,7 +139,7 @@ function orderByWorth(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
   }
   const worth: Readonly<Partial<Record<BottleneckClass, number>>> = found.of;
   if (first !== undefined && (worth[first.class] === undefined || isByRoof(first))) {
-    if (first.class === 'instruction-fetch') doubtFetch(classes, first, found, input);
+    if (first.class === 'instruction-fetch') placeFetch(classes, first, found, input);
     return;
   }
   const names = inOrder(found, input, first?.class, classes);
@@ -169,26 +169,33 @@ function orderByWorth(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
 }
 
 /**
- * Misses of the instruction cache do not tell how long waves wait for code. Where a trace does, and what is left of the waits is not clearly more than the
- * best estimate, the class stays first but is not sure, and what has estimates comes after it.
+ * Misses of the instruction cache tell how often code is missing, not how long waves wait for it. Where a trace tells what they wait for, the rest of the waits
+ * is the most that code can be worth: what is estimated to be worth more goes before it, and where the two are near, neither is sure.
  */
-function doubtFetch(
+function placeFetch(
   classes: Map<BottleneckClass, Bottleneck>,
-  first: Bottleneck,
+  fetch: Bottleneck,
   found: Estimates,
   input: ClassifierInput,
 ): void {
   const saved = numberOf(worthOfWaits(input, 'instruction-fetch'));
+  if (saved === undefined) return;
   const names = inOrder(found, input, undefined);
-  if (saved === undefined || saved >= (found.of[names[0] as EstimatedClass] ?? 0) + CLEARLY) return;
-  let least = Math.min(first.confidence, UNSURE);
+  const of = (name: EstimatedClass): number => found.of[name] ?? 0;
+  if (saved >= of(names[0] as EstimatedClass) + CLEARLY) return;
+  const before = names.filter((name) => of(name) > saved);
+  const order = [...before, 'instruction-fetch', ...names.filter((name) => !before.includes(name))] as const;
+  let least = Math.min(fetch.confidence, UNSURE);
   for (const [name, one] of classes)
-    classes.set(name, { ...one, confidence: Math.min(one.confidence, name === first.class ? least : BEHIND * least) });
-  for (const name of names) {
-    const given = classes.get(name);
-    if (given === undefined && (found.of[name] ?? 0) < WITHIN_REACH) continue;
-    least = BEHIND * Math.min(given?.confidence ?? 0.5, least);
-    classes.set(name, { ...(given ?? estimated(name, found, input, WITHIN_REACH)), confidence: least });
+    classes.set(name, { ...one, confidence: Math.min(one.confidence, BEHIND * least) });
+  for (const name of order) {
+    if (name === 'instruction-fetch') classes.set(name, { ...fetch, confidence: least });
+    else {
+      const given = classes.get(name);
+      if (given === undefined && of(name) < WITHIN_REACH) continue;
+      classes.set(name, { ...(given ?? estimated(name, found, input, WITHIN_REACH)), confidence: least });
+    }
+    least *= BEHIND;
   }
 }
 

@@ -1,12 +1,13 @@
 // What it is worth that memory gives more bytes, that it answers sooner, and that more waves are there: estimates from counters of what
 // docs/profile.md, "What a class means", measures on the timing model. They say which of the three classes of waiting comes first.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
+import { CODE_MISSES } from './bottleneck-conditions.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
 import { apart, perWave } from './per-wave.ts';
-import { idleLatency, reachableL1, vectorLatency } from './queues.ts';
+import { FAR_QUEUED, idleLatency, reachableL1, vectorLatency } from './queues.ts';
 import { dispatcherShare, readable, writable } from './shares.ts';
-import { type UnitClass, unitsWorth } from './units-worth.ts';
+import { ldsAtIdle, ldsWait, type UnitClass, unitsWorth } from './units-worth.ts';
 
 /** The classes of kernels that wait. */
 export const WAITING = ['memory-bandwidth', 'memory-latency', 'under-occupied'] as const satisfies BottleneckClass[];
@@ -51,9 +52,6 @@ const LEAST_PRESENT = 0.1;
 const SCALAR_LOADS = 8;
 /** An idle latency that is so many times the measured one is wrong. */
 const TOO_SOON = 1.1;
-/** LDS that works less has time for what waves ask for, and answers within as many cycles: twice the 52 of pyhip and mt4g on MI300X, and more. */
-const LDS_IDLE = 0.2;
-const LDS_LATENCY = 128;
 /** What is left of a cost that is free. */
 const FREE = 1 / 16;
 
@@ -141,7 +139,9 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   const areKnown = ['HBM', 'L2', 'L1'].every((name) =>
     roofline.points.some((p) => p.level === name && isKnown(p.ofPeak)),
   );
-  const unqueued = 1 - longer * (areKnown ? Math.min(1, memory / HAS_QUEUES) : 1);
+  // Or it takes so long that one channel's queue is full, however little all of them work.
+  const isFar = latency.value >= FAR_QUEUED * idle;
+  const unqueued = 1 - longer * (areKnown && !isFar ? Math.min(1, memory / HAS_QUEUES) : 1);
   const queued = wait * (1 - unqueued);
 
   // Bytes that come without queues are part of the chain; they bound what is gained elsewhere all the same.
@@ -173,19 +173,11 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   };
 }
 
-/**
- * Share of wave time that waits for LDS are at most: those of a trace. Where there is none, all waits if LDS works or may do so; else what its
- * instructions take of an LDS that has time for them.
- */
+/** Share of wave time that waits for LDS are at most: those of a trace, else what its instructions take, else all waits. */
 function ldsAtMost(input: ClassifierInput, waits: number): number {
-  const traced = waitShare(input, 'lds');
+  const [traced, most] = [ldsWait(input), ldsAtIdle(input)];
   if (isKnown(traced)) return traced.value;
-  const number = (id: string): number | undefined =>
-    numberOf(input.metrics.find((m) => m.metric.id === id)?.value ?? unknown(''));
-  const [instructions, cycles] = [numberOf(perWave(input, 'insts.lds')), number('cycles.per-wave')];
-  if (instructions === 0) return 0;
-  if (instructions === undefined || cycles === undefined || (number('lds.busy') ?? 1) > LDS_IDLE) return waits;
-  return Math.min(waits, (instructions * LDS_LATENCY) / Math.max(1, cycles));
+  return isKnown(most) ? Math.min(waits, most.value) : waits;
 }
 
 /** Share of wave time in waits for memory: from a trace where there is one, else no more than vector memory instructions take. */
@@ -193,11 +185,18 @@ function memoryWait(input: ClassifierInput, waits: number, vector: number): numb
   const scalars = numberOf(waitShare(input, 'scalar'));
   const vectors = numberOf(waitShare(input, 'memory'));
   if (scalars !== undefined && vectors !== undefined) {
-    const others = [waitShare(input, 'lds'), waitShare(input, 'atomics'), traceShare(input, 'barrier')];
+    if (isCodeMissing(input)) return Math.min(1, vectors + scalars);
+    const others = [ldsWait(input), waitShare(input, 'atomics'), traceShare(input, 'barrier')];
     return Math.min(1, Math.max(vectors + scalars, waits - others.reduce((sum, o) => sum + (numberOf(o) ?? 0), 0)));
   }
   const isScalar = (numberOf(perWave(input, 'insts.smem')) ?? 0) >= SCALAR_LOADS;
   return Math.min(1, waits, isScalar ? 1 : vector);
+}
+
+/** Whether waits that a trace does not tell the reason of can be for code: then they are none for memory. */
+function isCodeMissing({ metrics }: ClassifierInput): boolean {
+  const misses = numberOf(metrics.find((sum) => sum.metric.id === 'icache.miss')?.value ?? unknown('not counted'));
+  return misses !== undefined && misses >= CODE_MISSES;
 }
 
 /** How often a wave waits for loads, at least once: all loads that it asks for before one wait stand behind the same translation. */

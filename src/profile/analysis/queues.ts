@@ -45,8 +45,11 @@ const WORKING = 0.2;
 const SOME_ATOMICS = 0.1;
 /** Architectures on which L2 counts two requests of 64 bytes for a line of 128: atomics are half the share there. */
 const HALF_LINES: ReadonlySet<string> = new Set(['gfx908', 'gfx90a']);
-/** Requests that take so many times as long where no level of memory works stand behind atomics however few these are: a counter that all waves add to. */
-const FAR_QUEUED = 4;
+/**
+ * Requests that take so many times as long stand in a queue however little the levels of memory work on the whole: behind atomics however few these
+ * are, as those of all waves to one counter, or before one channel.
+ */
+export const FAR_QUEUED = 4;
 const ANY_ATOMICS = 0.01;
 
 /** A mean latency, by whichever counters it was collected. */

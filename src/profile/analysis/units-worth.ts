@@ -1,7 +1,7 @@
 // What it is worth that a unit of the compute unit costs nothing, from how long waves wait for it: estimates of what docs/profile.md, "What a
 // class means", measures on the timing model. A unit that works all the time and that nobody waits for limits nothing: a wave that is alone on
 // its SIMD issues whenever it can, and what it waits for then is the latency between its own instructions.
-import { isKnown, numberOf } from '../measure.ts';
+import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
 import { perWave } from './per-wave.ts';
@@ -28,6 +28,30 @@ const ALONE = 1 / 8;
 const HALF_LANES = 32;
 /** How a unit that nothing is known of but how long it works overlaps with the rest (as in estimates.ts). */
 const OVERLAP = 2.5;
+
+/** LDS that works less has time for what waves ask for, and answers within as many cycles: twice the 52 of pyhip and mt4g on MI300X, and more. */
+const LDS_IDLE = 0.2;
+const LDS_LATENCY = 128;
+
+/**
+ * Most of the wave time that LDS can be waited for: what its instructions take one after the other, where it has time for them. A wait behind an LDS
+ * instruction that lasts longer waits for something else, too. Unknown where LDS works, or may do so.
+ */
+export function ldsAtIdle(input: ClassifierInput): Measure {
+  const metric = (id: string): number | undefined =>
+    numberOf(input.metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`no ${id}`));
+  const [instructions, cycles] = [numberOf(perWave(input, 'insts.lds')), metric('cycles.per-wave')];
+  if (instructions === 0) return known(0);
+  if (instructions === undefined || cycles === undefined || (metric('lds.busy') ?? 1) > LDS_IDLE)
+    return unknown('LDS works, or what it does was not counted');
+  return known((instructions * LDS_LATENCY) / Math.max(1, cycles));
+}
+
+/** Share of traced wave time in waits for LDS, and no more than its instructions can take. */
+export function ldsWait(input: ClassifierInput): Measure {
+  const [traced, most] = [waitShare(input, 'lds'), ldsAtIdle(input)];
+  return isKnown(traced) && isKnown(most) ? known(Math.min(traced.value, most.value)) : traced;
+}
 
 /** Share of the time that goes with a unit of which only the busy share is known. */
 const costOf = (busy: number): number => 1 - (1 - Math.min(1, busy) ** OVERLAP) ** (1 / OVERLAP);
@@ -69,7 +93,7 @@ export function unitsWorth(
   const vectors = worth('vectors', 'insts.valu', share.vectors >= share.scalars);
   const lanes = Math.min(64, metric('lanes.active') ?? 64);
   const isHalf = lanes <= HALF_LANES;
-  const lds = waitShare(input, 'lds');
+  const lds = ldsWait(input);
   const isAlone = (numberOf(input.occupancy) ?? 1) <= ALONE * present;
   const exposed = isAlone ? 1 : Math.max(LDS_LEAST, share.lds) ** 0.5;
   const barrier = traceShare(input, 'barrier');
