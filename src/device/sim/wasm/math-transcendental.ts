@@ -29,7 +29,7 @@ interface Target {
   readonly fn: WasmFunction;
   readonly module: WasmModule;
   readonly format: TranscendentalFormat;
-  /** Denormals of f32 are zeros; only the sine can tell, beside those operators that take them for zeros anyway. */
+  /** Denormals of f32 are zeros for sine and cosine; other operators take them for zeros anyway. */
   readonly flushes: boolean;
 }
 
@@ -250,6 +250,14 @@ function fold(fn: WasmFunction, size: number): void {
   fn.get(size).op('f32x4.sub').get(size).op('f32x4.pmin');
 }
 
+/** Makes denormals in a local with sizes of what is left of turns zeros: of numbers that are none something else is left. */
+function flushSize({ fn, flushes }: Target, size: number): void {
+  if (!flushes) return;
+  fn.get(size).get(size);
+  word(fn, 0x007fffff);
+  fn.op('i32x4.gt_s').op('v128.and').set(size);
+}
+
 function sine(to: Target): void {
   const { fn, format } = to;
   if (format === 'f16') {
@@ -260,15 +268,11 @@ function sine(to: Target): void {
     const [x, turn, v] = locals as [number, number, number];
     fn.tee(x).get(x).op('f32x4.nearest').op('f32x4.sub').tee(turn);
     fn.abs('f32x4').set(v);
+    flushSize(to, v);
     fold(fn, v);
     fn.set(v);
     quarter(to, v, false);
-    // What is left of a number that is no denormal is none.
-    const zeros = (): void => {
-      fn.get(v);
-      single(fn, to.flushes ? 2 ** -126 : 2 ** -149);
-      fn.op('i32x4.lt_s');
-    };
+    const zeros = (): void => void fn.get(v).v128(0, 0, 0, 0).op('f32x4.eq');
     fn.get(turn);
     addSign(fn);
     fn.set(turn);
@@ -320,6 +324,7 @@ function cosine(to: Target): void {
       sine16(to, v);
       return;
     }
+    flushSize(to, turn);
     fold(fn, turn);
     fn.set(v);
     quarter(to, v, true);
