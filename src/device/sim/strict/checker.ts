@@ -474,8 +474,7 @@ export class StrictChecker implements Monitor {
       for (const pc of shadow.readingLds()) reads.set(pc, [...(reads.get(pc) ?? []), shadow.wave.index]);
     }
     lds.barrier(outstanding, reads, flights);
-    const places = waves.flatMap(({ wave, registers }) => (wave.state === 'ended' ? [] : [registers.lastBarrier]));
-    lds.meet(places.some((pc) => pc !== places[0]));
+    lds.meet(comeFromSeveral(waves));
     if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
     WaveShadow.meet(waves, !this.now.hasDies);
     this.now.deadlocks.changed();
@@ -579,6 +578,18 @@ export class StrictChecker implements Monitor {
     for (const { waves } of this.groups.values) for (const { wave } of waves) instructions += wave.executed;
     return { instructions, wavefronts: this.wavefronts, workgroups: this.finished, instructionsByEncoding: {} };
   }
+}
+
+/** Whether the wavefronts that are at a barrier have come to several instructions. */
+function comeFromSeveral(waves: readonly WaveShadow[]): boolean {
+  let place = -1;
+  for (const { wave, registers } of waves) {
+    if (wave.state === 'ended') continue;
+    const { lastBarrier } = registers;
+    if (place >= 0 && lastBarrier !== place) return true;
+    place = lastBarrier;
+  }
+  return false;
 }
 
 /** Where the first bytes of a region are in wasm memory, and how many these are; zeros where they are elsewhere. */

@@ -6,7 +6,7 @@ import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { TO_WRITER } from './compiled-details.ts';
 import { eventFunction, pushEvents } from './compiled-events.ts';
-import { storeOverFunction, writersBeforeFunction } from './compiled-global-before.ts';
+import { areBeforeFunction, storeOverFunction } from './compiled-global-before.ts';
 import { storePartsFunction } from './compiled-global-parts.ts';
 import type { LoggedLanes } from './compiled-logged.ts';
 import { areWrittenFunction, setWrittenFunction } from './compiled-written.ts';
@@ -179,12 +179,17 @@ export class GlobalQuads {
       code.if(() => fn.get(shadow).get(all).call(setWrittenFunction(this.f.module, this.bytes)));
     } else {
       this.askWritten(all, slow);
+      this.extract(next, this.places);
       fn.get(this.hasOthers);
       code.if(() => {
-        fn.get(this.shadow).get(next).call(writersBeforeFunction(this.f.module)).op('i32.eqz');
-        code.brIf(slow);
+        const writers = this.gathered;
+        this.gather(writers, this.places, TO_WRITER);
+        fn.get(writers).op('v128.any_true');
+        code.if(() => {
+          fn.get(this.shadow).get(writers).call(areBeforeFunction(this.f.module)).op('i32.eqz');
+          code.brIf(slow);
+        });
       });
-      this.extract(next, this.places);
       this.gather(old, this.places, 0);
       fn.get(old);
       this.splat(MANY_GROUPS);
