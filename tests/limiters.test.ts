@@ -53,7 +53,7 @@ describe.skipIf(COMPILED === undefined)('compiled kernels (needs clang-22)', () 
     ['small_step', 'unseen.c', UNSEEN_KERNELS],
     ['chase_waves', 'wide.c', WIDE_KERNELS],
     ['deinterleave', 'mixed.c', MIXED_KERNELS],
-    ['maximum', 'library.c', LIBRARY_KERNELS],
+    ['accumulate', 'library.c', LIBRARY_KERNELS],
     ['btree', 'routine.c', ROUTINE_KERNELS],
     ['even_bins', 'suites.c', SUITE_KERNELS],
     ['select_if', 'public.c', PUBLIC_KERNELS],
@@ -139,6 +139,13 @@ describe.skipIf(COMPILED === undefined)('waits that are not for what is counted'
     const classes = await classesOf(kernel, 'mi300x', COMPILED);
     expect(classes[0]?.class).toBe('under-occupied');
     expect(classes.map((one) => one.class)).not.toContain('lds');
+  });
+
+  test('maximum waits for the translation of its one page: that is no queue behind atomics', async () => {
+    const [kernel] = LIBRARY_KERNELS.filter(({ name }) => name === 'maximum');
+    const [first] = await classesOf(kernel, 'mi300x', compiledObject('library.c', 'gfx942'));
+    expect(first?.class).toBe('memory-latency');
+    expect(first?.confidence).toBeLessThan(0.75);
   });
 
   test('csr_rows waits in the queue of one channel while memory works little on the whole', async () => {

@@ -108,5 +108,12 @@ export const LIBRARY_KERNELS: readonly CompiledKernel[] = measured<CompiledKerne
   {
     once: { gains: 'under-occupied 50%, instruction-fetch 44%', limiter: 'under-occupied' },
     big_loop: { gains: 'under-occupied 50%, instruction-fetch 45%', limiter: 'under-occupied' },
+    embedding: { gains: 'memory-bandwidth 15%, memory-latency 10%, under-occupied 7%', balanced: true },
+    reduce_tree: { gains: 'under-occupied 46%, barrier 36%, lds 33%', limiter: 'under-occupied' },
+    maximum: {
+      gains: 'under-occupied 50%, memory-latency 49%, atomics 16%',
+      limiter: 'under-occupied',
+      equals: ['memory-latency'],
+    },
   },
 );

@@ -52,6 +52,8 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 64,
     bytes: 40 * MB,
     fill: noise,
+    elsewhere: { mi210: 'under-occupied' },
+    equals: { mi210: ['memory-latency'] },
   },
   {
     name: 'sampled_dots',
@@ -61,6 +63,7 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 12 * MB,
     fill: noise,
+    equals: { mi210: ['under-occupied'] },
   },
   {
     name: 'hashed_rows',
@@ -70,7 +73,7 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 12 * MB,
     fill: noise,
-    elsewhere: { mi350x: 'barrier' },
+    elsewhere: { mi350x: 'barrier', mi210: 'barrier' },
   },
   {
     name: 'block_rows_16',
@@ -116,9 +119,9 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 33 * MB,
     fill: noise,
-    elsewhere: { mi350x: 'memory-latency' },
+    elsewhere: { mi350x: 'memory-latency', mi210: 'launch' },
     equals: { mi350x: ['memory-bandwidth'] },
-    balanced: ['mi350x'],
+    balanced: ['mi350x', 'mi210'],
   },
   {
     name: 'values_3',
@@ -137,6 +140,7 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 32 * MB,
     fill: noise,
+    balanced: ['mi210'],
   },
   {
     name: 'table_cipher',
@@ -164,6 +168,9 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 32 * MB,
     fill: noise,
+    elsewhere: { mi210: 'under-occupied' },
+    equals: { mi210: ['memory-latency', 'instruction-fetch'] },
+    balanced: ['mi210'],
   },
   {
     name: 'write_runs',
@@ -182,6 +189,8 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 41 * MB,
     fill: noise,
+    elsewhere: { mi210: 'compute' },
+    equals: { mi210: ['memory-latency'] },
   },
   {
     name: 'mosaic',
@@ -200,8 +209,9 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 64,
     bytes: 5 * MB,
     fill: noise,
+    elsewhere: { mi210: 'compute' },
     equals: { mi300x: ['memory-latency'], mi350x: ['memory-latency'] },
-    balanced: ['mi350x'],
+    balanced: ['mi350x', 'mi210'],
   },
   {
     name: 'line_votes',
@@ -229,6 +239,7 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 256,
     bytes: 18 * MB,
     fill: noise,
+    elsewhere: { mi210: 'compute' },
   },
   {
     name: 'march',
@@ -256,6 +267,7 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 64,
     bytes: 18 * MB,
     fill: noise,
+    elsewhere: { mi210: 'memory-latency' },
     equals: { mi300x: ['memory-latency'] },
   },
   {
@@ -284,7 +296,7 @@ export const STAPLE_KERNELS: readonly CompiledKernel[] = [
     threads: 128,
     bytes: 11 * MB,
     fill: noise,
-    elsewhere: { mi350x: 'lds' },
+    elsewhere: { mi350x: 'lds', mi210: 'lds' },
   },
   {
     name: 'nests',

@@ -1,5 +1,5 @@
 // What the rules of the classifier have in common: conditions on the units, on the memory, on atomics, on launches and on the room for waves.
-import { combine, isKnown, known, type Measure, unknown } from '../measure.ts';
+import { combine, isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import type { KernelNumbers } from './bottleneck-numbers.ts';
 import {
   TRACED_LDS,
@@ -21,6 +21,7 @@ import {
   vectorLatency,
 } from './queues.ts';
 import { dispatcherShare, storePart, storeShare } from './shares.ts';
+import { translation } from './translation.ts';
 
 /** A launch of fewer workgroups for each CU leaves half of the GPU without work. */
 export const FEW_GROUPS = 0.5;
@@ -169,12 +170,30 @@ export function memoryConditions(numbers: KernelNumbers) {
   };
 }
 
+/** Cycles of translation in the mean latency; none where it cannot be told. */
+function translatedFor(numbers: KernelNumbers): number {
+  const [loads, waits, cycles, latency] = [
+    perWave(numbers.input, 'insts.vmem'),
+    numbers.metric('wait.any'),
+    numbers.metric('cycles.per-wave'),
+    vectorLatency(numbers.input.metrics),
+  ].map(numberOf);
+  if (loads === undefined || waits === undefined || cycles === undefined || latency === undefined) return 0;
+  return translation(numbers.input, Math.max(1, loads), waits * cycles, latency);
+}
+
 /** Atomics that requests wait behind. */
 export function atomicConditions(numbers: KernelNumbers, levels: readonly Measure[]) {
   const { input } = numbers;
   const atomicQueues: Condition = {
     metric: 'latency of a vector memory instruction over that of an idle GPU, among atomics',
-    value: queueingForAtomics(input.metrics, levels, numbers.metric('share.atomic'), input.arch),
+    value: queueingForAtomics(
+      input.metrics,
+      levels,
+      numbers.metric('share.atomic'),
+      input.arch,
+      translatedFor(numbers),
+    ),
     comparison: 'at least',
     threshold: 2,
     formula: `${numbers.formula('vmem.latency')} / what vmem.lines lines take from where l1.hit and l2.hit have them`,

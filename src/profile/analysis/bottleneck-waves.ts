@@ -4,7 +4,7 @@ import { type Conditions, FEW_GROUPS } from './bottleneck-conditions.ts';
 import type { KernelNumbers } from './bottleneck-numbers.ts';
 import { ISSUE_WAIT, MODEL, TRACED_MEMORY, TRACED_MEMORY_FORMULA } from './bottleneck-traces.ts';
 import type { ClassTest } from './bottleneck-types.ts';
-import { WAVES_OF_CU } from './estimates.ts';
+import { WAVES_OF_CU } from './translation.ts';
 import { SPARSE, WORTH_MORE, worthWhereSparse } from './worth.ts';
 
 /** Tests on the number of waves. */

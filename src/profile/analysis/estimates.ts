@@ -7,6 +7,7 @@ import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
 import { apart, perWave } from './per-wave.ts';
 import { FAR_QUEUED, idleLatency, reachableL1, vectorLatency } from './queues.ts';
 import { dispatcherShare, readable, writable } from './shares.ts';
+import { translation } from './translation.ts';
 import { ldsAtIdle, ldsWait, type UnitClass, unitsWorth } from './units-worth.ts';
 
 /** The classes of kernels that wait. */
@@ -15,10 +16,6 @@ export type WaitingClass = (typeof WAITING)[number];
 /** The classes that have an estimate. */
 export type EstimatedClass = WaitingClass | UnitClass;
 
-/** Cycles by which the first loads of a wave from pages that nobody asked for take longer (MI300X: the first of two take 1,720, from memory 790). */
-const TRANSLATED = 930;
-/** Later rounds of waves come to new pages, too, but not each of them: of 0 to 1, what errs least for latency and bandwidth together (411 runs of the timing model). */
-const ROUNDS_POWER = 0.75;
 /**
  * Part of the time in queues that goes where there are none, and part in which waves wait for nothing else. Of 0.4 to 1 each, with those below, the
  * ones that name most classes right for 311 runs of the timing model.
@@ -112,8 +109,7 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
 
   const loads = Math.max(1, vectors.value);
   const wait = memoryWait(input, waits.value, (latency.value * loads) / Math.max(1, number('cycles.per-wave')));
-  const batches = batchesOf(loads, waits.value * number('cycles.per-wave'), latency.value);
-  const translated = TRANSLATED / roundsOf(input) ** ROUNDS_POWER / batches;
+  const translated = translation(input, loads, waits.value * number('cycles.per-wave'), latency.value);
   const idle = idleLatency(metrics) + translated;
 
   const read = number('bytes.hbm.read');
@@ -198,21 +194,6 @@ function isCodeMissing({ metrics }: ClassifierInput): boolean {
   const misses = numberOf(metrics.find((sum) => sum.metric.id === 'icache.miss')?.value ?? unknown('not counted'));
   return misses !== undefined && misses >= CODE_MISSES;
 }
-
-/** How often a wave waits for loads, at least once: all loads that it asks for before one wait stand behind the same translation. */
-function batchesOf(loads: number, waited: number, latency: number): number {
-  return latency > 0 ? Math.min(loads, Math.max(1, waited / latency)) : loads;
-}
-
-/** How often the wave slots in use are filled by a launch, at least once. */
-function roundsOf({ occupancy, groupsPerCu, wavesPerGroup }: ClassifierInput): number {
-  const [share, groups, waves] = [numberOf(occupancy), numberOf(groupsPerCu), numberOf(wavesPerGroup)];
-  if (share === undefined || groups === undefined || waves === undefined || share <= 0) return 1;
-  return Math.max(1, (groups * waves) / (share * WAVES_OF_CU));
-}
-
-/** Waves that a CU of CDNA2 to CDNA4 holds. */
-export const WAVES_OF_CU = 32;
 
 /** The estimate as a number of the page. */
 export const estimateOf = (found: ReturnType<typeof estimates>, name: WaitingClass): Measure =>

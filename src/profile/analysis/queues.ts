@@ -125,9 +125,11 @@ export function queueingForAtomics(
   shares: readonly Measure[],
   atomics: Measure,
   arch: string | undefined,
+  translated = 0,
 ): Measure {
   if (!isKnown(atomics)) return atomics;
-  const times = queueing(metrics);
+  const latency = vectorLatency(metrics);
+  const times = isKnown(latency) ? known(latency.value / (idleLatency(metrics) + translated)) : latency;
   const some = SOME_ATOMICS / (HALF_LINES.has(arch ?? '') ? 2 : 1);
   const isFar = isKnown(times) && times.value >= FAR_QUEUED;
   const fillsLine = (numberOf(atomicsOnOneLine(metrics)) ?? 0) >= ONE_LINE;
