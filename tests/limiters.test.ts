@@ -124,6 +124,20 @@ describe.skipIf(COMPILED === undefined)('a class that cannot be known is not sur
   });
 });
 
+describe('few waves without a trace', () => {
+  test.each([
+    ['barrier-1', /^$/],
+    ['code-96k', /^SQC_ICACHE_MISSES/],
+  ] as const)('%s: what hides behind few waves is not excluded, so these are not sure', async (name, pattern) => {
+    const [kernel] = LIMITED_KERNELS.filter((one) => one.name === name);
+    const recording = recordSimulated(without(await limiterRecording(kernel, chipNamed('mi300x')), pattern));
+    recording.traces.length = 0;
+    const [first] = analyse(recording).kernels[0]?.bottleneck.classes ?? [];
+    expect(first?.class).toBe('under-occupied');
+    expect(first?.confidence).toBeLessThan(0.75);
+  });
+});
+
 describe.skipIf(COMPILED === undefined)('waits that are not for what is counted', () => {
   test('six_by_six misses code once a wave: what is worth more goes before that, and nothing is sure', async () => {
     const [kernel] = TRADE_KERNELS.filter(({ name }) => name === 'six_by_six');

@@ -6,7 +6,7 @@
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { QUEUEING } from './bottleneck-conditions.ts';
 import { classTests } from './bottleneck-tests.ts';
-import { CONFLICTS, ISSUE_WAIT, MODEL, VALU_BUSY } from './bottleneck-traces.ts';
+import { CONFLICTS, ISSUE_WAIT, MODEL, traceShare, VALU_BUSY } from './bottleneck-traces.ts';
 import {
   BOTTLENECKS,
   type Bottleneck,
@@ -85,6 +85,7 @@ export function classify(input: ClassifierInput): Classification {
   goBehindFewWaves(classes, input);
   doubtConflicts(classes, input);
   orderByWorth(classes, input);
+  doubtUntold(classes, input);
   return {
     classes: sorted(classes),
     undecided: BOTTLENECKS.flatMap((name) => {
@@ -120,6 +121,20 @@ function goBehindFewWaves(classes: Map<BottleneckClass, Bottleneck>, input: Clas
     if (saved < more - NEAR) confidence = Math.min(confidence, BEHIND * few.confidence);
     classes.set(name, { ...found, confidence });
   }
+}
+
+/**
+ * Waves that wait for each other or for code look like waves that are too few: barriers are seen by a trace or samples alone, code by these or by misses.
+ * Where none of them was collected, few waves are not sure. A launch that leaves half of the units empty is told by its size.
+ */
+function doubtUntold(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
+  const few = classes.get('under-occupied');
+  if (few === undefined || few.confidence <= UNSURE || sorted(classes)[0] !== few || isSmall(input)) return;
+  if (input.sampledStalls !== undefined || isKnown(traceShare(input, 'barrier'))) return;
+  const misses = input.metrics.find((sum) => sum.metric.id === 'icache.miss')?.value ?? unknown('not counted');
+  if (numberOf(input.wavesPerGroup) === 1 && isKnown(misses)) return;
+  const part = UNSURE / few.confidence;
+  for (const [name, one] of classes) classes.set(name, { ...one, confidence: one.confidence * part });
 }
 
 const sorted = (classes: ReadonlyMap<BottleneckClass, Bottleneck>): Bottleneck[] =>
