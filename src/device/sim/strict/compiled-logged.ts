@@ -3,8 +3,8 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { LogWriter } from './compiled-log.ts';
-import { LOGGED, PAGE, QUICK_UNWRITTEN } from './race-details.ts';
-import { LOGGED_SPANS, PAGE_WRITTEN, SPAN_BYTES, SPANS } from './race-page.ts';
+import { HOLDS, HOLDS_READS, LOGGED, MANY_GROUPS, PAGE, QUICK_UNWRITTEN } from './race-details.ts';
+import { FROZEN, LOGGED_SPANS, PAGE_WRITTEN, SPAN_BYTES, SPANS } from './race-page.ts';
 import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
 
 const DWORD = 4;
@@ -14,8 +14,12 @@ const PAGE_SHIFT = Math.log2(PAGE_BYTES);
 // Of a span's entry, behind its first byte.
 const SPAN_SIZE = 4;
 const SPAN_PATIENCE = 8;
+/** 1 where nothing of its reads is to be noted: all its dwords' readers stay as they are (frozenReader). */
+const SPAN_IS_FROZEN = 12;
 /** Quads of a load outside its span before it looks for another one: looking costs some loads for each page of the span. */
 const LEAST_PATIENCE = 32;
+/** The same for each page whose details are looked through: they are 256 loads. */
+const FROZEN_PATIENCE = 256;
 
 /** Logs elements of four lanes; its locals are of the function being written. */
 export class LoggedLanes {
@@ -30,11 +34,13 @@ export class LoggedLanes {
   /** The first byte of the span, and in how many bytes behind it an element may begin, in all lanes. */
   private readonly first: number;
   private readonly room: number;
+  private readonly isFrozen: number;
 
   /** In front of all quads, of lanes of so many bytes. */
   constructor(code: Code, module: WasmModule, shadow: number, pc: number, bytes: number) {
     [this.code, this.module, this.shadow, this.pc, this.bytes] = [code, module, shadow, pc, bytes];
     [this.entry, this.first, this.room] = [code.local('i32'), code.local('v128'), code.local('v128')];
+    this.isFrozen = code.local('i32');
     this.log = new LogWriter(code, shadow, pc, bytes);
     code.fn.i32(0).set(this.entry);
   }
@@ -60,6 +66,7 @@ export class LoggedLanes {
     // Nothing is in a span of no pages.
     fn.get(this.entry).memory('v128.load32_splat', SPAN_SIZE).v128(beyond, beyond, beyond, beyond);
     fn.op('i32x4.sub').v128(0, 0, 0, 0).op('i32x4.max_s').set(this.room);
+    fn.get(this.entry).memory('i32.load', SPAN_IS_FROZEN).set(this.isFrozen);
   }
 
   /** Logs the elements at the offsets in a vector and goes to `done`, or falls through. */
@@ -76,6 +83,8 @@ export class LoggedLanes {
       }
       fn.get(all).get(first).op('i32x4.sub').get(room).op('i32x4.lt_u').op('i32x4.all_true');
       code.if(() => {
+        fn.get(this.isFrozen);
+        code.brIf(done);
         this.write(all, otherwise);
         code.br(done);
       });
@@ -105,7 +114,8 @@ export class LoggedLanes {
 
 /**
  * (shadow, entry, offset in wasm memory): the entry becomes the pages in a row around the one of the offset that are logged, and of which all bytes were written
- * before the dispatch; of another page that is logged the bytes around the offset that have been written, by eights; none where there are none.
+ * before the dispatch; of another page that is logged the bytes around the offset that have been written, by eights; where details say of all dwords that
+ * their readers stay, the pages in a row of which that is so; none where there are none.
  */
 function spanFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.log.span', ['i32', 'i32', 'i32'], [], (fn) => {
@@ -114,6 +124,24 @@ function spanFunction(module: WasmModule): WasmFunction {
     const [count, quick, low, high] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
     const pushIsLogged = (page: number): WasmFunction =>
       fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load').i32(LOGGED).op('i32.eq');
+    const frozen = frozenFunction(module);
+    const pushIsFrozen = (page: number): WasmFunction => {
+      fn.get(shadow).get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load');
+      return fn.call(frozen);
+    };
+    /** The span is the pages from `low` to `high`. */
+    const setSpan = (patience: number): void => {
+      fn.get(entry).get(low).i32(PAGE_SHIFT).op('i32.shl').memory('i32.store');
+      fn.get(high).get(low).op('i32.sub').i32(1).op('i32.add').set(high);
+      fn.get(entry).get(high).i32(PAGE_SHIFT).op('i32.shl').memory('i32.store', SPAN_SIZE);
+      fn.get(entry)
+        .get(high)
+        .i32(patience)
+        .op('i32.mul')
+        .i32(LEAST_PATIENCE)
+        .op('i32.add')
+        .memory('i32.store', SPAN_PATIENCE);
+    };
     /** Moves a local on as long as what `push` leaves of it is not 0. */
     const walk: Walk = (page, step, pushIsEnd, push) =>
       code.block((done) => {
@@ -129,6 +157,7 @@ function spanFunction(module: WasmModule): WasmFunction {
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).i32(2).op('i32.shl');
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
     fn.get(entry).i32(0).memory('i32.store', SPAN_SIZE);
+    fn.get(entry).i32(0).memory('i32.store', SPAN_IS_FROZEN);
     fn.get(entry).i32(LEAST_PATIENCE).memory('i32.store', SPAN_PATIENCE);
     fn.get(offset).i32(PAGE_SHIFT).op('i32.shr_u').tee(low).tee(high).get(count).op('i32.ge_u');
     fn.if().return().end();
@@ -136,15 +165,56 @@ function spanFunction(module: WasmModule): WasmFunction {
     code.if(() => {
       fn.get(low).i32(2).op('i32.shl').get(quick).op('i32.add').memory('i32.load');
       fn.i32(LOGGED | QUICK_UNWRITTEN).op('i32.eq');
-      code.if(() => setWrittenRun(code, { shadow, entry, offset }, walk));
+      code.if(() => {
+        setWrittenRun(code, { shadow, entry, offset }, walk);
+        fn.return();
+      });
+      fn.get(entry).i32(FROZEN_PATIENCE).memory('i32.store', SPAN_PATIENCE);
+      pushIsFrozen(low).op('i32.eqz').if().return().end();
+      walk(low, -1, () => fn.get(low).op('i32.eqz'), pushIsFrozen);
+      walk(high, 1, () => fn.get(high).i32(1).op('i32.add').get(count).op('i32.ge_u'), pushIsFrozen);
+      setSpan(FROZEN_PATIENCE);
+      fn.get(entry).i32(1).memory('i32.store', SPAN_IS_FROZEN);
       fn.return();
     });
     walk(low, -1, () => fn.get(low).op('i32.eqz'), pushIsLogged);
     walk(high, 1, () => fn.get(high).i32(1).op('i32.add').get(count).op('i32.ge_u'), pushIsLogged);
-    fn.get(entry).get(low).i32(PAGE_SHIFT).op('i32.shl').memory('i32.store');
-    fn.get(high).get(low).op('i32.sub').i32(1).op('i32.add').set(high);
-    fn.get(entry).get(high).i32(PAGE_SHIFT).op('i32.shl').memory('i32.store', SPAN_SIZE);
-    fn.get(entry).get(high).i32(LEAST_PATIENCE).op('i32.add').memory('i32.store', SPAN_PATIENCE);
+    setSpan(1);
+  });
+}
+
+/**
+ * (shadow, a page's word of the quick table) → 1 when nobody has stored to the page, all its bytes were written before the dispatch, and the readers of all its
+ * dwords stay.
+ */
+function frozenFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.log.frozen', ['i32', 'i32'], ['i32'], (fn) => {
+    const code = new Code(fn);
+    const [shadow, details] = [0, 1] as const;
+    const end = fn.local('i32');
+    const marks = (): WasmFunction => fn.v128(MANY_GROUPS, MANY_GROUPS, MANY_GROUPS, MANY_GROUPS);
+    // Where they never stay, the value is none of words.
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add').memory('i32.load').i32(MANY_GROUPS);
+    fn.op('i32.ne')
+      .get(details)
+      .i32(HOLDS | QUICK_UNWRITTEN)
+      .op('i32.and')
+      .i32(HOLDS_READS)
+      .op('i32.ne')
+      .op('i32.or');
+    fn.if().i32(0).return().end();
+    fn.get(details).i32(HOLDS_READS).op('i32.sub').tee(details).i32(PAGE_BYTES).op('i32.add').set(end);
+    code.loop((again) => {
+      for (let at = 0; at < 64; at += 16) {
+        fn.get(details).memory('v128.load', at);
+        if (at > 0) fn.op('v128.and');
+      }
+      marks().op('v128.and');
+      marks().op('i32x4.eq').op('i32x4.all_true').op('i32.eqz').if().i32(0).return().end();
+      fn.get(details).i32(64).op('i32.add').tee(details).get(end).op('i32.lt_u');
+      code.brIf(again);
+    });
+    fn.i32(1);
   });
 }
 

@@ -135,7 +135,10 @@ class LaneWriter {
       this.noteOrLook();
     } else if (bytes === DWORD) this.noteDwords(lane);
     else {
-      if (bytes > DWORD) this.noteByLine();
+      if (bytes > DWORD) {
+        if (this.kind === 'load') this.beginLogs();
+        this.noteByLine();
+      }
       this.noteEach();
     }
     fn.i32(1);

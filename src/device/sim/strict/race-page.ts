@@ -6,6 +6,7 @@ import {
   DETAILS_WORDS,
   frozenReader,
   HOLDS,
+  HOLDS_STORES,
   LOGGED,
   MANY_GROUPS,
   MANY_WAVES,
@@ -35,8 +36,9 @@ export const LOG_ROUND = -20;
 /** The frozenReader of the dispatch. */
 export const FROZEN = -32;
 
-// Pages in a row whose reads are all logged, as loads have found them: SPANS entries by the place of the load, of SPAN_BYTES. An entry is the first
-// byte in wasm memory, the bytes (0 for none), and how often the load looks for pages one by one before it looks for a span again.
+// Pages in a row whose reads are all logged, or need not be noted, as loads have found them: SPANS entries by the place of the load, of SPAN_BYTES. An
+// entry is the first byte in wasm memory, the bytes (0 for none), how often the load looks for pages one by one before it looks for a span again, and
+// whether nothing is to be noted.
 export const SPANS = 8;
 export const SPAN_BYTES = 16;
 export const LOGGED_SPANS = EVENTS_HEAD - SPANS * SPAN_BYTES;
@@ -74,6 +76,8 @@ export interface DetailRoom {
   at(offset: number): Uint32Array;
   /** Sets a word of the quick table. */
   setQuick(at: number, value: number): void;
+  /** What loads have found of pages in a row (LOGGED_SPANS) holds no longer. */
+  clearSpans(): void;
   /** Words of details where compiled code does not see them. */
   hidden(): Uint32Array;
   /** Puts the reads of the log into the details of their pages: no page is LOGGED then. */
@@ -91,6 +95,7 @@ export function ownRoom(readersStay = false): DetailRoom {
       throw new Error(`there are no details at ${offset}`);
     },
     setQuick: () => {},
+    clearSpans: () => {},
     hidden: () => {
       const words = new Uint32Array(DETAILS_WORDS);
       all.push(words);
@@ -256,6 +261,8 @@ export class RacePage {
     const { words } = this;
     words[PAGE_DETAILS] = value;
     const mark = words[PAGE_WRITTEN] === 0 ? 0 : QUICK_UNWRITTEN;
+    // Loads may count on the page's readers to stay.
+    if ((value & HOLDS_STORES) !== 0) this.room.clearSpans();
     if (words[PAGE_QUICK] !== 0) this.room.setQuick(words[PAGE_QUICK] as number, value | mark);
   }
 

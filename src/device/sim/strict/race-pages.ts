@@ -118,6 +118,9 @@ export class RacePages {
       setQuick: (place, value) => {
         this.quick[(place - this.quick.byteOffset) / 4] = value;
       },
+      clearSpans: () => {
+        this.spans.fill(0);
+      },
       hidden: () => {
         const words = new Uint32Array(DETAILS_WORDS);
         this.hidden.push(words);
@@ -223,6 +226,7 @@ export class RacePages {
         },
         records: () => this.records(),
         forgotten: () => {
+          this.spans.fill(0);
           this.isTruncated = true;
         },
       },
