@@ -3,6 +3,7 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { TO_WRITER } from './compiled-details.ts';
 import { pushEvents } from './compiled-events.ts';
+import { FourPlaces } from './compiled-four.ts';
 import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH } from './registers.ts';
@@ -12,6 +13,7 @@ class FourRecords {
   private readonly fn: WasmFunction;
   private readonly shadow = 0;
   private readonly places = 1;
+  private readonly four: FourPlaces;
   private readonly events: number;
   private readonly fields: number;
   /** Where the events of words are. */
@@ -21,6 +23,7 @@ class FourRecords {
 
   constructor(fn: WasmFunction) {
     this.fn = fn;
+    this.four = new FourPlaces(fn);
     this.events = fn.local('i32');
     [this.fields, this.now, this.named] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
     pushEvents(fn, this.shadow).set(this.events);
@@ -30,21 +33,16 @@ class FourRecords {
     return this.fn.v128(word, word, word, word);
   }
 
-  /** Sets a vector to the words at so many bytes behind the offsets that `push` leaves. */
-  gather(vector: number, push: () => void, offset: number): void {
-    const { fn } = this;
-    for (let lane = 0; lane < 4; lane++) {
-      push();
-      fn.lane('i32x4.extract_lane', lane);
-      if (lane === 0) fn.memory('v128.load32_zero', offset);
-      else fn.get(vector).memoryLane('v128.load32_lane', lane, offset);
-      fn.set(vector);
-    }
-  }
-
   /** Sets a vector to the words at so many bytes behind the readers' words. */
   words(vector: number, offset: number): void {
-    this.gather(vector, () => this.fn.get(this.places), offset);
+    this.four.set(this.places);
+    this.four.gather(vector, offset);
+  }
+
+  /** Stores the words of a vector at so many bytes behind the readers' words. */
+  put(vector: number, offset: number): void {
+    this.four.set(this.places);
+    this.four.put(vector, offset);
   }
 
   /** Leaves all ones for words whose event comes before what the wavefront does now, and sets `now`. */
@@ -65,8 +63,9 @@ class FourRecords {
       .memory('v128.load32_splat', 4 * EVENT_ACTOR)
       .set(fields)
       .else();
-    this.gather(now, () => fn.get(named), 4 * EVENT_EPOCH);
-    this.gather(fields, () => fn.get(named), 4 * EVENT_ACTOR);
+    this.four.set(named);
+    this.four.gather(now, 4 * EVENT_EPOCH);
+    this.four.gather(fields, 4 * EVENT_ACTOR);
     fn.end();
     fn.get(now).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(now);
     const actor = (): WasmFunction => fn.get(shadow).memory('v128.load32_splat', SHADOW_ACTOR);
@@ -118,7 +117,7 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
  */
 export function storeOverFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.before.store', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
-    const [places, mine] = [1, 2] as const;
+    const mine = 2;
     const four = new FourRecords(fn);
     const words = fn.local('v128');
     four.words(words, 0);
@@ -141,10 +140,7 @@ export function storeOverFunction(module: WasmModule): WasmFunction {
     fn.get(mine);
     four.splat(BYTES);
     fn.op('v128.or').set(words);
-    for (let lane = 0; lane < 4; lane++) {
-      fn.get(places).lane('i32x4.extract_lane', lane);
-      fn.get(words).memoryLane('v128.store32_lane', lane, TO_WRITER);
-    }
+    four.put(words, TO_WRITER);
     fn.i32(1);
   });
 }

@@ -3,6 +3,7 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { TO_WRITER } from './compiled-details.ts';
 import { pushEvents } from './compiled-events.ts';
+import { FourPlaces } from './compiled-four.ts';
 import { BYTES, MARKS } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_BYTES, EVENT_SHIFT } from './race-events.ts';
 import { SHADOW_ACTOR } from './registers.ts';
@@ -16,32 +17,18 @@ const MASKS = (bytes: number): number => (bytes === 1 ? 0x08040201 : 0x000c0003)
  */
 export function storePartsFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.parts.${bytes}`, ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
-    const lanes = [0, 1, 2, 3] as const;
     const [shadow, offsets, places, mine] = [0, 1, 2, 3] as const;
     const vector = (): number => fn.local('v128');
     const [masks, words, named, next] = [vector(), vector(), vector(), vector()] as const;
-    const at = lanes.map(() => fn.local('i32'));
+    const four = new FourPlaces(fn);
     const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
-    const extract = (from: number): void =>
-      at.forEach((one, lane) => {
-        fn.get(from).lane('i32x4.extract_lane', lane).set(one);
-      });
-    /** Sets a vector to the words at so many bytes behind `at`. */
-    const gather = (into: number, offset: number): void => {
-      for (const lane of lanes) {
-        fn.get(at[lane] as number);
-        if (lane === 0) fn.memory('v128.load32_zero', offset);
-        else fn.get(into).memoryLane('v128.load32_lane', lane, offset);
-        fn.set(into);
-      }
-    };
     fn.v128(MASKS(bytes), 0, 0, 0).get(offsets);
     splat(3);
     fn.op('v128.and').op('i8x16.swizzle');
     splat(BYTES);
     fn.op('v128.and').set(masks);
-    extract(places);
-    gather(words, TO_WRITER);
+    four.set(places);
+    four.gather(words, TO_WRITER);
     fn.get(words).get(masks);
     splat(MARKS & ~BYTES);
     fn.op('v128.or').op('v128.and').op('v128.any_true').if().i32(0).return().end();
@@ -54,26 +41,22 @@ export function storePartsFunction(module: WasmModule, bytes: number): WasmFunct
     fn.op('v128.and');
     // Event 0 is nobody's.
     pushEvents(fn, shadow).op('i32x4.splat').op('i32x4.add').set(named);
-    extract(named);
-    gather(next, 4 * EVENT_ACTOR);
+    four.set(named);
+    four.gather(next, 4 * EVENT_ACTOR);
     fn.get(next).get(shadow).memory('v128.load32_splat', SHADOW_ACTOR).op('i32x4.eq');
     splat(BYTES);
     fn.op('v128.and').get(words).op('v128.and').get(masks).op('v128.or').set(masks);
-    extract(places);
+    four.set(places);
     fn.end();
     fn.get(masks).get(mine).op('v128.or').set(next);
-    for (const lane of lanes)
-      fn.get(at[lane] as number)
-        .get(next)
-        .memoryLane('v128.store32_lane', lane, TO_WRITER);
+    four.put(next, TO_WRITER);
     // Lanes of one dword have stored each its own bytes.
     fn.get(places).get(places).get(places).shuffle32(1, 2, 3, 0).op('i32x4.eq');
     fn.get(places).get(places).get(places).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true').if();
-    for (const lane of lanes) {
-      const place = at[lane] as number;
+    four.each((place, lane) => {
       fn.get(place).get(place).memory('i32.load', TO_WRITER);
       fn.get(next).lane('i32x4.extract_lane', lane).op('i32.or').memory('i32.store', TO_WRITER);
-    }
+    });
     fn.end();
     fn.i32(1);
   });

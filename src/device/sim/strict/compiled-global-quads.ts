@@ -6,6 +6,7 @@ import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { TO_WRITER } from './compiled-details.ts';
 import { eventFunction, pushEvents } from './compiled-events.ts';
+import { FourPlaces } from './compiled-four.ts';
 import { areBeforeFunction, storeOverFunction } from './compiled-global-before.ts';
 import { storePartsFunction } from './compiled-global-parts.ts';
 import type { LoggedLanes } from './compiled-logged.ts';
@@ -47,7 +48,7 @@ export class GlobalQuads {
   /** The event of the access as it is in a word of a record, in all lanes; 0 as long as there is none. */
   private readonly mine: number;
   private readonly events: number;
-  private readonly places: readonly number[];
+  private readonly places: FourPlaces;
   /** Whether a page of a quad holds accesses of the other side. */
   private readonly hasOthers: number;
   /** Whether not all bytes of a page of a quad were written before the dispatch. */
@@ -75,7 +76,7 @@ export class GlobalQuads {
     [this.bytes, this.logged, this.isWrite] = [bytes, logged, logged === undefined];
     [this.count, this.quick, this.events, this.hasOthers] = [local(), local(), local(), local()];
     this.isUnwritten = local();
-    this.places = Array.from({ length: 4 }, local);
+    this.places = new FourPlaces(fn);
     [this.mine, this.old, this.next, this.gathered] = [vector(), vector(), vector(), vector()];
     [this.group, this.now, this.marks, this.stays] = [vector(), vector(), vector(), vector()];
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(this.count).i32(2).op('i32.shl');
@@ -109,8 +110,8 @@ export class GlobalQuads {
     fn.get(this.count).op('i32x4.splat').op('i32x4.lt_u').op('i32x4.all_true').op('i32.eqz');
     code.brIf(slow);
     fn.get(next).i32(2).op('i32x4.shl').get(this.quick).op('i32x4.splat').op('i32x4.add').set(next);
-    this.extract(next, this.places);
-    this.gather(old, this.places, 0);
+    this.places.set(next);
+    this.places.gather(old, 0);
     if (logged === undefined) {
       this.noteDetails(all, slow, seesLanes);
       return;
@@ -179,18 +180,18 @@ export class GlobalQuads {
       code.if(() => fn.get(shadow).get(all).call(setWrittenFunction(this.f.module, this.bytes)));
     } else {
       this.askWritten(all, slow);
-      this.extract(next, this.places);
+      this.places.set(next);
       fn.get(this.hasOthers);
       code.if(() => {
         const writers = this.gathered;
-        this.gather(writers, this.places, TO_WRITER);
+        this.places.gather(writers, TO_WRITER);
         fn.get(writers).op('v128.any_true');
         code.if(() => {
           fn.get(this.shadow).get(writers).call(areBeforeFunction(this.f.module)).op('i32.eqz');
           code.brIf(slow);
         });
       });
-      this.gather(old, this.places, 0);
+      this.places.gather(old, 0);
       fn.get(old);
       this.splat(MANY_GROUPS);
       fn.op('v128.and').get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add');
@@ -203,8 +204,8 @@ export class GlobalQuads {
   private storeDwords(slow: Label): void {
     const { fn, old, next, mine } = this;
     const { code, module } = this.f;
-    this.extract(next, this.places);
-    this.gather(old, this.places, TO_WRITER);
+    this.places.set(next);
+    this.places.gather(old, TO_WRITER);
     fn.get(this.hasOthers).get(old).op('v128.any_true').op('i32.or');
     code.if(
       () => {
@@ -252,30 +253,12 @@ export class GlobalQuads {
 
   /** Stores the words on the stack at so many bytes behind the places. */
   private putWords(offset: number): void {
-    const { fn, next } = this;
-    fn.set(next);
-    for (const [n, place] of this.places.entries()) {
-      fn.get(place).get(next).memoryLane('v128.store32_lane', n, offset);
-    }
+    this.fn.set(this.next);
+    this.places.put(this.next, offset);
   }
 
   private splat(word: number): WasmFunction {
     return this.fn.v128(word, word, word, word);
-  }
-
-  private extract(vector: number, places: readonly number[]): void {
-    for (const [n, place] of places.entries()) this.fn.get(vector).lane('i32x4.extract_lane', n).set(place);
-  }
-
-  /** Sets a vector to the words at so many bytes behind places. */
-  private gather(vector: number, places: readonly number[], offset: number): void {
-    const { fn } = this;
-    for (const [n, place] of places.entries()) {
-      fn.get(place);
-      if (n === 0) fn.memory('v128.load32_zero', offset);
-      else fn.get(vector).memoryLane('v128.load32_lane', n, offset);
-      fn.set(vector);
-    }
   }
 
   /** The access has an event from here on. */
@@ -308,11 +291,11 @@ export class GlobalQuads {
       .op('i32x4.shr_u');
     this.splat(-EVENT_BYTES);
     fn.op('v128.and').get(this.events).op('i32x4.splat').op('i32x4.add').set(gathered);
-    const events = this.places.map(() => this.f.code.local('i32'));
-    this.extract(gathered, events);
-    this.gather(gathered, events, 4 * EVENT_EPOCH);
+    const events = new FourPlaces(fn);
+    events.set(gathered);
+    events.gather(gathered, 4 * EVENT_EPOCH);
     fn.get(gathered).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(now);
-    this.gather(gathered, events, 4 * EVENT_ACTOR);
+    events.gather(gathered, 4 * EVENT_ACTOR);
     fn.get(gathered);
     groupOf();
     actor();

@@ -3,6 +3,7 @@ import { MAX_WASM_PAGES } from '../state/layout.ts';
 import { type WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
 import { openFunction, setDetails } from './compiled-details.ts';
+import { FourPlaces } from './compiled-four.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { lanesFunction } from './compiled-scattered.ts';
 import { HOLDS, HOLDS_READS, LOGGED, MANY_GROUPS, PAGE, PAGE_DETAILS, QUICK_UNWRITTEN } from './race-details.ts';
@@ -146,14 +147,7 @@ function stayFunction(module: WasmModule, size: number): WasmFunction {
     const [shadow, all] = [0, 1] as const;
     const [quick, places, words] = [fn.local('i32'), fn.local('v128'), fn.local('v128')];
     const splat = (word: number): WasmFunction => fn.v128(word, word, word, word);
-    const gather = (): void => {
-      for (let lane = 0; lane < 4; lane++) {
-        fn.get(places).lane('i32x4.extract_lane', lane);
-        if (lane === 0) fn.memory('v128.load32_zero');
-        else fn.get(words).memoryLane('v128.load32_lane', lane);
-        fn.set(words);
-      }
-    };
+    const four = new FourPlaces(fn);
     if (size > DWORD) {
       fn.get(all);
       splat(PAGE_BYTES - 1);
@@ -165,7 +159,8 @@ function stayFunction(module: WasmModule, size: number): WasmFunction {
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
     fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').i32(2).op('i32x4.shl');
     fn.get(quick).op('i32x4.splat').op('i32x4.add').set(places);
-    gather();
+    four.set(places);
+    four.gather(words, 0);
     fn.get(words);
     splat(HOLDS_READS);
     fn.op('v128.and').op('i32x4.all_true').op('i32.eqz').if().i32(0).return().end();
@@ -174,15 +169,15 @@ function stayFunction(module: WasmModule, size: number): WasmFunction {
     fn.op('v128.and').get(words);
     splat(~(HOLDS | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.add').set(places);
+    four.set(places);
     if (size <= DWORD) {
-      gather();
+      four.gather(words, 0);
       fn.get(words);
     } else {
-      for (let lane = 0; lane < 4; lane++) {
-        fn.get(places).lane('i32x4.extract_lane', lane);
-        fn.memory(size === 2 * DWORD ? 'v128.load64_splat' : 'v128.load');
+      four.each((at, lane) => {
+        fn.get(at).memory(size === 2 * DWORD ? 'v128.load64_splat' : 'v128.load');
         if (lane > 0) fn.op('v128.and');
-      }
+      });
       // A fourth dword of three counts as one that stays.
       if (size === 3 * DWORD) fn.v128(0, 0, 0, MANY_GROUPS).op('v128.or');
     }

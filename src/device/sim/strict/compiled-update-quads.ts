@@ -3,6 +3,7 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { TO_WRITER } from './compiled-details.ts';
 import { pushEvents } from './compiled-events.ts';
+import { FourPlaces } from './compiled-four.ts';
 import { areWrittenFunction } from './compiled-written.ts';
 import {
   ATOMIC_WRITE,
@@ -22,7 +23,6 @@ import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from './r
 
 const DWORD = 4;
 const PAGE_BYTES = DWORD * PAGE;
-const LANES = [0, 1, 2, 3] as const;
 
 /**
  * (shadow, offsets in wasm memory of four dwords, the event of the atomics as it is in a word of a record) → 1 when their updates are noted; 0 when nothing
@@ -42,22 +42,9 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
       vector(),
       vector(),
     ] as const;
-    const at = LANES.map(() => fn.local('i32'));
+    const four = new FourPlaces(fn);
     const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
-    const extract = (from: number): void =>
-      at.forEach((one, lane) => {
-        fn.get(from).lane('i32x4.extract_lane', lane).set(one);
-      });
-    /** Sets a vector to the words at so many bytes behind `at`. */
-    const gather = (into: number, offset: number): void => {
-      for (const lane of LANES) {
-        fn.get(at[lane] as number);
-        if (lane === 0) fn.memory('v128.load32_zero', offset);
-        else fn.get(into).memoryLane('v128.load32_lane', lane, offset);
-        fn.set(into);
-      }
-    };
     /** Leaves 1 when a lane of a vector has one of the marks. */
     const pushHas = (word: number, mark: number): WasmFunction => {
       fn.get(word);
@@ -74,8 +61,8 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     leave();
     fn.get(count).i32(2).op('i32.shl').get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
     fn.get(places).i32(2).op('i32x4.shl').get(quick).op('i32x4.splat').op('i32x4.add').set(places);
-    extract(places);
-    gather(old, 0);
+    four.set(places);
+    four.gather(old, 0);
     // Only stores, or nothing yet, are in the details.
     fn.get(old);
     splat(~(HOLDS | LOGGED | QUICK_UNWRITTEN));
@@ -94,8 +81,8 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     fn.op('v128.and').get(old);
     splat(~(HOLDS | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.add').set(places);
-    extract(places);
-    gather(words, TO_WRITER);
+    four.set(places);
+    four.gather(words, TO_WRITER);
     // Nobody's, or an atomic's.
     fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
     splat(ATOMIC_WRITE);
@@ -108,9 +95,9 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     splat(-EVENT_BYTES);
     fn.op('v128.and');
     pushEvents(fn, shadow).op('i32x4.splat').op('i32x4.add').set(old);
-    extract(old);
-    gather(actors, 4 * EVENT_ACTOR);
-    gather(epochs, 4 * EVENT_EPOCH);
+    four.set(old);
+    four.gather(actors, 4 * EVENT_ACTOR);
+    four.gather(epochs, 4 * EVENT_EPOCH);
     fn.get(epochs).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(epochs);
     /** Leaves the numbers of the workgroups of actors (race-events.ts). */
     const groupOf = (push: () => void): WasmFunction => {
@@ -134,15 +121,12 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     fn.get(isSame).op('v128.bitselect').get(words);
     splat(UPDATE);
     fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and').set(marks);
-    extract(places);
+    four.set(places);
     fn.end();
     fn.get(marks).get(mine).op('v128.or');
     splat(BYTES | ATOMIC_WRITE | UPDATE);
     fn.op('v128.or').set(words);
-    for (const lane of LANES)
-      fn.get(at[lane] as number)
-        .get(words)
-        .memoryLane('v128.store32_lane', lane, TO_WRITER);
+    four.put(words, TO_WRITER);
     fn.i32(1);
   });
 }
