@@ -90,6 +90,15 @@ export function pushNamed(fn: WasmFunction, events: number, word: number): WasmF
   return fn.i32(-EVENT_BYTES).op('i32.and').get(events).op('i32.add');
 }
 
+/** As pushNamed, of the four words of a vector: leaves a vector. Event 0, which words of nobody name, is nobody's. */
+export function pushNamedFour(fn: WasmFunction, events: number, words: number): WasmFunction {
+  fn.get(words)
+    .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
+    .op('i32x4.shr_u');
+  fn.v128(-EVENT_BYTES, -EVENT_BYTES, -EVENT_BYTES, -EVENT_BYTES).op('v128.and');
+  return fn.get(events).op('i32x4.splat').op('i32x4.add');
+}
+
 /** Leaves 1 when two actors (locals) are of one workgroup. */
 export function pushIsSameGroup(fn: WasmFunction, a: number, b: number): WasmFunction {
   fn.get(a).i32(1).op('i32.sub').i32(4).op('i32.shr_u');

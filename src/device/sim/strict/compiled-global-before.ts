@@ -2,10 +2,10 @@
 // wavefront's own, or before a barrier of its workgroup. Programs that change their data in place do that all the time.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { TO_WRITER } from './compiled-details.ts';
-import { pushEvents } from './compiled-events.ts';
+import { pushEvents, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS } from './race-details.ts';
-import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
+import { EVENT_ACTOR, EVENT_EPOCH } from './race-events.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH } from './registers.ts';
 
 /** Of four lanes, in a function whose first parameter is the shadow; where `words` is used, the second is where their readers' words are (a vector). */
@@ -48,11 +48,7 @@ class FourRecords {
   /** Leaves all ones for words whose event comes before what the wavefront does now, and sets `now`. */
   pushIsBefore(words: number): WasmFunction {
     const { fn, shadow, events, fields, named, now } = this;
-    fn.get(words)
-      .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
-      .op('i32x4.shr_u');
-    this.splat(-EVENT_BYTES);
-    fn.op('v128.and').get(events).op('i32x4.splat').op('i32x4.add').set(named);
+    pushNamedFour(fn, events, words).set(named);
     // Mostly one instruction has touched all four.
     const pushOne = (): WasmFunction => fn.get(named).lane('i32x4.extract_lane', 0);
     pushOne().op('i32x4.splat').get(named).op('i32x4.eq').op('i32x4.all_true').if();

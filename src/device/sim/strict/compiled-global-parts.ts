@@ -2,10 +2,10 @@
 // no readers: several wavefronts may have bytes of one dword.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { TO_WRITER } from './compiled-details.ts';
-import { pushEvents } from './compiled-events.ts';
+import { pushEvents, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { BYTES, MARKS } from './race-details.ts';
-import { EVENT_ACTOR, EVENT_BYTES, EVENT_SHIFT } from './race-events.ts';
+import { EVENT_ACTOR } from './race-events.ts';
 import { SHADOW_ACTOR } from './registers.ts';
 
 /** The bytes of an element by the place of its first one in a dword; elements do not go on in the next one. */
@@ -20,7 +20,7 @@ export function storePartsFunction(module: WasmModule, bytes: number): WasmFunct
     const [shadow, offsets, places, mine] = [0, 1, 2, 3] as const;
     const vector = (): number => fn.local('v128');
     const [masks, words, named, next] = [vector(), vector(), vector(), vector()] as const;
-    const four = new FourPlaces(fn);
+    const [four, events] = [new FourPlaces(fn), fn.local('i32')];
     const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
     fn.v128(MASKS(bytes), 0, 0, 0).get(offsets);
     splat(3);
@@ -34,13 +34,8 @@ export function storePartsFunction(module: WasmModule, bytes: number): WasmFunct
     fn.op('v128.or').op('v128.and').op('v128.any_true').if().i32(0).return().end();
     // What another wavefront has written of a dword is no longer its own.
     fn.get(words).op('v128.any_true').if();
-    fn.get(words)
-      .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
-      .op('i32x4.shr_u');
-    splat(-EVENT_BYTES);
-    fn.op('v128.and');
-    // Event 0 is nobody's.
-    pushEvents(fn, shadow).op('i32x4.splat').op('i32x4.add').set(named);
+    pushEvents(fn, shadow).set(events);
+    pushNamedFour(fn, events, words).set(named);
     four.set(named);
     four.gather(next, 4 * EVENT_ACTOR);
     fn.get(next).get(shadow).memory('v128.load32_splat', SHADOW_ACTOR).op('i32x4.eq');

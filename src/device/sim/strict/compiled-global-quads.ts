@@ -5,7 +5,7 @@ import type { WasmFunction } from '../wasm/emit.ts';
 import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { TO_WRITER } from './compiled-details.ts';
-import { eventFunction, pushEvents } from './compiled-events.ts';
+import { eventFunction, pushEvents, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { areBeforeFunction, storeOverFunction } from './compiled-global-before.ts';
 import { storePartsFunction } from './compiled-global-parts.ts';
@@ -24,7 +24,7 @@ import {
   PAGE,
   QUICK_UNWRITTEN,
 } from './race-details.ts';
-import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
+import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
 import { FROZEN } from './race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
 
@@ -286,11 +286,7 @@ export class GlobalQuads {
       this.splat(1);
       return fn.op('i32x4.sub').i32(4).op('i32x4.shr_u');
     };
-    fn.get(old)
-      .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
-      .op('i32x4.shr_u');
-    this.splat(-EVENT_BYTES);
-    fn.op('v128.and').get(this.events).op('i32x4.splat').op('i32x4.add').set(gathered);
+    pushNamedFour(fn, this.events, old).set(gathered);
     const events = new FourPlaces(fn);
     events.set(gathered);
     events.gather(gathered, 4 * EVENT_EPOCH);

@@ -2,7 +2,7 @@
 // wavefronts update. It does as CellWriter.noteUpdate does, where nobody else than atomics has written the dwords, and nobody has read them.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { TO_WRITER } from './compiled-details.ts';
-import { pushEvents } from './compiled-events.ts';
+import { pushEvents, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { areWrittenFunction } from './compiled-written.ts';
 import {
@@ -18,7 +18,7 @@ import {
   QUICK_UNWRITTEN,
   UPDATE,
 } from './race-details.ts';
-import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
+import { EVENT_ACTOR, EVENT_EPOCH } from './race-events.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
 
 const DWORD = 4;
@@ -42,7 +42,7 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
       vector(),
       vector(),
     ] as const;
-    const four = new FourPlaces(fn);
+    const [four, events] = [new FourPlaces(fn), fn.local('i32')];
     const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
     /** Leaves 1 when a lane of a vector has one of the marks. */
@@ -89,12 +89,8 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.or').op('i32x4.all_true').op('i32.eqz');
     leave();
     fn.get(words).op('v128.any_true').if();
-    fn.get(words)
-      .i32(EVENT_SHIFT - Math.log2(EVENT_BYTES))
-      .op('i32x4.shr_u');
-    splat(-EVENT_BYTES);
-    fn.op('v128.and');
-    pushEvents(fn, shadow).op('i32x4.splat').op('i32x4.add').set(old);
+    pushEvents(fn, shadow).set(events);
+    pushNamedFour(fn, events, words).set(old);
     four.set(old);
     four.gather(actors, 4 * EVENT_ACTOR);
     four.gather(epochs, 4 * EVENT_EPOCH);
