@@ -80,8 +80,8 @@ export interface DetailRoom {
   clearSpans(): void;
   /** Words of details where compiled code does not see them. */
   hidden(): Uint32Array;
-  /** Puts the reads of the log into the details of their pages: no page is LOGGED then. */
-  unlog(): void;
+  /** Puts the reads that the log has of a page into its details, or those of all pages: the page is not LOGGED then. It is the one with this PAGE_QUICK. */
+  unlog(quick: number): void;
 }
 
 /** Details in memory of their own. */
@@ -125,7 +125,7 @@ export class RacePage {
 
   /** The records by dword, when there are any; compiled code may have made them. */
   private get known(): RaceDetails | undefined {
-    if (this.isLogged) this.room.unlog();
+    if (this.isLogged) this.room.unlog(this.words[PAGE_QUICK] as number);
     // Offsets of 2 GiB and more are negative behind an operation on bits.
     const at = ((this.words[PAGE_DETAILS] as number) & ~HOLDS) >>> 0;
     if (this.details === undefined && at !== 0) this.details = this.over(this.room.at(at));

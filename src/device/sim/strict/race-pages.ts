@@ -22,7 +22,7 @@ import {
   SPAN_BYTES,
   SPANS,
 } from './race-page.ts';
-import { entriesOfReader, LOG_ENTRY, LOG_RUN, LOG_TOGETHER, loggedReads } from './read-log.ts';
+import { entriesOfReader, LOG_ENTRY, LOG_RUN, LOG_TOGETHER, loggedReads, takeReads } from './read-log.ts';
 import { SHADOW_LOG, SHADOW_PAGES } from './registers.ts';
 
 /** Records made at a time. */
@@ -33,6 +33,8 @@ const MAX_TRACKED = 2 ** 28;
 const LOG_BYTES = 2 ** 26;
 /** What reads where it stores has no use for a log. */
 const MAX_UNLOGS = 16;
+/** Pages that are taken out of the log alone, each by a look at all of it; what stores to further ones has no use for their reads there. */
+const MOST_TAKEN = 8;
 /** Compiled code that puts a log into the records has to be compiled the first time. */
 const LONG_LOG = 2 ** 14;
 /** Bytes of records by dword that are kept where compiled code sees them; TypeScript looks at what has further ones. */
@@ -67,7 +69,10 @@ export class RacePages {
   private readonly spans: Uint32Array;
   private logAt = 0;
   private readonly longLog: number;
+  private readonly mostTaken: number;
   private unlogs = 0;
+  /** Pages that were taken out of the log alone. */
+  private taken = 0;
   /** What unlogQuickly has in place of a wavefront's shadow. */
   private shadow: Uint8Array | undefined;
   /** By where they are in the table: who has records by dword that compiled code does not see keeps them here. */
@@ -85,10 +90,11 @@ export class RacePages {
   /** Accesses were made to memory that is not followed. */
   isTruncated = false;
 
-  /** `readersStay`: of dwords that several workgroups have read (frozenReader). `longLog`: bytes of a log from which on compiled code puts it into the records. */
-  constructor(memory: DeviceMemory, readersStay = false, longLog = LONG_LOG) {
+  /** `readersStay`: of dwords that several workgroups have read (frozenReader). `longLog`: bytes of a log from which on compiled code puts it into the records. `mostTaken`: pages that are taken out of it alone. */
+  constructor(memory: DeviceMemory, readersStay = false, longLog = LONG_LOG, mostTaken = MOST_TAKEN) {
     this.memory = memory;
     this.longLog = longLog;
+    this.mostTaken = mostTaken;
     // What is allocated meanwhile is left to TypeScript: clearing a table of all memory costs more than a small dispatch.
     const end = memory.spans().reduce((most, { offset, size }) => Math.max(most, offset + size), PAGE_BYTES);
     const pages = Math.ceil(end / PAGE_BYTES);
@@ -126,7 +132,7 @@ export class RacePages {
         this.hidden.push(words);
         return words;
       },
-      unlog: () => this.unlog(),
+      unlog: (quick) => this.unlog((quick - this.quick.byteOffset) / 4),
     };
     this.fillPool();
     this.beginLog();
@@ -153,10 +159,14 @@ export class RacePages {
     return true;
   }
 
-  /** Puts the reads of the log into the details of their pages; a log that was full, or often had to be, is not used again. */
-  private unlog(): void {
+  /**
+   * Puts the reads of the log into the details of their pages; a log that was full, or often had to be, is not used again. The first few times only those of
+   * page `index`: inputs and outputs that share a page leave the others in the log.
+   */
+  private unlog(index: number): void {
     const { log, logAt } = this;
     const [next, end] = log as unknown as [number, number];
+    if (next < end && this.taken < this.mostTaken && this.take(index, next)) return;
     const pages = new Map<number, RacePage>();
     for (let from = logAt; from < next; ) {
       const isLong = next - from >= this.longLog;
@@ -176,17 +186,38 @@ export class RacePages {
       }
       from += entries.byteLength;
     }
+    // The log was full before anything of the page was in it.
+    if (this.pageAt(index).isLogged) this.unlogged(index);
     this.unlogs++;
     this.spans.fill(0);
     this.round[0] = this.unlogs;
     log.set(next >= end || this.unlogs >= MAX_UNLOGS ? [0, 0] : [logAt, end]);
   }
 
-  /** The same by compiled code, as far as it gets; returns where the entries begin that are left. */
+  /** Puts what the log has of page `index` into its details; false where the rest has to follow. */
+  private take(index: number, next: number): boolean {
+    const { logAt, memory } = this;
+    const unlog = next - logAt >= this.longLog ? this.compiledUnlog() : undefined;
+    this.taken++;
+    this.spans.fill(0);
+    const page = this.unlogged(index);
+    if (unlog !== undefined)
+      return unlog.take((this.shadow as Uint8Array).byteOffset, logAt, next, index) >>> 0 === next;
+    const words = new Uint32Array(memory.wasm.buffer, logAt, (next - logAt) / 4);
+    return takeReads(words, index, ({ who, at, bytes }) => page.detailed.read(who, at % PAGE_BYTES, bytes));
+  }
+
+  /** What unlog does by compiled code, as far as it gets; returns where the entries begin that are left. */
   private unlogQuickly(from: number, next: number): number {
+    const unlog = this.compiledUnlog();
+    return unlog === undefined ? from : unlog.all((this.shadow as Uint8Array).byteOffset, from, next) >>> 0;
+  }
+
+  /** The code, and its shadow; undefined where there is no room for one. */
+  private compiledUnlog(): Unlog | undefined {
     if (this.shadow === undefined) {
       this.shadow = this.memory.tryReserve(SHADOW_LOG);
-      if (this.shadow === undefined) return from;
+      if (this.shadow === undefined) return undefined;
       this.reserved.push(this.shadow);
     }
     const { table, shadow, memory } = this;
@@ -196,7 +227,7 @@ export class RacePages {
       unlog = unlogOf(memory.wasm);
       UNLOG.set(memory.wasm, unlog);
     }
-    return unlog(shadow.byteOffset, from, next) >>> 0;
+    return unlog;
   }
 
   /** The record of a page whose reads are in the log; it has details from now on. */
@@ -341,7 +372,9 @@ function isAllWritten(written: Uint8Array, index: number, size: number): boolean
   const from = index * PAGE_BYTES;
   const to = Math.min(from + PAGE_BYTES, size);
   const whole = Math.floor(to / 8);
-  for (let at = from / 8; at < whole; at++) if (written[at] !== 255) return false;
+  const words = new Int32Array(written.buffer, written.byteOffset + from / 8, (whole - from / 8) >> 2);
+  for (const word of words) if (word !== -1) return false;
+  for (let at = from / 8 + 4 * words.length; at < whole; at++) if (written[at] !== 255) return false;
   const rest = (1 << (to & 7)) - 1;
   return ((written[whole] ?? 0) & rest) === rest;
 }
