@@ -11,6 +11,7 @@ const WINDOW = 0x2000_0000_0000;
 const PACKETS = 8;
 const BARRIER_AND = 3;
 const BARRIER_OR = 5;
+const COPY_DONE = 0x77;
 const COMPLETION = 56;
 
 /** A program and a device process over one buffer: as in native/common/client.cc, a change of a signal is announced only where the device waits. */
@@ -22,6 +23,8 @@ class World {
   private readonly order: SubmitOrder | undefined;
   /** Addresses of the completion signals of barriers, as they passed. */
   readonly completed: number[] = [];
+  /** Bytes of the copies that were told of. */
+  readonly copies: number[] = [];
 
   /** `isOrdered`: as under a modelled clock. */
   constructor(isOrdered = false) {
@@ -84,6 +87,11 @@ class World {
     this.view.setUint16(ring + 64 * place, BARRIER_AND, true);
     return passed;
   }
+  /** Writes at a place of a ring that the program has copied so many bytes, without a doorbell. */
+  copy(ring: number, place: number, bytes: number): void {
+    this.view.setUint32(ring + 64 * place, COPY_DONE << 16, true);
+    this.view.setBigUint64(ring + 64 * place + 24, BigInt(bytes), true);
+  }
   mark(at: number): number {
     return this.view.getUint32(at, true);
   }
@@ -107,7 +115,10 @@ class World {
         this.completed.push(completion - WINDOW);
         return undefined;
       },
-      copied: () => undefined,
+      copied: ({ bytes }) => {
+        this.copies.push(bytes);
+        return undefined;
+      },
       signalsChanged: () => new Promise((resolve) => this.waiting.push(resolve)),
       failed: (error) => {
         throw error;
@@ -259,5 +270,37 @@ describe('a watched queue', () => {
     queue.unwatch();
     queue.watch();
     expect([queue.look(), world.value(second), world.mark(mark)]).toEqual([false, 1n, 77]);
+  });
+});
+
+describe('AqlQueue at the end of a program', () => {
+  it('tells of the copies that the program has made', async () => {
+    const world = new World();
+    const { queue, ring } = world.queue(BARRIER_AND, []);
+    await world.settle();
+    world.copy(ring, 1, 100);
+    world.copy(ring, 2, 200);
+    await queue.finish();
+    expect(world.copies).toEqual([100, 200]);
+    await queue.finish();
+    expect(world.copies).toEqual([100, 200]);
+  });
+
+  it('tells of none behind what was not executed', async () => {
+    const world = new World();
+    const { queue, ring } = world.queue(BARRIER_AND, [world.signal(1n)]);
+    await world.settle();
+    world.copy(ring, 1, 100);
+    await queue.finish();
+    expect(world.copies).toEqual([]);
+  });
+
+  it('tells of none when a queue is destroyed, whose memory may be something else', async () => {
+    const world = new World();
+    const { queue, ring } = world.queue(BARRIER_AND, []);
+    await world.settle();
+    world.copy(ring, 1, 100);
+    await queue.destroy();
+    expect(world.copies).toEqual([]);
   });
 });

@@ -128,6 +128,15 @@ export class AqlQueue implements OrderedQueue {
     await this.running;
   }
 
+  /** As `destroy`, when the program has ended: the copies behind, which it has made itself, are told yet. The queue's memory must still be there. */
+  async finish(): Promise<void> {
+    await this.destroy();
+    while (this.isCopyDone(this.nextPacket())) {
+      this.host.copied(this.copyAt(this.nextPacket()));
+      this.pass();
+    }
+  }
+
   private stop(): void {
     this.abort.abort();
     this.host.order?.remove(this);
@@ -151,16 +160,27 @@ export class AqlQueue implements OrderedQueue {
   private async drain(): Promise<void> {
     const { memory } = this.host;
     while (!this.abort.signal.aborted) {
-      const index = memory.u64(this.readIndex);
       const at = this.nextPacket();
       const header = memory.u16(at);
       const type = header & 0xff;
       if (type === PacketType.Invalid) return;
       await this.execute(type, at);
-      memory.setU16(at, PacketType.Invalid);
-      memory.setU64(this.readIndex, index + 1n);
+      this.pass();
       this.host.completed();
     }
+  }
+
+  /** The packet that is read next is over. */
+  private pass(): void {
+    const { memory } = this.host;
+    memory.setU16(this.nextPacket(), PacketType.Invalid);
+    memory.setU64(this.readIndex, memory.u64(this.readIndex) + 1n);
+  }
+
+  /** Whether the packet at an offset tells of a copy that the program has made. */
+  private isCopyDone(at: number): boolean {
+    const { memory } = this.host;
+    return (memory.u16(at) & 0xff) === PacketType.Vendor && ((memory.u32(at) >>> 16) & 0xff) === COPY_DONE;
   }
 
   /** Offset of the packet that is read next. */
@@ -186,7 +206,7 @@ export class AqlQueue implements OrderedQueue {
       await this.waitForValue(at);
       await this.turn();
       times = this.host.barrier(this.barrierAt(at, 1));
-    } else if (type === PacketType.Vendor && ((memory.u32(at) >>> 16) & 0xff) === COPY_DONE) {
+    } else if (this.isCopyDone(at)) {
       times = this.host.copied(this.copyAt(at));
     } else {
       throw new WavesmithError('runtime/unsupported-packet', `AQL packet type ${type} is not supported.`, {

@@ -103,7 +103,7 @@ export class Session {
 
   /** Frees everything; resolves when nothing of the program runs any more. */
   async close(): Promise<void> {
-    await Promise.all([...this.queues.values()].map((queue) => queue.destroy()));
+    await Promise.all([...this.queues.values()].map((queue) => queue.finish()));
     this.queues.clear();
     for (const module of this.modules.values()) module.unload();
     this.modules.clear();
