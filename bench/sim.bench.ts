@@ -6,32 +6,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { build } from 'esbuild';
 import { assembleAndLink } from '../src/asm/index.ts';
 import { createDevice } from '../src/device/index.ts';
 import { nodeWorkerHost } from '../src/device/node/index.ts';
 import { compile } from '../src/device/sim/wasm/compile.ts';
 import { kernelSource } from '../tests/support/kernel-source.ts';
 import { llvmTool } from '../tests/support/llvm.ts';
+import { bundledWorkerHost } from '../tests/support/sim-worker.ts';
 import { clockCost } from './support/clock-cost.ts';
 
 const ROUNDS = 5;
 const root = dirname(process.argv[1] as string).replace(/\/bench$/, '');
-/** The worker thread's code, bundled from the sources. */
-async function makeWorkerHost(): Promise<ReturnType<typeof nodeWorkerHost>> {
-  const outfile = join(root, 'node_modules', '.cache', 'wavesmith', 'bench-sim-worker.mjs');
-  await build({
-    entryPoints: [join(root, 'src/device/node/sim-worker.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    packages: 'external',
-    logLevel: 'warning',
-  });
-  return nodeWorkerHost(outfile);
-}
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] as number;
 
 /** 1,000 vector and scalar instructions without a loop. */
@@ -160,7 +145,7 @@ function buildKernels(name: string, flags: readonly string[]): string {
   if (result.status !== 0) throw new Error(result.stderr);
   return output;
 }
-const workerHost = await makeWorkerHost();
+const workerHost = await bundledWorkerHost(root);
 try {
   const native = buildKernels('native', ['-march=native']);
   const code = readFileSync(buildKernels('gpu', ['-target', 'amdgcn-amd-amdhsa', '-mcpu=gfx942', '-nogpulib']));

@@ -80,7 +80,8 @@ const lazyPackages = {
   },
 };
 
-/** How what bin/wavesmith loads is built. */
+/** What bin/wavesmith loads, and what a thread of the virtual GPU begins with: dist/NAME.cjs, of src/cli/boot/NAME.ts. */
+const BOOTS = ['boot', 'sim-thread'];
 const boot = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', logLevel: 'warning' };
 
 /** How long what an earlier build wrote stays, ms: another process may still be about to load it. */
@@ -133,11 +134,11 @@ export async function buildAll() {
   const made = await build({ ...common, entryPoints, outdir, metafile: true, absWorkingDir: root, write: false });
   const { outputs } = made.metafile;
   const scripts = commonJsFiles(outdir, outputs, made.outputFiles);
-  const bootFile = join(outdir, 'boot.cjs');
-  const { outputFiles } = await build({
+  const boots = await build({
     ...boot,
-    entryPoints: [join(root, 'src/cli/boot/boot.ts')],
-    outfile: bootFile,
+    entryPoints: BOOTS.map((name) => join(root, `src/cli/boot/${name}.ts`)),
+    outdir,
+    outExtension: { '.js': '.cjs' },
     write: false,
   });
   const files = [...made.outputFiles.map(({ path, contents }) => [path, contents]), ...scripts];
@@ -145,7 +146,7 @@ export async function buildAll() {
   mkdirSync(join(outdir, 'chunks'), { recursive: true });
   for (const [path, content] of [...files.filter(isChunk), ...files.filter((file) => !isChunk(file))])
     write(path, content);
-  for (const { contents } of outputFiles) write(bootFile, contents);
+  for (const { path, contents } of boots.outputFiles) write(path, contents);
   const current = new Set([...Object.keys(outputs), ...[...scripts.keys()].map((path) => relative(root, path))]);
   removeOld(join(outdir, 'chunks'), ({ path }) => !current.has(relative(root, path)));
   removeOld(outdir, ({ name }) => name.includes(PART));

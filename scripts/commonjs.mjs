@@ -85,8 +85,11 @@ export function withoutLongTexts(script, name) {
   return { rest, texts };
 }
 
+/** What runs as scripts: the command line, and a thread of the virtual GPU. */
+const ENTRIES = ['cli', 'sim-worker'];
+
 /**
- * The scripts of `cli.js` and of every module that it can load, by path. `outputs` are those of esbuild's metafile, `modules` its output files.
+ * The scripts of these and of every module that they can load, by path. `outputs` are those of esbuild's metafile, `modules` its output files.
  */
 export function commonJsFiles(outdir, outputs, modules) {
   const textOf = new Map(modules.map(({ path, text }) => [path, text]));
@@ -105,13 +108,14 @@ export function commonJsFiles(outdir, outputs, modules) {
     const { imports } = outputs[posix.join(basename(outdir), file)];
     for (const { path, external } of imports) if (!external) add(posix.relative(basename(outdir), path));
   };
-  add('cli.js');
+  for (const entry of ENTRIES) add(`${entry}.js`);
   const digest = createHash('sha256');
   for (const [file, text] of [...files].sort()) digest.update(`${file}\n${text}\n`);
   const build = digest.digest('hex').slice(0, 16);
-  files.set(
-    'cli.cjs',
-    files.get('cli.cjs').replace(PROLOGUE, (start) => `${start} // ${build}`),
-  );
+  for (const file of ENTRIES.map((entry) => `${entry}.cjs`))
+    files.set(
+      file,
+      files.get(file).replace(PROLOGUE, (start) => `${start} // ${build}`),
+    );
   return new Map([...files].map(([file, text]) => [join(outdir, file), text]));
 }

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { WorkerHost, WorkerThread } from '../sim/workers/worker-host.ts';
 import { enableRelaxedSimd } from './v8-flags.ts';
 
-const WORKER_FILE = 'sim-worker.js';
+const WORKER_FILE = 'sim-thread.cjs';
 /** Measured: a thread with the worker's code loaded and its tables built. */
 const START_MS = 75;
 
@@ -17,8 +17,12 @@ function builtWorker(): string | undefined {
     .find((path) => existsSync(path));
 }
 
+/** Whether this process has started a thread. */
+let hasStarted = false;
+
 function startThread(file: string): WorkerThread {
-  const worker = new Worker(file);
+  const worker = new Worker(file, { workerData: { keeps: !hasStarted } });
+  hasStarted = true;
   worker.unref();
   const thread: WorkerThread = {
     post: (message) => worker.postMessage(message),

@@ -33,14 +33,18 @@ interface Setup {
   readonly words: () => Uint32Array;
 }
 
-function setUp(code: string, groups: number, host?: WorkerHost, bytes = groups * 256): Setup {
-  const { bytes: object } = kernelObject({
+function objectOf(code: string): Uint8Array {
+  const { bytes } = kernelObject({
     code: `${PROLOGUE}\n${code}`,
     descriptor: { system_sgpr_workgroup_id_x: 1, next_free_sgpr: 32 },
   });
+  return bytes;
+}
+
+function setUp(code: string, groups: number, host?: WorkerHost, bytes = groups * 256): Setup {
   const device = new SimDevice('gfx942', { workerHost: host });
   const buffer = device.alloc(bytes, 'out');
-  const kernel = device.load(object).kernel('k');
+  const kernel = device.load(objectOf(code)).kernel('k');
   return {
     device,
     request: { kernel, grid: [groups, 1, 1], block: [64, 1, 1], args: [buffer], engine: 'interpreter' },
@@ -184,6 +188,50 @@ global_store_dword v1, v4, s[2:3] offset:4`,
     await expect(device.dispatch({ ...request, workers: 2, maxInstructions: instructions - 1 })).rejects.toMatchObject({
       code: 'sim/budget',
     });
+  });
+
+  it('should not wait for threads that have not begun, which then leave the dispatch alone', async () => {
+    const late: (() => void)[] = [];
+    let isHeldBack = true;
+    const slow: WorkerHost = {
+      ...host,
+      start: () => {
+        const thread = host.start();
+        const post = thread.post.bind(thread);
+        thread.post = (message) => {
+          if (isHeldBack) late.push(() => post(message));
+          else post(message);
+        };
+        return thread;
+      },
+    };
+    const { device, request, words } = setUp(`${busy(2000)}\n${STORE}`, 96, slow);
+    open.push(device);
+    await device.dispatch({ ...request, workers: 2 });
+    expect(words()[95 * 64 + 7]).toBe(95_007);
+    const other = device.load(objectOf(`${busy(2000)}\n${STORE.replace('0x3e8', '0x7d0')}`)).kernel('k');
+    // What the thread was asked comes after all, while another kernel runs: it must not run workgroups of that one as its own.
+    setTimeout(() => {
+      isHeldBack = false;
+      for (const post of late.splice(0)) post();
+    });
+    const second = device.dispatch({ ...request, kernel: other, workers: 2 });
+    expect((await second).workgroups).toBe(96);
+    expect([...words()]).toEqual(Array.from({ length: 96 * 64 }, (_, i) => (i >> 6) * 2000 + (i & 63)));
+  });
+
+  it('should say when one ends', async () => {
+    const ending: WorkerHost = {
+      ...host,
+      start: () => {
+        const thread = host.start();
+        setTimeout(() => thread.onFailure(new Error('it ran out of memory')));
+        return thread;
+      },
+    };
+    const { device, request } = setUp(`${busy(2000)}\n${STORE}`, 96, ending);
+    open.push(device);
+    await expect(device.dispatch({ ...request, workers: 2 })).rejects.toMatchObject({ code: 'sim/worker-lost' });
   });
 
   it('should say when there are none', async () => {

@@ -14,11 +14,11 @@ import type { SimDispatchRequest, SimDispatchResult } from '../options.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import { type PlacePool, RepeatablePlaces } from '../state/places.ts';
 import type { RecordedLaunch } from '../timing/model.ts';
-import type { Crew } from '../workers/crew.ts';
+import type { Crew, CrewRun } from '../workers/crew.ts';
 import { createEngine } from './create-engine.ts';
 import { emptyResult } from './empty.ts';
 import { countsByEncoding } from './engine.ts';
-import { expectedMs, noteRun } from './expected.ts';
+import { expectedMs, guessedMs, noteRun } from './expected.ts';
 import { contextOf, type Launch } from './launch.ts';
 import type { DispatchInfo, Monitor } from './monitor.ts';
 import { type PreparedLaunch, prepareLaunch } from './prepare.ts';
@@ -165,7 +165,6 @@ async function runLaunch(
       await runObserved(runner, monitors, { loaded, launch, memory, kernarg }, pause);
     } else {
       alone?.startDispatch?.({ loaded, launch, memory, kernarg });
-      const started = performance.now();
       let slice = FIRST_SLICE_MS;
       let eager = 0;
       const join = (expected: number): void => {
@@ -174,15 +173,19 @@ async function runLaunch(
         progress = shared;
         runner.share(shared);
       };
-      join(expectedMs(loaded, launch));
+      /** Time of this thread's work so far, ms; compiling the first code is none. Undefined when it says nothing about the work. */
+      const ranMs = (): number | undefined =>
+        runner.followsHostClock || runner.began === undefined ? undefined : performance.now() - runner.began;
+      if (share.isPossible) join(expectedMs(loaded, launch) ?? guessedMs(loaded, launch));
       while (!runner.run(performance.now() + slice)) {
-        if (progress === local && !runner.followsHostClock) {
-          const ms = performance.now() - started;
-          if (own === undefined)
-            noteRun(loaded, launch, { instructions: local.instructions, workgroups: local.done, ms });
-          join((ms * (launch.workgroups - local.taken)) / Math.max(1, local.done));
+        const ms = ranMs();
+        if (ms === undefined || ms >= FIRST_SLICE_MS) {
+          slice = SLICE_MS;
+          if (ms !== undefined && progress === local) {
+            if (own === undefined) noteRun(loaded, launch, { progress, ms });
+            join((ms * (launch.workgroups - local.taken)) / Math.max(1, local.done));
+          }
         }
-        slice = SLICE_MS;
         await pause();
         eager = request.hostAnswers === true && runner.isWaiting ? eager + 1 : 0;
         if (eager <= EAGER_TURNS) continue;
@@ -190,10 +193,9 @@ async function runLaunch(
         progress.add(SLEPT_INSTRUCTIONS);
         request.onWaiting?.();
       }
-      const ms = progress === local && !runner.followsHostClock ? performance.now() - started : undefined;
+      const ms = ranMs();
       await share.finish(() => onProgress?.(progress.done, launch.workgroups));
-      const { instructions, done } = progress;
-      if (own === undefined) noteRun(loaded, launch, { instructions, workgroups: done, ms });
+      if (own === undefined) noteRun(loaded, launch, { progress, ms });
       if (runner.began !== undefined) request.onRan?.(runner.began, performance.now());
     }
   } catch (error) {
@@ -241,7 +243,7 @@ class CrewShare {
   private readonly loaded: LoadedCode;
   private readonly launch: Launch;
   private readonly workers: number;
-  private running: Promise<DoneMessage>[] = [];
+  private running: CrewRun | undefined;
   private progress: SharedProgress | undefined;
   done: readonly DoneMessage[] = [];
 
@@ -250,6 +252,11 @@ class CrewShare {
     this.loaded = loaded;
     this.launch = launch;
     this.workers = workers;
+  }
+
+  /** Whether there may be workers for it at all. */
+  get isPossible(): boolean {
+    return this.device.crew !== undefined && this.workers > 1;
   }
 
   /** Starts workers if what is left, `expected` ms in one thread, is worth it; gives the progress that they share with the caller then. */
@@ -268,13 +275,14 @@ class CrewShare {
     return shared;
   }
 
-  /** Waits for the workers' answers. */
+  /** Nothing is left to take: waits for the answers of the workers that have begun. */
   async finish(tick: () => void): Promise<void> {
-    if (this.running.length === 0) return;
+    if (this.running === undefined) return;
     const timer = setInterval(tick, 100);
     try {
-      const answers = await Promise.allSettled(this.running);
-      this.running = [];
+      this.running.withdraw();
+      const answers = await Promise.allSettled(this.running.answers);
+      this.running = undefined;
       this.done = answers.flatMap((a) => (a.status === 'fulfilled' ? [a.value] : []));
       const lost = answers.find((a) => a.status === 'rejected');
       if (lost !== undefined) throw lost.reason;

@@ -30,6 +30,8 @@ export interface Progress {
   readonly isAborted: boolean;
   readonly done: number;
   readonly instructions: number;
+  /** Instructions that this thread has counted. */
+  readonly ran: number;
   /** Lowest workgroup that failed; infinite without. */
   readonly failed: number;
 }
@@ -63,6 +65,9 @@ export class LocalProgress implements Progress {
     return this.instructions;
   }
   settle(): number {
+    return this.instructions;
+  }
+  get ran(): number {
     return this.instructions;
   }
   finish(): void {
@@ -107,6 +112,7 @@ export class SharedProgress implements Progress {
   private readonly clock: BigInt64Array;
   /** Counted, but not yet known to the others. */
   private unsettled = 0;
+  ran = 0;
 
   constructor(buffer: ArrayBufferLike, workgroups: number) {
     this.total = workgroups;
@@ -120,6 +126,7 @@ export class SharedProgress implements Progress {
     Atomics.store(this.words, CONTROL_DONE / 4, from.done);
     Atomics.store(this.words, CONTROL_FAILED / 4, NONE);
     Atomics.store(this.clock, 0, BigInt(from.instructions));
+    this.ran = from.instructions;
     Atomics.or(this.words, CONTROL_SHARED / 4, SHARED_THREADS);
   }
   /** Nothing else runs any more. */
@@ -133,6 +140,7 @@ export class SharedProgress implements Progress {
   }
   add(instructions: number): number {
     this.unsettled += instructions;
+    this.ran += instructions;
     return this.unsettled < SETTLE_AFTER ? 0 : this.settle();
   }
   settle(): number {

@@ -23,13 +23,16 @@ export interface MemoryMessage {
   readonly window: number;
   readonly memory: WebAssembly.Memory;
   readonly thread: NonNullable<MemoryOptions['thread']>;
+  /** Offset of the word with the ticket of the run that the thread may begin. */
+  readonly gate: number;
   /** What is beyond the window; the thread makes its own `show` and `view` of the source. */
   readonly beyond: Omit<BeyondWindow, 'show' | 'view'> | undefined;
 }
 
-/** Runs workgroups of a dispatch until none is left. */
+/** Runs workgroups of a dispatch until none is left. A thread that finds another ticket at its gate has come too late, and does not answer. */
 export interface RunMessage {
   readonly kind: 'run';
+  readonly ticket: number;
   readonly launch: Launch;
   readonly code: {
     /** Different for every loaded module. */

@@ -9,14 +9,40 @@ import type { DeviceMemory, MemoryOptions } from '../state/memory.ts';
 import type { PlacePool } from '../state/places.ts';
 import type { WorkerHost, WorkerThread } from './worker-host.ts';
 
+/** What a thread has of its own. */
+interface Own {
+  readonly thread: NonNullable<MemoryOptions['thread']>;
+  /** Offset of the word with the ticket of what the thread has been asked and has not begun; 0 when there is nothing. */
+  readonly gate: number;
+}
+const GATE_BYTES = 64;
+
+/** Threads at work for one launch. */
+export interface CrewRun {
+  /** One for each thread, when there is nothing left for it. */
+  readonly answers: readonly Promise<DoneMessage>[];
+  /** Lets threads that have not begun leave it: a thread that is only just starting is not waited for. */
+  withdraw(): void;
+}
+
+/** The answer of a thread that did not begin. */
+const NOTHING_DONE: DoneMessage = {
+  kind: 'done',
+  instructionsByEncoding: {},
+  wavefronts: 0,
+  waited: 0,
+  failure: undefined,
+};
+
 export class Crew {
   private readonly host: WorkerHost;
   private readonly memory: DeviceMemory;
   private readonly threads: WorkerThread[] = [];
-  /** What each has of its own; the next thread gets what one that ended had. */
-  private readonly own = new Map<WorkerThread, NonNullable<MemoryOptions['thread']>>();
-  private readonly unused: NonNullable<MemoryOptions['thread']>[] = [];
+  /** The next thread gets what one that ended had. */
+  private readonly own = new Map<WorkerThread, Own>();
+  private readonly unused: Own[] = [];
   private busy = 0;
+  private tickets = 0;
 
   constructor(host: WorkerHost, memory: DeviceMemory) {
     this.host = host;
@@ -46,14 +72,16 @@ export class Crew {
   }
 
   /** Has `count` threads run workgroups of a launch; each answers when none is left. */
-  run(launch: Launch, loaded: LoadedCode, places: PlacePool, count: number): Promise<DoneMessage>[] {
+  run(launch: Launch, loaded: LoadedCode, places: PlacePool, count: number): CrewRun {
     this.busy += count;
+    const withdrawals: (() => void)[] = [];
     const runOn = async (n: number): Promise<DoneMessage> => {
       const place = places.take(launch);
       try {
         const { id, target, region, codeRanges } = loaded;
         const message: RunMessage = {
           kind: 'run',
+          ticket: ++this.tickets,
           launch,
           code: { id, target, base: region.base, codeRanges },
           // With the place's own scratch, which the interpreter looks up as any other memory.
@@ -61,29 +89,34 @@ export class Crew {
           frameArea: this.memory.frameArea,
           place: placeRecord(place),
         };
-        return await this.ask(this.threads[n] ?? this.start(), message);
+        return await this.ask(this.threads[n] ?? this.start(), message, withdrawals);
       } finally {
         places.give(place);
       }
     };
-    return Array.from({ length: count }, (_, n) => runOn(n).finally(() => this.busy--));
+    const answers = Array.from({ length: count }, (_, n) => runOn(n).finally(() => this.busy--));
+    // Who waits for them may do so later than one fails.
+    for (const answer of answers) answer.catch(() => {});
+    return {
+      answers,
+      withdraw: () => {
+        for (const withdraw of withdrawals) withdraw();
+      },
+    };
   }
 
   private start(): WorkerThread {
     const thread = this.host.start();
     this.threads.push(thread);
     const { memory } = this;
-    const own = this.unused.pop() ?? {
-      number: this.own.size + 1,
-      addressTable: memory.reserve(ADDRESS_TABLE_BYTES, 'address table').byteOffset,
-    };
+    const own = this.unused.pop() ?? this.newOwn();
     this.own.set(thread, own);
     const { beyond } = memory;
     const message: MemoryMessage = {
       kind: 'memory',
       window: gpuWindow.base,
       memory: memory.wasm,
-      thread: own,
+      ...own,
       beyond:
         beyond === undefined ? undefined : { bytes: beyond.bytes, threads: beyond.threads, source: beyond.source },
     };
@@ -91,10 +124,21 @@ export class Crew {
     return thread;
   }
 
-  private async ask(thread: WorkerThread, message: RunMessage): Promise<DoneMessage> {
+  private newOwn(): Own {
+    const at = this.memory.reserve(ADDRESS_TABLE_BYTES + GATE_BYTES, 'address table').byteOffset;
+    return { thread: { number: this.own.size + 1, addressTable: at }, gate: at + ADDRESS_TABLE_BYTES };
+  }
+
+  /** `withdrawals` gets what takes the question back as long as the thread has not begun. */
+  private async ask(thread: WorkerThread, message: RunMessage, withdrawals: (() => void)[]): Promise<DoneMessage> {
+    const { ticket } = message;
+    const gate = new Int32Array(this.memory.wasm.buffer, (this.own.get(thread) as Own).gate, 1);
     thread.hold(true);
     try {
       return await new Promise((resolve, reject) => {
+        withdrawals.push(() => {
+          if (Atomics.compareExchange(gate, 0, ticket, 0) === ticket) resolve(NOTHING_DONE);
+        });
         thread.onMessage = (answer) => resolve(answer as DoneMessage);
         thread.onFailure = (cause) => {
           const at = this.threads.indexOf(thread);
@@ -109,6 +153,7 @@ export class Crew {
             }),
           );
         };
+        Atomics.store(gate, 0, ticket);
         thread.post(message);
       });
     } finally {

@@ -27,12 +27,14 @@ export function serveWorker(
   showFrom?: (source: unknown, memory: WebAssembly.Memory) => Pick<BeyondWindow, 'show' | 'view'>,
 ): void {
   let memory: DeviceMemory | undefined;
+  let gate: Int32Array | undefined;
   const known = new Map<number, LoadedCode>();
   port.onMessage((received) => {
     const message = received as MemoryMessage | RunMessage;
     if (message.kind === 'memory') {
       moveWindow(message.window);
       const { thread, beyond } = message;
+      gate = new Int32Array(message.memory.buffer, message.gate, 1);
       const shown = beyond === undefined ? undefined : showFrom?.(beyond.source, message.memory);
       memory = new DeviceMemory({
         memory: message.memory,
@@ -40,8 +42,9 @@ export function serveWorker(
         thread,
         beyond: beyond === undefined || shown === undefined ? undefined : { ...beyond, ...shown },
       });
-    } else if (memory === undefined) throw new Error('the device sent no memory');
-    else port.post(run(memory, known, message));
+    } else if (memory === undefined || gate === undefined) throw new Error('the device sent no memory');
+    else if (Atomics.compareExchange(gate, 0, message.ticket, 0) === message.ticket)
+      port.post(run(memory, known, message));
   });
 }
 
