@@ -26,27 +26,34 @@ function sumOf(e: Expr): ByteSum | undefined {
 }
 
 /** By their expressions in these operations, in which nothing else has that form. */
-const SUMS: ReadonlyMap<Expr, ByteSum> = new Map(
-  ['v_sad_u8', 'v_msad_u8', 'v_sad_hi_u8', 'v_qsad_pk_u16_u8', 'v_mqsad_pk_u16_u8', 'v_mqsad_u32_u8'].flatMap(
-    (name) => {
-      const operation = semanticsOf(name);
-      const found: [Expr, ByteSum][] = [];
-      const visit = (e: Expr): void => {
-        // The accumulator is added above: three more additions lie below that sum, and one too few below its terms.
-        const below = e.op === 'i32.add' ? (e.args[0] as Expr) : undefined;
-        const sum = below === undefined ? undefined : sumOf(below);
-        if (below !== undefined && sum !== undefined) found.push([below, sum]);
-        else for (const argument of e.args) visit(argument);
-      };
-      if (operation?.kind === 'vector') for (const result of operation.result) visit(result);
-      return found;
-    },
-  ),
-);
+function findSums(): ReadonlyMap<Expr, ByteSum> {
+  return new Map(
+    ['v_sad_u8', 'v_msad_u8', 'v_sad_hi_u8', 'v_qsad_pk_u16_u8', 'v_mqsad_pk_u16_u8', 'v_mqsad_u32_u8'].flatMap(
+      (name) => {
+        const operation = semanticsOf(name);
+        const found: [Expr, ByteSum][] = [];
+        const visit = (e: Expr): void => {
+          // The accumulator is added above: three more additions lie below that sum, and one too few below its terms.
+          const below = e.op === 'i32.add' ? (e.args[0] as Expr) : undefined;
+          const sum = below === undefined ? undefined : sumOf(below);
+          if (below !== undefined && sum !== undefined) found.push([below, sum]);
+          else for (const argument of e.args) visit(argument);
+        };
+        if (operation?.kind === 'vector') for (const result of operation.result) visit(result);
+        return found;
+      },
+    ),
+  );
+}
+
+/** Found when the first sum is written: a thread whose code is all known writes none. */
+let sums: ReadonlyMap<Expr, ByteSum> | undefined;
 
 /** Whether an expression is such a sum; then its code is written. */
 export function byteSum(code: LaneWriter, e: Expr): boolean {
-  const sum = SUMS.get(e);
+  if (e.op !== 'i32.add') return false;
+  sums ??= findSums();
+  const sum = sums.get(e);
   if (sum === undefined) return false;
   const { fn } = code;
   const [a, b] = [fn.local('v128'), fn.local('v128')];
