@@ -125,16 +125,41 @@ describe.skipIf(COMPILED === undefined)('a class that cannot be known is not sur
 });
 
 describe('few waves without a trace', () => {
-  test.each([
-    ['barrier-1', /^$/],
-    ['code-96k', /^SQC_ICACHE_MISSES/],
-  ] as const)('%s: what hides behind few waves is not excluded, so these are not sure', async (name, pattern) => {
+  const classesWithout = async (name: string, pattern: RegExp) => {
     const [kernel] = LIMITED_KERNELS.filter((one) => one.name === name);
     const recording = recordSimulated(without(await limiterRecording(kernel, chipNamed('mi300x')), pattern));
     recording.traces.length = 0;
-    const [first] = analyse(recording).kernels[0]?.bottleneck.classes ?? [];
-    expect(first?.class).toBe('under-occupied');
-    expect(first?.confidence).toBeLessThan(0.75);
+    return analyse(recording).kernels[0]?.bottleneck.classes ?? [];
+  };
+
+  test.each(['barrier-1', 'barrier-3', 'code-96k', 'code-256k'])(
+    '%s: waits that nothing counted explains',
+    async (name) => {
+      const [kernel] = LIMITED_KERNELS.filter((one) => one.name === name);
+      const [first, second] = await classesWithout(name, /^$/);
+      expect(first?.class).toBe(kernel?.limiter);
+      expect(first?.confidence).toBeLessThan(0.75);
+      expect(second?.class ?? 'under-occupied').toBe('under-occupied');
+    },
+  );
+
+  test.each([
+    ['barrier-1', /^SQ_INSTS_SMEM/],
+    ['code-96k', /^SQC_ICACHE_MISSES/],
+    ['code-96k', /^SQ_INSTS_LDS/],
+  ] as const)(
+    '%s without %s: what hides behind few waves is not excluded, so these are not sure',
+    async (name, pattern) => {
+      const [first] = await classesWithout(name, pattern);
+      expect(first?.class).toBe('under-occupied');
+      expect(first?.confidence).toBeLessThan(0.75);
+    },
+  );
+
+  test('crowded-one-wave-lds: registers and LDS keep waves out, and what they wait for is counted', async () => {
+    const classes = await classesWithout('crowded-one-wave-lds', /^$/);
+    expect(classes[0]?.class).toBe('under-occupied');
+    expect(classes.map((one) => one.class)).not.toContain('barrier');
   });
 });
 

@@ -22,6 +22,7 @@ import {
 } from './queues.ts';
 import { dispatcherShare, storePart, storeShare } from './shares.ts';
 import { translation } from './translation.ts';
+import { barrierLeft } from './waits-left.ts';
 
 /** A launch of fewer workgroups for each CU leaves half of the GPU without work. */
 export const FEW_GROUPS = 0.5;
@@ -47,6 +48,8 @@ export const CODE_MISSES = 0.05;
 /** From here on units stand still most of the time. */
 export const FREQUENT_MISS = 1000;
 export const QUEUEING = 'latency of a vector memory instruction over that of an idle GPU';
+export const FROM_L1 = 'share of the L1 bandwidth that can be reached';
+export const AMONG_ATOMICS = `${QUEUEING}, among atomics`;
 export const IDLE = 'time without work / span, for kernels of at most 10 µs';
 
 /** Units that work: where they do, waves do not wait for other things. */
@@ -103,7 +106,7 @@ export function memoryConditions(numbers: KernelNumbers) {
   const levels = [numbers.level('HBM'), numbers.level('L2'), numbers.level('L1'), requests.value];
   const partOfL1 = reachableL1(input.arch, input.metrics);
   const fromL1: Condition = {
-    metric: 'share of the L1 bandwidth that can be reached',
+    metric: FROM_L1,
     value: combine([numbers.level('L1')], (share) => share / partOfL1),
     comparison: 'at least',
     threshold: 0.7,
@@ -186,7 +189,7 @@ function translatedFor(numbers: KernelNumbers): number {
 export function atomicConditions(numbers: KernelNumbers, levels: readonly Measure[]) {
   const { input } = numbers;
   const atomicQueues: Condition = {
-    metric: 'latency of a vector memory instruction over that of an idle GPU, among atomics',
+    metric: AMONG_ATOMICS,
     value: queueingForAtomics(
       input.metrics,
       levels,
@@ -316,6 +319,7 @@ export function conditionsOf(numbers: KernelNumbers) {
     ...atomicConditions(numbers, memory.levels),
     ...launchConditions(numbers),
     ...roomConditions(numbers),
+    left: barrierLeft(numbers),
     busy,
   };
 }

@@ -1,4 +1,4 @@
-// The rules for kernels that wait for code, for their waves to start, and for atomics.
+// The rules for kernels that wait for code, at barriers that no trace tells of, for their waves to start, and for atomics.
 import { CODE_MISSES, type Conditions, FREQUENT_MISS, IDLE, NEARLY_ALL, SHORT_NS } from './bottleneck-conditions.ts';
 import type { KernelNumbers } from './bottleneck-numbers.ts';
 import { MODEL } from './bottleneck-traces.ts';
@@ -10,11 +10,13 @@ const RARE_MISS = 8000;
 const BUSY_BETWEEN_MISSES = 0.75;
 /** Idle share from which on launching may limit them: the start and the end of a short kernel are the launch's, too. */
 const OFTEN_IDLE = 0.4;
+/** Nothing counts barriers, so that class is never sure: at a share of 1 the confidence is 0.7. */
+const NEVER_CERTAIN = 1.75;
 
-/** Tests on the instruction cache, on launches and on atomics. */
+/** Tests on the instruction cache, on waits that are left for barriers, on launches and on atomics. */
 export function frontTests(numbers: KernelNumbers, conditions: Conditions): ClassTest[] {
   const { input } = numbers;
-  const { valuBusy, mfmaBusy, hbm, hbmBusy, slow, atomicQueues, dispatching, slotsFull, fetching } = conditions;
+  const { valuBusy, mfmaBusy, hbm, hbmBusy, slow, atomicQueues, dispatching, slotsFull, fetching, left } = conditions;
   return [
     {
       class: 'instruction-fetch',
@@ -43,6 +45,14 @@ export function frontTests(numbers: KernelNumbers, conditions: Conditions): Clas
         ...hbmBusy,
         ...[valuBusy, mfmaBusy].map((condition) => ({ ...condition, threshold: BUSY_BETWEEN_MISSES })),
       ],
+    },
+    {
+      class: 'barrier',
+      ...left,
+      certain: NEVER_CERTAIN,
+      source: MODEL,
+      saves: (share) => share,
+      refutes: [fetching, numbers.when('cycles in which LDS works', 'lds.busy', 0.5)],
     },
     {
       class: 'launch',

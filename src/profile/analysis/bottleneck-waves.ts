@@ -3,15 +3,19 @@ import { combine } from '../measure.ts';
 import { type Conditions, FEW_GROUPS } from './bottleneck-conditions.ts';
 import type { KernelNumbers } from './bottleneck-numbers.ts';
 import { ISSUE_WAIT, MODEL, TRACED_MEMORY, TRACED_MEMORY_FORMULA } from './bottleneck-traces.ts';
-import type { ClassTest } from './bottleneck-types.ts';
+import type { Cause, ClassTest } from './bottleneck-types.ts';
 import { WAVES_OF_CU } from './translation.ts';
 import { SPARSE, WORTH_MORE, worthWhereSparse } from './worth.ts';
 
 /** Tests on the number of waves. */
 export function waveTests(numbers: KernelNumbers, conditions: Conditions): ClassTest[] {
   const { input } = numbers;
-  const { ldsBusy, computeShare, tracedMemory, atomics, launches, fewFit, empty, tooSmall, fetching, busy } =
+  const { ldsBusy, computeShare, tracedMemory, atomics, launches, fewFit, empty, tooSmall, fetching, left, busy } =
     conditions;
+  const causes: readonly Cause[] = [
+    { class: 'instruction-fetch', condition: fetching },
+    { class: 'barrier', condition: left },
+  ];
   // What could be resident all the time, and what was: workgroups that last longer than the others leave CUs empty at the end.
   const tail = combine(
     [input.occupancy, input.fits, input.groupsPerCu, input.wavesPerGroup],
@@ -30,7 +34,7 @@ export function waveTests(numbers: KernelNumbers, conditions: Conditions): Class
       saves: (share) => 1 - share,
       // Waves that wait for each other's atomics, or for an LDS that works all the time, are not helped by more of them.
       refutes: [...busy, ldsBusy, computeShare, ...atomics, ...launches],
-      causes: [{ class: 'instruction-fetch', condition: fetching }],
+      causes,
     },
     {
       class: 'under-occupied',
@@ -58,7 +62,7 @@ export function waveTests(numbers: KernelNumbers, conditions: Conditions): Class
         why: 'neither SQ_WAIT_ANY nor a thread trace tells whether waves wait',
       },
       refutes: [...busy, ldsBusy, computeShare, ...atomics, ...launches, ...tooSmall],
-      causes: [{ class: 'instruction-fetch', condition: fetching }],
+      causes,
     },
     {
       class: 'under-occupied',
@@ -90,7 +94,7 @@ export function waveTests(numbers: KernelNumbers, conditions: Conditions): Class
         ...atomics,
         ...launches,
       ],
-      causes: [{ class: 'instruction-fetch', condition: fetching }],
+      causes,
     },
     {
       class: 'under-occupied',
@@ -103,7 +107,7 @@ export function waveTests(numbers: KernelNumbers, conditions: Conditions): Class
       source: MODEL,
       saves: (share) => share,
       refutes: [...busy, ldsBusy, computeShare, numbers.when(ISSUE_WAIT, 'wait.issue', 0.25), ...atomics, ...launches],
-      causes: [{ class: 'instruction-fetch', condition: fetching }],
+      causes,
     },
   ];
 }

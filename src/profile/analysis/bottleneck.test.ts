@@ -195,6 +195,51 @@ describe('bottleneck classes', () => {
     expect(classes[0]?.class).toBe(expected);
   });
 
+  describe('waits that no counter explains, without a trace', () => {
+    // Two waits in three are for nothing that is counted: 20 loads of 300 cycles and no LDS in 40,000 cycles.
+    const waiting = {
+      'wait.any': 0.8,
+      waves: 1000,
+      'insts.vmem': 20_000,
+      'insts.smem': 2000,
+      'insts.lds': 0,
+      'lds.busy': 0,
+      'vmem.latency': 300,
+      'cycles.per-wave': 40_000,
+      'issue.valu': 0.05,
+      'icache.miss': 0.001,
+      'icache.interval': 50_000,
+    };
+    const of = (change: Readonly<Record<string, number>>, rest: Partial<ClassifierInput> = {}) => {
+      const metrics = Object.entries({ ...waiting, ...change }).map(([id, amount]) => withMetric(id, amount));
+      const roofline = { ...rooflineWith(0.01, known(0.99)), computeOfPeak: known(0.05), integerOfPeak: known(0) };
+      const found = classify(
+        input({ metrics, roofline, occupancy: known(0.1), wavesPerGroup: known(8), launches: 1, ...rest }),
+      );
+      return found.classes.map((one) => one.class);
+    };
+
+    test('are at barriers, for workgroups of several waves', () => {
+      expect(of({}).slice(0, 2)).toEqual(['barrier', 'under-occupied']);
+    });
+
+    test.each([
+      ['a wave of its own waits at no barrier', {}, { wavesPerGroup: known(1) }],
+      ['memory explains them', { 'vmem.latency': 1600 }, {}],
+      ['scalar loads explain them', { 'insts.smem': 40_000 }, {}],
+      ['LDS explains them', { 'insts.lds': 250_000 }, {}],
+      ['LDS works, so that nothing says how long it is waited for', { 'lds.busy': 0.4, 'insts.lds': 1000 }, {}],
+      ['code is missing all the time', { 'icache.interval': 300 }, {}],
+      ['samples tell what waves wait for', {}, { sampledStalls: new Map([['WAITCNT', 0.9]]) }],
+    ] as const)('not where %s', (_, change, rest) => {
+      expect(of(change, rest)).not.toContain('barrier');
+    });
+
+    test('scalar loads that their cache has take little', () => {
+      expect(of({ 'insts.smem': 40_000, 'dcache.hit': 1 })).toContain('barrier');
+    });
+  });
+
   describe('bandwidth, latency and few waves by what each would save', () => {
     const waiting = {
       ...quiet,

@@ -4,9 +4,9 @@
 // What limits a kernel. Every class names the measured numbers it rests on, the thresholds they passed, where the formulas come from, and
 // which counters would have refuted it; without evidence there is no class. Headroom never exceeds what the roofline leaves.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
-import { QUEUEING } from './bottleneck-conditions.ts';
+import { AMONG_ATOMICS, CODE_MISSES, FROM_L1, QUEUEING } from './bottleneck-conditions.ts';
 import { classTests } from './bottleneck-tests.ts';
-import { CONFLICTS, ISSUE_WAIT, MODEL, traceShare, VALU_BUSY } from './bottleneck-traces.ts';
+import { CONFLICTS, ISSUE_WAIT, MODEL, traceShare, VALU_BUSY, waitShare } from './bottleneck-traces.ts';
 import {
   BOTTLENECKS,
   type Bottleneck,
@@ -18,6 +18,7 @@ import {
   type Refuter,
 } from './bottleneck-types.ts';
 import { type EstimatedClass, type Estimates, estimates, WAITING } from './estimates.ts';
+import { metricOf } from './metrics.ts';
 import { WORTH_MORE, worthOfMoreWaves, worthOfWaits } from './worth.ts';
 
 /** What is left of the confidence of a class where numbers of the kernel are impossible. */
@@ -84,6 +85,7 @@ export function classify(input: ClassifierInput): Classification {
   }
   goBehindFewWaves(classes, input);
   doubtConflicts(classes, input);
+  doubtMisses(classes, input);
   orderByWorth(classes, input);
   doubtUntold(classes, input);
   return {
@@ -125,14 +127,14 @@ function goBehindFewWaves(classes: Map<BottleneckClass, Bottleneck>, input: Clas
 
 /**
  * Waves that wait for each other or for code look like waves that are too few: barriers are seen by a trace or samples alone, code by these or by misses.
- * Where none of them was collected, few waves are not sure. A launch that leaves half of the units empty is told by its size.
+ * Where none of them was collected, or code misses, few waves are not sure. A launch that leaves half of the units empty is told by its size.
  */
 function doubtUntold(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
   const few = classes.get('under-occupied');
   if (few === undefined || few.confidence <= UNSURE || sorted(classes)[0] !== few || isSmall(input)) return;
   if (input.sampledStalls !== undefined || isKnown(traceShare(input, 'barrier'))) return;
-  const misses = input.metrics.find((sum) => sum.metric.id === 'icache.miss')?.value ?? unknown('not counted');
-  if (numberOf(input.wavesPerGroup) === 1 && isKnown(misses)) return;
+  const misses = metricOf(input.metrics, 'icache.miss');
+  if (numberOf(input.wavesPerGroup) === 1 && isKnown(misses) && misses.value < CODE_MISSES) return;
   const part = UNSURE / few.confidence;
   for (const [name, one] of classes) classes.set(name, { ...one, confidence: one.confidence * part });
 }
@@ -234,7 +236,7 @@ const isByRoof = (found: Bottleneck): boolean =>
  * share of a roof, and a unit that works so much that nothing else is worth much.
  */
 function doubt(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
-  const isFull = numberOf(input.metrics.find((sum) => sum.metric.id === 'issue.valu')?.value ?? unknown('')) ?? 0;
+  const isFull = numberOf(metricOf(input.metrics, 'issue.valu')) ?? 0;
   for (const [name, given] of classes) {
     if (!isOpen(given, input) || ((name === 'compute' || name === 'divergence') && isFull >= FULL)) continue;
     const open = {
@@ -263,7 +265,11 @@ function isOpen(given: Bottleneck, input: ClassifierInput): boolean {
     case 'compute':
       return !isByRoof(given);
     case 'memory-bandwidth':
-      return given.evidence.every(({ metric }) => metric === QUEUEING);
+      return given.evidence.every(({ metric }) => metric === QUEUEING || metric === FROM_L1);
+    case 'lds':
+      return !isKnown(waitShare(input, 'lds')) && (numberOf(metricOf(input.metrics, 'lds.busy')) ?? 0) < FULL;
+    case 'atomics':
+      return given.evidence.every(({ metric }) => metric === AMONG_ATOMICS);
     default:
       return false;
   }
@@ -272,9 +278,16 @@ function isOpen(given: Bottleneck, input: ClassifierInput): boolean {
 /** Bank conflicts alone do not tell what waves wait for where LDS has time for them. */
 function doubtConflicts(classes: Map<BottleneckClass, Bottleneck>, { metrics }: ClassifierInput): void {
   const lds = classes.get('lds');
-  const busy = numberOf(metrics.find((sum) => sum.metric.id === 'lds.busy')?.value ?? unknown('no formula'));
+  const busy = numberOf(metricOf(metrics, 'lds.busy'));
   if (lds === undefined || lds.evidence.some(({ metric }) => metric !== CONFLICTS) || (busy ?? 1) >= LDS_BUSY) return;
   classes.set('lds', { ...lds, confidence: Math.min(lds.confidence, UNSURE) });
+}
+
+/** Misses of code alone do not tell how long waves wait for it. */
+function doubtMisses(classes: Map<BottleneckClass, Bottleneck>, { trace, sampledStalls }: ClassifierInput): void {
+  const fetch = classes.get('instruction-fetch');
+  if (fetch === undefined || trace !== undefined || sampledStalls !== undefined) return;
+  classes.set('instruction-fetch', { ...fetch, confidence: Math.min(fetch.confidence, UNSURE) });
 }
 
 /**

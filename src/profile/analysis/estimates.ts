@@ -4,6 +4,7 @@ import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { CODE_MISSES } from './bottleneck-conditions.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
+import { metricOf } from './metrics.ts';
 import { apart, perWave } from './per-wave.ts';
 import { FAR_QUEUED, idleLatency, reachableL1, vectorLatency } from './queues.ts';
 import { dispatcherShare, readable, writable } from './shares.ts';
@@ -80,8 +81,7 @@ const beside = (...parts: readonly number[]): number =>
  */
 export function estimates(input: ClassifierInput): Estimates | Extract<Measure, { unknown: string }> {
   const { metrics, roofline } = input;
-  const metric = (id: string): Measure =>
-    metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`there is no formula for ${id}`);
+  const metric = (id: string): Measure => metricOf(metrics, id);
   const number = (id: string): number => numberOf(metric(id)) ?? 0;
   const level = (name: string): number =>
     numberOf(roofline.points.find((p) => p.level === name)?.ofPeak ?? unknown('')) ?? 0;
@@ -191,7 +191,7 @@ function memoryWait(input: ClassifierInput, waits: number, vector: number): numb
 
 /** Whether waits that a trace does not tell the reason of can be for code: then they are none for memory. */
 function isCodeMissing({ metrics }: ClassifierInput): boolean {
-  const misses = numberOf(metrics.find((sum) => sum.metric.id === 'icache.miss')?.value ?? unknown('not counted'));
+  const misses = numberOf(metricOf(metrics, 'icache.miss'));
   return misses !== undefined && misses >= CODE_MISSES;
 }
 

@@ -37,6 +37,13 @@ export interface MetricSum {
   readonly within: (chosen: Uint8Array) => MetricSum;
 }
 
+/** The value of a metric by its name; unknown where the architecture has no formula for it or its counters are missing. */
+export function metricOf(metrics: readonly MetricSum[], id: string): Measure {
+  return (
+    metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`there is no formula for ${id} on this architecture`)
+  );
+}
+
 /** The dispatches that all of some metrics cover. */
 export function commonCover(sums: readonly MetricSum[]): Uint8Array {
   const [first, ...rest] = sums;

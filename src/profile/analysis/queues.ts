@@ -1,7 +1,7 @@
 // Whether requests to memory stand in queues: how long a vector memory instruction takes against what it takes of a GPU that has nothing
 // else to do. A kernel that waits for memory is limited by bandwidth when they do, and by latency when they do not.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
-import type { MetricSum } from './metrics.ts';
+import { type MetricSum, metricOf } from './metrics.ts';
 
 /**
  * Cycles of a load of an idle GPU that is served by the vector cache, by L2, and by memory. Source: gpu-benches and mt4g on MI210 and MI300X
@@ -25,7 +25,7 @@ const MOST_BYTES = 1024;
  */
 export function reachableL1(arch: string | undefined, metrics: readonly MetricSum[]): number {
   const line = L1_LINE[arch ?? ''] ?? 128;
-  const lines = numberOf(metrics.find((sum) => sum.metric.id === 'vmem.lines')?.value ?? unknown('no formula')) ?? 1;
+  const lines = numberOf(metricOf(metrics, 'vmem.lines')) ?? 1;
   return 1 / Math.max(1, Math.min(line, MOST_BYTES / Math.max(1, lines)) / FROM_L1_BYTES);
 }
 
@@ -66,10 +66,7 @@ export function vectorLatency(metrics: readonly MetricSum[]): Measure {
  * one instruction: half of each. With each by chance, `apart`, loads wait as often as they can.
  */
 export function idleLatency(metrics: readonly MetricSum[], missing: 'apart' | 'mixed' = 'mixed'): number {
-  const number = (id: string): number | undefined => {
-    const value = metrics.find((sum) => sum.metric.id === id)?.value;
-    return value === undefined ? undefined : numberOf(value);
-  };
+  const number = (id: string): number | undefined => numberOf(metricOf(metrics, id));
   const part = (hits: number | undefined): number => 1 - Math.min(1, Math.max(0, hits ?? 0));
   const lines = Math.max(1, number('vmem.lines') ?? 1);
   const beyondL1 = part(number('l1.hit'));
@@ -111,8 +108,7 @@ const ONE_LINE = 0.5;
 
 /** Share of the time that L2 works on the atomics where all of them go to one line; those of several lines take less. */
 function atomicsOnOneLine(metrics: readonly MetricSum[]): Measure {
-  const rate =
-    metrics.find((sum) => sum.metric.id === 'atomics.per-cycle')?.value ?? unknown('atomics were not counted');
+  const rate = metricOf(metrics, 'atomics.per-cycle');
   return isKnown(rate) ? known(ATOMIC * rate.value) : rate;
 }
 

@@ -2,6 +2,7 @@
 import { dispatcherOf } from '../arch/chips.ts';
 import { isKnown, known, type Measure, unknown } from '../measure.ts';
 import type { ClassifierInput } from './bottleneck-types.ts';
+import { metricOf } from './metrics.ts';
 
 /**
  * Parts of the data sheet's HBM peak that loads and stores can have, by architecture. Sources: MI300X copies 2.5 to 2.8 TB/s each way of
@@ -25,7 +26,7 @@ export function storePart(arch: string | undefined, isMeasured: boolean): number
 
 /** Of a kernel that mostly stores: its bytes over what stores can have. */
 export function storeShare({ metrics, arch, roofline }: ClassifierInput, hbm: Measure): Measure {
-  const bytes = (id: string): Measure => metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`no ${id}`);
+  const bytes = (id: string): Measure => metricOf(metrics, id);
   const [read, written] = [bytes('bytes.hbm.read'), bytes('bytes.hbm.write')];
   if (!isKnown(read) || !isKnown(written)) return unknown('the bytes of HBM are not known');
   const part = written.value / Math.max(1, read.value + written.value);

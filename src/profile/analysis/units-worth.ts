@@ -4,6 +4,7 @@
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
+import { metricOf } from './metrics.ts';
 import { perWave } from './per-wave.ts';
 
 /** Classes of units, and the barrier. */
@@ -38,8 +39,7 @@ const LDS_LATENCY = 128;
  * instruction that lasts longer waits for something else, too. Unknown where LDS works, or may do so.
  */
 export function ldsAtIdle(input: ClassifierInput): Measure {
-  const metric = (id: string): number | undefined =>
-    numberOf(input.metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`no ${id}`));
+  const metric = (id: string): number | undefined => numberOf(metricOf(input.metrics, id));
   const [instructions, cycles] = [numberOf(perWave(input, 'insts.lds')), metric('cycles.per-wave')];
   if (instructions === 0) return known(0);
   if (instructions === undefined || cycles === undefined || (metric('lds.busy') ?? 1) > LDS_IDLE)
@@ -65,10 +65,7 @@ export function unitsWorth(
   present: number,
   memory: number,
 ): Partial<Record<UnitClass, number>> {
-  const metric = (id: string): number | undefined => {
-    const value = input.metrics.find((sum) => sum.metric.id === id)?.value;
-    return value === undefined ? undefined : numberOf(value);
-  };
+  const metric = (id: string): number | undefined => numberOf(metricOf(input.metrics, id));
   const busy = (id: string): number => Math.min(1, (metric(id) ?? 0) / present);
   const share = {
     vectors: Math.max(busy('issue.valu'), busy('mfma.busy')),

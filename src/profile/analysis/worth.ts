@@ -3,6 +3,8 @@
 import { combine, isKnown, known, type Measure, unknown } from '../measure.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
+import { metricOf } from './metrics.ts';
+import { waitsLeft } from './waits-left.ts';
 
 /** Part of a wait for memory that goes where latency is free: the mean of nine kernels of the timing model that do not lack bandwidth, 0.7 to 1. */
 const LATENCY_PART = 0.84;
@@ -18,7 +20,7 @@ const NEEDED: ReadonlySet<string> = new Set(['issue.valu', 'lds.busy']);
 export function worthOfMoreWaves({ metrics, roofline }: ClassifierInput): Measure {
   let busiest = 0.5;
   for (const id of UNITS) {
-    const share = metrics.find((sum) => sum.metric.id === id)?.value ?? unknown(`there is no formula for ${id}`);
+    const share = metricOf(metrics, id);
     if (isKnown(share)) busiest = Math.max(busiest, share.value);
     else if (NEEDED.has(id)) return share;
   }
@@ -36,7 +38,7 @@ export const WORTH_MORE = 1 / 3;
 
 /** The same where wave slots are free and waves wait; unknown where nothing says how long they do. */
 export function worthWhereSparse(input: ClassifierInput): Measure {
-  const waits = input.metrics.find((sum) => sum.metric.id === 'wait.any')?.value ?? unknown('no formula for wait.any');
+  const waits = metricOf(input.metrics, 'wait.any');
   return combine([input.occupancy, worthOfMoreWaves(input), waits], (resident, saved, waited) =>
     resident > SPARSE || waited < WORTH_MORE ? 0 : saved,
   );
@@ -54,10 +56,9 @@ export function worthOfWaits(input: ClassifierInput, name: BottleneckClass): Mea
       return combine([combine([waitShare(input, 'memory'), waitShare(input, 'scalar')], add)], (w) => LATENCY_PART * w);
     case 'instruction-fetch': {
       // What of the waits is neither for counters nor at barriers is for code.
-      const all =
-        input.metrics.find((sum) => sum.metric.id === 'wait.any')?.value ?? unknown('no formula for wait.any');
+      const all = metricOf(input.metrics, 'wait.any');
       const told = combine([traceShare(input, 'wait'), traceShare(input, 'barrier')], add);
-      return combine([all, told], (waits, others) => Math.max(0, waits - others));
+      return isKnown(told) ? combine([all, told], (waits, others) => Math.max(0, waits - others)) : waitsLeft(input);
     }
     default:
       return unknown('a trace does not tell what the class could save');
