@@ -273,7 +273,7 @@ export class RacePage {
     const at = room.reserve();
     const details = this.over(at === undefined ? room.hidden() : room.at(at));
     this.setDetails(at ?? 0);
-    for (let line = 0; line < LINES; line++) this.openLine(details, line);
+    for (let line = 0; line < LINES; line++) if (this.words[LINE_BITS + line] !== 0) this.openLine(details, line);
     this.details = details;
     return details;
   }

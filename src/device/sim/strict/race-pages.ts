@@ -373,7 +373,8 @@ function isAllWritten(written: Uint8Array, index: number, size: number): boolean
   const to = Math.min(from + PAGE_BYTES, size);
   const whole = Math.floor(to / 8);
   const words = new Int32Array(written.buffer, written.byteOffset + from / 8, (whole - from / 8) >> 2);
-  for (const word of words) if (word !== -1) return false;
+  // An iterator takes four times as long, and large allocations have many pages.
+  for (let n = 0; n < words.length; n++) if (words[n] !== -1) return false;
   for (let at = from / 8 + 4 * words.length; at < whole; at++) if (written[at] !== 255) return false;
   const rest = (1 << (to & 7)) - 1;
   return ((written[whole] ?? 0) & rest) === rest;
