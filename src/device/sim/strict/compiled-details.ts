@@ -7,7 +7,6 @@ import {
   ATOMIC_WRITE,
   BYTES,
   DETAILS_SIZE,
-  DETAILS_WRITERS,
   HOLDS,
   HOLDS_READS,
   HOLDS_STORES,
@@ -21,6 +20,8 @@ import {
   PAGE_DETAILS,
   PAGE_QUICK,
   QUICK_UNWRITTEN,
+  RECORD_BYTES,
+  RECORD_WRITER,
   UPDATE,
 } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
@@ -50,7 +51,7 @@ export type GlobalAccess = 'load' | 'store' | 'scalar';
 const DWORD = 4;
 const QUAD = 16;
 /** From the reader's word of a dword to its writer's. */
-export const TO_WRITER = 4 * DETAILS_WRITERS;
+export const TO_WRITER = 4 * RECORD_WRITER;
 
 /**
  * (shadow, offset in wasm memory, bytes, place in the image, the page's record) → 1 when all is right and noted, 0 when TypeScript has to look:
@@ -131,7 +132,10 @@ export function noteNext(
   fn.get(bytes).get(size).op('i32.sub').tee(bytes);
 }
 
-/** Leaves where the reader's word of the dword is that the byte at `at` is in. */
+/** From the place of a dword in its page to that of its record: so many bits to the left. */
+export const RECORD_SHIFT = Math.log2(RECORD_BYTES / DWORD);
+
+/** Leaves where the record of the dword is that the byte at `at` is in: its reader's word. */
 export function pushCell(fn: WasmFunction, page: number, at: number): WasmFunction {
   fn.get(page)
     .memory('i32.load', 4 * PAGE_DETAILS)
@@ -141,6 +145,8 @@ export function pushCell(fn: WasmFunction, page: number, at: number): WasmFuncti
     .get(at)
     .i32(DWORD * (PAGE - 1))
     .op('i32.and')
+    .i32(RECORD_SHIFT)
+    .op('i32.shl')
     .op('i32.add');
 }
 
@@ -235,10 +241,8 @@ export class CellWriter {
     const { fn } = this;
     const { cell } = this.locals;
     const words = fn.local('v128');
-    for (const offset of [0, TO_WRITER]) {
-      fn.get(cell).memory('v128.load', offset).tee(words).get(words).lane('i32x4.extract_lane', 0).op('i32x4.splat');
-      fn.op('v128.xor');
-    }
+    fn.get(cell).memory('v128.load64_splat').set(words);
+    for (const offset of [0, 16]) fn.get(cell).memory('v128.load', offset).get(words).op('v128.xor');
     fn.release('v128', words);
     return fn.op('v128.or').op('v128.any_true').op('i32.eqz');
   }
@@ -280,10 +284,21 @@ export class CellWriter {
   /** Stores a word of the dwords from `cell` + `offset` on. */
   private put(offset: number, push: () => void): void {
     const { fn, dwords } = this;
-    fn.get(this.locals.cell);
+    const { cell } = this.locals;
+    if (dwords === 1) {
+      fn.get(cell);
+      push();
+      fn.memory('i32.store', offset);
+      return;
+    }
+    const words = fn.local('v128');
     push();
-    if (dwords === 1) fn.memory('i32.store', offset);
-    else fn.op('i32x4.splat').memory('v128.store', offset);
+    fn.op('i32x4.splat').get(cell).memory('v128.load64_splat');
+    if (offset === 0) fn.v128(-1, 0, -1, 0);
+    else fn.v128(0, -1, 0, -1);
+    fn.op('v128.bitselect').set(words);
+    for (const at of [0, 16]) fn.get(cell).get(words).memory('v128.store', at);
+    fn.release('v128', words);
   }
 
   /** The page's details have readers, or writers. */
@@ -568,9 +583,14 @@ export function openFunction(module: WasmModule): WasmFunction {
         code.if(() => {
           setWord(writer, [LINE_WRITER, LINE_WRITER_PC, LINE_WRITER_EPOCH, LINE_WRITER_STORE]);
           for (let first = 0; first < LINE; first += 4) {
-            fn.get(cell).get(bits);
-            pushDwords(first).get(writer.word).op('i32x4.splat').op('v128.and');
-            fn.memory('v128.store', TO_WRITER + 4 * first);
+            fn.get(bits);
+            pushDwords(first).get(writer.word).op('i32x4.splat').op('v128.and').set(words);
+            for (const half of [0, 1]) {
+              fn.get(cell).get(words).v128(0, 0, 0, 0);
+              if (half === 0) fn.shuffle32(4, 0, 4, 1);
+              else fn.shuffle32(4, 2, 4, 3);
+              fn.memory('v128.store', RECORD_BYTES * (first + 2 * half));
+            }
           }
           fn.get(holds).i32(HOLDS_STORES).op('i32.or').set(holds);
         });
@@ -588,16 +608,19 @@ export function openFunction(module: WasmModule): WasmFunction {
             };
             add(0, MANY_GROUPS);
             add(16, MANY_WAVES);
-            fn.get(cell)
-              .get(words)
-              .get(touched)
-              .op('v128.and')
-              .memory('v128.store', 4 * first);
+            fn.get(words).get(touched).op('v128.and').set(words);
+            for (const half of [0, 1]) {
+              const at = RECORD_BYTES * (first + 2 * half);
+              fn.get(cell).get(cell).memory('v128.load', at).get(words).v128(0, 0, 0, 0);
+              if (half === 0) fn.shuffle32(0, 4, 1, 4);
+              else fn.shuffle32(2, 4, 3, 4);
+              fn.op('v128.or').memory('v128.store', at);
+            }
           }
           fn.get(holds).i32(HOLDS_READS).op('i32.or').set(holds);
         });
         fn.get(cell)
-          .i32(DWORD * LINE)
+          .i32(RECORD_BYTES * LINE)
           .op('i32.add')
           .set(cell);
         fn.get(line).i32(4).op('i32.add').tee(line).get(end).op('i32.lt_u');

@@ -1,18 +1,16 @@
 // Compiled code notes four dwords of global memory whose records (race-details.ts) name other accesses, where these come before: they are the
 // wavefront's own, or before a barrier of its workgroup. Programs that change their data in place do that all the time.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { TO_WRITER } from './compiled-details.ts';
 import { pushEvents, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH } from './race-events.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH } from './registers.ts';
 
-/** Of four lanes, in a function whose first parameter is the shadow; where `words` is used, the second is where their readers' words are (a vector). */
-class FourRecords {
+/** Of four lanes, in a function whose first parameter is the shadow. */
+export class FourRecords {
   private readonly fn: WasmFunction;
   private readonly shadow = 0;
-  private readonly places = 1;
   private readonly four: FourPlaces;
   private readonly events: number;
   private readonly fields: number;
@@ -31,18 +29,6 @@ class FourRecords {
 
   splat(word: number): WasmFunction {
     return this.fn.v128(word, word, word, word);
-  }
-
-  /** Sets a vector to the words at so many bytes behind the readers' words. */
-  words(vector: number, offset: number): void {
-    this.four.set(this.places);
-    this.four.gather(vector, offset);
-  }
-
-  /** Stores the words of a vector at so many bytes behind the readers' words. */
-  put(vector: number, offset: number): void {
-    this.four.set(this.places);
-    this.four.put(vector, offset);
   }
 
   /** Leaves all ones for words whose event comes before what the wavefront does now, and sets `now`. */
@@ -108,35 +94,30 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
 }
 
 /**
- * (shadow, where the readers' words of four dwords are, the event of a store as it is in a word of a record) → 1 when all their readers and writers
- * come before it, and the store is noted; 0 when nothing is.
+ * (shadow, the readers' words of four dwords, their writers' words, the event of a store as it is in a word of a record) → 1 when all these readers and
+ * writers come before it, and none is of another lane of the store.
  */
-export function storeOverFunction(module: WasmModule): WasmFunction {
-  return module.helper('strict.before.store', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
-    const mine = 2;
+export function areBehindFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.before.store', ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
+    const [readers, writers, mine] = [1, 2, 3] as const;
     const four = new FourRecords(fn);
-    const words = fn.local('v128');
-    four.words(words, 0);
-    four.pushIsNobody(words);
-    four.pushIsBefore(words);
-    four.pushLacks(words, MANY_GROUPS).op('v128.and');
-    four.pushLacks(words, MANY_WAVES).get(four.now).op('v128.not').op('v128.or').op('v128.and').op('v128.or');
+    fn.get(readers).op('v128.any_true').if();
+    four.pushIsNobody(readers);
+    four.pushIsBefore(readers);
+    four.pushLacks(readers, MANY_GROUPS).op('v128.and');
+    four.pushLacks(readers, MANY_WAVES).get(four.now).op('v128.not').op('v128.or').op('v128.and').op('v128.or');
     four.leaveUnlessAll();
-    four.words(words, TO_WRITER);
-    fn.get(words).op('v128.any_true').if();
-    four.pushIsNobody(words);
-    four.pushIsBefore(words);
-    four.pushLacks(words, MARKS & ~BYTES).op('v128.and');
+    fn.end();
+    fn.get(writers).op('v128.any_true').if();
+    four.pushIsNobody(writers);
+    four.pushIsBefore(writers);
+    four.pushLacks(writers, MARKS & ~BYTES).op('v128.and');
     // Another lane of the same store.
-    fn.get(words).get(mine).op('v128.xor');
+    fn.get(writers).get(mine).op('v128.xor');
     four.splat(MARKS);
     fn.op('i32x4.gt_u').op('v128.and').op('v128.or');
     four.leaveUnlessAll();
     fn.end();
-    fn.get(mine);
-    four.splat(BYTES);
-    fn.op('v128.or').set(words);
-    four.put(words, TO_WRITER);
     fn.i32(1);
   });
 }

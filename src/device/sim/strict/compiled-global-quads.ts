@@ -4,10 +4,10 @@
 import type { WasmFunction } from '../wasm/emit.ts';
 import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
-import { TO_WRITER } from './compiled-details.ts';
+import { RECORD_SHIFT, TO_WRITER } from './compiled-details.ts';
 import { eventFunction, pushEvents, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
-import { areBeforeFunction, storeOverFunction } from './compiled-global-before.ts';
+import { areBeforeFunction, areBehindFunction } from './compiled-global-before.ts';
 import { storePartsFunction } from './compiled-global-parts.ts';
 import type { LoggedLanes } from './compiled-logged.ts';
 import { areWrittenFunction, setWrittenFunction } from './compiled-written.ts';
@@ -163,7 +163,7 @@ export class GlobalQuads {
     this.begin(slow);
     fn.get(all);
     this.splat(PAGE_BYTES - DWORD);
-    fn.op('v128.and').get(old);
+    fn.op('v128.and').i32(RECORD_SHIFT).op('i32x4.shl').get(old);
     this.splat(~(HOLDS | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.add').set(next);
     this.pushHas(other).set(this.hasOthers);
@@ -182,16 +182,18 @@ export class GlobalQuads {
       this.askWritten(all, slow);
       this.places.set(next);
       fn.get(this.hasOthers);
-      code.if(() => {
-        const writers = this.gathered;
-        this.places.gather(writers, TO_WRITER);
-        fn.get(writers).op('v128.any_true');
-        code.if(() => {
-          fn.get(this.shadow).get(writers).call(areBeforeFunction(this.f.module)).op('i32.eqz');
-          code.brIf(slow);
-        });
-      });
-      this.places.gather(old, 0);
+      code.if(
+        () => {
+          const writers = this.gathered;
+          this.places.gatherPairs(old, writers);
+          fn.get(writers).op('v128.any_true');
+          code.if(() => {
+            fn.get(this.shadow).get(writers).call(areBeforeFunction(this.f.module)).op('i32.eqz');
+            code.brIf(slow);
+          });
+        },
+        () => this.places.gather(old, 0),
+      );
       fn.get(old);
       this.splat(MANY_GROUPS);
       fn.op('v128.and').get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add');
@@ -202,24 +204,19 @@ export class GlobalQuads {
 
   /** Notes stores of dwords whose places are in `next`. */
   private storeDwords(slow: Label): void {
-    const { fn, old, next, mine } = this;
+    const { fn, old, next, mine, gathered } = this;
     const { code, module } = this.f;
     this.places.set(next);
-    this.places.gather(old, TO_WRITER);
-    fn.get(this.hasOthers).get(old).op('v128.any_true').op('i32.or');
-    code.if(
-      () => {
-        fn.get(this.shadow).get(next).get(mine).call(storeOverFunction(module)).op('i32.eqz');
-        code.brIf(slow);
-      },
-      () => {
-        // Nobody's: of two lanes with one dword, the second finds it to be of this access.
-        fn.get(mine);
-        this.splat(BYTES);
-        fn.op('v128.or');
-        this.putWords(TO_WRITER);
-      },
-    );
+    this.places.gatherPairs(old, gathered);
+    fn.get(old).get(gathered).op('v128.or').op('v128.any_true');
+    code.if(() => {
+      fn.get(this.shadow).get(old).get(gathered).get(mine).call(areBehindFunction(module)).op('i32.eqz');
+      code.brIf(slow);
+    });
+    fn.get(mine);
+    this.splat(BYTES);
+    fn.op('v128.or');
+    this.putWords(TO_WRITER);
   }
 
   /** Notes stores of parts of the dwords whose places are in `next`. */

@@ -3,7 +3,7 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { LogWriter } from './compiled-log.ts';
-import { HOLDS, HOLDS_READS, LOGGED, MANY_GROUPS, PAGE, QUICK_UNWRITTEN } from './race-details.ts';
+import { DETAILS_SIZE, HOLDS, HOLDS_READS, LOGGED, MANY_GROUPS, PAGE, QUICK_UNWRITTEN } from './race-details.ts';
 import { FROZEN, LOGGED_SPANS, PAGE_WRITTEN, SPAN_BYTES, SPANS } from './race-page.ts';
 import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
 
@@ -203,12 +203,14 @@ function frozenFunction(module: WasmModule): WasmFunction {
       .op('i32.ne')
       .op('i32.or');
     fn.if().i32(0).return().end();
-    fn.get(details).i32(HOLDS_READS).op('i32.sub').tee(details).i32(PAGE_BYTES).op('i32.add').set(end);
+    fn.get(details).i32(HOLDS_READS).op('i32.sub').tee(details).i32(DETAILS_SIZE).op('i32.add').set(end);
     code.loop((again) => {
       for (let at = 0; at < 64; at += 16) {
         fn.get(details).memory('v128.load', at);
         if (at > 0) fn.op('v128.and');
       }
+      // What writers' words have does not count.
+      fn.v128(0, MANY_GROUPS, 0, MANY_GROUPS).op('v128.or');
       marks().op('v128.and');
       marks().op('i32x4.eq').op('i32x4.all_true').op('i32.eqz').if().i32(0).return().end();
       fn.get(details).i32(64).op('i32.add').tee(details).get(end).op('i32.lt_u');

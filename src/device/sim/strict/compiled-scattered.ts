@@ -2,7 +2,7 @@
 // records of a line or a dword say at once is noted here; the rest is for pageFunction (compiled-pages.ts).
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
-import { CellWriter, type GlobalAccess, pushCell, TO_WRITER } from './compiled-details.ts';
+import { CellWriter, type GlobalAccess, pushCell, RECORD_SHIFT, TO_WRITER } from './compiled-details.ts';
 import { eventFunction } from './compiled-events.ts';
 import { LineWriter } from './compiled-lines.ts';
 import { beginLogFunction } from './compiled-log.ts';
@@ -357,6 +357,8 @@ class LaneWriter {
     fn.get(at)
       .i32(DWORD * (PAGE - 1))
       .op('i32.and')
+      .i32(RECORD_SHIFT)
+      .op('i32.shl')
       .get(bits)
       .op('i32.add')
       .i32(isWrite ? HOLDS_STORES : HOLDS_READS)

@@ -1,13 +1,22 @@
 // A module of its own that puts the log of reads (read-log.ts) into the records of dwords: most dispatches never need it.
 import { MAX_WASM_PAGES } from '../state/layout.ts';
 import { type WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { openFunction, setDetails } from './compiled-details.ts';
+import { openFunction, RECORD_SHIFT, setDetails } from './compiled-details.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { LogWalk } from './compiled-log-walk.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { lanesFunction } from './compiled-scattered.ts';
 import { takeFunction } from './compiled-take.ts';
-import { HOLDS, HOLDS_READS, LOGGED, MANY_GROUPS, PAGE, PAGE_DETAILS, QUICK_UNWRITTEN } from './race-details.ts';
+import {
+  HOLDS,
+  HOLDS_READS,
+  LOGGED,
+  MANY_GROUPS,
+  PAGE,
+  PAGE_DETAILS,
+  QUICK_UNWRITTEN,
+  RECORD_BYTES,
+} from './race-details.ts';
 import { FROZEN } from './race-page.ts';
 import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
 
@@ -124,7 +133,7 @@ function stayFunction(module: WasmModule, size: number): WasmFunction {
     fn.op('v128.and').op('i32x4.all_true').op('i32.eqz').if().i32(0).return().end();
     fn.get(all);
     splat(PAGE_BYTES - DWORD);
-    fn.op('v128.and').get(words);
+    fn.op('v128.and').i32(RECORD_SHIFT).op('i32x4.shl').get(words);
     splat(~(HOLDS | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.add').set(places);
     four.set(places);
@@ -133,11 +142,15 @@ function stayFunction(module: WasmModule, size: number): WasmFunction {
       fn.get(words);
     } else {
       four.each((at, lane) => {
-        fn.get(at).memory(size === 2 * DWORD ? 'v128.load64_splat' : 'v128.load');
-        if (lane > 0) fn.op('v128.and');
+        // Two dwords at a time, of three the last one twice.
+        for (let dword = 0; dword < size / DWORD; dword += 2) {
+          const isAlone = dword + 1 === size / DWORD;
+          fn.get(at).memory(isAlone ? 'v128.load64_splat' : 'v128.load', RECORD_BYTES * dword);
+          if (lane > 0 || dword > 0) fn.op('v128.and');
+        }
       });
-      // A fourth dword of three counts as one that stays.
-      if (size === 3 * DWORD) fn.v128(0, 0, 0, MANY_GROUPS).op('v128.or');
+      // What writers' words have does not count.
+      fn.v128(0, MANY_GROUPS, 0, MANY_GROUPS).op('v128.or');
     }
     splat(MANY_GROUPS);
     fn.op('v128.and').get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add');

@@ -1,7 +1,7 @@
 // Compiled code notes atomics of global memory that return nothing four lanes at a time, in pages with details (race-details.ts): counters that many
 // wavefronts update. It does as CellWriter.noteUpdate does, where nobody else than atomics has written the dwords, and nobody has read them.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { TO_WRITER } from './compiled-details.ts';
+import { RECORD_SHIFT, TO_WRITER } from './compiled-details.ts';
 import { pushEvents, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { areWrittenFunction } from './compiled-written.ts';
@@ -78,7 +78,7 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     fn.end();
     fn.get(all);
     splat(PAGE_BYTES - DWORD);
-    fn.op('v128.and').get(old);
+    fn.op('v128.and').i32(RECORD_SHIFT).op('i32x4.shl').get(old);
     splat(~(HOLDS | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.add').set(places);
     four.set(places);

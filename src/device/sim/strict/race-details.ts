@@ -1,5 +1,5 @@
 // Who touched the dwords of a page of global memory, dword by dword: where lines (race-page.ts) do not say enough. A word for the last reader
-// of each dword, and one for its last writer: an event (race-events.ts), and the bytes and whom else it stands for.
+// of each dword, and one for its last writer behind it: an event (race-events.ts), and the bytes and whom else it stands for.
 import {
   EVENT_ACTOR,
   EVENT_EPOCH,
@@ -14,9 +14,14 @@ import {
 /** Dwords of a page. */
 export const PAGE = 1024;
 
-/** The words of the readers come first, then those of the writers. */
-export const DETAILS_WRITERS = PAGE;
-export const DETAILS_WORDS = 2 * PAGE;
+/**
+ * Words of the record of a dword: that of its last reader, then that of its last writer. They lie side by side: what changes its data in place where values
+ * say needs both, and hosts wait for lines of memory.
+ */
+export const RECORD_WORDS = 2;
+export const RECORD_WRITER = 1;
+export const RECORD_BYTES = 4 * RECORD_WORDS;
+export const DETAILS_WORDS = RECORD_WORDS * PAGE;
 export const DETAILS_SIZE = 4 * DETAILS_WORDS;
 
 /** Below the event, in both words: the bytes that were accessed. */
@@ -92,44 +97,44 @@ export class RaceDetails {
   }
 
   writerMarks(dword: number): number {
-    return (this.words[DETAILS_WRITERS + dword] as number) & MARKS;
+    return (this.words[RECORD_WORDS * dword + RECORD_WRITER] as number) & MARKS;
   }
   /** Who wrote last, 0 for nobody; where, when, and how many stores before. */
   writer(dword: number): number {
-    return this.field(this.words[DETAILS_WRITERS + dword] as number, EVENT_ACTOR);
+    return this.field(this.words[RECORD_WORDS * dword + RECORD_WRITER] as number, EVENT_ACTOR);
   }
   writerPc(dword: number): number {
-    return this.field(this.words[DETAILS_WRITERS + dword] as number, EVENT_PC);
+    return this.field(this.words[RECORD_WORDS * dword + RECORD_WRITER] as number, EVENT_PC);
   }
   writerEpoch(dword: number): number {
-    return this.field(this.words[DETAILS_WRITERS + dword] as number, EVENT_EPOCH);
+    return this.field(this.words[RECORD_WORDS * dword + RECORD_WRITER] as number, EVENT_EPOCH);
   }
   writerStore(dword: number): number {
-    return this.field(this.words[DETAILS_WRITERS + dword] as number, EVENT_STORE);
+    return this.field(this.words[RECORD_WORDS * dword + RECORD_WRITER] as number, EVENT_STORE);
   }
 
   readerMarks(dword: number): number {
-    return (this.words[dword] as number) & MARKS;
+    return (this.words[RECORD_WORDS * dword] as number) & MARKS;
   }
   /** Who read last, 0 for nobody; where, and when. */
   reader(dword: number): number {
-    return this.field(this.words[dword] as number, EVENT_ACTOR);
+    return this.field(this.words[RECORD_WORDS * dword] as number, EVENT_ACTOR);
   }
   readerPc(dword: number): number {
-    return this.field(this.words[dword] as number, EVENT_PC);
+    return this.field(this.words[RECORD_WORDS * dword] as number, EVENT_PC);
   }
   readerEpoch(dword: number): number {
-    return this.field(this.words[dword] as number, EVENT_EPOCH);
+    return this.field(this.words[RECORD_WORDS * dword] as number, EVENT_EPOCH);
   }
 
   setWriter(dword: number, event: number, marks: number): void {
     this.hold(HOLDS_STORES);
-    this.words[DETAILS_WRITERS + dword] = (event << EVENT_SHIFT) | marks;
+    this.words[RECORD_WORDS * dword + RECORD_WRITER] = (event << EVENT_SHIFT) | marks;
   }
 
   setReader(dword: number, event: number, marks: number): void {
     this.hold(HOLDS_READS);
-    this.words[dword] = (event << EVENT_SHIFT) | marks;
+    this.words[RECORD_WORDS * dword] = (event << EVENT_SHIFT) | marks;
   }
 
   /** The marks of a reader's word when `who` becomes the last one; `mask` has the bytes that it reads. */
@@ -157,7 +162,7 @@ export class RaceDetails {
 
   /** Bytes of a dword are read. */
   noteRead(dword: number, event: number, who: Toucher, mask: number): void {
-    if (((this.words[dword] as number) & MANY_GROUPS) === this.frozen) return;
+    if (((this.words[RECORD_WORDS * dword] as number) & MANY_GROUPS) === this.frozen) return;
     this.setReader(dword, event, this.marksOfRead(dword, who, mask));
   }
 
@@ -178,7 +183,7 @@ export class RaceDetails {
     const event = this.event(who, false);
     const events = this.events.words;
     for (let dword = first; dword < end; dword++) {
-      const writer = words[DETAILS_WRITERS + dword] as number;
+      const writer = words[RECORD_WORDS * dword + RECORD_WRITER] as number;
       if (writer !== 0 && !isBefore(events, writer >>> EVENT_SHIFT, who)) return false;
       this.noteRead(dword, event, who, BYTES);
     }
@@ -191,9 +196,9 @@ export class RaceDetails {
     const event = this.event(who, true);
     const events = this.events.words;
     for (let dword = first; dword < end; dword++) {
-      const writer = words[DETAILS_WRITERS + dword] as number;
+      const writer = words[RECORD_WORDS * dword + RECORD_WRITER] as number;
       if (writer !== 0 && !isBefore(events, writer >>> EVENT_SHIFT, who)) return false;
-      const reader = words[dword] as number;
+      const reader = words[RECORD_WORDS * dword] as number;
       if (reader !== 0 && !isBefore(events, reader >>> EVENT_SHIFT, who)) return false;
       if ((writer & MARKS & ~BYTES) !== 0 || (reader & MANY_GROUPS) !== 0) return false;
       if ((reader & MANY_WAVES) !== 0 && this.readerEpoch(dword) === who.epoch) return false;

@@ -10,11 +10,12 @@ import {
   BYTES,
   DETAILS_SIZE,
   DETAILS_WORDS,
-  DETAILS_WRITERS,
   frozenReader,
   MARKS,
   PAGE,
   PAGE_DETAILS,
+  RECORD_WORDS,
+  RECORD_WRITER,
   type RaceDetails,
 } from './race-details.ts';
 import { actorOf, EVENT_BYTES, EVENT_SHIFT, type Toucher } from './race-events.ts';
@@ -244,8 +245,8 @@ describe('records of global memory by line', () => {
     words[RECORD / 4 + PAGE_WRITTEN] = WRITTEN;
     const bytesOf = (dword: number): number => {
       const [reader, writer] = [
-        words[DETAILS / 4 + dword] as number,
-        words[DETAILS / 4 + DETAILS_WRITERS + dword] as number,
+        words[DETAILS / 4 + RECORD_WORDS * dword] as number,
+        words[DETAILS / 4 + RECORD_WORDS * dword + RECORD_WRITER] as number,
       ];
       return ((reader & BYTES) << 4) | (writer & BYTES);
     };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HEAP } from '../state/layout.ts';
 import { DeviceMemory } from '../state/memory.ts';
-import { DETAILS_SIZE, DETAILS_WORDS, DETAILS_WRITERS, PAGE, PAGE_DETAILS } from './race-details.ts';
+import { DETAILS_SIZE, DETAILS_WORDS, PAGE, PAGE_DETAILS, RECORD_WORDS, RECORD_WRITER } from './race-details.ts';
 import { EVENT_SHIFT } from './race-events.ts';
 import { PAGE_WORDS } from './race-page.ts';
 import { RacePages } from './race-pages.ts';
@@ -21,7 +21,7 @@ describe('RacePages', () => {
     const record = pages.table.find((offset) => offset !== 0) as number;
     new Uint32Array(memory.wasm.buffer, record, PAGE_WORDS)[PAGE_DETAILS] = at;
     const event = page.detailed.event({ actor: 18, epoch: 0, store: 1, pc: 4 }, true);
-    new Uint32Array(memory.wasm.buffer, at, DETAILS_WORDS)[DETAILS_WRITERS + 7] = (event << EVENT_SHIFT) | 15;
+    new Uint32Array(memory.wasm.buffer, at, DETAILS_WORDS)[7 * RECORD_WORDS + RECORD_WRITER] = (event << EVENT_SHIFT) | 15;
     expect(page.isStored(7)).toBe(true);
     expect(page.isStored(8)).toBe(false);
     pages.release();
