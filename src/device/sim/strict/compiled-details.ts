@@ -39,6 +39,7 @@ import {
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
   LINES,
+  PAGE_ROOM,
   PAGE_WRITTEN,
   POOL_END,
   POOL_NEXT,
@@ -535,12 +536,19 @@ export function openFunction(module: WasmModule): WasmFunction {
     pushHead(fn, shadow).tee(head);
     fn.i32(POOL_NEXT - EVENTS_HEAD)
       .op('i32.add')
-      .tee(pool);
-    fn.memory('i32.load')
+      .set(pool);
+    fn.get(page)
+      .memory('i32.load', 4 * PAGE_ROOM)
       .tee(details)
-      .get(pool)
-      .memory('i32.load', POOL_END - POOL_NEXT);
-    fn.op('i32.ge_u').if().i32(0).return().end();
+      .op('i32.eqz');
+    code.if(() => {
+      fn.get(pool)
+        .memory('i32.load')
+        .tee(details)
+        .get(pool)
+        .memory('i32.load', POOL_END - POOL_NEXT);
+      fn.op('i32.ge_u').if().i32(0).return().end();
+    });
     fn.get(details).i32(0).i32(DETAILS_SIZE).memoryFill();
     const field = (word: number): WasmFunction => fn.get(line).memory('i32.load', 4 * word);
     /** Sets `word` of one of `known` to the line's event as it is in a record. */
@@ -627,7 +635,10 @@ export function openFunction(module: WasmModule): WasmFunction {
         code.brIf(next);
       });
     });
-    fn.get(pool).get(details).i32(DETAILS_SIZE).op('i32.add').memory('i32.store');
+    fn.get(page)
+      .memory('i32.load', 4 * PAGE_ROOM)
+      .op('i32.eqz');
+    code.if(() => fn.get(pool).get(details).i32(DETAILS_SIZE).op('i32.add').memory('i32.store'));
     setDetails(fn, page, () => fn.get(details).get(holds).op('i32.or'));
     fn.i32(1);
   });

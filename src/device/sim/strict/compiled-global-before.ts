@@ -1,7 +1,7 @@
 // Compiled code notes four dwords of global memory whose records (race-details.ts) name other accesses, where these come before: they are the
 // wavefront's own, or before a barrier of its workgroup. Programs that change their data in place do that all the time.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { pushEvents, pushNamedFour } from './compiled-events.ts';
+import { pushEvents, pushNamed, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH } from './race-events.ts';
@@ -14,15 +14,17 @@ export class FourRecords {
   private readonly four: FourPlaces;
   private readonly events: number;
   private readonly fields: number;
-  /** Where the events of words are. */
+  /** Where the events of words are; where the first one is, and whether all are there. */
   private readonly named: number;
+  private readonly one: number;
+  private readonly isOne: number;
   /** Lanes whose event is of the barrier interval of now. */
   readonly now: number;
 
   constructor(fn: WasmFunction) {
     this.fn = fn;
     this.four = new FourPlaces(fn);
-    this.events = fn.local('i32');
+    [this.events, this.one, this.isOne] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
     [this.fields, this.now, this.named] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
     pushEvents(fn, this.shadow).set(this.events);
   }
@@ -33,22 +35,10 @@ export class FourRecords {
 
   /** Leaves all ones for words whose event comes before what the wavefront does now, and sets `now`. */
   pushIsBefore(words: number): WasmFunction {
-    const { fn, shadow, events, fields, named, now } = this;
-    pushNamedFour(fn, events, words).set(named);
-    // Mostly one instruction has touched all four.
-    const pushOne = (): WasmFunction => fn.get(named).lane('i32x4.extract_lane', 0);
-    pushOne().op('i32x4.splat').get(named).op('i32x4.eq').op('i32x4.all_true').if();
-    pushOne()
-      .memory('v128.load32_splat', 4 * EVENT_EPOCH)
-      .set(now);
-    pushOne()
-      .memory('v128.load32_splat', 4 * EVENT_ACTOR)
-      .set(fields)
-      .else();
-    this.four.set(named);
-    this.four.gather(now, 4 * EVENT_EPOCH);
-    this.four.gather(fields, 4 * EVENT_ACTOR);
-    fn.end();
+    const { fn, shadow, fields, now } = this;
+    this.name(words);
+    this.gather(now, 4 * EVENT_EPOCH);
+    this.gather(fields, 4 * EVENT_ACTOR);
     fn.get(now).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(now);
     const actor = (): WasmFunction => fn.get(shadow).memory('v128.load32_splat', SHADOW_ACTOR);
     const groupOf = (push: () => void): void => {
@@ -61,6 +51,52 @@ export class FourRecords {
     groupOf(() => fn.get(fields));
     groupOf(actor);
     return fn.op('i32x4.eq').get(now).op('v128.andnot').op('v128.or');
+  }
+
+  /** Leaves all ones for words whose event is the wavefront's own. */
+  pushIsOwn(words: number): WasmFunction {
+    const { fn, shadow, fields } = this;
+    this.name(words);
+    this.gather(fields, 4 * EVENT_ACTOR);
+    return fn.get(fields).get(shadow).memory('v128.load32_splat', SHADOW_ACTOR).op('i32x4.eq');
+  }
+
+  /** Leaves 1 when all words are the same one of the wavefront's own, without marks of others: what it has touched just before. */
+  pushIsAllOwn(words: number): WasmFunction {
+    const { fn, shadow, events, one } = this;
+    fn.get(words).lane('i32x4.extract_lane', 0).tee(one).op('i32x4.splat').get(words).op('v128.xor');
+    fn.op('v128.any_true').op('i32.eqz');
+    pushNamed(fn, events, one)
+      .memory('i32.load', 4 * EVENT_ACTOR)
+      .get(shadow)
+      .memory('i32.load', SHADOW_ACTOR);
+    fn.op('i32.eq').op('i32.and');
+    return fn
+      .get(one)
+      .i32(MARKS & ~BYTES)
+      .op('i32.and')
+      .op('i32.eqz')
+      .op('i32.and');
+  }
+
+  /** Sets `named` to where the events of words are. */
+  private name(words: number): void {
+    const { fn, events, named } = this;
+    pushNamedFour(fn, events, words).set(named);
+    // Mostly one instruction has touched all four.
+    fn.get(named).lane('i32x4.extract_lane', 0).tee(this.one).op('i32x4.splat').get(named).op('v128.xor');
+    fn.op('v128.any_true').op('i32.eqz').tee(this.isOne).if().else();
+    this.four.set(named);
+    fn.end();
+  }
+
+  /** Sets a vector to a field of the events that have been named. */
+  private gather(vector: number, offset: number): void {
+    const { fn } = this;
+    fn.get(this.isOne).if();
+    fn.get(this.one).memory('v128.load32_splat', offset).set(vector).else();
+    this.four.gather(vector, offset);
+    fn.end();
   }
 
   /** Leaves all ones for words that are 0. */
@@ -86,6 +122,7 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.before.load', ['i32', 'v128'], ['i32'], (fn) => {
     const four = new FourRecords(fn);
     const words = 1;
+    four.pushIsAllOwn(words).if().i32(1).return().end();
     four.pushIsNobody(words);
     four.pushIsBefore(words).op('v128.or');
     four.leaveUnlessAll();
@@ -101,6 +138,9 @@ export function areBehindFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.before.store', ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
     const [readers, writers, mine] = [1, 2, 3] as const;
     const four = new FourRecords(fn);
+    fn.get(writers).op('v128.any_true').op('i32.eqz').if();
+    four.pushIsAllOwn(readers).if().i32(1).return().end();
+    fn.end();
     fn.get(readers).op('v128.any_true').if();
     four.pushIsNobody(readers);
     four.pushIsBefore(readers);

@@ -1,58 +1,88 @@
-// Compiled code notes four lanes at a time that store parts of dwords of global memory where values say, in pages whose details (race-details.ts) have
-// no readers: several wavefronts may have bytes of one dword.
+// Compiled code notes four lanes at a time that access parts of dwords of global memory where values say: several wavefronts may have bytes of one dword.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { TO_WRITER } from './compiled-details.ts';
-import { pushEvents, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
-import { BYTES, MARKS } from './race-details.ts';
-import { EVENT_ACTOR } from './race-events.ts';
-import { SHADOW_ACTOR } from './registers.ts';
+import { FourRecords } from './compiled-global-before.ts';
+import { BYTES, MANY_GROUPS_SHIFT, MANY_WAVES, MARKS } from './race-details.ts';
 
 /** The bytes of an element by the place of its first one in a dword; elements do not go on in the next one. */
 const MASKS = (bytes: number): number => (bytes === 1 ? 0x08040201 : 0x000c0003);
 
+/** Leaves the bytes of the dwords that elements of so many bytes at the offsets in a vector have. */
+export function pushMasks(fn: WasmFunction, offsets: number, bytes: number): WasmFunction {
+  fn.v128(MASKS(bytes), 0, 0, 0).get(offsets).v128(3, 3, 3, 3);
+  return fn.op('v128.and').op('i8x16.swizzle').v128(BYTES, BYTES, BYTES, BYTES).op('v128.and');
+}
+
+/** Leaves the words of records that have some of the bytes, 0 for the others. */
+export function pushTouched(fn: WasmFunction, words: number, masks: number): WasmFunction {
+  return fn.get(words).get(words).get(masks).op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and');
+}
+
 /**
- * (shadow, offsets in wasm memory of four elements that are no two the same, where the readers' words of their dwords are, the event of the store as it
- * is in a word of a record) → 1 when nobody has stored to the elements, and the store is noted; 0 when nothing is.
+ * (shadow, where the readers' words of the dwords of four elements are, their bytes, the event of the store as it is in a word of a record) → 1 when nobody
+ * has to do with the elements, which are no two the same, or all that has comes before the store, and the store is noted; 0 when nothing is.
  */
-export function storePartsFunction(module: WasmModule, bytes: number): WasmFunction {
-  return module.helper(`strict.parts.${bytes}`, ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
-    const [shadow, offsets, places, mine] = [0, 1, 2, 3] as const;
+export function storePartsFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.parts', ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
+    const [places, masks, mine] = [1, 2, 3] as const;
     const vector = (): number => fn.local('v128');
-    const [masks, words, named, next] = [vector(), vector(), vector(), vector()] as const;
-    const [four, events] = [new FourPlaces(fn), fn.local('i32')];
-    const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
-    fn.v128(MASKS(bytes), 0, 0, 0).get(offsets);
-    splat(3);
-    fn.op('v128.and').op('i8x16.swizzle');
-    splat(BYTES);
-    fn.op('v128.and').set(masks);
+    const [readers, writers, touched] = [vector(), vector(), vector()] as const;
+    const four = new FourPlaces(fn);
+    const records = new FourRecords(fn);
     four.set(places);
-    four.gather(words, TO_WRITER);
-    fn.get(words).get(masks);
-    splat(MARKS & ~BYTES);
-    fn.op('v128.or').op('v128.and').op('v128.any_true').if().i32(0).return().end();
+    four.gatherPairs(readers, writers);
+    fn.get(readers).op('v128.any_true').if();
+    fn.get(readers).i32(MANY_GROUPS_SHIFT).op('i32x4.shr_u').get(masks).op('v128.and');
+    fn.op('v128.any_true').if().i32(0).return().end();
+    pushTouched(fn, readers, masks).tee(touched).op('v128.any_true').if();
+    records.pushIsNobody(touched);
+    records.pushIsBefore(touched);
+    records.pushLacks(touched, MANY_WAVES).get(records.now).op('v128.not').op('v128.or').op('v128.and').op('v128.or');
+    records.leaveUnlessAll();
+    fn.end().end();
+    fn.get(writers).op('v128.any_true').if();
+    fn.get(writers);
+    records.splat(MARKS & ~BYTES);
+    fn.op('v128.and').op('v128.any_true').if().i32(0).return().end();
+    pushTouched(fn, writers, masks).tee(touched).op('v128.any_true').if();
+    records.pushIsNobody(touched);
+    records.pushIsBefore(touched);
+    // Another lane of the same store.
+    fn.get(touched).get(mine).op('v128.xor');
+    records.splat(MARKS);
+    fn.op('i32x4.gt_u').op('v128.and').op('v128.or');
+    records.leaveUnlessAll();
+    fn.end();
     // What another wavefront has written of a dword is no longer its own.
-    fn.get(words).op('v128.any_true').if();
-    pushEvents(fn, shadow).set(events);
-    pushNamedFour(fn, events, words).set(named);
-    four.set(named);
-    four.gather(next, 4 * EVENT_ACTOR);
-    fn.get(next).get(shadow).memory('v128.load32_splat', SHADOW_ACTOR).op('i32x4.eq');
-    splat(BYTES);
-    fn.op('v128.and').get(words).op('v128.and').get(masks).op('v128.or').set(masks);
-    four.set(places);
+    records.pushIsOwn(writers).get(writers).op('v128.and');
+    records.splat(BYTES);
+    fn.op('v128.and').get(masks).op('v128.or').set(masks);
     fn.end();
-    fn.get(masks).get(mine).op('v128.or').set(next);
-    four.put(next, TO_WRITER);
-    // Lanes of one dword have stored each its own bytes.
-    fn.get(places).get(places).get(places).shuffle32(1, 2, 3, 0).op('i32x4.eq');
-    fn.get(places).get(places).get(places).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true').if();
-    four.each((place, lane) => {
-      fn.get(place).get(place).memory('i32.load', TO_WRITER);
-      fn.get(next).lane('i32x4.extract_lane', lane).op('i32.or').memory('i32.store', TO_WRITER);
-    });
-    fn.end();
+    fn.get(masks).get(mine).op('v128.or').set(masks);
+    putParts(fn, four, places, masks, TO_WRITER);
     fn.i32(1);
   });
+}
+
+/** (where the readers' words of four dwords are, words): they have these words, at so many bytes behind that of their readers. */
+export function putPartsFunction(module: WasmModule, offset: number): WasmFunction {
+  return module.helper(`strict.parts.put.${offset}`, ['v128', 'v128'], [], (fn) => {
+    const [places, words] = [0, 1] as const;
+    const four = new FourPlaces(fn);
+    four.set(places);
+    putParts(fn, four, places, words, offset);
+  });
+}
+
+/** Does so, where `four` are the places. Lanes of one dword have the same event, and their bytes come together. */
+function putParts(fn: WasmFunction, four: FourPlaces, places: number, words: number, offset: number): void {
+  four.put(words, offset);
+  fn.get(places).get(places).get(places).shuffle32(1, 2, 3, 0).op('i32x4.eq');
+  fn.get(places).get(places).get(places).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true').if();
+  four.each((place, lane) => {
+    fn.get(place).get(place).memory('i32.load', offset);
+    fn.get(words).lane('i32x4.extract_lane', lane).op('i32.or').memory('i32.store', offset);
+  });
+  fn.end();
 }

@@ -1,4 +1,4 @@
-// Compiled code notes four lanes at a time whose dwords of global memory do not follow each other, where the page's details (race-details.ts)
+// Compiled code notes four lanes at a time whose elements of global memory do not follow each other, where the page's details (race-details.ts)
 // say that nobody else has to do with them (compiled-global-before.ts), or its reads are logged (read-log.ts), and all bytes that are read have been
 // written. What is the same for all lanes of an instruction is read once.
 import type { WasmFunction } from '../wasm/emit.ts';
@@ -8,8 +8,10 @@ import { RECORD_SHIFT, TO_WRITER } from './compiled-details.ts';
 import { eventFunction, pushEvents, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { areBeforeFunction, areBehindFunction } from './compiled-global-before.ts';
-import { storePartsFunction } from './compiled-global-parts.ts';
-import type { LoggedLanes } from './compiled-logged.ts';
+import { pushMasks, pushTouched, putPartsFunction, storePartsFunction } from './compiled-global-parts.ts';
+import { areUniformFunction, putWideFunction } from './compiled-global-wide.ts';
+import { LogWriter } from './compiled-log.ts';
+import { Span } from './compiled-spans.ts';
 import { areWrittenFunction, setWrittenFunction } from './compiled-written.ts';
 import {
   BYTES,
@@ -31,10 +33,7 @@ import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STO
 const DWORD = 4;
 const PAGE_BYTES = DWORD * PAGE;
 
-/**
- * Notes dwords of four lanes, or parts of dwords that they store, or elements of other sizes in pages whose reads are logged; its locals are of the
- * function being written.
- */
+/** Notes elements of four lanes; its locals are of the function being written. */
 export class GlobalQuads {
   private readonly fn: WasmFunction;
   private readonly f: Frame;
@@ -42,18 +41,25 @@ export class GlobalQuads {
   private readonly pc: number;
   private readonly isWrite: boolean;
   private readonly bytes: number;
-  /** Entries of the table of pages, and where the quick table behind it is (race-pages.ts). */
+  private readonly span: Span;
+  /** Of loads. */
+  private readonly log: LogWriter | undefined;
+  /** Entries of the table of pages, and where the quick table behind it is (race-pages.ts); 0 before they are asked for. */
   private readonly count: number;
   private readonly quick: number;
   /** The event of the access as it is in a word of a record, in all lanes; 0 as long as there is none. */
   private readonly mine: number;
   private readonly events: number;
+  /** What a reader's word has of MANY_GROUPS where the word stays as it is (frozenReader), in all lanes. */
+  private readonly frozen: number;
   private readonly places: FourPlaces;
-  /** Whether a page of a quad holds accesses of the other side. */
-  private readonly hasOthers: number;
   /** Whether not all bytes of a page of a quad were written before the dispatch. */
   private readonly isUnwritten: number;
-  /** The words that a quad has, those that it gets, and what is gathered meanwhile. */
+  /** Where the records of the first dwords of a quad are. */
+  private readonly cells: number;
+  /** The bytes of parts of dwords that are accessed. */
+  private readonly masks: number;
+  /** The words of the readers, those that they become, and those of the writers, or what is gathered otherwise. */
   private readonly old: number;
   private readonly next: number;
   private readonly gathered: number;
@@ -61,35 +67,71 @@ export class GlobalQuads {
   private readonly group: number;
   private readonly now: number;
   private readonly marks: number;
-  /** Lanes whose reader's word stays as it is (frozenReader). */
+  /** Lanes whose reader's word stays as it is. */
   private readonly stays: number;
-  /** Of loads. */
-  private readonly logged: LoggedLanes | undefined;
 
-  /** In front of all lanes, of so many bytes: 4 at most of stores, which have no `logged`. */
-  constructor(f: Frame, shadow: number, pc: number, bytes: number, logged: LoggedLanes | undefined) {
-    const { code } = f;
+  /** In front of all lanes, of so many bytes. */
+  constructor(f: Frame, shadow: number, pc: number, bytes: number, isWrite: boolean) {
+    const { code, module } = f;
     const { fn } = code;
     const local = (): number => code.local('i32');
     const vector = (): number => code.local('v128');
     [this.fn, this.f, this.shadow, this.pc] = [fn, f, shadow, pc];
-    [this.bytes, this.logged, this.isWrite] = [bytes, logged, logged === undefined];
-    [this.count, this.quick, this.events, this.hasOthers] = [local(), local(), local(), local()];
-    this.isUnwritten = local();
+    [this.bytes, this.isWrite] = [bytes, isWrite];
+    this.span = new Span(code, module, shadow, pc, bytes, isWrite);
+    this.log = isWrite ? undefined : new LogWriter(code, shadow, pc, bytes);
+    [this.count, this.quick, this.events, this.isUnwritten] = [local(), local(), local(), local()];
     this.places = new FourPlaces(fn);
-    [this.mine, this.old, this.next, this.gathered] = [vector(), vector(), vector(), vector()];
+    [this.mine, this.frozen, this.cells, this.masks] = [vector(), vector(), vector(), vector()];
+    [this.old, this.next, this.gathered] = [vector(), vector(), vector()];
     [this.group, this.now, this.marks, this.stays] = [vector(), vector(), vector(), vector()];
-    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(this.count).i32(2).op('i32.shl');
-    fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(this.quick);
+    fn.i32(0).set(this.quick);
     fn.v128(0, 0, 0, 0).set(this.mine);
   }
 
   /**
-   * Notes the elements at the offsets of wasm memory in a vector, or goes to `slow`: nothing has been noted then. Stores go there when a lane before
-   * has had one of the elements; with `seesLanes` also when two of the vector are the same.
+   * Notes the elements at the offsets of wasm memory in a vector and goes to `done`, or to `slow`: nothing has been noted then. Stores go there when a lane
+   * before has had one of the elements; with `seesLanes` also when two of the vector are the same.
    */
-  note(all: number, slow: Label, seesLanes: boolean): void {
-    const { fn, old, next, logged } = this;
+  note(all: number, done: Label, slow: Label, seesLanes: boolean): void {
+    const { fn, log, cells } = this;
+    const { code } = this.f;
+    code.block((found) => {
+      this.span.note(
+        all,
+        {
+          ...(log === undefined
+            ? {}
+            : {
+                frozen: () => code.br(done),
+                logged: () => {
+                  log.write(() => fn.get(all), slow);
+                  code.br(done);
+                },
+              }),
+          details: (kind) => {
+            Span.pushRecords(fn, all, kind).set(cells).i32(0).set(this.isUnwritten);
+            code.br(found);
+          },
+        },
+        () => log?.begin(),
+      );
+      this.find(all, done, slow);
+    });
+    this.begin(slow);
+    if (this.bytes < DWORD) pushMasks(fn, all, this.bytes).set(this.masks);
+    if (this.bytes > DWORD) {
+      fn.get(cells).call(areUniformFunction(this.f.module, this.bytes)).op('i32.eqz');
+      code.brIf(slow);
+    }
+    if (this.isWrite) this.store(all, slow, seesLanes);
+    else this.load(all, slow);
+    code.br(done);
+  }
+
+  /** Sets `cells`, or logs the elements and goes to `done`, page by page. */
+  private find(all: number, done: Label, slow: Label): void {
+    const { fn, old, next, shadow, isWrite, log } = this;
     const { code } = this.f;
     if (this.bytes > 1) {
       fn.get(all);
@@ -106,32 +148,38 @@ export class GlobalQuads {
       fn.op('i32x4.gt_u').op('v128.any_true');
       code.brIf(slow);
     }
+    fn.get(this.quick).op('i32.eqz');
+    code.if(() => {
+      fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(this.count).i32(2).op('i32.shl');
+      fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(this.quick);
+    });
     fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').tee(next);
-    fn.get(this.count).op('i32x4.splat').op('i32x4.lt_u').op('i32x4.all_true').op('i32.eqz');
+    fn.get(this.count).op('i32x4.splat').op('i32x4.ge_u').op('v128.any_true');
     code.brIf(slow);
     fn.get(next).i32(2).op('i32x4.shl').get(this.quick).op('i32x4.splat').op('i32x4.add').set(next);
     this.places.set(next);
     this.places.gather(old, 0);
-    if (logged === undefined) {
-      this.noteDetails(all, slow, seesLanes);
-      return;
-    }
     this.pushHas(QUICK_UNWRITTEN).set(this.isUnwritten);
-    fn.get(old);
-    this.splat(~QUICK_UNWRITTEN);
-    fn.op('v128.and');
-    this.splat(LOGGED);
-    fn.op('i32x4.eq').op('i32x4.all_true');
-    code.if(
-      () => {
+    if (log !== undefined) {
+      fn.get(old);
+      this.splat(~QUICK_UNWRITTEN);
+      fn.op('v128.and');
+      this.splat(LOGGED);
+      fn.op('i32x4.eq').op('i32x4.all_true');
+      code.if(() => {
         this.askWritten(all, slow);
-        logged.write(all, slow);
-      },
-      () => {
-        if (this.bytes === DWORD) this.noteDetails(all, slow, seesLanes);
-        else code.br(slow);
-      },
-    );
+        log.write(() => fn.get(all), slow);
+        code.br(done);
+      });
+    }
+    this.splat(isWrite ? HOLDS_STORES : HOLDS_READS);
+    fn.get(old).op('v128.and').op('i32x4.all_true').op('i32.eqz');
+    code.brIf(slow);
+    fn.get(all);
+    this.splat(PAGE_BYTES - DWORD);
+    fn.op('v128.and').i32(RECORD_SHIFT).op('i32x4.shl').get(old);
+    this.splat(~(HOLDS | QUICK_UNWRITTEN));
+    fn.op('v128.and').op('i32x4.add').set(this.cells);
   }
 
   /** Goes to `slow` when not all bytes of loads have been written. */
@@ -152,86 +200,73 @@ export class GlobalQuads {
     return this.fn.op('v128.and').op('v128.any_true');
   }
 
-  /** The same where the pages' records are by dword; `old` has what the quick table says of them. */
-  private noteDetails(all: number, slow: Label, seesLanes: boolean): void {
-    const { fn, shadow, isWrite, old, next } = this;
-    const { code } = this.f;
-    const [side, other] = isWrite ? [HOLDS_STORES, HOLDS_READS] : [HOLDS_READS, HOLDS_STORES];
-    this.splat(side);
-    fn.get(old).op('v128.and').op('i32x4.all_true').op('i32.eqz');
-    code.brIf(slow);
-    this.begin(slow);
-    fn.get(all);
-    this.splat(PAGE_BYTES - DWORD);
-    fn.op('v128.and').i32(RECORD_SHIFT).op('i32x4.shl').get(old);
-    this.splat(~(HOLDS | QUICK_UNWRITTEN));
-    fn.op('v128.and').op('i32x4.add').set(next);
-    this.pushHas(other).set(this.hasOthers);
-    if (isWrite) {
-      this.pushHas(QUICK_UNWRITTEN).set(this.isUnwritten);
-      if (seesLanes) {
-        fn.get(all).get(all).get(all).shuffle32(1, 2, 3, 0).op('i32x4.eq');
-        fn.get(all).get(all).get(all).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
-        code.brIf(slow);
-      }
-      if (this.bytes === DWORD) this.storeDwords(slow);
-      else this.storeParts(all, slow);
-      fn.get(this.isUnwritten);
-      code.if(() => fn.get(shadow).get(all).call(setWrittenFunction(this.f.module, this.bytes)));
-    } else {
-      this.askWritten(all, slow);
-      this.places.set(next);
-      fn.get(this.hasOthers);
-      code.if(
-        () => {
-          const writers = this.gathered;
-          this.places.gatherPairs(old, writers);
-          fn.get(writers).op('v128.any_true');
-          code.if(() => {
-            fn.get(this.shadow).get(writers).call(areBeforeFunction(this.f.module)).op('i32.eqz');
-            code.brIf(slow);
-          });
-        },
-        () => this.places.gather(old, 0),
-      );
-      fn.get(old);
-      this.splat(MANY_GROUPS);
-      fn.op('v128.and').get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add');
-      fn.memory('v128.load32_splat').op('i32x4.eq').tee(this.stays).op('i32x4.all_true').op('i32.eqz');
-      code.if(() => this.noteReaders());
-    }
-  }
-
-  /** Notes stores of dwords whose places are in `next`. */
-  private storeDwords(slow: Label): void {
-    const { fn, old, next, mine, gathered } = this;
+  private load(all: number, slow: Label): void {
+    const { fn, shadow, old, gathered, bytes } = this;
     const { code, module } = this.f;
-    this.places.set(next);
+    this.askWritten(all, slow);
+    this.places.set(this.cells);
     this.places.gatherPairs(old, gathered);
-    fn.get(old).get(gathered).op('v128.or').op('v128.any_true');
+    fn.get(gathered).op('v128.any_true');
     code.if(() => {
-      fn.get(this.shadow).get(old).get(gathered).get(mine).call(areBehindFunction(module)).op('i32.eqz');
+      fn.get(shadow);
+      if (bytes < DWORD) pushTouched(fn, gathered, this.masks);
+      else fn.get(gathered);
+      fn.call(areBeforeFunction(module)).op('i32.eqz');
       code.brIf(slow);
     });
-    fn.get(mine);
-    this.splat(BYTES);
-    fn.op('v128.or');
-    this.putWords(TO_WRITER);
+    fn.get(old).op('v128.any_true');
+    code.if(
+      () => {
+        fn.get(old);
+        this.splat(MANY_GROUPS);
+        fn.op('v128.and').get(this.frozen).op('i32x4.eq').tee(this.stays).op('i32x4.all_true').op('i32.eqz');
+        code.if(() => this.noteReaders(slow));
+      },
+      () => {
+        this.pushMine();
+        this.putWords(0);
+      },
+    );
   }
 
-  /** Notes stores of parts of the dwords whose places are in `next`. */
-  private storeParts(all: number, slow: Label): void {
-    const { fn, bytes } = this;
+  private store(all: number, slow: Label, seesLanes: boolean): void {
+    const { fn, shadow, old, gathered, mine, bytes } = this;
     const { code, module } = this.f;
-    fn.get(this.hasOthers);
-    code.brIf(slow);
-    fn.get(this.shadow).get(all).get(this.next).get(this.mine).call(storePartsFunction(module, bytes)).op('i32.eqz');
-    code.brIf(slow);
+    if (seesLanes) {
+      fn.get(all).get(all).get(all).shuffle32(1, 2, 3, 0).op('i32x4.eq');
+      fn.get(all).get(all).get(all).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
+      code.brIf(slow);
+    }
+    if (bytes < DWORD) {
+      fn.get(shadow).get(this.cells).get(this.masks).get(mine).call(storePartsFunction(module)).op('i32.eqz');
+      code.brIf(slow);
+    } else {
+      this.places.set(this.cells);
+      this.places.gatherPairs(old, gathered);
+      fn.get(old).get(gathered).op('v128.or').op('v128.any_true');
+      code.if(() => {
+        fn.get(shadow).get(old).get(gathered).get(mine).call(areBehindFunction(module)).op('i32.eqz');
+        code.brIf(slow);
+      });
+      this.pushMine();
+      this.putWords(TO_WRITER);
+    }
+    fn.get(this.isUnwritten);
+    code.if(() => fn.get(shadow).get(all).call(setWrittenFunction(module, bytes)));
+  }
+
+  /** Leaves the words of the access where nothing else is to be in them. */
+  private pushMine(): WasmFunction {
+    const { fn } = this;
+    fn.get(this.mine);
+    if (this.bytes < DWORD) fn.get(this.masks);
+    else this.splat(BYTES);
+    return fn.op('v128.or');
   }
 
   /** The access becomes the last reader of lanes whose words do not stay. */
-  private noteReaders(): void {
-    const { fn, old, next, mine, stays } = this;
+  private noteReaders(slow: Label): void {
+    const { fn, old, next, mine, stays, cells } = this;
     const { code } = this.f;
     // Nobody's, or of this access: it has the bytes of the lane in either case.
     fn.get(old).v128(0, 0, 0, 0).op('i32x4.eq');
@@ -239,19 +274,33 @@ export class GlobalQuads {
     this.splat(MARKS);
     fn.op('i32x4.le_u').op('v128.or').tee(next).op('i32x4.all_true').op('i32.eqz');
     code.if(
-      () => this.joinReaders(),
+      () => {
+        if (this.bytes < DWORD) {
+          // Of two lanes with parts of one dword, the second one finds the first.
+          fn.get(cells).get(cells).get(cells).shuffle32(1, 2, 3, 0).op('i32x4.eq');
+          fn.get(cells).get(cells).get(cells).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
+          code.brIf(slow);
+        }
+        this.joinReaders();
+      },
       () => fn.get(old).set(next),
     );
-    fn.get(old).get(next).get(mine).op('v128.or');
-    this.splat(BYTES);
-    fn.op('v128.or').get(stays).op('v128.bitselect');
+    fn.get(old).get(next);
+    this.pushMine().op('v128.or').get(stays).op('v128.bitselect');
     this.putWords(0);
   }
 
-  /** Stores the words on the stack at so many bytes behind the places. */
+  /** Stores the words on the stack at so many bytes behind the readers' words. */
   private putWords(offset: number): void {
-    this.fn.set(this.next);
-    this.places.put(this.next, offset);
+    const { fn, next, bytes, cells } = this;
+    const { module } = this.f;
+    fn.set(next);
+    if (bytes > DWORD)
+      fn.get(cells)
+        .get(next)
+        .call(putWideFunction(module, bytes, offset));
+    else if (bytes === DWORD) this.places.put(next, offset);
+    else fn.get(cells).get(next).call(putPartsFunction(module, offset));
   }
 
   private splat(word: number): WasmFunction {
@@ -270,7 +319,10 @@ export class GlobalQuads {
       fn.call(eventFunction(module)).i32(EVENT_SHIFT).op('i32.shl').op('i32x4.splat').tee(mine);
       fn.op('v128.any_true').op('i32.eqz');
       code.brIf(slow);
+      if (this.isWrite) return;
       pushEvents(fn, shadow).set(this.events);
+      fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add').memory('v128.load32_splat');
+      fn.set(this.frozen);
     });
   }
 
@@ -303,12 +355,20 @@ export class GlobalQuads {
     this.splat(MANY_WAVES);
     fn.op('v128.and');
     fn.get(marks);
-    this.splat(BYTES);
+    if (this.bytes < DWORD) fn.get(this.masks);
+    else this.splat(BYTES);
     fn.op('v128.and').i32(MANY_GROUPS_SHIFT).op('i32x4.shl').get(group).op('v128.bitselect').op('v128.or');
     fn.set(group);
     // The wavefront's own of this interval keeps its marks.
     fn.get(marks).get(group).get(gathered);
     actor().op('i32x4.eq').get(now).op('v128.and').op('v128.bitselect').set(marks);
+    if (this.bytes < DWORD) {
+      // The bytes that another one has read are its own no longer.
+      fn.get(marks).get(gathered);
+      actor().op('i32x4.eq');
+      this.splat(~BYTES);
+      fn.op('v128.or').op('v128.and').set(marks);
+    }
     fn.get(old).get(marks).get(next).op('v128.bitselect').set(next);
   }
 }

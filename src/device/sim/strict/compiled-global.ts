@@ -6,7 +6,6 @@ import { Code, type Label } from '../wasm/memory/code.ts';
 import type { Frame, Look } from '../wasm/memory/index.ts';
 import { GlobalQuads } from './compiled-global-quads.ts';
 import { apart } from './compiled-lanes.ts';
-import { LoggedLanes } from './compiled-logged.ts';
 import { looking } from './compiled-looks.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
@@ -29,7 +28,6 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
   /** Whether all lanes of a store have been noted at once. */
   let isNoted = 0;
   const canStride = isWrite && bytes === 4 && !canDrop;
-  let logged: LoggedLanes | undefined;
   let quads: GlobalQuads | undefined;
   const isMoved = isWrite && movesGlobal(bytes, 'store') && !toLds;
   const run = new Run(
@@ -56,8 +54,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     run.begin(f);
     forgetDropped(f.code.fn, shadow);
     const [pc] = f.extra as [number];
-    logged = isWrite ? undefined : new LoggedLanes(f.code, f.module, shadow, pc, bytes);
-    quads = bytes <= 4 || !isWrite ? new GlobalQuads(f, shadow, pc, bytes, logged) : undefined;
+    quads = new GlobalQuads(f, shadow, pc, bytes, isWrite);
   });
   /**
    * Lanes without a bit have the address of another one: that it is noted twice makes no difference. `ask` asks whether the lanes of a store are
@@ -69,7 +66,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     const { fn } = code;
     // Where two lanes have one address, the data of the last one stays.
     if (isMoved) run.close(f);
-    const seesLanes = quads !== undefined && bits === undefined;
+    const seesLanes = bits === undefined;
     if (!seesLanes) ask?.();
     code.block((done) => {
       if (canStride && bits === undefined) {
@@ -85,11 +82,8 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
           code.br(done);
         });
       }
-      logged?.note(addresses, done);
       code.block((slow) => {
-        if (quads === undefined) return;
-        quads.note(addresses, slow, seesLanes);
-        code.br(done);
+        quads?.note(addresses, done, slow, seesLanes);
       });
       if (seesLanes) ask?.();
       fn.get(shadow);

@@ -28,18 +28,22 @@ export function areWrittenFunction(module: WasmModule, bytes: number): WasmFunct
   });
 }
 
-/** (shadow, offsets in wasm memory of four elements): all their bytes are written from now on. Their pages have records, each is in one dword. */
+/**
+ * (shadow, offsets in wasm memory of four elements): all their bytes are written from now on. Their pages have records, each is in one dword, or in whole dwords
+ * of one page.
+ */
 export function setWrittenFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.written.set.${bytes}`, ['i32', 'v128'], [], (fn) => {
+    const [load, store] = bytes <= 4 ? (['i32.load8_u', 'i32.store8'] as const) : (['i32.load', 'i32.store'] as const);
     eachOf(fn, (at, bits) => {
-      fn.get(bits).get(bits).memory('i32.load8_u');
+      fn.get(bits).get(bits).memory(load);
       fn.i32((1 << bytes) - 1)
         .get(at)
         .i32(7)
         .op('i32.and')
         .op('i32.shl')
         .op('i32.or')
-        .memory('i32.store8');
+        .memory(store);
     });
   });
 }

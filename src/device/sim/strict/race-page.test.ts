@@ -14,9 +14,9 @@ import {
   MARKS,
   PAGE,
   PAGE_DETAILS,
+  type RaceDetails,
   RECORD_WORDS,
   RECORD_WRITER,
-  type RaceDetails,
 } from './race-details.ts';
 import { actorOf, EVENT_BYTES, EVENT_SHIFT, type Toucher } from './race-events.ts';
 import {

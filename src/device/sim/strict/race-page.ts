@@ -36,18 +36,20 @@ export const LOG_ROUND = -20;
 /** The frozenReader of the dispatch. */
 export const FROZEN = -32;
 
-// Pages in a row whose reads are all logged, or need not be noted, as loads have found them: SPANS entries by the place of the load, of SPAN_BYTES. An
-// entry is the first byte in wasm memory, the bytes (0 for none), how often the load looks for pages one by one before it looks for a span again, and
-// whether nothing is to be noted.
+// Pages in a row of which the same is to be done, as loads and stores have found them (compiled-spans.ts): SPANS entries of loads by their place, and as
+// many of stores, of SPAN_BYTES.
 export const SPANS = 8;
 export const SPAN_BYTES = 16;
-export const LOGGED_SPANS = EVENTS_HEAD - SPANS * SPAN_BYTES;
+export const STORE_SPANS = EVENTS_HEAD - SPANS * SPAN_BYTES;
+export const LOAD_SPANS = STORE_SPANS - SPANS * SPAN_BYTES;
 
 // Where the fields of a page's lines begin in its record (i32 words of wasm memory, which compiled code reads and writes too).
 /** Word 0: where the bits of its written bytes are in wasm memory; 0 when all are written. Word 1 is PAGE_DETAILS (race-details.ts). */
 export const PAGE_WRITTEN = 0;
 /** Word 3, where compiled code has looked: somebody has stored to the page, so its reads are never logged. */
 export const PAGE_STORED = 3;
+/** Word 4: where there is room for the page's details, in a row with those of the pages around it; 0 for none. */
+export const PAGE_ROOM = 4;
 const FIELDS = 16;
 export const LINE_WRITER = FIELDS;
 export const LINE_WRITER_PC = FIELDS + LINES;
@@ -70,13 +72,13 @@ export interface DetailRoom {
   readonly events: RaceEvents;
   /** As `frozenReader` gives it. */
   readonly frozen: number;
-  /** Where zeroed words for the details of a page are, when there are any left. */
-  reserve(): number | undefined;
+  /** Where zeroed words for the details of a page are, when there are any left: in the page's PAGE_ROOM unless that is 0. */
+  reserve(room: number): number | undefined;
   /** The words of details at an offset in wasm memory, which may have grown since the page's record was made. */
   at(offset: number): Uint32Array;
   /** Sets a word of the quick table. */
   setQuick(at: number, value: number): void;
-  /** What loads have found of pages in a row (LOGGED_SPANS) holds no longer. */
+  /** What has been found of pages in a row (LOAD_SPANS, STORE_SPANS) holds no longer. */
   clearSpans(): void;
   /** Words of details where compiled code does not see them. */
   hidden(): Uint32Array;
@@ -270,7 +272,7 @@ export class RacePage {
   get detailed(): RaceDetails {
     if (this.known !== undefined) return this.known;
     const { room } = this;
-    const at = room.reserve();
+    const at = room.reserve(this.words[PAGE_ROOM] as number);
     const details = this.over(at === undefined ? room.hidden() : room.at(at));
     this.setDetails(at ?? 0);
     for (let line = 0; line < LINES; line++) if (this.words[LINE_BITS + line] !== 0) this.openLine(details, line);

@@ -21,7 +21,8 @@ describe('RacePages', () => {
     const record = pages.table.find((offset) => offset !== 0) as number;
     new Uint32Array(memory.wasm.buffer, record, PAGE_WORDS)[PAGE_DETAILS] = at;
     const event = page.detailed.event({ actor: 18, epoch: 0, store: 1, pc: 4 }, true);
-    new Uint32Array(memory.wasm.buffer, at, DETAILS_WORDS)[7 * RECORD_WORDS + RECORD_WRITER] = (event << EVENT_SHIFT) | 15;
+    new Uint32Array(memory.wasm.buffer, at, DETAILS_WORDS)[7 * RECORD_WORDS + RECORD_WRITER] =
+      (event << EVENT_SHIFT) | 15;
     expect(page.isStored(7)).toBe(true);
     expect(page.isStored(8)).toBe(false);
     pages.release();

@@ -4,16 +4,17 @@ import { gpuWindow, PAGE as PAGE_BYTES } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { type Unlog, unlogOf } from './compiled-unlog.ts';
-import { DETAILS_SIZE, DETAILS_WORDS, frozenReader, PAGE_QUICK } from './race-details.ts';
+import { DETAILS_SIZE, DETAILS_WORDS, frozenReader, HOLDS, PAGE_DETAILS, PAGE_QUICK } from './race-details.ts';
 import type { Toucher } from './race-events.ts';
 import { RaceEvents } from './race-events.ts';
 import {
   type DetailRoom,
   EVENTS_HEAD,
   FROZEN,
+  LOAD_SPANS,
   LOG_NEXT,
   LOG_ROUND,
-  LOGGED_SPANS,
+  PAGE_ROOM,
   PAGE_WORDS,
   PAGE_WRITTEN,
   POOL_END,
@@ -42,6 +43,8 @@ const MAX_DETAILED = 2 ** 28;
 /** Pages for whose records by dword there is room from the start; each further pool is twice as large, up to the most. Only what is used is touched. */
 const FIRST_POOL = 256;
 const MOST_POOL = 1024;
+/** Pages in a row of one allocation whose details lie in a row, too, so that lanes that go where values say need not be asked for their pages. */
+const ROOM_PAGES = 4096;
 
 /**
  * What the words of a page's dwords are further on in a page than these: a host takes a load for one of what has just been stored when the lower
@@ -65,7 +68,7 @@ export class RacePages {
   private readonly log: Uint32Array;
   /** LOG_ROUND. */
   private readonly round: Uint32Array;
-  /** LOGGED_SPANS. */
+  /** LOAD_SPANS and STORE_SPANS. */
   private readonly spans: Uint32Array;
   private logAt = 0;
   private readonly longLog: number;
@@ -80,6 +83,9 @@ export class RacePages {
   private readonly reserved: Uint8Array[] = [];
   /** The room of all pools; what lies behind POOL_NEXT of the last one is not used. */
   private readonly pools: { readonly at: number; readonly size: number }[] = [];
+  /** Room for the details of pages in a row by the first of them in the table, 0 for none; and the records of the pages with such room. */
+  private readonly rooms = new Map<number, number>();
+  private readonly roomed: number[] = [];
   /** The words of details that compiled code does not see. */
   private readonly hidden: Uint32Array[] = [];
   /** Tables of events, by where they are. */
@@ -98,15 +104,15 @@ export class RacePages {
     // What is allocated meanwhile is left to TypeScript: clearing a table of all memory costs more than a small dispatch.
     const end = memory.spans().reduce((most, { offset, size }) => Math.max(most, offset + size), PAGE_BYTES);
     const pages = Math.ceil(end / PAGE_BYTES);
-    const bytes = memory.reserve(2 * 4 * pages - LOGGED_SPANS, 'strict mode');
+    const bytes = memory.reserve(2 * 4 * pages - LOAD_SPANS, 'strict mode');
     this.reserved.push(bytes);
-    const at = bytes.byteOffset - LOGGED_SPANS;
+    const at = bytes.byteOffset - LOAD_SPANS;
     this.table = new Uint32Array(bytes.buffer, at, pages);
     this.quick = new Uint32Array(bytes.buffer, at + 4 * pages, pages);
     this.pool = new Uint32Array(bytes.buffer, at + POOL_NEXT, 1 + (POOL_END - POOL_NEXT) / 4);
     this.log = new Uint32Array(bytes.buffer, at + LOG_NEXT, 2);
     this.round = new Uint32Array(bytes.buffer, at + LOG_ROUND, 1);
-    this.spans = new Uint32Array(bytes.buffer, at + LOGGED_SPANS, (SPANS * SPAN_BYTES) / 4);
+    this.spans = new Uint32Array(bytes.buffer, at + LOAD_SPANS, (2 * SPANS * SPAN_BYTES) / 4);
     const frozen = frozenReader(readersStay);
     new Uint32Array(bytes.buffer, at + FROZEN, 1)[0] = frozen;
     let events: RaceEvents;
@@ -119,7 +125,7 @@ export class RacePages {
     this.room = {
       events,
       frozen,
-      reserve: () => this.reserveDetails(),
+      reserve: (room) => this.reserveDetails(room),
       at: (offset) => new Uint32Array(memory.wasm.buffer, offset, DETAILS_WORDS),
       setQuick: (place, value) => {
         this.quick[(place - this.quick.byteOffset) / 4] = value;
@@ -272,6 +278,10 @@ export class RacePages {
       const used = next >= at && next <= at + size ? next - at : size;
       if (used > 0) yield new Uint32Array(this.memory.wasm.buffer, at, used / 4);
     }
+    for (const record of this.roomed) {
+      const at = (new Uint32Array(this.memory.wasm.buffer, record, PAGE_WORDS)[PAGE_DETAILS] as number) & ~HOLDS;
+      if (at >>> 0 >= DETAILS_SIZE) yield new Uint32Array(this.memory.wasm.buffer, at >>> 0, DETAILS_WORDS);
+    }
     yield* this.hidden;
   }
 
@@ -301,10 +311,17 @@ export class RacePages {
     if (records === undefined) return new RacePage(new Uint32Array(PAGE_WORDS), this.room);
     this.reserved.push(records);
     const words = new Uint32Array(records.buffer, records.byteOffset, PAGE_WORDS * indices.length);
+    const row = batch - (batch % ROOM_PAGES);
+    const room = this.roomOf(first - index + row, Math.ceil(region.size / PAGE_BYTES) - row);
     for (const [n, one] of indices.entries()) {
       const at = first - index + one;
-      this.table[at] = records.byteOffset + 4 * PAGE_WORDS * n;
+      const record = records.byteOffset + 4 * PAGE_WORDS * n;
+      this.table[at] = record;
       words[PAGE_WORDS * n + PAGE_QUICK] = this.quick.byteOffset + 4 * at;
+      if (room !== 0) {
+        words[PAGE_WORDS * n + PAGE_ROOM] = room + (one - row) * DETAILS_SIZE;
+        this.roomed.push(record);
+      }
       if (written === undefined || isAllWritten(written, one, region.size)) continue;
       words[PAGE_WORDS * n + PAGE_WRITTEN] = written.byteOffset + (one * PAGE_BYTES) / 8;
     }
@@ -322,6 +339,22 @@ export class RacePages {
     return page;
   }
 
+  /** Where there is room for the details of up to so many pages in a row, of which the first has number `first` in the table; 0 where there is none. */
+  private roomOf(first: number, pages: number): number {
+    const known = this.rooms.get(first);
+    if (known !== undefined) return known;
+    const size = Math.min(pages, ROOM_PAGES) * DETAILS_SIZE;
+    const fits = this.detailedBytes + size <= MAX_DETAILED;
+    const bytes = fits ? this.memory.tryReserveUncleared(SKEW + size) : undefined;
+    if (bytes !== undefined) {
+      this.detailedBytes += size;
+      this.reserved.push(bytes);
+    }
+    const room = bytes === undefined ? 0 : bytes.byteOffset + SKEW;
+    this.rooms.set(first, room);
+    return room;
+  }
+
   /** Room for further records by dword; false when there is none. */
   private fillPool(): boolean {
     const room = Math.min(this.poolPages * DETAILS_SIZE, MAX_DETAILED - this.detailedBytes);
@@ -337,8 +370,12 @@ export class RacePages {
     return true;
   }
 
-  private reserveDetails(): number | undefined {
+  private reserveDetails(room: number): number | undefined {
     const { pool } = this;
+    if (room !== 0) {
+      this.memory.clear(room, DETAILS_SIZE);
+      return room;
+    }
     if ((pool[0] as number) >= (pool[1] as number) && !this.fillPool()) return undefined;
     const at = pool[0] as number;
     this.memory.clear(at, DETAILS_SIZE);
@@ -357,6 +394,7 @@ export class RacePages {
   private closeAt(index: number): void {
     this.table[index] = 0;
     this.quick[index] = 0;
+    this.spans.fill(0);
   }
 
   /** The dispatch is over. */

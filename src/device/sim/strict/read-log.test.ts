@@ -6,9 +6,10 @@ import { gpuWindow } from '../state/layout.ts';
 import { DeviceMemory } from '../state/memory.ts';
 import { WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
-import { LoggedLanes } from './compiled-logged.ts';
+import { LogWriter } from './compiled-log.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { lanesFunction } from './compiled-scattered.ts';
+import { Span } from './compiled-spans.ts';
 import { LOGGED, PAGE, PAGE_DETAILS } from './race-details.ts';
 import { actorOf, type Toucher } from './race-events.ts';
 import { LOG_END, LOG_NEXT, type RacePage } from './race-page.ts';
@@ -91,12 +92,22 @@ function compiled(memory: DeviceMemory): WebAssembly.Exports {
     const fn = module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (quad) => {
       const code = new Code(quad);
       const all = code.local('v128');
-      const logged = new LoggedLanes(code, module, 0, 5, bytes);
+      const [span, log] = [new Span(code, module, 0, 5, bytes, false), new LogWriter(code, 0, 5, bytes)];
       quad.get(1).op('i32x4.splat');
       for (const lane of [1, 2, 3]) quad.get(1 + lane).lane('i32x4.replace_lane', lane);
       quad.set(all);
       code.block((done) => {
-        for (let n = 0; n < 2; n++) logged.note(all, done);
+        code.block((otherwise) => {
+          const inSpan = {
+            frozen: () => code.br(done),
+            logged: () => {
+              log.write(() => quad.get(all), otherwise);
+              code.br(done);
+            },
+            details: () => code.br(otherwise),
+          };
+          for (let n = 0; n < 2; n++) span.note(all, inSpan, () => log.begin());
+        });
         quad.i32(0).return();
       });
       quad.i32(1);

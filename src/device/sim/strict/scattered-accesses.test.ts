@@ -29,6 +29,8 @@ interface Step {
   readonly isShared: boolean;
   /** The elements are those of the step before. */
   readonly isAgain: boolean;
+  /** Elements of several dwords begin a dword after each other. */
+  readonly isClose: boolean;
 }
 
 /** v4: the number of the work-item in the grid; v3: that of the lane. */
@@ -52,14 +54,15 @@ const resolved = (steps: readonly Step[]): readonly Step[] => {
   });
 };
 
-function textOf({ kind, bytes, factor, more, isShared }: Step): string {
+function textOf({ kind, bytes, factor, more, isShared, isClose }: Step): string {
   if (kind === 'barrier') return 's_waitcnt vmcnt(0)\ns_barrier';
   const [load, store, registers] = SUFFIX[bytes] as (typeof SUFFIX)[number];
+  const unit = isClose ? Math.min(4, bytes) : bytes;
   const place = `v_add_u32_e32 v5, ${more}, ${isShared ? 'v3' : 'v4'}
 v_mul_lo_u32 v5, v5, s9
 v_and_b32_e32 v5, s8, v5
-v_lshlrev_b32_e32 v5, ${Math.log2(bytes)}, v5`;
-  const numbers = `s_movk_i32 s8, ${WINDOW / bytes - 1}\ns_mov_b32 s9, ${factor}\n`;
+v_lshlrev_b32_e32 v5, ${Math.log2(unit)}, v5`;
+  const numbers = `s_movk_i32 s8, ${WINDOW / unit - 1}\ns_mov_b32 s9, ${factor}\n`;
   if (kind === 'atomic') {
     // Those of two dwords may lie on a dword: no atomic may.
     const [suffix, data] = bytes === 2 || bytes > 4 ? ['_x2', 'v[8:9]'] : ['', 'v8'];
@@ -67,12 +70,19 @@ v_lshlrev_b32_e32 v5, ${Math.log2(bytes)}, v5`;
     return `${numbers}${place}\n${registers}\nv_and_b32_e32 v5, -4, v5\nglobal_atomic_add${suffix} v5, ${data}, s[4:5]\ns_waitcnt vmcnt(0)`;
   }
   if (kind === 'store') {
-    const data = [8, 9, 10, 11].map((n) => `v_add_u32_e32 v${n}, ${n}, v4`).join('\n');
+    const data = [8, 9, 10, 11].map((n) => `v_add_u32_e32 v${n}, ${5 * n}, v4`).join('\n');
     return `${numbers}${place}\n${data}\nglobal_store_${store} v5, ${registers}, s[4:5]\ns_waitcnt vmcnt(0)`;
   }
   // What is loaded goes into a sum that is stored.
   return `${numbers}${place}\nglobal_load_${load} ${registers}, v5, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v12, v8, v12`;
 }
+
+/** Dwords here and there. */
+const SPREAD: Step = {
+  ...{ kind: 'store', bytes: 4, factor: 40503, more: 0 },
+  ...{ isShared: false, isAgain: false, isClose: false },
+};
+const BARRIER: Step = { ...SPREAD, kind: 'barrier' };
 
 const steps = fc.array(
   fc.record({
@@ -83,6 +93,7 @@ const steps = fc.array(
     more: fc.constantFrom(0, 0, 1, 256, 1000),
     isShared: fc.constantFrom(false, false, false, false, true),
     isAgain: fc.boolean(),
+    isClose: fc.constantFrom(false, false, true),
   }),
   { minLength: 2, maxLength: 6 },
 );
@@ -93,6 +104,9 @@ test('elements in no order are found to be wrong as on the interpreter', async (
     fc.asyncProperty(
       fc.record({
         target: fc.constantFrom(...TARGETS),
+        groups: fc.constantFrom(1, 2),
+        // Stores by which pages have records by dword from the start.
+        begin: fc.constantFrom<readonly Step[]>([], [SPREAD, BARRIER], [SPREAD, BARRIER]),
         steps,
         written: fc.oneof(
           fc.constant([[0, 2 * WINDOW]]),
@@ -105,10 +119,12 @@ test('elements in no order are found to be wrong as on the interpreter', async (
           fc.array(fc.tuple(fc.nat(WINDOW), fc.nat(WINDOW)), { maxLength: 3 }),
         ),
       }),
-      async ({ target, steps, written }) => {
+      async ({ target, groups, begin, steps, written }) => {
         const object = kernelObject({
           target,
-          code: `${PROLOGUE}\n${BEGIN}\n${resolved(steps).map(textOf).join('\n')}\n${END}`,
+          code: `${PROLOGUE}\n${BEGIN}\n${resolved([...begin, ...steps])
+            .map(textOf)
+            .join('\n')}\n${END}`,
           descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
         });
         const run = async (engine: 'compiled' | 'interpreter', strict: boolean): Promise<[Uint8Array, string[]]> => {
@@ -123,7 +139,7 @@ test('elements in no order are found to be wrong as on the interpreter', async (
               );
             const { findings } = await device.dispatch({
               kernel: device.load(object.bytes).kernel('k'),
-              grid: [2, 1, 1],
+              grid: [groups, 1, 1],
               block: [128, 1, 1],
               args: [buffer],
               workers: 1,
