@@ -2,8 +2,11 @@
 // (without bank conflicts). bench/support/dispatches.ts says how they are timed.
 // `npm run bench -- tools --only WORD…` takes the cases whose names contain one of the words.
 import type { SimDispatchRequest } from '../src/device/index.ts';
+import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
 import { CompiledCounter } from '../src/device/sim/tools/index.ts';
 import { compareModes } from './support/dispatches.ts';
+
+enableRelaxedSimd();
 
 type Monitor = NonNullable<SimDispatchRequest['monitors']>[number];
 

@@ -8,6 +8,7 @@ import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Item } from '../wasm/walk.ts';
 import { PHASE_MEMORY, phasesFunction, shapeOf } from './bank-phases.ts';
+import { hasPlanes, PLANES_MEMORY, planesFunction } from './bank-planes.ts';
 import {
   accessesOf,
   type BankAccess,
@@ -18,17 +19,30 @@ import {
 } from './lds-banks.ts';
 import type { Records } from './records.ts';
 
-// Of an LDS instruction and a wavefront: executions like the last one that was looked at, what that counted (phases, from bit 32 on
-// conflict cycles), EXEC and addresses then, i32 1 when there was one; and the sums of those before.
+// Of an LDS instruction and a wavefront: executions like the last one that was kept, what that counted (phases, from bit 32 on
+// conflict cycles), EXEC and addresses then, i32 1 when there was one; accesses that planes did not count, one after the other; and the sums of
+// those before.
 const REPEATS = 0;
 const LAST = 8;
 const LAST_EXEC = 16;
 const IS_KNOWN = 24;
+const UNCOUNTED = 28;
 const INSTRUCTIONS = 32;
 const PHASES = 40;
 const CONFLICT_CYCLES = 48;
-const ADDRESSES = 64;
+// Of executions that were not kept, until the next one that is: i16 phases, i16 executions, i32 conflict cycles.
+const PENDING = 56;
+// i32: executions whose addresses were new, one after the other.
+const NEWS = 64;
+const ADDRESSES = 80;
 const RECORD = ADDRESSES + 4 * LANES;
+
+/** New addresses after which only those of every 16th execution are kept, to be compared with the next ones. */
+const NEWS_KEPT = 4;
+const KEPT_EVERY = 16;
+/** Accesses that planes did not count after which they are tried once in a while only. */
+const UNCOUNTED_TRIED = 4;
+const TRIED_EVERY = 64;
 /** Wavefronts that have records of their own; wave blocks follow each other, so that those of a workgroup are different. */
 const WAVES = 16;
 const WAVE_SHIFT = 10;
@@ -75,9 +89,13 @@ export class CompiledBanks {
         const record = site.record + n * RECORD;
         const view = this.records.viewAt(record);
         const repeats = this.records.read(record + REPEATS);
-        instructions += repeats + this.records.read(record + INSTRUCTIONS);
-        phases += repeats * view.getInt32(LAST, true) + this.records.read(record + PHASES);
-        conflictCycles += repeats * view.getInt32(LAST + 4, true) + this.records.read(record + CONFLICT_CYCLES);
+        instructions += repeats + view.getInt16(PENDING + 2, true) + this.records.read(record + INSTRUCTIONS);
+        phases +=
+          repeats * view.getInt32(LAST, true) + view.getInt16(PENDING, true) + this.records.read(record + PHASES);
+        conflictCycles +=
+          repeats * view.getInt32(LAST + 4, true) +
+          view.getInt32(PENDING + 4, true) +
+          this.records.read(record + CONFLICT_CYCLES);
       }
     }
     return { instructions, notModelled, phases, conflictCycles };
@@ -118,8 +136,10 @@ export class CompiledBanks {
     fn.get(wave)
       .i32(WAVE_VGPRS + (base / LANES) * VGPR_BYTES)
       .op('i32.add')
-      .tee(register);
-    fn.get(wave).get(record).call(sameAddresses(module)).if();
+      .set(register);
+    fn.get(record).memory('i32.load', IS_KNOWN).if('i32');
+    fn.get(register).get(wave).get(record).call(sameAddresses(module));
+    fn.else().i32(0).end().if();
     fn.get(record).get(record).memory('i64.load', REPEATS).i64(1n).op('i64.add').memory('i64.store', REPEATS);
     fn.else();
     fn.get(register).get(wave).get(record);
@@ -142,7 +162,7 @@ export class CompiledBanks {
 
   /** Where the functions of bank-phases.ts work. */
   private workspace(): number {
-    this.memory ??= this.records.memory?.reserve(PHASE_MEMORY, 'counters').fill(0);
+    this.memory ??= this.records.memory?.reserve(PHASE_MEMORY + PLANES_MEMORY, 'counters').fill(0);
     if (this.memory === undefined) throw new Error('the dispatch has not begun');
     return this.memory.byteOffset;
   }
@@ -154,15 +174,19 @@ export class CompiledBanks {
   private newAddresses(module: WasmModule, accesses: readonly BankAccess[]): WasmFunction {
     const one = accesses[0] as BankAccess;
     const phases = phasesFunction(module, one, this.workspace());
+    const planes = hasPlanes(one) ? planesFunction(module, one, this.workspace() + PHASE_MEMORY) : undefined;
     const parameters = ['i32', 'i32', 'i32', ...accesses.map(() => 'i32' as const)] as const;
     return module.helper(`count.banks ${accesses.length} ${shapeOf(one)}`, parameters, ['i32'], (fn) => {
       const [register, wave, record, offset] = [0, 1, 2, 3] as const;
       const [exec, part, sum] = [fn.local('i64'), fn.local('i64'), fn.local('i64')];
+      const [uncounted, news] = [fn.local('i32'), fn.local('i32')];
       const add = (at: number, push: () => void): void => {
         fn.get(record).get(record).memory('i64.load', at);
         push();
         fn.op('i64.add').memory('i64.store', at);
       };
+      // Executions like the one that was kept are over.
+      fn.get(record).memory('i32.load', IS_KNOWN).if();
       add(INSTRUCTIONS, () => fn.get(record).memory('i64.load', REPEATS));
       for (const [at, half] of [
         [PHASES, LAST],
@@ -172,13 +196,34 @@ export class CompiledBanks {
           fn.get(record).memory('i64.load', REPEATS).get(record).memory('i64.load32_u', half).op('i64.mul');
         });
       }
+      fn.get(record).memory('i64.load', REPEATS).i64(1n).op('i64.gt_u').if();
+      fn.get(record).i32(0).memory('i32.store', NEWS).end();
       fn.get(record).i64(0n).memory('i64.store', REPEATS);
-      fn.get(record).i32(0).memory('i32.store', IS_KNOWN);
+      fn.get(record).i32(0).memory('i32.store', IS_KNOWN).end();
       fn.get(wave)
         .memory('i64.load', 4 * EXEC)
         .set(exec);
-      fn.i64(0n).set(sum);
       for (let n = 0; n < accesses.length; n++) {
+        fn.i64(-1n).set(part);
+        if (planes !== undefined) {
+          fn.get(exec).i64(-1n).op('i64.eq').if();
+          fn.get(record).memory('i32.load', UNCOUNTED).tee(uncounted).i32(UNCOUNTED_TRIED).op('i32.ge_u');
+          fn.get(uncounted)
+            .i32(TRIED_EVERY - 1)
+            .op('i32.and')
+            .i32(0)
+            .op('i32.ne')
+            .op('i32.and')
+            .op('i32.eqz')
+            .if();
+          fn.get(register)
+            .get(offset + n)
+            .call(planes)
+            .set(part);
+          fn.get(uncounted).i32(-1).get(part).i64(-1n).op('i64.eq').select().set(uncounted).end();
+          fn.get(record).get(uncounted).i32(1).op('i32.add').memory('i32.store', UNCOUNTED).end();
+        }
+        fn.get(part).i64(-1n).op('i64.eq').if();
         fn.get(register)
           .get(exec)
           .get(offset + n)
@@ -187,9 +232,26 @@ export class CompiledBanks {
           .i64(-1n)
           .op('i64.eq')
           .if();
-        fn.i32(1).return().end();
-        fn.get(part).get(sum).op('i64.add').set(sum);
+        fn.i32(1).return().end().end();
+        fn.get(part);
+        if (n > 0) fn.get(sum).op('i64.add');
+        fn.set(sum);
       }
+      fn.get(record).get(record).memory('i32.load', NEWS).i32(1).op('i32.add').tee(news).memory('i32.store', NEWS);
+      fn.get(news).i32(NEWS_KEPT).op('i32.gt_u');
+      fn.get(news)
+        .i32(KEPT_EVERY - 1)
+        .op('i32.and')
+        .i32(0)
+        .op('i32.ne')
+        .op('i32.and')
+        .if();
+      add(PENDING, () => fn.get(sum).i64(0x10000n).op('i64.add'));
+      fn.i32(0).return().end();
+      add(PHASES, () => fn.get(record).memory('i64.load16_u', PENDING));
+      add(INSTRUCTIONS, () => fn.get(record).memory('i64.load16_u', PENDING + 2));
+      add(CONFLICT_CYCLES, () => fn.get(record).memory('i64.load32_u', PENDING + 4));
+      fn.get(record).i64(0n).memory('i64.store', PENDING);
       fn.get(record).get(sum).memory('i64.store', LAST);
       fn.get(record).get(exec).memory('i64.store', LAST_EXEC);
       for (let at = 0; at < VGPR_BYTES; at += 16) {
@@ -205,11 +267,10 @@ export class CompiledBanks {
   }
 }
 
-/** (place of a register, wave, record of an LDS instruction) → 1 when EXEC and the register are as in the record. */
+/** (place of a register, wave, record of an LDS instruction that is known) → 1 when EXEC and the register are as in the record. */
 function sameAddresses(module: WasmModule): WasmFunction {
   return module.helper('count.addresses', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
     const [register, wave, record] = [0, 1, 2] as const;
-    fn.get(record).memory('i32.load', IS_KNOWN).op('i32.eqz').if().i32(0).return().end();
     for (let at = 0; at < VGPR_BYTES; at += 16) {
       fn.get(register)
         .memory('v128.load', at)

@@ -1,4 +1,4 @@
-// What the host's WebAssembly engine can do for matrix code: relaxed SIMD, and whether its multiply-add rounds once.
+// What the host's WebAssembly engine can do for matrix code and others: relaxed SIMD, whether its multiply-add rounds once.
 // Source: WebAssembly relaxed SIMD proposal (the rounding of relaxed_madd is the host's choice, fixed while the process runs).
 import { WasmModule } from './emit.ts';
 
@@ -7,10 +7,12 @@ export interface MatrixFeatures {
   readonly relaxed: boolean;
   /** f32x4.relaxed_madd and f64x2.relaxed_madd round once. */
   readonly fused: boolean;
+  /** i32x4.relaxed_trunc_f32x4_s makes -2^31 of 2^31, so that it makes the word with one bit of each power of two below 2^32. */
+  readonly powers: boolean;
 }
 
 /** No relaxed SIMD: what matrix code assumes at least. */
-export const PLAIN_SIMD: MatrixFeatures = { relaxed: false, fused: false };
+export const PLAIN_SIMD: MatrixFeatures = { relaxed: false, fused: false, powers: false };
 
 /** (1 + u)² - (1 + 2u) is u² when rounded once and 0 when the product is rounded first. */
 function probe(): Uint8Array<ArrayBuffer> {
@@ -37,6 +39,13 @@ function probe(): Uint8Array<ArrayBuffer> {
     .op('f64x2.splat');
   double.op('f64x2.relaxed_madd').lane('f64x2.extract_lane', 0);
   module.export('double', double);
+  const power = module.function([], ['i32']);
+  power
+    .f32(2 ** 31)
+    .op('f32x4.splat')
+    .op('i32x4.relaxed_trunc_f32x4_s')
+    .lane('i32x4.extract_lane', 0);
+  module.export('power', power);
   return module.finish();
 }
 
@@ -53,7 +62,11 @@ export function matrixFeatures(): MatrixFeatures {
   const memory = new WebAssembly.Memory({ initial: 0, maximum: 1 });
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { host: { memory } });
   const run = (name: string): number => (exports[name] as () => number)();
-  known = { relaxed: true, fused: run('single') === 2 ** -24 && run('double') === 2 ** -54 };
+  known = {
+    relaxed: true,
+    fused: run('single') === 2 ** -24 && run('double') === 2 ** -54,
+    powers: run('power') === -(2 ** 31),
+  };
   return known;
 }
 
