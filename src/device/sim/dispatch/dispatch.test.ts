@@ -220,6 +220,20 @@ global_store_dword v1, v4, s[2:3] offset:4`,
     expect([...words()]).toEqual(Array.from({ length: 96 * 64 }, (_, i) => (i >> 6) * 2000 + (i & 63)));
   });
 
+  it('should be as many as there is work for when a kernel turns out to be long', async () => {
+    for (const [startMs, most] of [
+      [50, 3],
+      [10_000, 0],
+    ] as const) {
+      const { device, request, words } = setUp(`${busy(40_000)}\n${STORE}`, 300, { ...host, startMs });
+      open.push(device);
+      const { workgroups } = await device.dispatch({ ...request, engine: 'compiled', workers: 4 });
+      expect((device as unknown as { crew: { size: number } }).crew.size).toBe(most);
+      expect(workgroups).toBe(300);
+      expect(words()[299 * 64 + 7]).toBe(299_007);
+    }
+  });
+
   it('should say when one ends', async () => {
     const ending: WorkerHost = {
       ...host,

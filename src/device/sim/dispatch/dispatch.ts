@@ -18,7 +18,7 @@ import type { Crew, CrewRun } from '../workers/crew.ts';
 import { createEngine } from './create-engine.ts';
 import { emptyResult } from './empty.ts';
 import { countsByEncoding } from './engine.ts';
-import { expectedMs, guessedMs, noteRun } from './expected.ts';
+import { expectedMs, noteRun } from './expected.ts';
 import { contextOf, type Launch } from './launch.ts';
 import type { DispatchInfo, Monitor } from './monitor.ts';
 import { type PreparedLaunch, prepareLaunch } from './prepare.ts';
@@ -168,7 +168,7 @@ async function runLaunch(
       let slice = FIRST_SLICE_MS;
       let eager = 0;
       const join = (expected: number): void => {
-        const shared = share.join(local, expected);
+        const shared = share.join(progress, expected);
         if (shared === undefined) return;
         progress = shared;
         runner.share(shared);
@@ -176,14 +176,16 @@ async function runLaunch(
       /** Time of this thread's work so far, ms; compiling the first code is none. Undefined when it says nothing about the work. */
       const ranMs = (): number | undefined =>
         runner.followsHostClock || runner.began === undefined ? undefined : performance.now() - runner.began;
-      if (share.isPossible) join(expectedMs(loaded, launch) ?? guessedMs(loaded, launch));
+      join(expectedMs(loaded, launch));
       while (!runner.run(performance.now() + slice)) {
         const ms = ranMs();
         if (ms === undefined || ms >= FIRST_SLICE_MS) {
           slice = SLICE_MS;
-          if (ms !== undefined && progress === local) {
+          if (ms !== undefined) {
             if (own === undefined) noteRun(loaded, launch, { progress, ms });
-            join((ms * (launch.workgroups - local.taken)) / Math.max(1, local.done));
+            const { instructions, ran, taken, done } = progress;
+            const alone = (ms * Math.max(instructions, ran)) / Math.max(1, ran);
+            join((alone * (launch.workgroups - taken)) / Math.max(1, done));
           }
         }
         await pause();
@@ -243,7 +245,9 @@ class CrewShare {
   private readonly loaded: LoadedCode;
   private readonly launch: Launch;
   private readonly workers: number;
-  private running: CrewRun | undefined;
+  private readonly runs: CrewRun[] = [];
+  /** Workers of these. */
+  private count = 0;
   private progress: SharedProgress | undefined;
   done: readonly DoneMessage[] = [];
 
@@ -254,35 +258,40 @@ class CrewShare {
     this.workers = workers;
   }
 
-  /** Whether there may be workers for it at all. */
-  get isPossible(): boolean {
-    return this.device.crew !== undefined && this.workers > 1;
-  }
-
-  /** Starts workers if what is left, `expected` ms in one thread, is worth it; gives the progress that they share with the caller then. */
-  join(local: LocalProgress, expected: number): SharedProgress | undefined {
+  /**
+   * Has more workers join if what is left, `expected` ms in one thread, is worth it: those that run, and new ones, of which each has the time of a
+   * start to do. Gives the progress that they share with the caller when the first ones join.
+   */
+  join(progress: Progress, expected: number): SharedProgress | undefined {
     const { crew, memory, places } = this.device;
-    const { launch, loaded } = this;
-    const left = launch.workgroups - local.taken;
-    const count = Math.min(this.workers - 1, left, crew?.most ?? 0);
-    if (crew === undefined || crew.isBusy || count < 1 || launch.workgroups > MAX_SHARED_WORKGROUPS) return undefined;
-    if (expected < (crew.size < count ? 2 * crew.startMs + WORTH_MS : WORTH_MS)) return undefined;
-    if (local.isAborted || local.failed === 0 || isOrderVisible(loaded, launch.entry)) return undefined;
-    const shared = new SharedProgress(memory.wasm.buffer, launch.workgroups);
-    shared.takeOver(local);
-    this.progress = shared;
-    this.running = crew.run(launch, loaded, places, count);
-    return shared;
+    const { launch, loaded, count } = this;
+    if (crew === undefined || (count === 0 && crew.isBusy) || launch.workgroups > MAX_SHARED_WORKGROUPS)
+      return undefined;
+    const most = Math.min(this.workers - 1, launch.workgroups - progress.taken, crew.most);
+    const { startMs } = crew;
+    const worthNew = expected < 2 * startMs + WORTH_MS ? 0 : startMs <= 0 ? most : expected / startMs;
+    const wanted = Math.min(most, (expected < WORTH_MS ? 0 : crew.size) + Math.floor(worthNew));
+    if (wanted <= count) return undefined;
+    if (progress.isAborted || progress.failed === 0 || isOrderVisible(loaded, launch.entry)) return undefined;
+    let begun: SharedProgress | undefined;
+    if (progress instanceof LocalProgress) {
+      begun = new SharedProgress(memory.wasm.buffer, launch.workgroups);
+      begun.takeOver(progress);
+      this.progress = begun;
+    }
+    this.count = wanted;
+    this.runs.push(crew.run(launch, loaded, places, count, wanted));
+    return begun;
   }
 
   /** Nothing is left to take: waits for the answers of the workers that have begun. */
   async finish(tick: () => void): Promise<void> {
-    if (this.running === undefined) return;
+    const runs = this.runs.splice(0);
+    if (runs.length === 0) return;
     const timer = setInterval(tick, 100);
     try {
-      this.running.withdraw();
-      const answers = await Promise.allSettled(this.running.answers);
-      this.running = undefined;
+      for (const run of runs) run.withdraw();
+      const answers = await Promise.allSettled(runs.flatMap((run) => run.answers));
       this.done = answers.flatMap((a) => (a.status === 'fulfilled' ? [a.value] : []));
       const lost = answers.find((a) => a.status === 'rejected');
       if (lost !== undefined) throw lost.reason;

@@ -71,9 +71,9 @@ export class Crew {
     return this.busy > 0;
   }
 
-  /** Has `count` threads run workgroups of a launch; each answers when none is left. */
-  run(launch: Launch, loaded: LoadedCode, places: PlacePool, count: number): CrewRun {
-    this.busy += count;
+  /** Has threads `first` to `end` - 1 run workgroups of a launch; each answers when none is left. */
+  run(launch: Launch, loaded: LoadedCode, places: PlacePool, first: number, end: number): CrewRun {
+    this.busy += end - first;
     const withdrawals: (() => void)[] = [];
     const runOn = async (n: number): Promise<DoneMessage> => {
       const place = places.take(launch);
@@ -94,7 +94,7 @@ export class Crew {
         places.give(place);
       }
     };
-    const answers = Array.from({ length: count }, (_, n) => runOn(n).finally(() => this.busy--));
+    const answers = Array.from({ length: end - first }, (_, n) => runOn(first + n).finally(() => this.busy--));
     // Who waits for them may do so later than one fails.
     for (const answer of answers) answer.catch(() => {});
     return {
