@@ -31,6 +31,10 @@ import { type DoneMessage, failureError } from './worker-messages.ts';
 const SLICE_MS = 40;
 /** The first time it is seen whether worker threads are worth it. */
 const FIRST_SLICE_MS = 2;
+/** The second time: V8 has optimized the code by then. */
+const SECOND_SLICE_MS = 10;
+/** Times as fast as in the first slice that optimized code is, at most. */
+const OPTIMIZED = 4;
 /** Work that must be left, ms in one thread, for other threads to join; more when they have to be started. To join takes them 0.5 ms of processor time. */
 const WORTH_MS = 4;
 const MAX_WORKERS = 256;
@@ -166,6 +170,7 @@ async function runLaunch(
     } else {
       alone?.startDispatch?.({ loaded, launch, memory, kernarg });
       let slice = FIRST_SLICE_MS;
+      let looked = { ms: 0, ran: 0 };
       let eager = 0;
       const join = (expected: number): void => {
         const shared = share.join(progress, expected);
@@ -179,13 +184,15 @@ async function runLaunch(
       join(expectedMs(loaded, launch));
       while (!runner.run(performance.now() + slice)) {
         const ms = ranMs();
-        if (ms === undefined || ms >= FIRST_SLICE_MS) {
-          slice = SLICE_MS;
+        if (ms === undefined || ms - looked.ms >= FIRST_SLICE_MS) {
+          const isFirst = looked.ms === 0;
+          slice = isFirst ? SECOND_SLICE_MS : SLICE_MS;
           if (ms !== undefined) {
             if (own === undefined) noteRun(loaded, launch, { progress, ms });
             const { instructions, ran, taken, done } = progress;
-            const alone = (ms * Math.max(instructions, ran)) / Math.max(1, ran);
-            join((alone * (launch.workgroups - taken)) / Math.max(1, done));
+            const rate = (ms - looked.ms) / Math.max(1, ran - looked.ran) / (isFirst ? OPTIMIZED : 1);
+            join((rate * instructions * (launch.workgroups - taken)) / Math.max(1, done));
+            looked = { ms, ran };
           }
         }
         await pause();
@@ -198,6 +205,7 @@ async function runLaunch(
       const ms = ranMs();
       await share.finish(() => onProgress?.(progress.done, launch.workgroups));
       if (own === undefined) noteRun(loaded, launch, { progress, ms });
+      share.ranAlone(ms ?? 0);
       if (runner.began !== undefined) request.onRan?.(runner.began, performance.now());
     }
   } catch (error) {
@@ -268,8 +276,9 @@ class CrewShare {
     if (crew === undefined || (count === 0 && crew.isBusy) || launch.workgroups > MAX_SHARED_WORKGROUPS)
       return undefined;
     const most = Math.min(this.workers - 1, launch.workgroups - progress.taken, crew.most);
-    const { startMs } = crew;
-    const worthNew = expected < 2 * startMs + WORTH_MS ? 0 : startMs <= 0 ? most : expected / startMs;
+    const { startMs, missedMs } = crew;
+    const worthNew =
+      expected + missedMs < 2 * startMs + WORTH_MS ? 0 : startMs <= 0 ? most : (expected + missedMs) / startMs;
     const wanted = Math.min(most, (expected < WORTH_MS ? 0 : crew.size) + Math.floor(worthNew));
     if (wanted <= count) return undefined;
     if (progress.isAborted || progress.failed === 0 || isOrderVisible(loaded, launch.entry)) return undefined;
@@ -282,6 +291,14 @@ class CrewShare {
     this.count = wanted;
     this.runs.push(crew.run(launch, loaded, places, count, wanted));
     return begun;
+  }
+
+  /** Notes that this thread has run for some ms, where others would have helped if they had been there. */
+  ranAlone(ms: number): void {
+    const { crew } = this.device;
+    const isPossible = this.workers > 1 && this.launch.workgroups > 1 && this.count === 0;
+    if (crew === undefined || !isPossible || ms < WORTH_MS || isOrderVisible(this.loaded, this.launch.entry)) return;
+    crew.missedMs += ms;
   }
 
   /** Nothing is left to take: waits for the answers of the workers that have begun. */

@@ -42,6 +42,8 @@ export class Crew {
   private readonly own = new Map<WorkerThread, Own>();
   private readonly unused: Own[] = [];
   private busy = 0;
+  /** Work of dispatches in one thread that others would have shared if they had been running, ms: together it is worth a start. */
+  missedMs = 0;
   private tickets = 0;
 
   constructor(host: WorkerHost, memory: DeviceMemory) {
