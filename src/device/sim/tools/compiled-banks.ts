@@ -9,6 +9,7 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Item } from '../wasm/walk.ts';
 import { PHASE_MEMORY, phasesFunction, shapeOf } from './bank-phases.ts';
 import { hasPlanes, PLANES_MEMORY, planesFunction } from './bank-planes.ts';
+import { runsFunction } from './bank-runs.ts';
 import {
   accessesOf,
   type BankAccess,
@@ -34,15 +35,19 @@ const CONFLICT_CYCLES = 48;
 const PENDING = 56;
 // i32: executions whose addresses were new, one after the other.
 const NEWS = 64;
+// i32: accesses whose lanes had too few addresses in common, one after the other.
+const APART = 68;
 const ADDRESSES = 80;
 const RECORD = ADDRESSES + 4 * LANES;
 
 /** New addresses after which only those of every 16th execution are kept, to be compared with the next ones. */
 const NEWS_KEPT = 4;
 const KEPT_EVERY = 16;
-/** Accesses that planes did not count after which they are tried once in a while only. */
-const UNCOUNTED_TRIED = 4;
+/** Failures of a way of counting after which it is tried once in a while only. */
+const FAILURES_TRIED = 4;
 const TRIED_EVERY = 64;
+/** Lanes that are counted one by one in less time than all of them in fours. */
+const FEW_LANES = 32n;
 /** Wavefronts that have records of their own; wave blocks follow each other, so that those of a workgroup are different. */
 const WAVES = 16;
 const WAVE_SHIFT = 10;
@@ -175,11 +180,12 @@ export class CompiledBanks {
     const one = accesses[0] as BankAccess;
     const phases = phasesFunction(module, one, this.workspace());
     const planes = hasPlanes(one) ? planesFunction(module, one, this.workspace() + PHASE_MEMORY) : undefined;
+    const runs = planes === undefined || one.atomic ? undefined : runsFunction(module, one);
     const parameters = ['i32', 'i32', 'i32', ...accesses.map(() => 'i32' as const)] as const;
     return module.helper(`count.banks ${accesses.length} ${shapeOf(one)}`, parameters, ['i32'], (fn) => {
       const [register, wave, record, offset] = [0, 1, 2, 3] as const;
-      const [exec, part, sum] = [fn.local('i64'), fn.local('i64'), fn.local('i64')];
-      const [uncounted, news] = [fn.local('i32'), fn.local('i32')];
+      const [exec, lanes, part, sum] = [fn.local('i64'), fn.local('i64'), fn.local('i64'), fn.local('i64')];
+      const [uncounted, apart, news] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
       const add = (at: number, push: () => void): void => {
         fn.get(record).get(record).memory('i64.load', at);
         push();
@@ -204,28 +210,33 @@ export class CompiledBanks {
         .memory('i64.load', 4 * EXEC)
         .set(exec);
       for (let n = 0; n < accesses.length; n++) {
-        fn.i64(-1n).set(part);
+        fn.i64(-1n).set(part).get(exec).set(lanes);
         if (planes !== undefined) {
           fn.get(exec).i64(-1n).op('i64.eq').if();
-          fn.get(record).memory('i32.load', UNCOUNTED).tee(uncounted).i32(UNCOUNTED_TRIED).op('i32.ge_u');
-          fn.get(uncounted)
-            .i32(TRIED_EVERY - 1)
-            .op('i32.and')
-            .i32(0)
-            .op('i32.ne')
-            .op('i32.and')
-            .op('i32.eqz')
-            .if();
+          fn.get(record).memory('i32.load', UNCOUNTED).set(uncounted);
+          pushIsTried(fn, uncounted);
+          fn.if();
           fn.get(register)
             .get(offset + n)
             .call(planes)
             .set(part);
           fn.get(uncounted).i32(-1).get(part).i64(-1n).op('i64.eq').select().set(uncounted).end();
-          fn.get(record).get(uncounted).i32(1).op('i32.add').memory('i32.store', UNCOUNTED).end();
+          fn.get(record).get(uncounted).i32(1).op('i32.add').memory('i32.store', UNCOUNTED);
+          if (runs !== undefined) {
+            fn.get(part).i64(-1n).op('i64.eq').if();
+            fn.get(record).memory('i32.load', APART).set(apart);
+            pushIsTried(fn, apart);
+            fn.if().get(register).call(runs).set(lanes);
+            fn.get(lanes).op('i64.popcnt').i64(FEW_LANES).op('i64.gt_u').if();
+            fn.get(exec).set(lanes);
+            fn.else().i32(-1).set(apart).end().end();
+            fn.get(record).get(apart).i32(1).op('i32.add').memory('i32.store', APART).end();
+          }
+          fn.end();
         }
         fn.get(part).i64(-1n).op('i64.eq').if();
         fn.get(register)
-          .get(exec)
+          .get(lanes)
           .get(offset + n)
           .call(phases)
           .tee(part)
@@ -265,6 +276,16 @@ export class CompiledBanks {
       fn.i32(0);
     });
   }
+}
+
+/** Pushes whether to try what has failed so many times, one after the other. */
+function pushIsTried(fn: WasmFunction, failures: number): void {
+  fn.get(failures).i32(FAILURES_TRIED).op('i32.lt_u');
+  fn.get(failures)
+    .i32(TRIED_EVERY - 1)
+    .op('i32.and')
+    .op('i32.eqz')
+    .op('i32.or');
 }
 
 /** (place of a register, wave, record of an LDS instruction that is known) → 1 when EXEC and the register are as in the record. */
