@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
-import { kernelObject } from './support/kernel-source.ts';
+import { countingCode, kernelObject } from './support/kernel-source.ts';
 
 interface CommonJs {
   commonJsOf(source: string, idOf: (specifier: string) => string): string;
@@ -164,17 +164,6 @@ test('a command that changes flags of V8 loads its modules from the cache', () =
 test('threads of the virtual GPU run with the code that an earlier one has kept, with a damaged one and with none', () => {
   const folder = mkdtempSync(join(tmpdir(), 'wavesmith-code-'));
   const object = join(folder, 'k.co');
-  const code = `s_load_dwordx2 s[2:3], s[0:1], 0x0
-s_mov_b32 s4, 80000
-.Lloop:
-v_add_u32_e32 v2, 1, v2
-s_sub_u32 s4, s4, 1
-s_cmp_lg_u32 s4, 0
-s_cbranch_scc1 .Lloop
-v_mov_b32_e32 v1, 0
-v_mov_b32_e32 v3, 1
-s_waitcnt lgkmcnt(0)
-global_atomic_add v1, v3, s[2:3]`;
   const run = (cache: string) => {
     const launch = ['--kernel', 'k', '--grid', '400', '--block', '64', '--arg', 'u32[1]', '--workers', '2', '--json'];
     const { status, stdout, stderr } = spawnSync('bin/wavesmith', ['run', object, ...launch], {
@@ -185,7 +174,7 @@ global_atomic_add v1, v3, s[2:3]`;
     expect(JSON.parse(stdout)).toMatchObject({ buffers: [{ first: [25_600] }] });
   };
   try {
-    writeFileSync(object, kernelObject({ code }).bytes);
+    writeFileSync(object, kernelObject({ code: countingCode(80_000) }).bytes);
     for (let i = 0; i < 3; i++) run(folder);
     const [build = ''] = readdirSync(join(folder, 'code'));
     const [name = '', ...others] = readdirSync(join(folder, 'code', build)).filter((file) => file !== 'run');

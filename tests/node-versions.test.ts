@@ -4,26 +4,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withFolder } from './support/build.ts';
-import { kernelObject } from './support/kernel-source.ts';
+import { countingCode, kernelObject } from './support/kernel-source.ts';
 import { exec, nativeTests, root } from './support/native.ts';
 
 const RELEASES = ['22', '24'] as const;
 const nodeOf = (release: string): string =>
   join(root, 'tests/node-versions/node_modules', `node-${release}`, 'bin/node');
 const native = nativeTests();
-
-/** Long enough for worker threads to join: 400 workgroups that count to 2000. */
-const LONG = `s_load_dwordx2 s[2:3], s[0:1], 0x0
-s_movk_i32 s4, 0x7d0
-.Lloop:
-v_add_u32_e32 v2, 1, v2
-s_sub_u32 s4, s4, 1
-s_cmp_lg_u32 s4, 0
-s_cbranch_scc1 .Lloop
-v_mov_b32_e32 v1, 0
-v_mov_b32_e32 v3, 1
-s_waitcnt lgkmcnt(0)
-global_atomic_add v1, v3, s[2:3]`;
 
 for (const release of RELEASES) {
   const node = nodeOf(release);
@@ -47,7 +34,7 @@ for (const release of RELEASES) {
     it('runs a kernel on worker threads', () => {
       withFolder((folder) => {
         const file = join(folder, 'k.co');
-        writeFileSync(file, kernelObject({ code: LONG }).bytes);
+        writeFileSync(file, kernelObject({ code: countingCode(80_000) }).bytes);
         const options = [
           '--kernel',
           'k',

@@ -80,3 +80,16 @@ export function kernelSource(options: KernelSource = {}): string {
 export function kernelObject(options: KernelSource = {}): CodeObject {
   return readCodeObject(assembleAndLink(kernelSource(options)));
 }
+
+/** Code that counts to `rounds` and adds 1 for each work-item to the first dword of its buffer: work for as many threads as there are. */
+export const countingCode = (rounds: number): string => `s_load_dwordx2 s[2:3], s[0:1], 0x0
+s_mov_b32 s4, ${rounds}
+.Lloop:
+v_add_u32_e32 v2, 1, v2
+s_sub_u32 s4, s4, 1
+s_cmp_lg_u32 s4, 0
+s_cbranch_scc1 .Lloop
+v_mov_b32_e32 v1, 0
+v_mov_b32_e32 v3, 1
+s_waitcnt lgkmcnt(0)
+global_atomic_add v1, v3, s[2:3]`;
