@@ -92,6 +92,14 @@ export class AccessChecks {
     };
   }
 
+  /** As FastAccesses has them. */
+  openPage(state: GroupState, offset: number): number {
+    return this.fast.openPage(state, offset);
+  }
+  unlogPage(state: GroupState, offset: number): boolean {
+    return this.fast.unlogPage(state, offset);
+  }
+
   /** An atomic that returns nothing, of which compiled code has noted the bytes. */
   release(w: Wave, state: GroupState, pc: number, plan: StrictPlan): void {
     this.races.releaseAll(w, state, pc, plan.access as AccessPlan);

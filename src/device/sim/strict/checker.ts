@@ -392,6 +392,16 @@ export class StrictChecker implements Monitor {
     if (plan.role.kind !== undefined) shadow.issue(pc, plan, lds.epoch, written, accesses.takeArrival(state));
   }
 
+  /** The record of the page at an offset of wasm memory, for compiled code to go on with; 0 where it is not to (AccessChecks.openPage). */
+  openPage(state: GroupState, offset: number): number {
+    return this.now.accesses.openPage(state, offset);
+  }
+
+  /** Whether the page at an offset of wasm memory, which is to be stored to, is logged no longer. */
+  unlogPage(state: GroupState, offset: number): boolean {
+    return this.now.accesses.unlogPage(state, offset);
+  }
+
   /** An atomic that returns nothing tells others what its wavefront has stored; the rest has been looked at by compiled code. */
   release(w: Wave, pc: number, plan: StrictPlan): void {
     this.now.accesses.release(w, this.stateOf(w.workgroup), pc, plan);
@@ -565,6 +575,17 @@ export class StrictChecker implements Monitor {
       advice,
       place: reporter.placeAt(pc),
     });
+  }
+
+  /**
+   * Nothing more is asked of the dispatch. V8 puts literals of code that runs often where only a large garbage collection looks: those of requests would
+   * keep all that the checker has until then, and each small collection would copy it (an eighth of a dispatch of 0.8 ms).
+   */
+  letGo(): void {
+    this.running = undefined;
+    this.lastGroup = undefined;
+    this.lastState = undefined;
+    this.groups.takeAll();
   }
 
   /** Whether the dispatch got as far as to begin. */

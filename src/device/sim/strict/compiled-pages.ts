@@ -4,6 +4,7 @@ import { Code, type Label } from '../wasm/memory/code.ts';
 import { detailFunction, type GlobalAccess, openFunction } from './compiled-details.ts';
 import { LineWriter } from './compiled-lines.ts';
 import { beginLogFunction, logRunFunction } from './compiled-log.ts';
+import { openPageIndex, unlogPageIndex } from './compiled-open.ts';
 import { allWrittenFunction } from './compiled-written.ts';
 import { LOGGED, PAGE, PAGE_DETAILS } from './race-details.ts';
 import {
@@ -40,6 +41,8 @@ export function pageFunction(module: WasmModule, kind: GlobalAccess): WasmFuncti
     beginLog: beginLogFunction(module),
     logRun: logRunFunction(module),
     areWritten: allWrittenFunction(module),
+    openPage: openPageIndex(module),
+    unlogPage: unlogPageIndex(module),
   };
   return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
     new PageWriter(fn, kind, helpers).write();
@@ -56,6 +59,9 @@ interface PageHelpers {
   readonly logRun: WasmFunction;
   /** Asks for bits of written bytes. */
   readonly areWritten: WasmFunction;
+  /** Imports (compiled-open.ts). */
+  readonly openPage: number | undefined;
+  readonly unlogPage: number | undefined;
 }
 
 class PageWriter {
@@ -114,13 +120,13 @@ class PageWriter {
       this.leave();
       fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add');
       fn.memory('i32.load').tee(page).op('i32.eqz');
-      this.leave();
+      this.openOrLeave();
       code.block((isByLine) => {
         fn.get(page)
           .memory('i32.load', 4 * PAGE_DETAILS)
           .op('i32.eqz');
         code.brIf(isByLine);
-        this.notePage();
+        this.notePage(again);
         fn.get(bytes);
         code.brIf(again);
         fn.i32(1).return();
@@ -142,6 +148,18 @@ class PageWriter {
       code.br(again);
     });
     fn.i32(1);
+  }
+
+  /** Has the page's record made when the i32 on the stack is not zero, and sets `page` to it; returns 0 where there is none. */
+  private openOrLeave(): void {
+    const { fn, code, at, pc, page } = this;
+    const { openPage } = this.helpers;
+    if (openPage === undefined) this.leave();
+    else
+      code.if(() => {
+        fn.get(at).get(pc).call(openPage).tee(page).op('i32.eqz');
+        this.leave();
+      });
   }
 
   /** What lies in a page whose records are by line, or its first bytes. */
@@ -211,8 +229,8 @@ class PageWriter {
     });
   }
 
-  /** What lies in a page whose records are by dword, or whose reads are logged. */
-  private notePage(): void {
+  /** What lies in a page whose records are by dword, or whose reads are logged; goes to `again` where they are no longer. */
+  private notePage(again: Label): void {
     const { fn, code, shadow, at, bytes, pc, page } = this;
     const count = this.local();
     fn.i32(PAGE_BYTES)
@@ -228,6 +246,11 @@ class PageWriter {
       .op('i32.eq');
     code.if(
       () => {
+        const { unlogPage } = this.helpers;
+        if (this.isWrite && unlogPage !== undefined) {
+          fn.get(at).get(pc).call(unlogPage);
+          code.brIf(again);
+        }
         if (this.isWrite) fn.i32(1);
         else {
           fn.get(page)

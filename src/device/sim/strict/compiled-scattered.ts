@@ -6,6 +6,7 @@ import { CellWriter, type GlobalAccess, pushCell, RECORD_SHIFT, TO_WRITER } from
 import { eventFunction } from './compiled-events.ts';
 import { LineWriter } from './compiled-lines.ts';
 import { beginLogFunction } from './compiled-log.ts';
+import { openPageIndex } from './compiled-open.ts';
 import { pageFunction } from './compiled-pages.ts';
 import {
   BYTES,
@@ -52,7 +53,7 @@ export function lanesFunction(module: WasmModule, kind: GlobalAccess, bytes: num
   const lane = lanes === 1 ? undefined : lanesFunction(module, kind, bytes, 1);
   const parameters = Array.from({ length: lanes + 2 }, () => 'i32' as const);
   return module.helper(name, parameters, ['i32'], (fn) =>
-    new LaneWriter(fn, kind, bytes, lanes, { pages, event, beginLog, lane }).write(),
+    new LaneWriter(fn, kind, bytes, lanes, { pages, event, beginLog, openPage: openPageIndex(module), lane }).write(),
   );
 }
 
@@ -64,6 +65,8 @@ class LaneWriter {
   private readonly pages: WasmFunction;
   private readonly event: WasmFunction;
   private readonly beginLog: WasmFunction;
+  /** As compiled-open.ts has it. */
+  private readonly openPage: number | undefined;
   /** Does the same for one lane. */
   private readonly lane: WasmFunction | undefined;
   private readonly shadow = 0;
@@ -99,6 +102,7 @@ class LaneWriter {
       readonly pages: WasmFunction;
       readonly event: WasmFunction;
       readonly beginLog: WasmFunction;
+      readonly openPage: number | undefined;
       readonly lane: WasmFunction | undefined;
     },
   ) {
@@ -111,6 +115,7 @@ class LaneWriter {
     this.pages = helpers.pages;
     this.event = helpers.event;
     this.beginLog = helpers.beginLog;
+    this.openPage = helpers.openPage;
     this.lane = helpers.lane;
     const local = (): number => fn.local('i32');
     [this.actor, this.epoch, this.page, this.place] = [local(), local(), local(), local()];
@@ -299,12 +304,16 @@ class LaneWriter {
 
   /** The pages of lanes that read where values say are logged from the first time on, also where lines would still do. */
   private beginLogs(): void {
-    const { fn, code, shadow, page, lanes, table, count } = this;
+    const { fn, code, shadow, page, lanes, table, count, openPage, pc } = this;
     for (const at of lanes) {
       code.block((next) => {
         fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page).get(count).op('i32.ge_u');
         code.brIf(next);
         fn.get(table).get(page).i32(2).op('i32.shl').op('i32.add').memory('i32.load').tee(page).op('i32.eqz');
+        if (openPage !== undefined) {
+          code.if(() => fn.get(at).get(pc).call(openPage).set(page));
+          fn.get(page).op('i32.eqz');
+        }
         code.brIf(next);
         fn.get(page)
           .memory('i32.load', 4 * PAGE_DETAILS)

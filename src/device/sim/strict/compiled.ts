@@ -11,6 +11,7 @@ import type { Instrument } from '../wasm/instrument.ts';
 import { type Block, itemsOf } from '../wasm/walk.ts';
 import type { StrictChecker } from './checker.ts';
 import { type AccessCode, emitLogged, emitLooks, lookedAt, movesLanes } from './compiled-accesses.ts';
+import { declareOpen } from './compiled-open.ts';
 import { waitFunction } from './compiled-waits.ts';
 import type { GroupState } from './fast-accesses.ts';
 import { HIGH, LOW, type StrictPlan } from './plan.ts';
@@ -67,6 +68,8 @@ export class StrictInstrument implements Instrument {
       },
       strictRelease: (_wave, pc) => this.checker.release(this.wave as Wave, pc, this.ones[pc >>> 2] as StrictPlan),
       strictPath: (_wave, pc) => this.checker.traceBlock(this.wave as Wave, this.blocks, pc),
+      strictOpen: (offset) => this.checker.openPage(this.state as GroupState, offset >>> 0),
+      strictUnlog: (offset) => (this.checker.unlogPage(this.state as GroupState, offset >>> 0) ? 1 : 0),
       strictSegment: (_wave, pc) => this.checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
     };
   }
@@ -87,6 +90,7 @@ export class StrictInstrument implements Instrument {
     this.index(module, 'strictSegment');
     this.index(module, 'strictPath');
     this.index(module, 'strictRelease');
+    declareOpen(module);
   }
 
   private index(

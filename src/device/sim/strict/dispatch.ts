@@ -53,5 +53,7 @@ export async function dispatchStrict(
       checker.stopped('schedule/budget', message, position.pc, hint ?? 'Raise the instruction budget.');
     else checker.stopped('run/stopped', message, position.pc, hint ?? `See the error ${code}.`);
     return withFindings(checker.partialResult(), false, error instanceof DeviceFault ? error : undefined);
+  } finally {
+    checker.letGo();
   }
 }

@@ -1,6 +1,7 @@
 // The quick way through the checks of a memory access: whole dwords of live, written memory that nobody else touches. It says yes, and
 // then everything is recorded, or no, and the checks that can say what is wrong look at it (access-checks.ts).
 import type { AccessPlan } from '../interpreter/access-plan.ts';
+import { gpuWindow } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { EXEC, LANES, type Wave } from '../state/wave.ts';
@@ -126,6 +127,18 @@ export class FastAccesses {
       if (!this.one(of, (addresses[i] as number) - base, span, isWrite, who)) return false;
     }
     return true;
+  }
+
+  /** Where the record of the page at an offset of wasm memory is, made when there was none; 0 where only TypeScript looks at accesses of it. */
+  openPage(state: GroupState, offset: number): number {
+    const region = this.regionOf(state, gpuWindow.base + offset, 1, false);
+    return region === undefined ? 0 : this.global.openPage(region, offset - region.offset);
+  }
+
+  /** The reads of the page at an offset of wasm memory, which is to be stored to, leave the log; false where that is not known to do. */
+  unlogPage(state: GroupState, offset: number): boolean {
+    const region = this.regionOf(state, gpuWindow.base + offset, 1, true);
+    return region !== undefined && this.global.unlogPage(region, offset - region.offset);
   }
 
   /** Consecutive dwords. */

@@ -148,6 +148,20 @@ export class GlobalShadow {
     return page;
   }
 
+  /** Where the record of the page of a byte is, made when there was none; 0 where compiled code does not see it. */
+  openPage(region: Region, offset: number): number {
+    const index = Math.floor(offset / (4 * PAGE));
+    return this.page(this.of(region), index * PAGE) === undefined ? 0 : this.pages.recordOf(region, index);
+  }
+
+  /** The reads of the page of a byte leave the log; false where compiled code would not see the records, or events that it has begun to use might go. */
+  unlogPage(region: Region, offset: number): boolean {
+    const page = this.page(this.of(region), Math.floor(offset / 4));
+    if (page?.isLogged !== true || !this.pages.hasEventsForLog) return false;
+    this.detailed(this.of(region), Math.floor(offset / 4));
+    return !page.isHidden;
+  }
+
   private detailed(shadow: RegionShadow, dword: number): RaceDetails | undefined {
     const page = this.page(shadow, dword);
     const details = page?.detailed;

@@ -109,6 +109,12 @@ export class RaceEvents {
     return this.kept;
   }
 
+  /** Events that have never been given out. */
+  get left(): number {
+    const { head } = this;
+    return (head[EVENTS_END / 4] as number) - (head[EVENTS_NEXT / 4] as number);
+  }
+
   /** Gives the table so many events; false when there is no room for them. */
   private resize(count: number): boolean {
     const [old = 0, next = 0, end = 0, free = 0] = this.head;

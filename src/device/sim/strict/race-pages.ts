@@ -36,7 +36,7 @@ const LOG_BYTES = 2 ** 26;
 const MAX_UNLOGS = 16;
 /** Pages that are taken out of the log alone, each by a look at all of it; what stores to further ones has no use for their reads there. */
 const MOST_TAKEN = 8;
-/** Compiled code that puts a log into the records has to be compiled the first time. */
+/** Bytes of logs, of all dispatches of a memory, from which on compiled code puts them into the records: it has to be compiled the first time. */
 const LONG_LOG = 2 ** 14;
 /** Bytes of records by dword that are kept where compiled code sees them; TypeScript looks at what has further ones. */
 const MAX_DETAILED = 2 ** 28;
@@ -52,8 +52,13 @@ const ROOM_PAGES = 4096;
  */
 const SKEW = 33 * 64;
 
-/** By memory. */
-const UNLOG = new WeakMap<WebAssembly.Memory, Unlog>();
+/** Of a memory: bytes of logs that have been put into the records, and the code that does so from so many on. */
+interface Unlogging {
+  bytes: number;
+  code: Unlog | undefined;
+}
+
+const UNLOGGING = new WeakMap<WebAssembly.Memory, Unlogging>();
 
 export class RacePages {
   private readonly memory: DeviceMemory;
@@ -96,7 +101,7 @@ export class RacePages {
   /** Accesses were made to memory that is not followed. */
   isTruncated = false;
 
-  /** `readersStay`: of dwords that several workgroups have read (frozenReader). `longLog`: bytes of a log from which on compiled code puts it into the records. `mostTaken`: pages that are taken out of it alone. */
+  /** `readersStay`: of dwords that several workgroups have read (frozenReader). `longLog`: as LONG_LOG. `mostTaken`: pages that are taken out of it alone. */
   constructor(memory: DeviceMemory, readersStay = false, longLog = LONG_LOG, mostTaken = MOST_TAKEN) {
     this.memory = memory;
     this.longLog = longLog;
@@ -175,11 +180,11 @@ export class RacePages {
     if (next < end && this.taken < this.mostTaken && this.take(index, next)) return;
     const pages = new Map<number, RacePage>();
     for (let from = logAt; from < next; ) {
-      const isLong = next - from >= this.longLog;
-      if (isLong) from = this.unlogQuickly(from, next);
+      const unlog = this.compiledUnlog(next - from);
+      if (unlog !== undefined) from = unlog.all((this.shadow as Uint8Array).byteOffset, from, next) >>> 0;
       const words = new Uint32Array(this.memory.wasm.buffer, from, (next - from) / 4);
       // Where compiled code finds no room, it is made for one reader: then compiled code goes on.
-      const entries = isLong ? entriesOfReader(words) : words;
+      const entries = unlog !== undefined ? entriesOfReader(words) : words;
       for (const { who, at, bytes } of loggedReads(entries)) {
         // Wide elements may go on in the next page.
         for (let byte = at; byte < at + bytes; byte += PAGE_BYTES - (byte % PAGE_BYTES)) {
@@ -200,10 +205,15 @@ export class RacePages {
     log.set(next >= end || this.unlogs >= MAX_UNLOGS ? [0, 0] : [logAt, end]);
   }
 
+  /** Whether the reads of the log can get events without making room for them, which might take those that no record names yet. */
+  get hasEventsForLog(): boolean {
+    return ((this.log[0] as number) - this.logAt) / LOG_ENTRY < this.room.events.left;
+  }
+
   /** Puts what the log has of page `index` into its details; false where the rest has to follow. */
   private take(index: number, next: number): boolean {
     const { logAt, memory } = this;
-    const unlog = next - logAt >= this.longLog ? this.compiledUnlog() : undefined;
+    const unlog = this.compiledUnlog(next - logAt);
     this.taken++;
     this.spans.fill(0);
     const page = this.unlogged(index);
@@ -213,14 +223,12 @@ export class RacePages {
     return takeReads(words, index, ({ who, at, bytes }) => page.detailed.read(who, at % PAGE_BYTES, bytes));
   }
 
-  /** What unlog does by compiled code, as far as it gets; returns where the entries begin that are left. */
-  private unlogQuickly(from: number, next: number): number {
-    const unlog = this.compiledUnlog();
-    return unlog === undefined ? from : unlog.all((this.shadow as Uint8Array).byteOffset, from, next) >>> 0;
-  }
-
-  /** The code, and its shadow; undefined where there is no room for one. */
-  private compiledUnlog(): Unlog | undefined {
+  /** The code for so many further bytes of a log, and its shadow; undefined where there is no room for one, or few have been asked for so far. */
+  private compiledUnlog(bytes: number): Unlog | undefined {
+    const all = UNLOGGING.get(this.memory.wasm) ?? { bytes: 0, code: undefined };
+    UNLOGGING.set(this.memory.wasm, all);
+    all.bytes += bytes;
+    if (all.bytes < this.longLog) return undefined;
     if (this.shadow === undefined) {
       this.shadow = this.memory.tryReserve(SHADOW_LOG);
       if (this.shadow === undefined) return undefined;
@@ -228,12 +236,8 @@ export class RacePages {
     }
     const { table, shadow, memory } = this;
     new Uint32Array(memory.wasm.buffer, shadow.byteOffset + SHADOW_PAGES, 2).set([table.byteOffset, table.length]);
-    let unlog = UNLOG.get(memory.wasm);
-    if (unlog === undefined) {
-      unlog = unlogOf(memory.wasm);
-      UNLOG.set(memory.wasm, unlog);
-    }
-    return unlog;
+    all.code ??= unlogOf(memory.wasm);
+    return all.code;
   }
 
   /** The record of a page whose reads are in the log; it has details from now on. */
@@ -383,6 +387,11 @@ export class RacePages {
     // The next page that compiled code meets finds room, too.
     if (pool[0] === pool[1]) this.fillPool();
     return at;
+  }
+
+  /** Where the record of page `index` of an allocation is; 0 where it is not in the table. */
+  recordOf(region: Region, index: number): number {
+    return this.table[(region.base - gpuWindow.base) / PAGE_BYTES + index] ?? 0;
   }
 
   /** TypeScript is to look at each access of page `index` of an allocation from now on. */

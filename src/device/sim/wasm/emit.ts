@@ -462,6 +462,12 @@ export class WasmModule {
     return this.imports.length - 1;
   }
 
+  /** The index of an import; undefined where the module has none of that name. */
+  imported(module: string, name: string): number | undefined {
+    const index = this.imports.findIndex((i) => i.module === module && i.name === name);
+    return index < 0 ? undefined : index;
+  }
+
   /** A new function. */
   function(params: readonly ValType[], results: readonly ValType[]): WasmFunction {
     const index = this.imports.length + this.functions.length;

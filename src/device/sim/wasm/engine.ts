@@ -147,10 +147,11 @@ class CompiledUnits {
     return Object.fromEntries(
       Object.entries(this.instrument?.imports ?? {}).map(([name, call]) => [
         name,
-        (wave: number, pc: number): void => {
+        (wave: number, pc: number): unknown => {
           this.pc = pc;
-          call(wave, pc);
+          const result = call(wave, pc);
           this.pc = -1;
+          return result;
         },
       ]),
     );

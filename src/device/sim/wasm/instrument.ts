@@ -6,7 +6,7 @@ import type { WasmModule } from './emit.ts';
 import type { Block } from './walk.ts';
 
 export interface Instrument {
-  /** Declares imports of module `env`; called before the module's first function. Each is a function of (wave, pc). */
+  /** Declares imports of module `env`; called before the module's first function. Each is a function of an i32, most often the wave, and pc. */
   declare(module: WasmModule): void;
   /** Whether code stands before item `index` of a block; `items.length` is before the condition of the branch that ends it. */
   wants(block: Block, index: number): boolean;
@@ -18,7 +18,7 @@ export interface Instrument {
   /** Writes code behind the last item of a block that no branch ends, if there is to be any; the rest is as with `emit`. */
   finish?(context: FunctionContext, block: Block): void;
   /** The functions that `declare` imports. */
-  readonly imports: Readonly<Record<string, (wave: number, pc: number) => void>>;
+  readonly imports: Readonly<Record<string, (wave: number, pc: number) => unknown>>;
   /** Whether the instruction at a byte offset of the image is left out of compiled code, and interpreted. Always the same answer. */
   isLeftOut?(pc: number): boolean;
   /** What is left out of compiled code with the instrument runs as compiled code of single instructions. */
