@@ -4,6 +4,7 @@ import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { CODE_MISSES } from './bottleneck-conditions.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
+import { fullestUnits } from './fullest.ts';
 import { metricOf } from './metrics.ts';
 import { apart, perWave } from './per-wave.ts';
 import { FAR_QUEUED, idleLatency, reachableL1, vectorLatency } from './queues.ts';
@@ -126,9 +127,12 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   const fromL1 = level('L1') / reachableL1(input.arch, metrics);
   // More bandwidth is that of all levels, which overlap as other parts of the time do.
   const memory = within(together(bytes, Math.max(level('L2'), number('l2.busy')), fromL1));
-  const valu = within(Math.max(number('issue.valu'), number('mfma.busy')));
+  // What a compute unit has for itself works longest where most workgroups are.
+  const fullest = fullestUnits(input);
+  const inFullest = (share: number): number => within(share * fullest);
+  const valu = inFullest(Math.max(number('issue.valu'), number('mfma.busy')));
   const dispatcher = within(numberOf(dispatcherShare(input, metric('dispatch.waves'))) ?? 0);
-  const unit = Math.max(valu, dispatcher, within(Math.max(number('lds.busy'), number('issue.salu'))));
+  const unit = Math.max(valu, dispatcher, inFullest(Math.max(number('lds.busy'), number('issue.salu'))));
 
   // What a load takes longer than of an idle memory it stands in queues, unless all levels are known to work too little for that.
   const longer = latency.value > 0 ? Math.max(0, 1 - idle / latency.value) : 0;
@@ -157,7 +161,7 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
       'memory-bandwidth': busy * Math.max(more, QUEUE_PART * queued * (1 - dispatcher ** 2)),
       'memory-latency': busy * Math.max(0, Math.min(sooner, wait * unqueued)),
       'under-occupied': Math.min(0.5, Math.max(0, 1 - together(memory, unit, chain / factor) / time)),
-      ...unitsWorth(input, present, memory),
+      ...unitsWorth(input, present, memory, fullest),
     },
     atMost: {
       'memory-bandwidth': Math.min(1, bytes + Math.max(level('L2'), number('l2.busy')) + fromL1),
@@ -176,14 +180,17 @@ function ldsAtMost(input: ClassifierInput, waits: number): number {
   return isKnown(most) ? Math.min(waits, most.value) : waits;
 }
 
-/** Share of wave time in waits for memory: from a trace where there is one, else no more than vector memory instructions take. */
+/**
+ * Share of wave time in waits for memory: from a trace where there is one, else no more than vector memory instructions take. A trace is of some waves and
+ * `waits` of all: these do not wait longer for memory than for anything.
+ */
 function memoryWait(input: ClassifierInput, waits: number, vector: number): number {
   const scalars = numberOf(waitShare(input, 'scalar'));
   const vectors = numberOf(waitShare(input, 'memory'));
   if (scalars !== undefined && vectors !== undefined) {
-    if (isCodeMissing(input)) return Math.min(1, vectors + scalars);
+    if (isCodeMissing(input)) return Math.min(waits, vectors + scalars);
     const others = [ldsWait(input), waitShare(input, 'atomics'), traceShare(input, 'barrier')];
-    return Math.min(1, Math.max(vectors + scalars, waits - others.reduce((sum, o) => sum + (numberOf(o) ?? 0), 0)));
+    return Math.min(waits, Math.max(vectors + scalars, waits - others.reduce((sum, o) => sum + (numberOf(o) ?? 0), 0)));
   }
   const isScalar = (numberOf(perWave(input, 'insts.smem')) ?? 0) >= SCALAR_LOADS;
   return Math.min(1, waits, isScalar ? 1 : vector);

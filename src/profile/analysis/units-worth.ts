@@ -57,16 +57,18 @@ export function ldsWait(input: ClassifierInput): Measure {
 const costOf = (busy: number): number => 1 - (1 - Math.min(1, busy) ** OVERLAP) ** (1 / OVERLAP);
 
 /**
- * Shares of the kernel's time that each unit costs. Numbers of units are divided by `present`, the share of the time in which there are waves;
- * what is beside a unit bounds what it is worth: memory that is busy for the share `memory`, and the other units.
+ * Shares of the kernel's time that each unit costs. Numbers of units are divided by `present`, the share of the time in which there are waves, and those
+ * of the fullest compute units are taken, `fullest` times the mean; what is beside a unit bounds what it is worth: memory that is busy for the share
+ * `memory`, and the other units.
  */
 export function unitsWorth(
   input: ClassifierInput,
   present: number,
   memory: number,
+  fullest: number,
 ): Partial<Record<UnitClass, number>> {
   const metric = (id: string): number | undefined => numberOf(metricOf(input.metrics, id));
-  const busy = (id: string): number => Math.min(1, (metric(id) ?? 0) / present);
+  const busy = (id: string): number => Math.min(1, ((metric(id) ?? 0) * fullest) / present);
   const share = {
     vectors: Math.max(busy('issue.valu'), busy('mfma.busy')),
     scalars: busy('issue.salu'),

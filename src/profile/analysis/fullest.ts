@@ -1,0 +1,15 @@
+// How much more work the fullest compute units have than the mean of all: compute units get whole workgroups, and a launch lasts as long as those with most
+// of them. Counters are means of all compute units.
+import { numberOf } from '../measure.ts';
+import type { ClassifierInput } from './bottleneck-types.ts';
+import { WAVES_OF_CU } from './translation.ts';
+
+/**
+ * Work of the fullest compute units over that of the mean one. One where workgroups are not all resident at once: then a compute unit gets its next
+ * one when it has room, and those whose workgroups last longer get fewer. Also where launches differ in size.
+ */
+export function fullestUnits({ groupsPerCu, wavesPerGroup, fits, launches = 2 }: ClassifierInput): number {
+  const [groups, waves, part] = [groupsPerCu, wavesPerGroup, fits].map(numberOf);
+  if (groups === undefined || waves === undefined || part === undefined || groups <= 0 || launches > 1) return 1;
+  return groups * waves <= part * WAVES_OF_CU ? Math.ceil(groups) / groups : 1;
+}
