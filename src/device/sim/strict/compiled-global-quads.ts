@@ -11,6 +11,7 @@ import { areBeforeFunction, areBehindFunction } from './compiled-global-before.t
 import { pushMasks, pushTouched, putPartsFunction, storePartsFunction } from './compiled-global-parts.ts';
 import { areUniformFunction, putWideFunction } from './compiled-global-wide.ts';
 import { LogWriter } from './compiled-log.ts';
+import { Repeats } from './compiled-repeats.ts';
 import { Span } from './compiled-spans.ts';
 import { areWrittenFunction, setWrittenFunction } from './compiled-written.ts';
 import {
@@ -44,6 +45,8 @@ export class GlobalQuads {
   private readonly span: Span;
   /** Of loads. */
   private readonly log: LogWriter | undefined;
+  /** Of dwords. */
+  private readonly repeats: Repeats | undefined;
   /** Entries of the table of pages, and where the quick table behind it is (race-pages.ts); 0 before they are asked for. */
   private readonly count: number;
   private readonly quick: number;
@@ -63,6 +66,8 @@ export class GlobalQuads {
   private readonly old: number;
   private readonly next: number;
   private readonly gathered: number;
+  /** Who the readers are. */
+  private readonly actors: number;
   /** Lanes whose last reader is of the same workgroup, and whose last read is of the same barrier interval. */
   private readonly group: number;
   private readonly now: number;
@@ -80,10 +85,11 @@ export class GlobalQuads {
     [this.bytes, this.isWrite] = [bytes, isWrite];
     this.span = new Span(code, module, shadow, pc, bytes, isWrite);
     this.log = isWrite ? undefined : new LogWriter(code, shadow, pc, bytes);
+    this.repeats = bytes === DWORD ? new Repeats(code, isWrite) : undefined;
     [this.count, this.quick, this.events, this.isUnwritten] = [local(), local(), local(), local()];
     this.places = new FourPlaces(fn);
     [this.mine, this.frozen, this.cells, this.masks] = [vector(), vector(), vector(), vector()];
-    [this.old, this.next, this.gathered] = [vector(), vector(), vector()];
+    [this.old, this.next, this.gathered, this.actors] = [vector(), vector(), vector(), vector()];
     [this.group, this.now, this.marks, this.stays] = [vector(), vector(), vector(), vector()];
     fn.i32(0).set(this.quick);
     fn.v128(0, 0, 0, 0).set(this.mine);
@@ -94,8 +100,13 @@ export class GlobalQuads {
    * before has had one of the elements; with `seesLanes` also when two of the vector are the same.
    */
   note(all: number, done: Label, slow: Label, seesLanes: boolean): void {
-    const { fn, log, cells } = this;
+    const { fn, log, cells, repeats } = this;
     const { code } = this.f;
+    if (this.isWrite && seesLanes) {
+      fn.get(all).get(all).get(all).shuffle32(1, 2, 3, 0).op('i32x4.eq');
+      fn.get(all).get(all).get(all).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
+      code.brIf(slow);
+    }
     code.block((found) => {
       this.span.note(
         all,
@@ -110,6 +121,7 @@ export class GlobalQuads {
                 },
               }),
           details: (kind) => {
+            repeats?.note(all, Span.origin(code, kind), done);
             Span.pushRecords(fn, all, kind).set(cells).i32(0).set(this.isUnwritten);
             code.br(found);
           },
@@ -124,8 +136,9 @@ export class GlobalQuads {
       fn.get(cells).call(areUniformFunction(this.f.module, this.bytes)).op('i32.eqz');
       code.brIf(slow);
     }
-    if (this.isWrite) this.store(all, slow, seesLanes);
+    if (this.isWrite) this.store(all, slow);
     else this.load(all, slow);
+    repeats?.learn(this.old, this.gathered, cells);
     code.br(done);
   }
 
@@ -229,14 +242,9 @@ export class GlobalQuads {
     );
   }
 
-  private store(all: number, slow: Label, seesLanes: boolean): void {
+  private store(all: number, slow: Label): void {
     const { fn, shadow, old, gathered, mine, bytes } = this;
     const { code, module } = this.f;
-    if (seesLanes) {
-      fn.get(all).get(all).get(all).shuffle32(1, 2, 3, 0).op('i32x4.eq');
-      fn.get(all).get(all).get(all).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
-      code.brIf(slow);
-    }
     if (bytes < DWORD) {
       fn.get(shadow).get(this.cells).get(this.masks).get(mine).call(storePartsFunction(module)).op('i32.eqz');
       code.brIf(slow);
@@ -319,6 +327,7 @@ export class GlobalQuads {
       fn.call(eventFunction(module)).i32(EVENT_SHIFT).op('i32.shl').op('i32x4.splat').tee(mine);
       fn.op('v128.any_true').op('i32.eqz');
       code.brIf(slow);
+      this.repeats?.begin(mine);
       if (this.isWrite) return;
       pushEvents(fn, shadow).set(this.events);
       fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add').memory('v128.load32_splat');
@@ -328,20 +337,20 @@ export class GlobalQuads {
 
   /** Sets `next` to the words of the dwords, with the marks that RaceDetails.marksOfRead leaves; lanes that are set in `next` keep theirs. */
   private joinReaders(): void {
-    const { fn, shadow, old, next, gathered, group, now, marks } = this;
+    const { fn, shadow, old, next, actors, group, now, marks } = this;
     const actor = (): WasmFunction => fn.get(shadow).memory('v128.load32_splat', SHADOW_ACTOR);
     /** Leaves the numbers of the workgroups of actors on the stack (race-events.ts). */
     const groupOf = (): WasmFunction => {
       this.splat(1);
       return fn.op('i32x4.sub').i32(4).op('i32x4.shr_u');
     };
-    pushNamedFour(fn, this.events, old).set(gathered);
+    pushNamedFour(fn, this.events, old).set(actors);
     const events = new FourPlaces(fn);
-    events.set(gathered);
-    events.gather(gathered, 4 * EVENT_EPOCH);
-    fn.get(gathered).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(now);
-    events.gather(gathered, 4 * EVENT_ACTOR);
-    fn.get(gathered);
+    events.set(actors);
+    events.gather(actors, 4 * EVENT_EPOCH);
+    fn.get(actors).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(now);
+    events.gather(actors, 4 * EVENT_ACTOR);
+    fn.get(actors);
     groupOf();
     actor();
     groupOf().op('i32x4.eq').set(group);
@@ -360,11 +369,11 @@ export class GlobalQuads {
     fn.op('v128.and').i32(MANY_GROUPS_SHIFT).op('i32x4.shl').get(group).op('v128.bitselect').op('v128.or');
     fn.set(group);
     // The wavefront's own of this interval keeps its marks.
-    fn.get(marks).get(group).get(gathered);
+    fn.get(marks).get(group).get(actors);
     actor().op('i32x4.eq').get(now).op('v128.and').op('v128.bitselect').set(marks);
     if (this.bytes < DWORD) {
       // The bytes that another one has read are its own no longer.
-      fn.get(marks).get(gathered);
+      fn.get(marks).get(actors);
       actor().op('i32x4.eq');
       this.splat(~BYTES);
       fn.op('v128.or').op('v128.and').set(marks);

@@ -139,6 +139,13 @@ export class Span {
     });
   }
 
+  /** A local with where the record of offset 0 would be, in a span with details. */
+  static origin(code: Code, kind: number): number {
+    const origin = code.local('i32');
+    code.fn.get(kind).i32(SPAN_DETAILS).op('i32.sub').set(origin);
+    return origin;
+  }
+
   /** Leaves the places of the records of the dwords at the offsets in a vector, in a span with details. */
   static pushRecords(fn: WasmFunction, all: number, kind: number): WasmFunction {
     fn.get(all).v128(-DWORD, -DWORD, -DWORD, -DWORD).op('v128.and').i32(Math.log2(FACTOR)).op('i32x4.shl');
