@@ -217,7 +217,8 @@ export class StrictInstrument implements Instrument {
     }
     const code = emitLooks(context, shadow, plan, operation, this.checker.isQuiet(pc));
     if (code !== 'none') {
-      this.writeResults(fn, shadow, exec, segment);
+      if (this.pushMissing(fn, shadow, exec, segment))
+        this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
       if (this.checker.learns && plan.operation?.kind === 'atomic' && plan.access?.space === 'global')
         fn.get(wave).i32(pc).call(this.index(module, 'strictRelease'));
       emitLogged(context, shadow, plan, operation);
@@ -250,14 +251,29 @@ export class StrictInstrument implements Instrument {
       fn.get(wave)
         .memory('i64.load', 4 * EXEC)
         .set(exec);
+    const hasResults = this.pushMissing(fn, shadow, exec, segment);
     if (this.pushProblems(fn, shadow, exec, segment)) {
-      fn.op('i64.eqz').if();
-      this.writeResults(fn, shadow, exec, segment);
-      fn.else();
-      slow();
+      const problems = fn.local('i64');
+      if (hasResults) fn.tee(problems).op('i64.or');
+      fn.i64(0n).op('i64.ne').if();
+      if (hasResults) {
+        fn.get(problems).op('i64.eqz').if();
+        this.writeResults(fn, shadow, exec, segment);
+        fn.else();
+        slow();
+        fn.end();
+      } else slow();
       fn.end();
-    } else this.writeResults(fn, shadow, exec, segment);
+      fn.release('i64', problems);
+    } else if (hasResults) this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
     fn.release('i64', exec);
+  }
+
+  /** Writes results where the i64 on the stack says that some are not defined yet: from the second round of a loop on, none are. */
+  private ifMissing(fn: WasmFunction, write: () => void): void {
+    fn.i64(0n).op('i64.ne').if();
+    write();
+    fn.end();
   }
 
   /** Pushes an i64 that is 0 when nothing is wrong; false when there is nothing to ask. */
@@ -305,13 +321,38 @@ export class StrictInstrument implements Instrument {
     return count > 0;
   }
 
+  /** Pushes an i64 that is 0 when all results are defined already; false when there are none. */
+  private pushMissing(fn: WasmFunction, shadow: number, exec: number, segment: Segment): boolean {
+    let count = 0;
+    const join = (): void => {
+      if (count++ > 0) fn.op('i64.or');
+    };
+    const pushLacking = (loads: readonly number[], pushMask: () => void): void => {
+      loads.forEach((at, n) => {
+        fn.get(shadow).memory('i64.load', at);
+        if (n > 0) fn.op('i64.and');
+      });
+      fn.i64(-1n).op('i64.xor');
+      pushMask();
+      fn.op('i64.and');
+      join();
+    };
+    const ofActive: number[] = [];
+    for (const { register, halves, lanes } of segment.results) {
+      const words = halvesOf(halves).map((offset) => 16 * register + offset);
+      if (lanes === undefined) ofActive.push(...words);
+      else pushLacking(words, () => fn.i64(BigInt.asIntN(64, lanes)));
+    }
+    if (ofActive.length > 0) pushLacking(ofActive, () => fn.get(exec));
+    segment.scalarResults.forEach((mask, word) => {
+      if (mask !== 0n) pushLacking([SHADOW_SCALARS + 8 * word], () => fn.i64(BigInt.asIntN(64, mask)));
+    });
+    return count > 0;
+  }
+
   private writeResults(fn: WasmFunction, shadow: number, exec: number, segment: Segment): void {
     for (const { register, halves, lanes } of segment.results) {
-      for (const [half, offset] of [
-        [LOW, 0],
-        [HIGH, 8],
-      ] as const) {
-        if ((halves & half) === 0) continue;
+      for (const offset of halvesOf(halves)) {
         const at = 16 * register + offset;
         fn.get(shadow).get(shadow).memory('i64.load', at);
         if (lanes === undefined) fn.get(exec);
@@ -331,6 +372,12 @@ export class StrictInstrument implements Instrument {
     });
   }
 }
+
+/** Where the words of halves of a register are behind those of the register. */
+const halvesOf = (halves: number): readonly number[] => [
+  ...((halves & LOW) === 0 ? [] : [0]),
+  ...((halves & HIGH) === 0 ? [] : [8]),
+];
 
 /** Whether it matters to a segment which lanes are active. */
 function dependsOnLanes({ needs, results, readsFirstLane, needsAllLanes }: Segment): boolean {
