@@ -6,6 +6,7 @@ import { Code, type Label } from '../wasm/memory/code.ts';
 import type { Frame, Look } from '../wasm/memory/index.ts';
 import { GlobalQuads } from './compiled-global-quads.ts';
 import { apart } from './compiled-lanes.ts';
+import { logWaveFunction } from './compiled-log-wave.ts';
 import { looking } from './compiled-looks.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
@@ -25,8 +26,6 @@ export const movesGlobal = (bytes: number, kind: 'load' | 'store' | 'atomic'): b
  */
 export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, canDrop: boolean): Look {
   let shadow = 0;
-  /** Whether all lanes of a store have been noted at once. */
-  let isNoted = 0;
   const canStride = isWrite && bytes === 4 && !canDrop;
   let quads: GlobalQuads | undefined;
   const isMoved = isWrite && movesGlobal(bytes, 'store') && !toLds;
@@ -48,9 +47,8 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
   const note = (f: Frame, a: number, offset: number, count: number): void => run.add(f, a, offset, count);
   const key = `global.${bytes}${isWrite ? '.store' : ''}${canStride ? '.strided' : ''}`;
   const plain = looking(bytes, isWrite, key, 1, note, (f) => {
-    [shadow, isNoted] = [f.code.local('i32'), f.code.local('i32')];
+    shadow = f.code.local('i32');
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
-    f.code.fn.i32(0).set(isNoted);
     run.begin(f);
     forgetDropped(f.code.fn, shadow);
     const [pc] = f.extra as [number];
@@ -69,12 +67,6 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     const seesLanes = bits === undefined;
     if (!seesLanes) ask?.();
     code.block((done) => {
-      if (canStride && bits === undefined) {
-        fn.get(f.at).op('i32.eqz');
-        code.if(() => fn.get(shadow).get(f.wave).get(addresses).get(pc).call(stridedFunction(f.module)).set(isNoted));
-        fn.get(isNoted);
-        code.brIf(done);
-      }
       if (bytes < 4 && bits === undefined) {
         code.block((spread) => {
           const start = emitTogether(f, addresses, bytes, spread);
@@ -94,7 +86,12 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
       code.if(() => f.resume());
     });
   };
-  const look: Look = { ...plain, lanes, finish: (f) => run.finish(f) };
+  const whole = (f: Frame, register: number, start: number): void => {
+    const [pc] = f.extra as [number];
+    f.code.fn.get(shadow).get(register).get(start).get(pc);
+    f.code.fn.call(isWrite ? stridedFunction(f.module) : logWaveFunction(f.module, bytes));
+  };
+  const look: Look = { ...plain, lanes, finish: (f) => run.finish(f), ...(canStride || !isWrite ? { whole } : {}) };
   const counting: Look = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };
   // Parts of what a lane brings into LDS may be dropped.
   if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };

@@ -7,11 +7,12 @@ import { LINE_WRITER, LINES, LOG_END, LOG_NEXT, LOG_ROUND, PAGE_STORED } from '.
 import { LOG_ENTRY, LOG_RUN } from './read-log.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_READER } from './registers.ts';
 
-const TO_END = LOG_END - LOG_NEXT;
+/** From LOG_NEXT to LOG_END. */
+export const TO_END = LOG_END - LOG_NEXT;
 const DWORD = 4;
 
 /** Leaves where LOG_NEXT is. */
-function pushLog(fn: WasmFunction, shadow: number): WasmFunction {
+export function pushLog(fn: WasmFunction, shadow: number): WasmFunction {
   return fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(LOG_NEXT).op('i32.add');
 }
 
@@ -93,7 +94,7 @@ export function logRunFunction(module: WasmModule): WasmFunction {
 }
 
 /** Leaves the entry that says who reads from here on, elements of so many bytes. */
-function pushReader(fn: WasmFunction, shadow: number, pc: number, bytes: number): WasmFunction {
+export function pushReader(fn: WasmFunction, shadow: number, pc: number, bytes: number): WasmFunction {
   fn.i32(bytes).op('i32x4.splat').get(pc).lane('i32x4.replace_lane', 0);
   fn.get(shadow).memory('i32.load', SHADOW_ACTOR).lane('i32x4.replace_lane', 1);
   return fn.get(shadow).memory('i32.load', SHADOW_EPOCH).lane('i32x4.replace_lane', 2);

@@ -23,14 +23,14 @@ const PAGE_SHIFT = Math.log2(PAGE_BYTES);
 const FACTOR = RECORD_BYTES / DWORD;
 
 // An entry: the first byte in wasm memory, the bytes (0 for none), how often pages are looked for one by one before a span is looked for again, and:
-const SPAN_SIZE = 4;
+export const SPAN_SIZE = 4;
 const SPAN_PATIENCE = 8;
 /** 0 where reads are logged, SPAN_FROZEN, or SPAN_DETAILS and where the record of a dword at offset 0 would be, which is a multiple of RECORD_BYTES. */
-const SPAN_KIND = 12;
+export const SPAN_KIND = 12;
 /** Nothing of the reads is to be noted: all dwords' readers stay as they are (frozenReader). */
 const SPAN_FROZEN = 2;
 /** All bytes are written, and the pages' details have stores, for loads also reads. */
-const SPAN_DETAILS = 1;
+export const SPAN_DETAILS = 1;
 /** Quads of an access outside its span before it looks for another one: looking costs some quads for each page of the span. */
 const LEAST_PATIENCE = 32;
 /** The same for each page whose details are looked through: they are 256 loads. */
@@ -69,17 +69,7 @@ export class Span {
 
   private begin(): void {
     const { shadow, pc } = this;
-    const { fn } = this.code;
-    // Places in the image are multiples of 4.
-    fn.get(pc)
-      .i32(Math.log2(SPAN_BYTES) - 2)
-      .op('i32.shl')
-      .i32(SPAN_BYTES * (SPANS - 1))
-      .op('i32.and');
-    fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add');
-    fn.i32(this.isWrite ? STORE_SPANS : LOAD_SPANS)
-      .op('i32.add')
-      .set(this.entry);
+    pushSpanEntry(this.code.fn, shadow, pc, this.isWrite).set(this.entry);
     this.read();
   }
 
@@ -151,6 +141,18 @@ export class Span {
     fn.get(all).v128(-DWORD, -DWORD, -DWORD, -DWORD).op('v128.and').i32(Math.log2(FACTOR)).op('i32x4.shl');
     return fn.get(kind).i32(SPAN_DETAILS).op('i32.sub').op('i32x4.splat').op('i32x4.add');
   }
+}
+
+/** Leaves where the entry of a load or store is. */
+export function pushSpanEntry(fn: WasmFunction, shadow: number, pc: number, isWrite: boolean): WasmFunction {
+  // Places in the image are multiples of 4.
+  fn.get(pc)
+    .i32(Math.log2(SPAN_BYTES) - 2)
+    .op('i32.shl')
+    .i32(SPAN_BYTES * (SPANS - 1))
+    .op('i32.and');
+  fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add');
+  return fn.i32(isWrite ? STORE_SPANS : LOAD_SPANS).op('i32.add');
 }
 
 /**

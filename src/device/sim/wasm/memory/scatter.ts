@@ -110,20 +110,23 @@ export function canScatter(f: Frame, t: Transfer, register: number, start: numbe
 export function scatterWave(f: Frame, t: Transfer, register: number, start: number, q: QuadLocals): void {
   const { fn } = f.code;
   const row = q.addresses[0];
-  overQuads(f, start, 0, () => {
-    fn.get(register).get(f.at).op('i32.add');
-    if (t.lanes !== undefined) {
-      fn.memory('v128.load').get(start).op('i32x4.splat').op('i32x4.add').set(q.low);
-      t.lanes(f, q.low);
-      return;
-    }
-    fn.set(row);
-    for (const lane of [3, 2, 1, 0])
-      fn.get(row)
-        .memory('i32.load', 4 * lane)
-        .get(start)
-        .op('i32.add')
-        .set(q.addresses[lane] as number);
-    t.scattered(f, q.addresses);
+  f.code.block((done) => {
+    t.all?.(f, register, start, q, done);
+    overQuads(f, start, 0, () => {
+      fn.get(register).get(f.at).op('i32.add');
+      if (t.lanes !== undefined) {
+        fn.memory('v128.load').get(start).op('i32x4.splat').op('i32x4.add').set(q.low);
+        t.lanes(f, q.low);
+        return;
+      }
+      fn.set(row);
+      for (const lane of [3, 2, 1, 0])
+        fn.get(row)
+          .memory('i32.load', 4 * lane)
+          .get(start)
+          .op('i32.add')
+          .set(q.addresses[lane] as number);
+      t.scattered(f, q.addresses);
+    });
   });
 }

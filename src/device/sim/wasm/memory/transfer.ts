@@ -4,7 +4,8 @@
 import { VGPR_BYTES } from '../../state/layout.ts';
 import type { WasmModule } from '../emit.ts';
 import { choosing } from '../features.ts';
-import type { Code } from './code.ts';
+import type { Code, Label } from './code.ts';
+import type { QuadLocals } from './window.ts';
 
 /** The helper function being written, as address modes and transfers see it. */
 export interface Frame {
@@ -56,6 +57,10 @@ export interface Transfer {
    * Of transfers that only look, to which it makes no difference how often they see an address.
    */
   readonly lanes?: (f: Frame, addresses: number, bits?: number) => void;
+  /**
+   * All lanes, which are at `start` plus the words of a register (locals), in place of 16 times `lanes`: does them and goes to `done`, or falls through.
+   */
+  readonly all?: (f: Frame, register: number, start: number, q: QuadLocals, done: Label) => void;
   /** All lanes, in place of 16 times `contiguous` or `broadcast`: their elements fill `bytes` bytes from `a` on. */
   readonly wave?: (f: Frame, a: number, bytes: number) => void;
   /** Four lanes that all read the element at `a`. */

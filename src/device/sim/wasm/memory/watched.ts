@@ -1,13 +1,20 @@
 // A load or store that looks at lanes and moves them in one go over the lanes, so that addresses are found once. A look comes before the move
 // of the same lanes where they are stored. Where it does not let one pass, others have been moved; they can be moved again.
+import type { Label } from './code.ts';
+import { scatterWave } from './scatter.ts';
 import type { Frame, Transfer } from './transfer.ts';
-import { moveLane, overQuads } from './window.ts';
+import { moveLane, overQuads, type QuadLocals } from './window.ts';
 
 /**
  * A transfer that only looks, at lanes whose addresses are in a vector. With `movesRuns` it looks at lanes that follow each other as one, later,
  * and then moves them: others it lets the move do.
  */
-export type Look = Transfer & Required<Pick<Transfer, 'lanes'>> & { readonly movesRuns?: true };
+export type Look = Transfer &
+  Required<Pick<Transfer, 'lanes'>> & {
+    readonly movesRuns?: true;
+    /** Looks at all lanes at once, which are at `start` plus the words of a register (locals): leaves 1 when they pass, 0 when `lanes` is to look. */
+    readonly whole?: (f: Frame, register: number, start: number) => void;
+  };
 /** The looks of a move: one, or one for each element of a pair, in order. */
 export type Looks = readonly [Look] | readonly [Look, Look];
 
@@ -63,6 +70,7 @@ export function watched(looks: Looks, move: Transfer): Transfer {
     }
   };
   const { broadcast } = move;
+  const [{ whole }] = looks;
   const { movesRuns = false } = looks[0];
   return {
     key: `${looks.map(({ key }) => key).join('.')}.${move.key}`,
@@ -97,6 +105,17 @@ export function watched(looks: Looks, move: Transfer): Transfer {
       if (bits !== undefined) moveSome(f, lanes, bits);
       else if (move.write) moveAll();
     },
+    ...(whole === undefined || looks.length > 1
+      ? {}
+      : {
+          all: (f: Frame, register: number, start: number, q: QuadLocals, done: Label) => {
+            whole(looking(f, 0), register, start);
+            f.code.if(() => {
+              scatterWave(moves(f), move, register, start, q);
+              f.code.br(done);
+            });
+          },
+        }),
     ...(broadcast !== undefined && looks.every((look) => look.broadcast !== undefined)
       ? {
           broadcast: (f: Frame, a: number) => {
