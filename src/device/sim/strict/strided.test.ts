@@ -1,5 +1,5 @@
 // Dwords the same distance apart, as members of structures are, which wavefronts store and load a line or several at a time: compiled code finds what the
-// interpreter finds.
+// interpreter finds, and nothing that is not so.
 import { expect, test } from 'vitest';
 import fc from '../../../../tests/support/fast-check.ts';
 import { strictFindings } from '../../../../tests/support/strict.ts';
@@ -35,6 +35,28 @@ v_add_lshl_u32 v5, v5, s10, 2`;
   return `${place}\n${access}\ns_waitcnt vmcnt(0)${kind === 'load' ? '\nv_add_u32_e32 v6, v7, v6' : ''}`;
 }
 
+/** Whether two wavefronts touch a dword, one of them with a store, and nothing orders them. */
+function isRacing(all: readonly Step[], groups: number): boolean {
+  const touched = new Map<number, { group: number; wave: number; epoch: number; isStore: boolean }[]>();
+  let epoch = 0;
+  for (const { kind, stride, first, wave: ofWave, group: ofGroup } of all) {
+    if (kind === 'barrier') epoch++;
+    else
+      for (let lane = 0; lane < 128 * groups; lane++) {
+        const [group, wave] = [Math.floor(lane / 128), Math.floor(lane / 64) % 2];
+        const dword = first + stride * (lane % 64) + ofWave * wave + ofGroup * group;
+        const one = { group, wave, epoch, isStore: kind === 'store' };
+        const before = touched.get(dword) ?? [];
+        for (const other of before) {
+          if (!one.isStore && !other.isStore) continue;
+          if (other.group !== group || (other.wave !== wave && other.epoch === epoch)) return true;
+        }
+        touched.set(dword, [...before, one]);
+      }
+  }
+  return false;
+}
+
 const strides = fc.constantFrom(2, 3, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17);
 const steps = fc.array(
   fc.record({
@@ -48,7 +70,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('dwords the same distance apart are found to be wrong as on the interpreter', async () => {
+test('dwords the same distance apart are found to be wrong where they are', async () => {
   const found = new Map<string, number>();
   let right = 0;
   await fc.assert(
@@ -64,7 +86,9 @@ test('dwords the same distance apart are found to be wrong as on the interpreter
           return findings.map(({ rule, place }) => `${rule} ${place.pc}`).sort();
         };
         const compiled = await run('compiled');
-        expect(compiled).toEqual(await run('interpreter'));
+        // The interpreter notes dword by dword: where a line has older bytes, it may miss a race (RacePage.noteWrite).
+        for (const one of await run('interpreter')) expect(compiled).toContain(one);
+        if (compiled.some((one) => one.startsWith('races'))) expect(isRacing(all, groups)).toBe(true);
         if (compiled.length === 0) right++;
         for (const one of compiled)
           found.set(one.split(' ')[0] as string, (found.get(one.split(' ')[0] as string) ?? 0) + 1);
