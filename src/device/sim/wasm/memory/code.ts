@@ -52,3 +52,9 @@ export class Code {
     return this.fn.local(type);
   }
 }
+
+/** Locals of a mode's four-lane paths. */
+export interface QuadLocals {
+  readonly low: number;
+  readonly addresses: readonly [number, number, number, number];
+}

@@ -4,7 +4,7 @@
 
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../../apertures.ts';
 import { gpuWindow, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
-import type { Label } from './code.ts';
+import type { Label, QuadLocals } from './code.ts';
 import { locateFunction, moveLanesIndex } from './mapped.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
 import { canScatter, scatters, scatterWave } from './scatter.ts';
@@ -17,7 +17,6 @@ import {
   offsetWaveFunction,
   progressionFunction,
   pushSome,
-  type QuadLocals,
   quadLocals,
   wideWaveFunction,
   windowQuad,

@@ -2,8 +2,9 @@
 // that do not follow each other, where looking at four of them takes longer than moving them.
 import { LANES, LIMITS, WRITABLE } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
+import type { QuadLocals } from './code.ts';
 import type { Frame, Transfer } from './transfer.ts';
-import { overQuads, type QuadLocals } from './window.ts';
+import { overQuads } from './window.ts';
 
 /** Pages that a wavefront's lanes may lie in: looking at more takes as long as looking at the lanes (measured with a page for each lane). */
 const MOST_PAGES = 512;

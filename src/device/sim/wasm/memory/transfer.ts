@@ -4,8 +4,7 @@
 import { VGPR_BYTES } from '../../state/layout.ts';
 import type { WasmModule } from '../emit.ts';
 import { choosing } from '../features.ts';
-import type { Code, Label } from './code.ts';
-import type { QuadLocals } from './window.ts';
+import type { Code, Label, QuadLocals } from './code.ts';
 
 /** The helper function being written, as address modes and transfers see it. */
 export interface Frame {

@@ -1,9 +1,9 @@
 // A load or store that looks at lanes and moves them in one go over the lanes, so that addresses are found once. A look comes before the move
 // of the same lanes where they are stored. Where it does not let one pass, others have been moved; they can be moved again.
-import type { Label } from './code.ts';
+import type { Label, QuadLocals } from './code.ts';
 import { scatterWave } from './scatter.ts';
 import type { Frame, Transfer } from './transfer.ts';
-import { moveLane, overQuads, type QuadLocals } from './window.ts';
+import { moveLane, overQuads } from './window.ts';
 
 /**
  * A transfer that only looks, at lanes whose addresses are in a vector. With `movesRuns` it looks at lanes that follow each other as one, later,

@@ -4,7 +4,7 @@
 import { gpuWindow, LIMITS, VGPR_BYTES, WRITABLE } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
 import { choosing } from '../features.ts';
-import type { Code, Label } from './code.ts';
+import type { Code, Label, QuadLocals } from './code.ts';
 import { locateFunction } from './mapped.ts';
 import type { Frame, Transfer } from './transfer.ts';
 
@@ -165,11 +165,6 @@ export function overQuads(f: Frame, a: number, step: number, body: () => void): 
   });
 }
 
-/** Locals of a mode's four-lane paths. */
-export interface QuadLocals {
-  readonly low: number;
-  readonly addresses: readonly [number, number, number, number];
-}
 export function quadLocals(code: Code): QuadLocals {
   const address = (): number => code.local('i32');
   return { low: code.local('v128'), addresses: [address(), address(), address(), address()] };
