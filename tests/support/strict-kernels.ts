@@ -131,6 +131,31 @@ const CLANG: Readonly<Record<string, Recipe & { readonly file: string }>> = {
   },
 };
 
+/** Builds of tests/sim/orders.c. */
+const ORDERED_BUILDS: readonly (readonly [TargetName, number])[] = [
+  ['gfx90a', 2],
+  ['gfx942', 0],
+  ['gfx950', 2],
+];
+
+/** The kernels of tests/sim/orders.c: locks, semaphores, queues, barriers of the grid, last workgroups, mailboxes. */
+export function orderedSubjects(): StrictSubject[] {
+  if (!hasLlvm()) return [];
+  const file = join(root(), 'tests', 'sim', 'orders.c');
+  const kernels = [...readFileSync(file, 'utf8').matchAll(/^KERNEL void (\w+)/gm)].map(([, kernel = '']) => kernel);
+  return ORDERED_BUILDS.flatMap(([target, level]) => {
+    const codeObject = compileExample(file, target, level);
+    return kernels.map((kernel) =>
+      subject(`${kernel} ${target} -O${level}`, target, codeObject, {
+        kernel,
+        grid: [4, 1, 1],
+        block: [256, 1, 1],
+        args: [zeros(8192), zeros(4096)],
+      }),
+    );
+  });
+}
+
 /** C kernels that wait for each other without barriers. */
 const WAITING: typeof CLANG = {
   handover: {
@@ -161,6 +186,34 @@ const WAITING: typeof CLANG = {
     block: [128, 1, 1],
     args: [buffer(256), buffer(1536)],
   },
+  look_back: {
+    file: 'tests/sim/waiting.c',
+    kernel: 'look_back',
+    grid: [5, 1, 1],
+    block: [64, 1, 1],
+    args: [buffer(1280), buffer(1280), zeros(40), zeros(4)],
+  },
+  parts: {
+    file: 'tests/sim/waiting.c',
+    kernel: 'parts',
+    grid: [4, 1, 1],
+    block: [128, 1, 1],
+    args: [buffer(512), buffer(2048), zeros(4), u32(4)],
+  },
+  slots: {
+    file: 'tests/sim/waiting.c',
+    kernel: 'slots',
+    grid: [5, 1, 1],
+    block: [64, 1, 1],
+    args: [buffer(1280), zeros(8), buffer(512)],
+  },
+  locked_flat: {
+    file: 'tests/sim/waiting.c',
+    kernel: 'locked_flat',
+    grid: [4, 1, 1],
+    block: [64, 1, 1],
+    args: [zeros(8), zeros(4), u32(1)],
+  },
 };
 
 /** Which builds of them are run. */
@@ -173,6 +226,15 @@ const WAITING_BUILDS: typeof BUILDS = [
   ['locked', 'gfx942', 2],
   ['ring', 'gfx90a', 3],
   ['ring', 'gfx942', 1],
+  ['look_back', 'gfx90a', 2],
+  ['look_back', 'gfx942', 2],
+  ['parts', 'gfx90a', 2],
+  ['parts', 'gfx950', 2],
+  ['slots', 'gfx90a', 2],
+  ['slots', 'gfx942', 2],
+  ['locked_flat', 'gfx90a', 2],
+  ['locked_flat', 'gfx90a', 0],
+  ['locked_flat', 'gfx942', 2],
 ];
 
 /** Which builds of the C kernels are run: optimised ones differ most in their waits. */

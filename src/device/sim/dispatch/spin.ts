@@ -110,6 +110,31 @@ export function isPolledLoop(loaded: LoadedCode, entry: number, pc: number): boo
   return polledLoops(loaded, entry).some(([from, to]) => from <= pc && pc <= to);
 }
 
+const waiting = new WeakMap<LoadedCode, Map<number, boolean>>();
+
+/** Whether a kernel has any code by which one waits for others, in a loop that is found or not: one of many instructions, or of several functions. */
+export function mayWait(loaded: LoadedCode, entry: number): boolean {
+  let answers = waiting.get(loaded);
+  if (answers === undefined) {
+    answers = new Map();
+    waiting.set(loaded, answers);
+  }
+  let answer = answers.get(entry);
+  if (answer === undefined) {
+    answer = reaches(loaded, entry, sleepsOrPolls);
+    answers.set(entry, answer);
+  }
+  return answer;
+}
+
+function reaches(loaded: LoadedCode, entry: number, isWanted: (instruction: Instruction) => boolean): boolean {
+  let count = 0;
+  for (const { instruction } of reachable(loaded, entry)) {
+    if (++count > LIMIT || isWanted(instruction)) return true;
+  }
+  return false;
+}
+
 /** s_sleep, a cache invalidation, an atomic that returns a value, or a load that bypasses caches. */
 function sleepsOrPolls(instruction: Instruction): boolean {
   const { row } = instruction;

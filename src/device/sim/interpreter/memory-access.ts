@@ -384,43 +384,70 @@ export const ATOMIC_WORDS: Record<AtomicOperation['type'], number> = {
   bf16x2: 1,
 };
 
-/** Binds an atomic of any space. */
-export function bindAtomic(instruction: Instruction, op: AtomicOperation): Step {
+/** The words of a vector atomic: those of memory before, and what its update makes of them. The arrays are reused. */
+interface AtomicWords {
+  readonly words: number;
+  readonly old: Int32Array;
+  /** `which` of a pair; `a` is negative where a buffer's bounds drop it. */
+  readonly next: (w: Wave, lane: number, which: number, a: number) => Int32Array;
+}
+
+function bindAtomicWords(instruction: Instruction, op: AtomicOperation, space: Space): AtomicWords {
   const update = bindAtomicUpdate(op);
   const words = ATOMIC_WORDS[op.type];
-  if (op.space === 'scalar' || op.space === 'scalarBuffer') return bindScalarAtomic(instruction, op, words);
-  const target = bindTarget(instruction, op.space);
-  const { space, address, prepare } = target;
-  const { row } = instruction;
   const data = vectorBase(dataRegister(instruction, 'vdata_in', 'data0', 'vdata'));
-  const returned = row.operands.findIndex((o) => o.isOut);
-  const output = returned < 0 ? undefined : (instruction.operands[returned] as Register);
-  const destination = output === undefined ? -1 : vectorBase(output);
   const second =
     op.data === 'one'
       ? -1
       : op.data === 'newThenCompare'
         ? data + words * LANES
         : vectorBase(registerOf(instruction, 'data1'));
-  const offsets = op.pairStride === undefined ? [0] : pairOffsets(instruction, op.pairStride);
   const paired = op.pairStride !== undefined;
   const old = new Int32Array(2);
   const first = new Int32Array(2);
   const other = new Int32Array(2);
+  const next: AtomicWords['next'] = (w, lane, which, a) => {
+    for (let n = 0; n < words; n++) {
+      old[n] = a < 0 ? 0 : space.load(w, a + 4 * n, 4);
+      first[n] = w.vgprs[(paired && which === 1 ? second : data) + n * LANES + lane] as number;
+      other[n] = second < 0 ? 0 : (w.vgprs[second + n * LANES + lane] as number);
+    }
+    return op.data === 'compareThenNew' ? update(w, old, other, first) : update(w, old, first, other);
+  };
+  return { words, old, next };
+}
+
+/** Whether a vector atomic of one value leaves the bytes at an address as they are: a comparison that fails, a lock that is taken already. */
+export function bindLeavesMemory(
+  instruction: Instruction,
+  op: AtomicOperation,
+): (w: Wave, lane: number, address: number) => boolean {
+  const { words, old, next } = bindAtomicWords(instruction, op, bindTarget(instruction, op.space).space);
+  return (w, lane, address) => {
+    const made = next(w, lane, 0, address);
+    return old[0] === made[0] && (words === 1 || old[1] === made[1]);
+  };
+}
+
+/** Binds an atomic of any space. */
+export function bindAtomic(instruction: Instruction, op: AtomicOperation): Step {
+  if (op.space === 'scalar' || op.space === 'scalarBuffer')
+    return bindScalarAtomic(instruction, op, ATOMIC_WORDS[op.type]);
+  const { space, address, prepare } = bindTarget(instruction, op.space);
+  const { words, old, next: compute } = bindAtomicWords(instruction, op, space);
+  const { row } = instruction;
+  const returned = row.operands.findIndex((o) => o.isOut);
+  const output = returned < 0 ? undefined : (instruction.operands[returned] as Register);
+  const destination = output === undefined ? -1 : vectorBase(output);
+  const offsets = op.pairStride === undefined ? [0] : pairOffsets(instruction, op.pairStride);
   return (w) => {
     prepare(w);
     forActiveLanes(w, (lane) => {
       offsets.forEach((offset, which) => {
         const a = address(w, lane, offset, 4 * words);
         let next: Int32Array;
-        do {
-          for (let n = 0; n < words; n++) {
-            old[n] = a < 0 ? 0 : space.load(w, a + 4 * n, 4);
-            first[n] = w.vgprs[(paired && which === 1 ? second : data) + n * LANES + lane] as number;
-            other[n] = second < 0 ? 0 : (w.vgprs[second + n * LANES + lane] as number);
-          }
-          next = op.data === 'compareThenNew' ? update(w, old, other, first) : update(w, old, first, other);
-        } while (a >= 0 && !space.replace(w, a, words, old, next));
+        do next = compute(w, lane, which, a);
+        while (a >= 0 && !space.replace(w, a, words, old, next));
         for (let n = 0; n < words; n++) {
           if (destination >= 0) w.vgprs[destination + (which * words + n) * LANES + lane] = old[n] as number;
         }

@@ -50,6 +50,7 @@ import {
   SHADOW_STORES,
   SHADOW_TOTAL,
 } from './registers.ts';
+import { isNumberedStore } from './waits.ts';
 
 /** In a part of a log entry: lanes, whether there is one run of bytes for all, the LDS addresses. */
 const PART_RUN = 8;
@@ -424,15 +425,15 @@ function pushEntry(fn: WasmFunction, shadow: number): WasmFunction {
 export function emitLogged(
   { fn, pc }: { readonly fn: WasmFunction; readonly pc: number },
   shadow: number,
-  { access, role, effects }: StrictPlan,
+  plan: StrictPlan,
   operation: LoadOperation | StoreOperation | undefined,
 ): void {
-  const isStore = operation?.kind === 'store';
-  const isNumbered = isStore && access?.kind === 'store';
+  const { access, role, effects } = plan;
+  const isNumbered = isNumberedStore(role.kind, plan);
   const [range] = effects.defs;
   const other = role.kind === 'scalar' ? LOGGED_SCALAR : LOGGED_LDS;
   const more = isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0;
-  const parts = access?.space === 'lds' && isStore ? partsOf(operation) : 0;
+  const parts = access?.space === 'lds' && operation?.kind === 'store' ? partsOf(operation) : 0;
   const slots = range === undefined ? 0 : range.first | (range.count << 16);
   const logged = fn.local('i32');
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow);

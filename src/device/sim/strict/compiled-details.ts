@@ -22,6 +22,7 @@ import {
   QUICK_UNWRITTEN,
   RECORD_BYTES,
   RECORD_WRITER,
+  STORED,
   UPDATE,
 } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
@@ -444,31 +445,50 @@ export class CellWriter {
         this.leave();
       });
     });
-    fn.i32(0).set(marks);
-    fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
-    code.if(() => {
-      this.setEvent(writer);
-      // Another writer, unless both are atomics.
-      this.pushIsForeign();
-      fn.get(writer).i32(ATOMIC_WRITE).op('i32.and').op('i32.eqz').op('i32.and');
-      this.leave();
-      // As RaceDetails.updaters: those whom the word names no longer.
-      fn.get(writer).i32(UPDATE).op('i32.and');
+    code.block((kept) => {
+      fn.i32(0).set(marks);
+      fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
       code.if(() => {
-        fn.i32(MANY_UPDATE_WAVES).get(writer).i32(MANY_UPDATE_WAVES).op('i32.and');
-        fn.get(other).get(actor).op('i32.ne').select().i32(0).get(when).get(epoch).op('i32.eq').select();
-        fn.get(writer).i32(MANY_UPDATE_GROUPS).op('i32.and').op('i32.or').i32(MANY_UPDATE_GROUPS);
-        pushIsSameGroup(fn, other, actor).select().set(marks);
+        this.setEvent(writer);
+        fn.get(writer).i32(ATOMIC_WRITE).op('i32.and').op('i32.eqz');
+        code.if(() => {
+          // A store of the wavefront itself stays (GlobalShadow.write); of others, and from before a barrier, it is for TypeScript.
+          fn.get(other).get(actor).op('i32.ne').get(when).get(epoch).op('i32.ne').op('i32.or');
+          this.leave();
+          code.br(kept);
+        });
+        this.pushMarksOfUpdate();
+        fn.set(marks);
       });
+      this.put(TO_WRITER, () => {
+        fn.get(marks)
+          .get(mine)
+          .op('i32.or')
+          .i32(BYTES | ATOMIC_WRITE | UPDATE)
+          .op('i32.or');
+      });
+      this.hold(HOLDS_STORES);
     });
-    this.put(TO_WRITER, () => {
-      fn.get(marks)
-        .get(mine)
-        .op('i32.or')
-        .i32(BYTES | ATOMIC_WRITE | UPDATE)
-        .op('i32.or');
-    });
-    this.hold(HOLDS_STORES);
+  }
+
+  /** Leaves the marks of an update behind atomics: as RaceDetails.updaters, and what GlobalShadow.stored has said. */
+  private pushMarksOfUpdate(): void {
+    const { fn, code, writer, other, when, marks } = this;
+    const { actor, epoch } = this.locals;
+    pushIsSameGroup(fn, other, actor);
+    code.if(
+      () => fn.get(writer).i32(STORED).op('i32.and').set(marks),
+      () => {
+        fn.get(writer).i32(STORED).op('i32.and');
+        this.leave();
+      },
+    );
+    // Those whom the word names no longer.
+    fn.i32(MANY_UPDATE_WAVES).get(writer).i32(MANY_UPDATE_WAVES).op('i32.and');
+    fn.get(other).get(actor).op('i32.ne').select().i32(0).get(when).get(epoch).op('i32.eq').select();
+    fn.get(writer).i32(MANY_UPDATE_GROUPS).op('i32.and').op('i32.or').i32(MANY_UPDATE_GROUPS);
+    pushIsSameGroup(fn, other, actor).select().i32(0).get(writer).i32(UPDATE).op('i32.and').select();
+    fn.get(marks).op('i32.or');
   }
 
   /** Leaves where the bits of the first dword's written bytes are. */

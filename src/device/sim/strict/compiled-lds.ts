@@ -109,18 +109,24 @@ function writeAtomic(fn: WasmFunction, flights: WasmFunction): void {
     fn.get(head).memory('i32.load', LDS_WRITTEN).get(at).i32(3).op('i32.shr_u').op('i32.add').memory('i32.load8_u');
     fn.get(at).i32(4).op('i32.and').op('i32.shr_u').i32(15).op('i32.and').i32(15).op('i32.ne');
     leave();
-    array(LDS_WRITER).memory('i32.load').tee(word).i32(MANY_TAGS).op('i32.and').get(tag).op('i32.eq');
-    fn.get(word).op('i32.eqz').op('i32.or');
-    code.if(
-      () => fn.get(tag).i32(ATOMIC_TAGS).op('i32.or').set(word),
-      () => {
-        fn.get(word).i32(ATOMIC_TAGS).op('i32.and').i32(ATOMIC_TAGS).op('i32.ne');
-        leave();
-        fn.i32(-1).set(word);
-      },
-    );
-    array(LDS_WRITER).get(word).memory('i32.store');
-    array(LDS_WRITER_PC).get(pc).memory('i32.store');
+    // What the wavefront has stored itself stays a store (LdsShadow.write).
+    array(LDS_WRITER).memory('i32.load').tee(word).get(tag).op('i32.ne');
+    code.if(() => {
+      fn.get(word).i32(MANY_TAGS).op('i32.and').get(tag).op('i32.ne');
+      code.if(() => {
+        fn.get(word).op('i32.eqz');
+        code.if(
+          () => fn.get(tag).i32(ATOMIC_TAGS).op('i32.or').set(word),
+          () => {
+            fn.get(word).i32(ATOMIC_TAGS).op('i32.and').i32(ATOMIC_TAGS).op('i32.ne');
+            leave();
+            fn.i32(-1).set(word);
+          },
+        );
+        array(LDS_WRITER).get(word).memory('i32.store');
+      });
+      array(LDS_WRITER_PC).get(pc).memory('i32.store');
+    });
     fn.get(at).i32(4).op('i32.add').set(at).get(bytes).i32(4).op('i32.sub').tee(bytes);
     code.brIf(again);
   });

@@ -16,6 +16,7 @@ import {
   MANY_UPDATE_WAVES,
   PAGE,
   QUICK_UNWRITTEN,
+  STORED,
   UPDATE,
 } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH } from './race-events.ts';
@@ -116,7 +117,12 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     splat(MANY_UPDATE_GROUPS);
     fn.get(isSame).op('v128.bitselect').get(words);
     splat(UPDATE);
-    fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and').set(marks);
+    fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and').get(words);
+    splat(STORED);
+    fn.op('v128.and').tee(old).op('v128.or').set(marks);
+    // What another workgroup has stored there is for TypeScript.
+    fn.get(old).get(isSame).op('v128.andnot').op('v128.any_true');
+    leave();
     four.set(places);
     fn.end();
     fn.get(marks).get(mine).op('v128.or');

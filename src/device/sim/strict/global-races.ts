@@ -6,7 +6,7 @@ import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
 import { EXEC, LANES, type Wave } from '../state/wave.ts';
 import type { Actor, DispatchRegions } from './access-reports.ts';
 import type { GroupState } from './fast-accesses.ts';
-import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow } from './global.ts';
+import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow, WriteKind } from './global.ts';
 import { polls, precedesAtomic } from './polls.ts';
 import { groupOf, waveOf } from './race-events.ts';
 import type { Reporter } from './reporter.ts';
@@ -16,11 +16,12 @@ import type { WaveShadow } from './wave-shadow.ts';
 /** Size of `multi_grid_sync_info` (ockl/src/mg.cl). */
 const GRID_SYNC_BYTES = 48;
 
-/** Who reads an announcement knows that its own store is done, too. */
-function withItself({ complete }: HandedOver, wave: number, issued: number): HandedOver {
+/** Who reads what an access has written knows that it is done, too, and of what comes before it that what was known to be is. */
+function withItself({ complete, written }: HandedOver, wave: number, issued: number): HandedOver {
+  if (complete[wave] !== issued) return { complete, written };
   const known = complete.slice();
   known[wave] = issued + 1;
-  return { complete: known, written: known };
+  return { complete: known, written: written === complete ? known : written };
 }
 
 export class GlobalRaces {
@@ -28,8 +29,8 @@ export class GlobalRaces {
   private readonly regions: DispatchRegions;
   private readonly global: GlobalShadow;
   private acquisitions: Acquisition[] = [];
-  /** What was told last. */
-  private released: Released | undefined;
+  /** What was told last, and what its wavefront could hand over. */
+  private released: { readonly of: HandedOver; readonly by: Released } | undefined;
   private readonly addresses = new Float64Array(LANES);
   /** The last access has read the counters of the grid's barrier. */
   private hasReadGridSync = false;
@@ -72,11 +73,12 @@ export class GlobalRaces {
     isWrite: boolean,
   ): void {
     const { who, isSynchronising, access } = actor;
-    this.synchronise(actor, of.region.base + offset, isWrite);
+    const kind = this.writeKind(actor, lane, of.region.base + offset);
+    this.synchronise(actor, of.region.base + offset, isWrite && kind !== 'attempt');
     for (let at = offset; at < offset + bytes; ) {
       const size = Math.min(4 - (at & 3), offset + bytes - at);
       const conflict = isWrite
-        ? this.global.write(of, at, size, who, isSynchronising, access.kind === 'atomic', this.mayLookAhead)
+        ? this.global.write(of, at, size, who, kind, this.mayLookAhead)
         : isSynchronising
           ? this.global.readPast(of, at, size, who)
           : this.global.read(of, at, size, who, this.mayLookAhead);
@@ -95,10 +97,23 @@ export class GlobalRaces {
     }
   }
 
-  /** Whether an atomic meets a store that told others something at this address: a lock that is free again, on gfx90a. */
-  private isAnnounced({ access }: Actor, address: number, { other, workgroup, pc }: GlobalConflict): boolean {
-    const { synchronisation } = this.global;
-    return access.kind === 'atomic' && other === 'write' && synchronisation.isReleasedBy(workgroup, address, pc);
+  private writeKind({ w, access, plan, isSynchronising }: Actor, lane: number, address: number): WriteKind {
+    if (access.kind !== 'atomic') return isSynchronising ? 'scoped' : 'store';
+    return plan.attempt?.leavesMemory(w, lane, address) === true ? 'attempt' : 'update';
+  }
+
+  /**
+   * Whether an atomic that looks for it meets a store that told others something at this address: a lock that is free again, on gfx90a. Atomics that take
+   * whatever is there, as those that count, do not wait for a store.
+   */
+  private isAnnounced(
+    { access, plan, pc }: Actor,
+    address: number,
+    { other, workgroup, pc: storePc }: GlobalConflict,
+  ): boolean {
+    if (access.kind !== 'atomic' || other !== 'write') return false;
+    if (plan.attempt?.mayTake !== true && !this.isPoll(pc)) return false;
+    return this.global.synchronisation.hasReleased(workgroup, address, storePc);
   }
 
   /** What an access of an address that workgroups or wavefronts share acquires and releases. */
@@ -118,11 +133,7 @@ export class GlobalRaces {
       }
     }
     if ((isSynchronising || isAnnouncement) && isWrite) {
-      const issued = shadow.storesIssued;
-      const by = isSynchronising
-        ? this.releasedBy(shadow, w, pc)
-        : { ...withItself(shadow.handedOver(), w.index, issued), pc, wave: w.index, issued };
-      synchronisation.release(state.number, address, by);
+      synchronisation.release(state.number, address, this.releasedBy(shadow, w, pc));
     }
   }
 
@@ -133,18 +144,20 @@ export class GlobalRaces {
 
   /** What a wavefront tells others by an access with device scope. The same object for all lanes of an instruction. */
   private releasedBy(shadow: WaveShadow, { index: wave }: Wave, pc: number): Released {
-    const { complete, written } = shadow.handedOver();
+    const told = shadow.handedOver();
     const { storesIssued: issued } = shadow;
     const { released: last } = this;
     const isLast =
-      last?.complete === complete &&
-      last.written === written &&
-      last.pc === pc &&
-      last.wave === wave &&
-      last.issued === issued;
-    if (last !== undefined && isLast) return last;
-    this.released = { complete, written, pc, wave, issued };
-    return this.released;
+      last !== undefined &&
+      last.of.complete === told.complete &&
+      last.of.written === told.written &&
+      last.by.pc === pc &&
+      last.by.wave === wave &&
+      last.by.issued === issued;
+    if (isLast) return last.by;
+    const by = { ...withItself(told, wave, issued), pc, wave, issued };
+    this.released = { of: told, by };
+    return by;
   }
 
   /** What an atomic that returns nothing tells others at its addresses; compiled code has noted its bytes (compiled-updates.ts). */
@@ -187,7 +200,7 @@ export class GlobalRaces {
       if (last.isUpdate && this.mayLookAhead(actor.pc, workgroup === actor.state.number)) continue;
       if (fresh !== undefined) {
         const known = fresh[wave] as number;
-        if (workgroup !== actor.state.number || last.store < known || (last.isUpdate && last.store === known)) continue;
+        if (workgroup !== actor.state.number || last.store < known) continue;
       }
       this.staleScalar(actor, of.region.base + at, workgroup, wave, last.pc);
       return;
@@ -249,10 +262,12 @@ export class GlobalRaces {
   }
 
   private globalRace(actor: Actor, lane: number, address: number, conflict: GlobalConflict, isWrite: boolean): void {
-    const { w, pc, state, isSynchronising } = actor;
+    const { w, pc, state, access, isSynchronising } = actor;
     const { reporter } = this;
     const isOwn = conflict.workgroup === state.number;
-    if (isOwn && (state.usesAtomics || (isSynchronising && conflict.other === 'write'))) return;
+    // An atomic that returns nothing, which is left then, waits for nobody.
+    const mayWait = isSynchronising && access.kind !== 'atomic' && conflict.other === 'write';
+    if (isOwn && (state.usesAtomics || mayWait)) return;
     if (isOwn && (this.isPoll(pc) || this.isPoll(conflict.pc))) {
       state.usesAtomics = true;
       return;

@@ -12,6 +12,7 @@ import {
   MANY_WAVES,
   PAGE,
   type RaceDetails,
+  STORED,
   UPDATE,
 } from './race-details.ts';
 import { groupOf, isSameGroup, type Toucher, waveOf } from './race-events.ts';
@@ -31,6 +32,12 @@ export interface GlobalConflict {
   readonly order?: Exclude<Order, 'ordered' | 'unordered'> | undefined;
 }
 
+/**
+ * How bytes are written: by a plain store, a store with device scope, an atomic, or an atomic that leaves them as they are, which is a comparison that
+ * fails.
+ */
+export type WriteKind = 'store' | 'scoped' | 'update' | 'attempt';
+
 /** Whether a load at a place of the image may read what atomics of its own workgroup, or of others, are changing. */
 export type LooksAhead = (pc: number, isOwn: boolean) => boolean;
 
@@ -41,6 +48,8 @@ export interface LastWrite {
   readonly store: number;
   readonly isUpdate: boolean;
 }
+
+const MOST_STORED = 4096;
 
 /** The shadow of one allocation. */
 export class RegionShadow {
@@ -106,6 +115,8 @@ export class GlobalShadow {
   private last: RegionShadow | undefined;
   readonly pages: RacePages;
   readonly synchronisation = new Synchronisation();
+  /** By address the places of stores that STORED stands for, of the first so many dwords. */
+  private readonly storedBy = new Map<number, number>();
 
   /** `readersStay`: of dwords that several workgroups have read (frozenReader). */
   constructor(history: MemoryHistory, memory: DeviceMemory, readersStay: boolean) {
@@ -250,38 +261,72 @@ export class GlobalShadow {
   }
 
   /**
-   * Up to 4 bytes of one dword are written; the access that nothing orders before it, or undefined. `isAtomic`: by an atomic or with
-   * device scope; `isUpdate`: by an atomic.
+   * Up to 4 bytes of one dword are written; the access that nothing orders before it, or undefined. What a wavefront has stored stays a store
+   * when its own updates follow: those of others may come between the two, or before.
    */
   write(
     shadow: RegionShadow,
     offset: number,
     bytes: number,
     who: Toucher,
-    isAtomic: boolean,
-    isUpdate: boolean,
+    kind: WriteKind,
     mayLookAhead: LooksAhead,
   ): GlobalConflict | undefined {
     const page = this.detailed(shadow, Math.floor(offset / 4));
     if (page === undefined) return undefined;
+    const isAtomic = kind !== 'store';
+    const isUpdate = kind === 'update' || kind === 'attempt';
     const dword = Math.floor(offset / 4) % PAGE;
     const mask = ((1 << bytes) - 1) << (offset & 3);
+    const address = shadow.region.base + offset - (offset & 3);
     const event = page.event(who, true);
     const marks = page.writerMarks(dword);
     const bothAtomic = isAtomic && (marks & ATOMIC_WRITE) !== 0;
     const conflict =
-      (marks & mask) === 0 || bothAtomic
+      (marks & mask) === 0
         ? undefined
-        : (this.againstWriter(page, dword, who, false) ??
-          (isAtomic ? undefined : this.againstUpdaters(page, dword, who)));
-    const others = isUpdate ? page.updaters(dword, who) : 0;
-    const own = page.writer(dword) === who.actor ? marks & BYTES : 0;
-    page.setWriter(dword, event, own | mask | others | (isAtomic ? ATOMIC_WRITE : 0) | (isUpdate ? UPDATE : 0));
-    if (conflict !== undefined || (isAtomic && !isUpdate)) return conflict;
+        : bothAtomic
+          ? this.againstStored(page, dword, address, who)
+          : (this.againstWriter(page, dword, who, false) ??
+            (isAtomic ? undefined : this.againstUpdaters(page, dword, who)));
+    const isOwn = page.writer(dword) === who.actor;
+    const isKept = isUpdate && isOwn && (marks & ATOMIC_WRITE) === 0 && page.writerEpoch(dword) === who.epoch;
+    if (kind !== 'attempt' && !isKept) {
+      const others = isUpdate ? page.updaters(dword, who) | this.stored(page, dword, address, who) : 0;
+      const own = isOwn ? marks & BYTES : 0;
+      page.setWriter(dword, event, own | mask | others | (isAtomic ? ATOMIC_WRITE : 0) | (isUpdate ? UPDATE : 0));
+    }
+    if (conflict !== undefined || kind === 'scoped') return conflict;
     const isOwnReader = isSameGroup(page.reader(dword), who.actor);
     if (isUpdate && mayLookAhead(page.readerPc(dword), isOwnReader)) return undefined;
     const read = this.againstReaders(page, dword, mask, who);
     return isUpdate && read?.pc === -1 ? undefined : read;
+  }
+
+  /** The mark of an update of a dword at an address which its workgroup has stored there before. */
+  private stored(page: RaceDetails, dword: number, address: number, { actor }: Toucher): number {
+    const marks = page.writerMarks(dword);
+    if ((marks & BYTES) === 0 || !isSameGroup(page.writer(dword), actor)) return 0;
+    if ((marks & ATOMIC_WRITE) !== 0) return marks & STORED;
+    if (this.storedBy.size < MOST_STORED) this.storedBy.set(address, page.writerPc(dword));
+    return STORED;
+  }
+
+  /**
+   * The store of another workgroup that stands before that workgroup's updates of a dword, for an update. When it was is not kept: workgroups that learn
+   * from others are taken to have learnt of it.
+   */
+  private againstStored(
+    page: RaceDetails,
+    dword: number,
+    address: number,
+    { actor }: Toucher,
+  ): GlobalConflict | undefined {
+    const writer = page.writer(dword);
+    if ((page.writerMarks(dword) & STORED) === 0 || isSameGroup(writer, actor)) return undefined;
+    if (this.synchronisation.isActive(groupOf(actor))) return undefined;
+    const pc = this.storedBy.get(address) ?? page.writerPc(dword);
+    return { workgroup: groupOf(writer), wave: -1, pc, other: 'write' };
   }
 
   /** The last write of a dword, when nothing orders it before an access. */

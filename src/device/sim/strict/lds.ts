@@ -262,11 +262,15 @@ export class LdsShadow {
     return conflict;
   }
 
-  /** A wavefront writes bytes: the access of another one in the same barrier interval, or undefined. */
+  /**
+   * A wavefront writes bytes: the access of another one in the same barrier interval, or undefined. What it has stored itself stays a store when its
+   * atomics follow: those of others may come between the two, or before.
+   */
   write(wave: number, address: number, bytes: number, pc: number, isAtomic: boolean): LdsConflict | undefined {
     if (this.waves < 2) return undefined;
     let conflict: LdsConflict | undefined;
     const mine = wave + 1;
+    let isStore = true;
     this.touch(address, bytes);
     for (let at = address; at < address + bytes; at++) {
       const writer = this.writer[at] as number;
@@ -277,9 +281,11 @@ export class LdsShadow {
       const reader = this.reader[at] as number;
       if (reader !== 0 && reader !== mine)
         conflict ??= this.conflict(reader, this.readerPc[at >>> 2] as number, false, at);
+      if (isAtomic && writer === mine) continue;
+      isStore = false;
       this.writer[at] = (other && isAtomic ? MANY : mine) | (isAtomic ? ATOMIC : 0);
     }
-    this.writerPc[address >>> 2] = pc;
+    if (!isStore) this.writerPc[address >>> 2] = pc;
     return conflict;
   }
 

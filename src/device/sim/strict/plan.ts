@@ -17,6 +17,7 @@ import {
 import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import { dppSourceLane } from '../interpreter/dpp.ts';
 import { OP_SEL_0, OP_SEL_1, opSelOf, sdwaField } from '../interpreter/operands.ts';
+import { type Attempt, attemptOf } from './attempts.ts';
 
 const LANES = 64;
 
@@ -89,6 +90,8 @@ export interface StrictPlan {
   /** For special cases: slots of sources in operand order, -1 for constants. */
   readonly sources: readonly number[];
   readonly access: AccessPlan | undefined;
+  /** An atomic of memory that returns what was there. */
+  readonly attempt: Attempt | undefined;
   /** The check of the access defines the registers that a load writes. */
   readonly isDefinedByAccess: boolean;
   /** Cache policy bits of the access. */
@@ -373,6 +376,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     special,
     sources,
     access,
+    attempt: attemptOf(instruction, op),
     isDefinedByAccess: definesByAccess(op, access, writes),
     cachePolicy: immediateOf(instruction, 'cpol'),
     isVector: row.flags.has('VALU'),

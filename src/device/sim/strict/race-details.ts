@@ -34,6 +34,8 @@ export const UPDATE = 0x20;
 export const MANY_UPDATE_WAVES = 0x40;
 /** Further workgroups than the writer's have updated. */
 export const MANY_UPDATE_GROUPS = 0x80;
+/** The writer's workgroup has stored there itself, in no atomic, before its updates. */
+export const STORED = 0x100;
 /** In a reader's word: the bytes that several workgroups have read. */
 export const MANY_GROUPS = 0xf0;
 export const MANY_GROUPS_SHIFT = 4;

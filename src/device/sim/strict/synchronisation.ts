@@ -119,9 +119,14 @@ export class Synchronisation {
     mine.push({ number: at.count++, by, acquired, acquiredCount: acquired.length });
   }
 
-  /** Whether the last thing that a workgroup has released at an address is by the instruction at `pc`. */
-  isReleasedBy(group: number, address: number, pc: number): boolean {
-    return this.byAddress.get(address)?.releases.get(group)?.at(-1)?.by.pc === pc;
+  /** Whether a workgroup has released something at an address by the instruction at `pc`. */
+  hasReleased(group: number, address: number, pc: number): boolean {
+    return (
+      this.byAddress
+        .get(address)
+        ?.releases.get(group)
+        ?.some(({ by }) => by.pc === pc) === true
+    );
   }
 
   /** What a read of an address would acquire now; it has it when the value has come back. */
@@ -202,13 +207,9 @@ export class Synchronisation {
         const before = visited.get(at) ?? 0;
         if (before >= count) continue;
         visited.set(at, count);
-        const release = lastBefore(at.releases.get(other), count);
-        if (release !== undefined) {
-          const { complete, written, pc } = release.by;
-          const isComplete = store < (complete[wave] as number);
-          if (isComplete && (isPast || store < (written[wave] as number))) return 'ordered';
-          early = { releasePc: pc, isComplete };
-        }
+        const found = orderBy(at.releases.get(other), count, wave, store, isPast);
+        if (found === 'ordered') return 'ordered';
+        early = found ?? early;
         for (const [by, all] of at.releases) {
           if (by === other) continue;
           const through = lastBefore(all, count);
@@ -235,8 +236,7 @@ function toldOf({ acquired, told }: GroupOrder, other: number): Told {
   }
   for (; known.upTo < acquired.length; known.upTo++) {
     const { at, count } = acquired[known.upTo] as Acquisition;
-    const release = lastBefore(at.releases.get(other), count);
-    if (release !== undefined) note(known, release.by, at);
+    for (const { number, by } of at.releases.get(other) ?? []) if (number < count) note(known, by, at);
   }
   return known;
 }
@@ -247,6 +247,28 @@ function note({ complete, early }: Told, { complete: now, wave, issued, pc }: Re
   const left = (early[wave] ?? []).filter((e) => e.issued > done);
   if (issued > done) left.push({ at, pc, issued });
   early[wave] = left;
+}
+
+/**
+ * What the releases of a workgroup with numbers below `count` say of a store of its wavefront. One of another wavefront that is behind does not take back
+ * what one says.
+ */
+function orderBy(
+  releases: readonly Release[] | undefined,
+  count: number,
+  wave: number,
+  store: number,
+  isPast: boolean,
+): Order | undefined {
+  let early: Order | undefined;
+  for (let i = (releases?.length ?? 0) - 1; i >= 0; i--) {
+    const { number, by } = (releases as readonly Release[])[i] as Release;
+    if (number >= count) continue;
+    const isComplete = store < (by.complete[wave] as number);
+    if (isComplete && (isPast || store < (by.written[wave] as number))) return 'ordered';
+    early ??= { releasePc: by.pc, isComplete };
+  }
+  return early;
 }
 
 /** The last of the releases with a number below `count`. */

@@ -83,9 +83,9 @@ function isFlight(kind: MemoryKind, { access }: StrictPlan): boolean {
   return kind === 'vm' && access?.toLds === true;
 }
 
-/** Stores that are numbered: those of vector memory come back in order, flat ones only all at once. */
-function isNumberedStore(kind: MemoryKind, plan: StrictPlan): boolean {
-  return (kind === 'vm' || kind === 'flat') && plan.access?.kind === 'store';
+/** Stores and atomics are numbered: those of vector memory come back in order, flat ones only all at once. */
+export function isNumberedStore(kind: MemoryKind | undefined, { access }: StrictPlan): boolean {
+  return (kind === 'vm' || kind === 'flat') && access !== undefined && access.kind !== 'load';
 }
 
 export class WaitQueue {

@@ -24,7 +24,7 @@ import {
 } from './registers.ts';
 import type { CompleteStores, HandedOver } from './synchronisation.ts';
 import type { Executed } from './wait-states.ts';
-import { type IssuedOperation, type LdsBytes, WaitQueue } from './waits.ts';
+import { type IssuedOperation, isNumberedStore, type LdsBytes, WaitQueue } from './waits.ts';
 
 /** Wavefronts that a workgroup can have. */
 const STORE_WAVES = 16;
@@ -300,10 +300,11 @@ export class WaveShadow {
 }
 
 /** What the log says of an operation that is waited for. */
-function logKind({ role, access }: StrictPlan): number {
+function logKind(plan: StrictPlan): number {
+  const { role, access } = plan;
   if (role.kind === 'scalar') return LOGGED_SCALAR;
   if (role.kind === 'lds') return LOGGED_LDS;
-  return LOGGED_VM | (access?.kind === 'store' ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0);
+  return LOGGED_VM | (isNumberedStore(role.kind, plan) ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0);
 }
 
 function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
