@@ -131,19 +131,21 @@ const CLANG: Readonly<Record<string, Recipe & { readonly file: string }>> = {
   },
 };
 
-/** Builds of tests/sim/orders.c. */
-const ORDERED_BUILDS: readonly (readonly [TargetName, number])[] = [
-  ['gfx90a', 2],
-  ['gfx942', 0],
-  ['gfx950', 2],
+/** Files of kernels that are put in order by more than barriers, and their builds. Polling of LDS is seen in optimized code only. */
+const ORDERED_BUILDS: readonly (readonly [file: string, target: TargetName, level: number])[] = [
+  ['orders.c', 'gfx90a', 2],
+  ['orders.c', 'gfx942', 0],
+  ['orders.c', 'gfx950', 2],
+  ['lds-orders.c', 'gfx90a', 1],
+  ['lds-orders.c', 'gfx942', 2],
 ];
 
-/** The kernels of tests/sim/orders.c: locks, semaphores, queues, barriers of the grid, last workgroups, mailboxes. */
+/** Locks, semaphores, queues, barriers of the grid, last workgroups, mailboxes. */
 export function orderedSubjects(): StrictSubject[] {
   if (!hasLlvm()) return [];
-  const file = join(root(), 'tests', 'sim', 'orders.c');
-  const kernels = [...readFileSync(file, 'utf8').matchAll(/^KERNEL void (\w+)/gm)].map(([, kernel = '']) => kernel);
-  return ORDERED_BUILDS.flatMap(([target, level]) => {
+  return ORDERED_BUILDS.flatMap(([name, target, level]) => {
+    const file = join(root(), 'tests', 'sim', name);
+    const kernels = [...readFileSync(file, 'utf8').matchAll(/^KERNEL void (\w+)/gm)].map(([, kernel = '']) => kernel);
     const codeObject = compileExample(file, target, level);
     return kernels.map((kernel) =>
       subject(`${kernel} ${target} -O${level}`, target, codeObject, {

@@ -152,8 +152,8 @@ export class FastAccesses {
 
 /** Who a wavefront is to the records of global memory. */
 export function toucherOf(w: Wave, { waves }: GroupState, pc: number): Toucher {
-  const { registers, known } = waves[w.index] as WaveShadow;
-  return { actor: registers.actor, epoch: registers.epoch, store: registers.outstanding[2] as number, pc, known };
+  const { registers, before } = waves[w.index] as WaveShadow;
+  return { actor: registers.actor, epoch: registers.epoch, store: registers.outstanding[2] as number, pc, before };
 }
 
 function eachLds(

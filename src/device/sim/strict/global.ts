@@ -333,7 +333,7 @@ export class GlobalShadow {
   private againstWriter(
     page: RaceDetails,
     dword: number,
-    { actor, epoch, known }: Toucher,
+    { actor, epoch, before }: Toucher,
     isRead: boolean,
   ): GlobalConflict | undefined {
     const writer = page.writer(dword);
@@ -346,7 +346,7 @@ export class GlobalShadow {
     } as const;
     const store = page.writerStore(dword);
     if (isSameGroup(writer, actor)) {
-      if (page.writerEpoch(dword) !== epoch || store < (known?.[conflict.wave] ?? 0)) return undefined;
+      if (page.writerEpoch(dword) !== epoch || store < (before?.[conflict.wave] ?? 0)) return undefined;
       // A flag that another wavefront has seen. Who of the workgroup it was is not looked at.
       const own = groupOf(actor);
       const order = this.synchronisation.orderOf(own, own, conflict.wave, store, false, true);

@@ -31,7 +31,7 @@ export class LdsChecks {
     const { heard } = this;
     this.heard = [];
     return () => {
-      for (const [shadow, told] of heard) shadow.hear(told);
+      for (const [shadow, told] of heard) shadow.hearOwn(told);
     };
   }
 

@@ -1,11 +1,17 @@
 // What wavefronts of a workgroup hand over to each other through LDS without a barrier: vector clocks. Kept for kernels whose code polls
 // LDS or uses what LDS atomics return (polls.ts). LDS executes the operations of a wavefront in order, so a store of a flag
-// hands over all that the wavefront has done in LDS before it, and of its global stores those that a wait has proved complete.
+// hands over all that the wavefront has done in LDS before it, and its global stores; to other workgroups those that a wait has proved complete.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx942", local address space.
-import type { HandedOver } from './synchronisation.ts';
+import type { CompleteStores, HandedOver } from './synchronisation.ts';
+
+/** What a wavefront hands over to others of its workgroup. */
+export interface HandedToOwn extends HandedOver {
+  /** By wavefront: global stores that are issued. A compute unit keeps their order, and what its wavefronts read behind them. */
+  readonly issued: CompleteStores;
+}
 
 /** What a wavefront has told: how far it had got, and those it had heard from. */
-export interface Told extends HandedOver {
+export interface Told extends HandedToOwn {
   readonly clock: Uint32Array;
 }
 
@@ -45,7 +51,7 @@ export class LdsOrder {
   }
 
   /** A wavefront is about to store to LDS, which may be a flag: what that tells. */
-  release(wave: number, handed: HandedOver): Told {
+  release(wave: number, handed: HandedToOwn): Told {
     const clock = this.clocks[wave] as Uint32Array;
     const told = { ...handed, clock: clock.slice() };
     clock[wave] = (clock[wave] as number) + 1;
@@ -111,5 +117,6 @@ function joined(a: Told, b: Told): Told {
     clock: latest(a.clock, b.clock),
     complete: latest(a.complete, b.complete),
     written: latest(a.written, b.written),
+    issued: latest(a.issued, b.issued),
   };
 }

@@ -146,7 +146,7 @@ function isPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean {
 
 /** Instructions behind a load within which its value decides whether a loop with its like is entered, and from there to that. */
 const TO_BRANCH = 32;
-const TO_LOOP = 6;
+const TO_LOOP = 12;
 
 /** Whether a load is the first one of a loop that compilers have put before it: its value decides whether a loop of the same loads begins. */
 function isFirstPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean {
@@ -165,11 +165,8 @@ function isFirstPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean
     seen.add(at);
     const effects = effectsOf(instruction);
     const isValue = touches(effects.uses, values);
-    const target = branchTarget(instruction, at);
-    const isBranch = instruction.row.flags.has('isBranch');
-    const next = [...(target === undefined ? [] : [target])];
-    if (!isBranch || instruction.row.operation.startsWith('s_cbranch')) next.push(at + instruction.size);
-    if (isBranch && isValue) {
+    const next = followers(instruction, at);
+    if (instruction.row.flags.has('isBranch') && isValue) {
       if (next.some((from) => entersPoll(loaded, from, poll))) return true;
       continue;
     }
@@ -185,14 +182,26 @@ function isFirstPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean
 
 /** Whether a loop that polls by instructions like this one begins at an address, or a few instructions behind. */
 function entersPoll(loaded: LoadedCode, from: number, poll: Instruction): boolean {
-  let at = from;
-  for (let n = 0; n < TO_LOOP; n++) {
+  const open: (readonly [at: number, left: number])[] = [[from, TO_LOOP]];
+  const seen = new Set<number>();
+  for (let step = open.pop(); step !== undefined; step = open.pop()) {
+    const [at, left] = step;
     const instruction = loaded.instructionAt(at);
-    if (instruction === undefined || instruction.row.flags.has('isBranch')) return false;
+    if (instruction === undefined || left === 0 || seen.has(at)) continue;
+    seen.add(at);
     if (instruction.row.operation === poll.row.operation && isPoll(loaded, at, instruction)) return true;
-    at += instruction.size;
+    for (const to of followers(instruction, at)) open.push([to, left - 1]);
   }
   return false;
+}
+
+/** Where execution can go on behind an instruction at an address, jumps through registers left out. */
+function followers(instruction: Instruction, at: number): number[] {
+  const target = branchTarget(instruction, at);
+  const next = target === undefined ? [] : [target];
+  const { flags, operation } = instruction.row;
+  if (!flags.has('isBranch') || operation.startsWith('s_cbranch')) next.push(at + instruction.size);
+  return next;
 }
 
 function touches(ranges: readonly SlotRange[], wanted: ReadonlySet<number>): boolean {

@@ -15,8 +15,8 @@ export interface Toucher {
   /** Stores that the wavefront has issued before. */
   readonly store: number;
   readonly pc: number;
-  /** By wavefront of its workgroup: stores that it knows to be complete. */
-  readonly known?: CompleteStores | undefined;
+  /** By wavefront of its workgroup: stores of which it has heard through LDS. */
+  readonly before?: CompleteStores | undefined;
 }
 
 /** The actor of a wavefront; 0 is nobody. */

@@ -3,6 +3,7 @@ import { AGPR_BASE, LANES, WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
 import { atomicBytes } from '../wasm/memory/index.ts';
 import { type LdsShadow, tagsOf } from './lds.ts';
+import type { HandedToOwn } from './lds-order.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
 import { actorOf } from './race-events.ts';
 import {
@@ -64,6 +65,8 @@ export class WaveShadow {
   /** By wavefront: stores known to be written back, so that other dies see them; undefined where all share a cache. */
   private written: CompleteStores | undefined;
   private issuedBefore = NO_STORES;
+  /** By wavefront: stores that come before what this one does, for the workgroup itself. */
+  before = NO_STORES;
   private complete = NO_STORES;
   /** Stores known to be complete when the scalar cache was last invalidated; undefined before that. */
   fresh: CompleteStores | undefined;
@@ -223,6 +226,7 @@ export class WaveShadow {
     this.written = beginning.hasDies ? NO_STORES : undefined;
     this.known = NO_STORES;
     this.issuedBefore = NO_STORES;
+    this.before = NO_STORES;
     this.complete = NO_STORES;
     this.fresh = undefined;
     if (this.interpreted.length > 0) this.interpreted = [];
@@ -265,6 +269,19 @@ export class WaveShadow {
       this.learn(stores);
       if (this.written !== undefined) this.written = latest(this.written, stores);
     });
+  }
+
+  /** What this wavefront can hand over to others of its workgroup. */
+  handedToOwn(): HandedToOwn {
+    const issued = this.before.slice();
+    issued[this.wave.index] = this.storesIssued;
+    return { ...this.handedOver(), issued };
+  }
+
+  /** Another wavefront of the workgroup has told through LDS what it knows. */
+  hearOwn(told: HandedToOwn): void {
+    this.hear(told);
+    this.before = latest(this.before, told.issued);
   }
 
   /** Another wavefront has told what it knows. */
