@@ -122,6 +122,7 @@ export const COMPILED_KERNELS: readonly CompiledKernel[] = measured<CompiledKern
   ],
   'mi300x',
   {
+    one_group_sum: { gains: 'memory-latency 66%, under-occupied 50%, memory-bandwidth 3%', equals: ['memory-latency'] },
     probe_chain: { gains: 'memory-latency 15%, under-occupied 14%, memory-bandwidth 8%', equals: ['under-occupied'] },
     escape_time: { gains: 'compute 14%, under-occupied 2%', balanced: true },
     hoarder: {

@@ -273,9 +273,18 @@ export const HELD_OUT_KERNELS: readonly LimitedKernel[] = measured(
   [...memory, ...units, ...launchesAndWaves],
   'mi300x',
   {
+    'one-workgroup-in-lds': {
+      gains: 'memory-latency 61%, under-occupied 46%, memory-bandwidth 3%',
+      equals: ['memory-latency'],
+    },
+    'registers-for-one': {
+      gains: 'memory-latency 71%, under-occupied 45%, memory-bandwidth 3%',
+      equals: ['memory-latency'],
+    },
     'lists-of-two': {
       gains: 'memory-latency 71%, under-occupied 50%, instruction-fetch 5%',
       limiter: 'under-occupied',
+      equals: ['memory-latency'],
     },
     'lds-adds-to-one': {
       gains: 'under-occupied 50%, instruction-fetch 28%, memory-latency 16%',

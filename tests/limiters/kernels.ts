@@ -1,6 +1,7 @@
 // Sixty small kernels whose limiter is known because they were written so: five of each kind. They are run on the virtual GPU under the
 // timing model, profiled, and classified (classify.ts); a person can say of each, without any tool, what holds it up.
 import type { BottleneckClass } from '../../src/profile/analysis/bottleneck-types.ts';
+import { measured } from './measured.ts';
 
 /** How a kernel is launched, on a buffer of `bytes`. */
 export interface Launch {
@@ -373,17 +374,27 @@ const atomics: LimitedKernel[] = [
 ];
 
 /** All of them, by kind. */
-export const LIMITED_KERNELS: readonly LimitedKernel[] = [
-  ...streams,
-  ...chases,
-  ...lds,
-  ...divergent,
-  ...vector,
-  ...matrix,
-  ...crowded,
-  ...scalar,
-  ...fetched,
-  ...barriers,
-  ...launches,
-  ...atomics,
-];
+export const LIMITED_KERNELS: readonly LimitedKernel[] = measured(
+  [
+    ...streams,
+    ...chases,
+    ...lds,
+    ...divergent,
+    ...vector,
+    ...matrix,
+    ...crowded,
+    ...scalar,
+    ...fetched,
+    ...barriers,
+    ...launches,
+    ...atomics,
+  ],
+  'mi300x',
+  {
+    'crowded-vgprs-512': { gains: 'memory-latency 72%, under-occupied 49%', equals: ['memory-latency'] },
+    'crowded-vgprs-384': { gains: 'memory-latency 72%, under-occupied 49%', equals: ['memory-latency'] },
+    'crowded-lds-64k': { gains: 'memory-latency 72%, under-occupied 49%', equals: ['memory-latency'] },
+    'crowded-lds-40k': { gains: 'memory-latency 72%, under-occupied 50%', equals: ['memory-latency'] },
+    'crowded-one-wave-lds': { gains: 'memory-latency 72%, under-occupied 50%', equals: ['memory-latency'] },
+  },
+);

@@ -106,6 +106,8 @@ export const LIBRARY_KERNELS: readonly CompiledKernel[] = measured<CompiledKerne
   ],
   'mi300x',
   {
+    few_big: { gains: 'memory-latency 88%, under-occupied 50%', equals: ['memory-latency'] },
+    hoarded: { gains: 'memory-latency 83%, under-occupied 50%, lds 3%', equals: ['memory-latency'] },
     once: { gains: 'under-occupied 50%, instruction-fetch 44%', limiter: 'under-occupied' },
     big_loop: { gains: 'under-occupied 50%, instruction-fetch 45%', limiter: 'under-occupied' },
     embedding: { gains: 'memory-bandwidth 15%, memory-latency 10%, under-occupied 7%', balanced: true },

@@ -1,4 +1,4 @@
-// What `--what-if` says of kernels of the sets that were labelled before it was there, or with waves that were cut: the label of a chip is the measured one.
+// What `--what-if` says of kernels of the sets that were labelled before it was there, with waves that were cut, or without classes that are worth as much: the label of a chip is the measured one.
 // Each entry has the gains; the label that the kernel was written with stays where nothing was measured.
 import type { BottleneckClass } from '../../src/profile/analysis/bottleneck-types.ts';
 import type { Labels } from './kernels.ts';

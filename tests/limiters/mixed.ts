@@ -64,6 +64,7 @@ export const MIXED_KERNELS: readonly CompiledKernel[] = measured<CompiledKernel>
   ],
   'mi300x',
   {
+    forty: { gains: 'memory-latency 85%, under-occupied 50%', equals: ['memory-latency'] },
     blur: { gains: 'memory-bandwidth 13%, memory-latency 3%, under-occupied 2%', balanced: true },
     lds_one_bin: { gains: 'under-occupied 46%, memory-latency 24%, instruction-fetch 15%', limiter: 'under-occupied' },
     phases: { gains: 'under-occupied 50%, instruction-fetch 42%', limiter: 'under-occupied' },

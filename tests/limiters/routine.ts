@@ -96,6 +96,7 @@ export const ROUTINE_KERNELS: readonly CompiledKernel[] = measured<CompiledKerne
   ],
   'mi300x',
   {
+    halo_tile: { gains: 'memory-latency 74%, under-occupied 50%, lds 10%', equals: ['memory-latency'] },
     csr_rows: { gains: 'memory-bandwidth 83%, memory-latency 44%, under-occupied 3%', limiter: 'memory-bandwidth' },
     local_bins: { gains: 'under-occupied 16%, compute 11%, instruction-fetch 10%', limiter: 'under-occupied' },
     mandel_samples: { gains: 'scalar 17%, under-occupied 13%, compute 5%', limiter: 'scalar' },

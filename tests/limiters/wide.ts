@@ -129,6 +129,7 @@ export const WIDE_KERNELS: readonly CompiledKernel[] = measured<CompiledKernel>(
   ],
   'mi300x',
   {
+    few_groups: { gains: 'memory-latency 84%, under-occupied 50%, memory-bandwidth 3%', equals: ['memory-latency'] },
     l2_reuse: { gains: 'memory-bandwidth 20%, memory-latency 19%, under-occupied 4%', equals: ['memory-latency'] },
     hash_probe: { gains: 'memory-bandwidth 31%, memory-latency 20%, under-occupied 17%', limiter: 'memory-bandwidth' },
     long_code: { gains: 'under-occupied 50%, instruction-fetch 39%, memory-latency 4%', limiter: 'under-occupied' },
