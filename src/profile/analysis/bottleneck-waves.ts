@@ -1,10 +1,9 @@
 // The rules for kernels whose waves are few: what is there, what fits, what was launched, and what more of them would save.
-import { combine } from '../measure.ts';
 import { type Conditions, FEW_GROUPS } from './bottleneck-conditions.ts';
 import type { KernelNumbers } from './bottleneck-numbers.ts';
 import { ISSUE_WAIT, MODEL, TRACED_MEMORY, TRACED_MEMORY_FORMULA } from './bottleneck-traces.ts';
 import type { Cause, ClassTest } from './bottleneck-types.ts';
-import { WAVES_OF_CU } from './translation.ts';
+import { presence } from './fullest.ts';
 import { SPARSE, WORTH_MORE, worthWhereSparse } from './worth.ts';
 
 /** Tests on the number of waves. */
@@ -17,10 +16,7 @@ export function waveTests(numbers: KernelNumbers, conditions: Conditions): Class
     { class: 'barrier', condition: left },
   ];
   // What could be resident all the time, and what was: workgroups that last longer than the others leave CUs empty at the end.
-  const tail = combine(
-    [input.occupancy, input.fits, input.groupsPerCu, input.wavesPerGroup],
-    (resident, fits, groups, waves) => resident / Math.max(1e-9, Math.min(fits, (groups * waves) / WAVES_OF_CU)),
-  );
+  const tail = presence(input);
   return [
     {
       class: 'under-occupied',

@@ -4,9 +4,20 @@
 // What limits a kernel. Every class names the measured numbers it rests on, the thresholds they passed, where the formulas come from, and
 // which counters would have refuted it; without evidence there is no class. Headroom never exceeds what the roofline leaves.
 import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
-import { AMONG_ATOMICS, CODE_MISSES, FROM_L1, QUEUEING } from './bottleneck-conditions.ts';
+import {
+  doubt,
+  doubtConflicts,
+  doubtLost,
+  doubtMisses,
+  doubtUntold,
+  isByRoof,
+  isSmall,
+  NOTABLE,
+  sorted,
+  UNSURE,
+} from './bottleneck-doubt.ts';
 import { classTests } from './bottleneck-tests.ts';
-import { CONFLICTS, ISSUE_WAIT, MODEL, traceShare, VALU_BUSY, waitShare } from './bottleneck-traces.ts';
+import { MODEL } from './bottleneck-traces.ts';
 import {
   BOTTLENECKS,
   type Bottleneck,
@@ -17,8 +28,7 @@ import {
   type Condition,
   type Refuter,
 } from './bottleneck-types.ts';
-import { type EstimatedClass, type Estimates, estimates, WAITING } from './estimates.ts';
-import { metricOf } from './metrics.ts';
+import { type EstimatedClass, type Estimates, estimates, FORMULA, SAVED, WAITING } from './estimates.ts';
 import { WORTH_MORE, worthOfMoreWaves, worthOfWaits } from './worth.ts';
 
 /** What is left of the confidence of a class where numbers of the kernel are impossible. */
@@ -30,34 +40,14 @@ const LEAST = 0.33;
 const CAUSED = 0.8;
 const BEHIND = 0.95;
 
-/** From this share of the time on what an estimate says is worth to be named. */
-const NOTABLE = 0.15;
-/** The same after a class that is not sure: the next bound is within reach of what the estimates are off by. */
+/** From here on an estimate is named after a class that is not sure: the next bound is within reach of what the estimates are off by. */
 const WITHIN_REACH = 0.1;
 /** An estimate that is larger by this is larger: the root of the mean square error of a difference of two (0.11 each, 164 kernels of the timing model). */
 const CLEARLY = 0.15;
 /** A unit and waiting whose estimates differ by less are as near as what each of the two is off by. */
 const NEAR = 0.1;
-/** Most of the confidence of a class that tests and estimates do not agree on, or that is worth hardly more than the next one. */
-const UNSURE = 0.7;
 /** What more waves hide, too: without a trace nothing says how long waves wait for it. */
 const HIDDEN: ReadonlySet<BottleneckClass> = new Set(['lds', 'instruction-fetch', 'barrier', 'scalar']);
-/** From here on a unit leaves less than a notable share of the time to anything else. */
-const FULL = 1 - NOTABLE;
-/** From here on LDS has no time for conflicts. */
-const LDS_BUSY = 0.6;
-const SAVED: Readonly<Record<EstimatedClass, string>> = {
-  'memory-bandwidth': 'estimated share of the time that more bandwidth saves',
-  'memory-latency': 'estimated share of the time that memory saves which answers at once',
-  'under-occupied': 'estimated share of the time that twice as many waves save',
-  compute: 'estimated share of the time that vector and matrix instructions cost',
-  divergence: 'estimated share of the time that lanes cost which do nothing',
-  scalar: 'estimated share of the time that scalar instructions cost',
-  lds: 'estimated share of the time that LDS costs',
-  barrier: 'share of traced wave time in barriers',
-};
-const FORMULA =
-  'from SQ_WAIT_ANY, SQ_WAIT_INST_ANY, SQ_INST_LEVEL_VMEM, SQ_WAVE_CYCLES, SQ_ACTIVE_INST_VALU, bytes of HBM, L2 and L1 and their hit rates (src/profile/analysis/estimates.ts, units-worth.ts)';
 
 /** Judges all classes. */
 export function classify(input: ClassifierInput): Classification {
@@ -88,6 +78,7 @@ export function classify(input: ClassifierInput): Classification {
   doubtMisses(classes, input);
   orderByWorth(classes, input);
   doubtUntold(classes, input);
+  doubtLost(classes, input);
   return {
     classes: sorted(classes),
     undecided: BOTTLENECKS.flatMap((name) => {
@@ -126,23 +117,6 @@ function goBehindFewWaves(classes: Map<BottleneckClass, Bottleneck>, input: Clas
 }
 
 /**
- * Waves that wait for each other or for code look like waves that are too few: barriers are seen by a trace or samples alone, code by these or by misses.
- * Where none of them was collected, or code misses, few waves are not sure. A launch that leaves half of the units empty is told by its size.
- */
-function doubtUntold(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
-  const few = classes.get('under-occupied');
-  if (few === undefined || few.confidence <= UNSURE || sorted(classes)[0] !== few || isSmall(input)) return;
-  if (input.sampledStalls !== undefined || isKnown(traceShare(input, 'barrier'))) return;
-  const misses = metricOf(input.metrics, 'icache.miss');
-  if (numberOf(input.wavesPerGroup) === 1 && isKnown(misses) && misses.value < CODE_MISSES) return;
-  const part = UNSURE / few.confidence;
-  for (const [name, one] of classes) classes.set(name, { ...one, confidence: one.confidence * part });
-}
-
-const sorted = (classes: ReadonlyMap<BottleneckClass, Bottleneck>): Bottleneck[] =>
-  [...classes.values()].sort((a, b) => b.confidence - a.confidence);
-
-/**
  * What the estimates say is worth most goes first: of waiting, where bandwidth, latency and few waves are three sides, and of units that waves wait
  * for. Where the tests say otherwise neither is sure. What is worth something comes next, whether a test passed or not.
  */
@@ -176,11 +150,13 @@ function orderByWorth(classes: Map<BottleneckClass, Bottleneck>, input: Classifi
   for (const [name, one] of classes)
     if (name !== best) classes.set(name, { ...one, confidence: Math.min(one.confidence, BEHIND * least) });
   const notable = least > UNSURE ? NOTABLE : WITHIN_REACH;
-  for (const name of names) {
+  for (const name of classes.has('instruction-fetch') ? withFetch(names, found, input) : names) {
     const given = classes.get(name);
-    if (given === undefined && name !== best && of(name) < notable) continue;
+    const isNamed = name !== 'instruction-fetch' && (name === best || of(name) >= notable);
+    const one = given ?? (isNamed ? estimated(name, found, input, notable) : undefined);
+    if (one === undefined) continue;
     const confidence = name === best ? least : Math.min(given?.confidence ?? 0.5, least);
-    classes.set(name, { ...(given ?? estimated(name, found, input, notable)), confidence });
+    classes.set(name, { ...one, confidence });
     least = BEHIND * confidence;
   }
 }
@@ -216,78 +192,27 @@ function placeFetch(
   }
 }
 
+/** The classes with misses of code, behind the first one and before all that are estimated to save less; at the end where nothing tells what these save. */
+function withFetch(
+  names: readonly EstimatedClass[],
+  { of }: Estimates,
+  input: ClassifierInput,
+): readonly (EstimatedClass | 'instruction-fetch')[] {
+  const saved = numberOf(worthOfWaits(input, 'instruction-fetch')) ?? 0;
+  const at = names.findIndex((name, n) => n > 0 && (of[name] ?? 0) <= saved);
+  const before = at < 0 ? names.length : at;
+  return [...names.slice(0, before), 'instruction-fetch', ...names.slice(before)];
+}
+
 /** Whether another class can be worth more than what comes first, by what bounds it. */
-function couldBeOther(best: EstimatedClass, { of, atMost, isTooSoon }: Estimates, input: ClassifierInput): boolean {
-  if (isTooSoon && best === 'memory-latency') return true;
-  return [...WAITING, 'lds' as const].some((other) => {
+function couldBeOther(best: EstimatedClass, { of, atMost, isIdleUnknown }: Estimates, input: ClassifierInput): boolean {
+  if (isIdleUnknown && best === 'memory-latency') return true;
+  return [...WAITING, 'lds' as const, 'scalar' as const].some((other) => {
     if (other === best) return false;
     // Waves that are kept out go before the latency that they would hide.
     if (best === 'under-occupied' && other === 'memory-latency' && areKeptOut(input)) return false;
     return atMost[other] >= (of[best] ?? 0);
   });
-}
-
-/** A share of a roof says itself how much of the time is left, which no estimate does better. */
-const isByRoof = (found: Bottleneck): boolean =>
-  found.class === 'compute' && !found.evidence.every(({ metric }) => metric === VALU_BUSY || metric === ISSUE_WAIT);
-
-/**
- * Without the estimates nothing says which of bandwidth, latency, few waves and units comes first. What is seen without them: too few workgroups, a
- * share of a roof, and a unit that works so much that nothing else is worth much.
- */
-function doubt(classes: Map<BottleneckClass, Bottleneck>, input: ClassifierInput): void {
-  const isFull = numberOf(metricOf(input.metrics, 'issue.valu')) ?? 0;
-  for (const [name, given] of classes) {
-    if (!isOpen(given, input) || ((name === 'compute' || name === 'divergence') && isFull >= FULL)) continue;
-    const open = {
-      metric: SAVED['memory-bandwidth'],
-      value: null,
-      threshold: NOTABLE,
-      comparison: 'at least',
-      formula: FORMULA,
-    } as const;
-    classes.set(name, {
-      ...given,
-      confidence: Math.min(given.confidence, UNSURE),
-      refutedBy: [...given.refutedBy, open],
-    });
-  }
-}
-
-/** Whether a class rests on nothing but what other classes can explain, too. */
-function isOpen(given: Bottleneck, input: ClassifierInput): boolean {
-  switch (given.class) {
-    case 'memory-latency':
-    case 'divergence':
-      return true;
-    case 'under-occupied':
-      return !isSmall(input);
-    case 'compute':
-      return !isByRoof(given);
-    case 'memory-bandwidth':
-      return given.evidence.every(({ metric }) => metric === QUEUEING || metric === FROM_L1);
-    case 'lds':
-      return !isKnown(waitShare(input, 'lds')) && (numberOf(metricOf(input.metrics, 'lds.busy')) ?? 0) < FULL;
-    case 'atomics':
-      return given.evidence.every(({ metric }) => metric === AMONG_ATOMICS);
-    default:
-      return false;
-  }
-}
-
-/** Bank conflicts alone do not tell what waves wait for where LDS has time for them. */
-function doubtConflicts(classes: Map<BottleneckClass, Bottleneck>, { metrics }: ClassifierInput): void {
-  const lds = classes.get('lds');
-  const busy = numberOf(metricOf(metrics, 'lds.busy'));
-  if (lds === undefined || lds.evidence.some(({ metric }) => metric !== CONFLICTS) || (busy ?? 1) >= LDS_BUSY) return;
-  classes.set('lds', { ...lds, confidence: Math.min(lds.confidence, UNSURE) });
-}
-
-/** Misses of code alone do not tell how long waves wait for it. */
-function doubtMisses(classes: Map<BottleneckClass, Bottleneck>, { trace, sampledStalls }: ClassifierInput): void {
-  const fetch = classes.get('instruction-fetch');
-  if (fetch === undefined || trace !== undefined || sampledStalls !== undefined) return;
-  classes.set('instruction-fetch', { ...fetch, confidence: Math.min(fetch.confidence, UNSURE) });
 }
 
 /**
@@ -320,11 +245,6 @@ const isWaiting = (name: BottleneckClass): boolean => WAITING.some((one) => one 
 /** Registers or LDS let no more waves on a compute unit than a quarter of its slots, or whole workgroups are too few for half of the units. */
 function areKeptOut(input: ClassifierInput): boolean {
   return isSmall(input) || (numberOf(input.fits) ?? 1) <= 0.25;
-}
-
-/** A launch of whole workgroups that leaves half of the units without one. */
-function isSmall({ groupsPerCu, wavesPerGroup }: ClassifierInput): boolean {
-  return (numberOf(groupsPerCu) ?? 1) <= 0.5 && (numberOf(wavesPerGroup) ?? 1) > 1;
 }
 
 /** A class that only its estimate speaks for, and from where on it does. */

@@ -60,12 +60,30 @@ export interface Estimates {
   /**
    * What each can save at most, whatever the estimate says: bandwidth the time that levels of memory work (381 of 384 runs of the timing model gain
    * no more), latency the waits for an idle memory, more waves the free slots and what the busiest unit or path leaves, LDS the waits where nothing
-   * tells what they are for.
+   * tells what they are for, scalar code the waits to issue where nothing tells how long its unit works.
    */
-  readonly atMost: Readonly<Record<WaitingClass | 'lds', number>>;
-  /** Memory answers sooner than it would answer a GPU that does nothing else: how long that takes is known wrong then. */
-  readonly isTooSoon: boolean;
+  readonly atMost: Readonly<Record<WaitingClass | 'lds' | 'scalar', number>>;
+  /**
+   * How long memory takes to answer a GPU that does nothing else is not known: it answers sooner than that, or where lines came from was not counted. These are taken
+   * to be from memory.
+   */
+  readonly isIdleUnknown: boolean;
 }
+
+/** What each estimate is, in words. */
+export const SAVED: Readonly<Record<EstimatedClass, string>> = {
+  'memory-bandwidth': 'estimated share of the time that more bandwidth saves',
+  'memory-latency': 'estimated share of the time that memory saves which answers at once',
+  'under-occupied': 'estimated share of the time that twice as many waves save',
+  compute: 'estimated share of the time that vector and matrix instructions cost',
+  divergence: 'estimated share of the time that lanes cost which do nothing',
+  scalar: 'estimated share of the time that scalar instructions cost',
+  lds: 'estimated share of the time that LDS costs',
+  barrier: 'share of traced wave time in barriers',
+};
+/** What they are made of. */
+export const FORMULA =
+  'from SQ_WAIT_ANY, SQ_WAIT_INST_ANY, SQ_INST_LEVEL_VMEM, SQ_WAVE_CYCLES, SQ_ACTIVE_INST_VALU, bytes of HBM, L2 and L1 and their hit rates (src/profile/analysis/estimates.ts, units-worth.ts)';
 
 /** Times that overlap in part: between the longest and the sum. */
 const together = (...parts: readonly number[]): number =>
@@ -156,20 +174,29 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   const factor = crowd === undefined ? 1 : Math.min(2, Math.max(1, present / Math.max(crowd, 0.01)));
   // Nor does anything wait for memory between kernels.
   const busy = present * (1 - Math.min(1, Math.max(0, numberOf(input.gapShare) ?? 0)));
+  const units = unitsWorth(input, present, memory, fullest);
   return {
     of: {
       'memory-bandwidth': busy * Math.max(more, QUEUE_PART * queued * (1 - dispatcher ** 2)),
       'memory-latency': busy * Math.max(0, Math.min(sooner, wait * unqueued)),
       'under-occupied': Math.min(0.5, Math.max(0, 1 - together(memory, unit, chain / factor) / time)),
-      ...unitsWorth(input, present, memory, fullest),
+      ...units,
     },
     atMost: {
       'memory-bandwidth': Math.min(1, bytes + Math.max(level('L2'), number('l2.busy')) + fromL1),
-      'memory-latency': wait * Math.min(1, (idleLatency(metrics, 'apart') + translated) / Math.max(1, latency.value)),
+      'memory-latency': isKnown(perWave(input, 'insts.smem'))
+        ? wait * Math.min(1, (idleLatency(metrics, 'apart') + translated) / Math.max(1, latency.value))
+        : waits.value,
       'under-occupied': Math.min(0.5, 1 - 1 / factor, 1 - Math.max(memory, unit)),
       lds: ldsAtMost(input, waits.value),
+      scalar:
+        isKnown(metric('issue.salu')) || numberOf(metric('insts.salu')) === 0
+          ? (units.scalar ?? 0)
+          : number('wait.issue'),
     },
-    isTooSoon: latency.value > 0 && latency.value * TOO_SOON < idle,
+    isIdleUnknown:
+      latency.value > 0 &&
+      (latency.value * TOO_SOON < idle || !['vmem.lines', 'l1.hit', 'l2.hit'].every((id) => isKnown(metric(id)))),
   };
 }
 

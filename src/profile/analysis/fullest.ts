@@ -1,6 +1,6 @@
 // How much more work the fullest compute units have than the mean of all: compute units get whole workgroups, and a launch lasts as long as those with most
 // of them. Counters are means of all compute units.
-import { numberOf } from '../measure.ts';
+import { combine, type Measure, numberOf } from '../measure.ts';
 import type { ClassifierInput } from './bottleneck-types.ts';
 import { WAVES_OF_CU } from './translation.ts';
 
@@ -13,3 +13,10 @@ export function fullestUnits({ groupsPerCu, wavesPerGroup, fits, launches = 2 }:
   if (groups === undefined || waves === undefined || part === undefined || groups <= 0 || launches > 1) return 1;
   return groups * waves <= part * WAVES_OF_CU ? Math.ceil(groups) / groups : 1;
 }
+
+/** Waves that were resident over those that could be all the time: of a launch's, or of those that fit. */
+export const presence = ({ occupancy, fits, groupsPerCu, wavesPerGroup }: ClassifierInput): Measure =>
+  combine(
+    [occupancy, fits, groupsPerCu, wavesPerGroup],
+    (resident, part, groups, waves) => resident / Math.max(1e-9, Math.min(part, (groups * waves) / WAVES_OF_CU)),
+  );
