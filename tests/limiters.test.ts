@@ -5,6 +5,7 @@ import { analyse, recordSimulated, type SimulatedProgram } from '../src/profile/
 import { CLASSIC_KERNELS } from './limiters/classics.ts';
 import { classesOf, limiterRecording } from './limiters/classify.ts';
 import { COMPILED_KERNELS, compiledObject } from './limiters/compiled.ts';
+import { CRAFT_KERNELS } from './limiters/crafts.ts';
 import { DOMAIN_KERNELS } from './limiters/domains.ts';
 import { EVERYDAY_KERNELS } from './limiters/everyday.ts';
 import { HELD_OUT_KERNELS } from './limiters/held-out.ts';
@@ -121,6 +122,24 @@ describe.skipIf(COMPILED === undefined)('a class that cannot be known is not sur
       const isWrong = first !== undefined && first.class !== kernel.limiter;
       expect(isWrong ? first.confidence : 0, `${first?.class} without ${group}`).toBeLessThan(0.75);
     }
+  });
+});
+
+describe.skipIf(COMPILED === undefined)('what one counter would have told is not sure, whatever a trace tells', () => {
+  test.each([
+    ['line_counters', CRAFT_KERNELS, 'crafts.c', /^TCP_TCC_READ_REQ/, 'under-occupied'],
+    ['turned', CRAFT_KERNELS, 'crafts.c', /^TCC_BUBBLE/, 'lds'],
+    ['interpreter', ROUTINE_KERNELS, 'routine.c', /^TCC_BUBBLE/, 'instruction-fetch'],
+    ['plain_gemm', SUITE_KERNELS, 'suites.c', /^TCP_TCC_READ_REQ/, 'memory-latency'],
+    ['julia', PUBLIC_KERNELS, 'public.c', /^SQ_ACTIVE_INST_SCA/, 'divergence'],
+  ] as const)('%s', async (name, kernels, source, pattern, wrong) => {
+    const [kernel] = kernels.filter((k) => k.name === name);
+    expect(kernel).toBeDefined();
+    if (kernel === undefined) return;
+    const recorded = await limiterRecording(kernel, chipNamed('mi300x'), compiledObject(source, 'gfx942'));
+    const [first] = analyse(recordSimulated(without(recorded, pattern))).kernels[0]?.bottleneck.classes ?? [];
+    expect(first?.class).toBe(wrong);
+    expect(first?.confidence).toBeLessThan(0.75);
   });
 });
 
