@@ -23,7 +23,7 @@ import { FindingLog, type StrictOptions } from './findings.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
 import { Kept } from './kept.ts';
-import type { FlightsOf } from './lds.ts';
+import type { FlightsOf, LdsShadow } from './lds.ts';
 import { LdsOrder } from './lds-order.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver, learns, readersStay } from './polls.ts';
@@ -78,6 +78,7 @@ interface Running {
   readonly handsOver: boolean;
 }
 
+const NO_READS: ReadonlyMap<number, readonly number[]> = new Map();
 /** Stands for the grid's barrier (`ds_gws_barrier`) among the addresses through which workgroups are put in order. */
 const GRID_BARRIER = -1;
 
@@ -471,8 +472,18 @@ export class StrictChecker implements Monitor {
   /** All live waves have reached a barrier, which is released. */
   barrier(workgroup: Workgroup): void {
     const { lds, waves, order } = this.stateOf(workgroup);
-    const { epoch } = lds;
     order?.barrier();
+    if (waves.every(({ isIdle }) => isIdle)) lds.barrier([], NO_READS, []);
+    else this.meetAtBarrier(lds, waves);
+    lds.meet(comeFromSeveral(waves));
+    if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
+    WaveShadow.meet(waves, !this.now.hasDies);
+    this.now.deadlocks.changed();
+  }
+
+  /** What wavefronts at a barrier leave behind it. */
+  private meetAtBarrier(lds: LdsShadow, waves: readonly WaveShadow[]): void {
+    const { epoch } = lds;
     const outstanding: IssuedOperation[] = [];
     const reads = new Map<number, number[]>();
     const flights: FlightsOf[] = [];
@@ -484,10 +495,6 @@ export class StrictChecker implements Monitor {
       for (const pc of shadow.readingLds()) reads.set(pc, [...(reads.get(pc) ?? []), shadow.wave.index]);
     }
     lds.barrier(outstanding, reads, flights);
-    lds.meet(comeFromSeveral(waves));
-    if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
-    WaveShadow.meet(waves, !this.now.hasDies);
-    this.now.deadlocks.changed();
   }
 
   /** Every workgroup of the grid has come to its barrier, and all go on: what they have stored is handed over. */

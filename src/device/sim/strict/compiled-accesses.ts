@@ -15,12 +15,14 @@ import { ldsLanesFunction } from './compiled-lds-lanes.ts';
 import { emitFlight } from './compiled-lds-loads.ts';
 import { type LdsAccess, LdsQuads } from './compiled-lds-quads.ts';
 import { sameFunction } from './compiled-lds-same.ts';
+import { ldsStridedFunction } from './compiled-lds-strided.ts';
 import { logRunFunction } from './compiled-log.ts';
 import { looking } from './compiled-looks.ts';
 import { emitLookAndMove } from './compiled-moves.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './compiled-scattered.ts';
+import { pushMayBeStrided } from './compiled-strided.ts';
 import { canDrop, emitDropped } from './drops.ts';
 import type { StrictPlan } from './plan.ts';
 import { LOGGED } from './race-details.ts';
@@ -211,7 +213,23 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
       oneByOne();
     });
   };
-  const looked: Look = { ...plain, lanes, finish: () => quads?.finish(), leave: () => quads?.finish() };
+  const whole = (f: Frame, register: number, start: number): void => {
+    const [pc, part] = f.extra as [number, number];
+    const { fn } = f.code;
+    pushMayBeStrided(fn, register).if('i32');
+    const more = f.code.local('i32');
+    fn.get(start).get(base).op('i32.sub').set(more);
+    if (isWrite) fn.get(part).get(register).get(more).call(keepAddressesFunction(f.module));
+    const strided = ldsStridedFunction(f.module, isQuiet ? 'quiet' : isWrite ? 'store' : 'load');
+    fn.get(shadow).get(register).get(more).get(pc).call(strided).else().i32(0).end();
+  };
+  const looked: Look = {
+    ...plain,
+    lanes,
+    ...(bytes === 4 && !isAtomic ? { whole } : {}),
+    finish: () => quads?.finish(),
+    leave: () => quads?.finish(),
+  };
   const { broadcast } = looked;
   // An element is in range as a whole: its first piece stands for it.
   const look: Look = isAtomic
@@ -282,6 +300,17 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
     },
   };
   return isAtomic ? noting : apart(noting);
+}
+
+/** (a part of the log, address of a register, what is to be added to its words): the part has these LDS addresses. */
+function keepAddressesFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.lds.keep', ['i32', 'i32', 'i32'], [], (fn) => {
+    const [part, register, more] = [0, 1, 2] as const;
+    for (let at = 0; at < 4 * LANES; at += 16) {
+      fn.get(part).get(register).memory('v128.load', at).get(more).op('i32x4.splat').op('i32x4.add');
+      fn.memory('v128.store', PART_ADDRESSES + at);
+    }
+  });
 }
 
 /** What code has been written for an access: none, code that looks at it, or code that also moves its data. */

@@ -11,7 +11,7 @@ import { looking } from './compiled-looks.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction } from './compiled-scattered.ts';
-import { stridedFunction } from './compiled-strided.ts';
+import { pushMayBeStrided, stridedFunction } from './compiled-strided.ts';
 import { updateQuadFunction } from './compiled-update-quads.ts';
 import { beginUpdates, updateFunction, updatesFunction } from './compiled-updates.ts';
 import { forgetDropped, noteDropped } from './drops.ts';
@@ -88,8 +88,13 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
   };
   const whole = (f: Frame, register: number, start: number): void => {
     const [pc] = f.extra as [number];
-    f.code.fn.get(shadow).get(register).get(start).get(pc);
-    f.code.fn.call(isWrite ? stridedFunction(f.module) : logWaveFunction(f.module, bytes));
+    const { fn } = f.code;
+    const push = (): WasmFunction => fn.get(shadow).get(register).get(start).get(pc);
+    if (!isWrite) push().call(logWaveFunction(f.module, bytes));
+    else {
+      pushMayBeStrided(fn, register).if('i32');
+      push().call(stridedFunction(f.module)).else().i32(0).end();
+    }
   };
   const look: Look = { ...plain, lanes, finish: (f) => run.finish(f), ...(canStride || !isWrite ? { whole } : {}) };
   const counting: Look = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };

@@ -135,7 +135,7 @@ function writeAtomic(fn: WasmFunction, flights: WasmFunction): void {
 }
 
 /** Bytes from `at` on are among those that somebody has touched. */
-function extend(code: Code, head: number, at: number, bytes: number, word: number): void {
+export function extend(code: Code, head: number, at: number, bytes: number, word: number): void {
   const { fn } = code;
   fn.get(at).get(head).memory('i32.load', LDS_LOW).op('i32.lt_u');
   code.if(() => fn.get(head).get(at).memory('i32.store', LDS_LOW));

@@ -455,6 +455,7 @@ export class LdsShadow {
 
   /** A barrier is released: the loads into LDS that are outstanding are so for other wavefronts until the next one. */
   private meetFlights(all: readonly FlightsOf[]): void {
+    if (all.length === 0 && this.lateFlights.size === 0) return;
     const late = new Map<number, Omit<PendingWrite, 'isComplete'>>();
     for (const { wave, done, outstanding } of all) {
       this.head[LDS_MARKS / 4 + wave] = done;
@@ -525,7 +526,7 @@ export class LdsShadow {
       this.freeIds.push(operation.ldsId);
       operation.ldsId = 0;
     }
-    this.settled = [];
+    if (this.settled.length > 0) this.settled = [];
     this.countUnsettled();
   }
 }

@@ -110,6 +110,11 @@ export class WaveShadow {
     operation.onComplete = onComplete;
   }
 
+  /** Nothing is outstanding that a barrier would have to know of. */
+  get isIdle(): boolean {
+    return this.registers.outstanding[0] === 0 && this.flightsIssued === 0;
+  }
+
   /** Stores to memory that the wavefront has issued. */
   get storesIssued(): number {
     return this.registers.outstanding[2] as number;
