@@ -53,11 +53,12 @@ export class FourRecords {
     return fn.op('i32x4.eq').get(now).op('v128.andnot').op('v128.or');
   }
 
-  /** Leaves all ones for words whose event is the wavefront's own. */
+  /** Leaves all ones for words whose event is the wavefront's own: parts of four dwords are mostly of four wavefronts. */
   pushIsOwn(words: number): WasmFunction {
     const { fn, shadow, fields } = this;
-    this.name(words);
-    this.gather(fields, 4 * EVENT_ACTOR);
+    pushNamedFour(fn, this.events, words).set(fields);
+    this.four.set(fields);
+    this.four.gather(fields, 4 * EVENT_ACTOR);
     return fn.get(fields).get(shadow).memory('v128.load32_splat', SHADOW_ACTOR).op('i32x4.eq');
   }
 

@@ -19,17 +19,39 @@ export function pushTouched(fn: WasmFunction, words: number, masks: number): Was
   return fn.get(words).get(words).get(masks).op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and');
 }
 
+/** Leaves all ones for words of a vector that are also in the lane behind, or in the one behind that: where no two are the same, none are. */
+function pushShared(fn: WasmFunction, words: number): WasmFunction {
+  fn.get(words).get(words).get(words).shuffle32(1, 2, 3, 0).op('i32x4.eq');
+  return fn.get(words).get(words).get(words).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or');
+}
+
 /**
  * (shadow, where the readers' words of the dwords of four elements are, their bytes, the event of the store as it is in a word of a record) → 1 when nobody
- * has to do with the elements, which are no two the same, or all that has comes before the store, and the store is noted; 0 when nothing is.
+ * has to do with the elements, or all that has comes before the store, and the store is noted; 0 when nothing is. With `seesLanes` also 0 when two elements
+ * are the same.
  */
-export function storePartsFunction(module: WasmModule): WasmFunction {
-  return module.helper('strict.parts', ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
+export function storePartsFunction(module: WasmModule, seesLanes: boolean): WasmFunction {
+  const name = `strict.parts${seesLanes ? '' : '.some'}`;
+  return module.helper(name, ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
     const [places, masks, mine] = [1, 2, 3] as const;
     const vector = (): number => fn.local('v128');
     const [readers, writers, touched] = [vector(), vector(), vector()] as const;
     const four = new FourPlaces(fn);
     const records = new FourRecords(fn);
+    const isShared = fn.local('i32');
+    pushShared(fn, places).op('v128.any_true').set(isShared);
+    if (seesLanes) {
+      fn.get(isShared).if();
+      for (const vector of [places, masks]) {
+        fn.get(vector).get(vector).get(vector).shuffle32(1, 2, 3, 0).op('i32x4.eq');
+        if (vector === masks) fn.op('v128.and');
+      }
+      for (const vector of [places, masks]) {
+        fn.get(vector).get(vector).get(vector).shuffle32(2, 3, 0, 1).op('i32x4.eq');
+        if (vector === masks) fn.op('v128.and');
+      }
+      fn.op('v128.or').op('v128.any_true').if().i32(0).return().end().end();
+    }
     four.set(places);
     four.gatherPairs(readers, writers);
     fn.get(readers).op('v128.any_true').if();
@@ -42,10 +64,14 @@ export function storePartsFunction(module: WasmModule): WasmFunction {
     records.leaveUnlessAll();
     fn.end().end();
     fn.get(writers).op('v128.any_true').if();
+    // Marks are only looked for where there is one, or one of the bytes.
+    fn.get(masks);
+    records.splat(MARKS & ~BYTES);
+    fn.op('v128.or').get(writers).op('v128.and').op('v128.any_true').if();
     fn.get(writers);
     records.splat(MARKS & ~BYTES);
     fn.op('v128.and').op('v128.any_true').if().i32(0).return().end();
-    pushTouched(fn, writers, masks).tee(touched).op('v128.any_true').if();
+    pushTouched(fn, writers, masks).set(touched);
     records.pushIsNobody(touched);
     records.pushIsBefore(touched);
     // Another lane of the same store.
@@ -60,7 +86,7 @@ export function storePartsFunction(module: WasmModule): WasmFunction {
     fn.op('v128.and').get(masks).op('v128.or').set(masks);
     fn.end();
     fn.get(masks).get(mine).op('v128.or').set(masks);
-    putParts(fn, four, places, masks, TO_WRITER);
+    putParts(fn, four, masks, TO_WRITER, () => fn.get(isShared));
     fn.i32(1);
   });
 }
@@ -71,15 +97,20 @@ export function putPartsFunction(module: WasmModule, offset: number): WasmFuncti
     const [places, words] = [0, 1] as const;
     const four = new FourPlaces(fn);
     four.set(places);
-    putParts(fn, four, places, words, offset);
+    putParts(fn, four, words, offset, () => pushShared(fn, places).op('v128.any_true'));
   });
 }
 
-/** Does so, where `four` are the places. Lanes of one dword have the same event, and their bytes come together. */
-function putParts(fn: WasmFunction, four: FourPlaces, places: number, words: number, offset: number): void {
+/** Does so, where `four` are the places, of which `pushIsShared` leaves whether two are the same: lanes of one dword have the same event, and their bytes come together. */
+function putParts(
+  fn: WasmFunction,
+  four: FourPlaces,
+  words: number,
+  offset: number,
+  pushIsShared: () => WasmFunction,
+): void {
   four.put(words, offset);
-  fn.get(places).get(places).get(places).shuffle32(1, 2, 3, 0).op('i32x4.eq');
-  fn.get(places).get(places).get(places).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true').if();
+  pushIsShared().if();
   four.each((place, lane) => {
     fn.get(place).get(place).memory('i32.load', offset);
     fn.get(words).lane('i32x4.extract_lane', lane).op('i32.or').memory('i32.store', offset);

@@ -102,7 +102,8 @@ export class GlobalQuads {
   note(all: number, done: Label, slow: Label, seesLanes: boolean): void {
     const { fn, log, cells, repeats } = this;
     const { code } = this.f;
-    if (this.isWrite && seesLanes) {
+    // Parts of dwords are looked at where two are of one dword.
+    if (this.isWrite && seesLanes && this.bytes >= DWORD) {
       fn.get(all).get(all).get(all).shuffle32(1, 2, 3, 0).op('i32x4.eq');
       fn.get(all).get(all).get(all).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or').op('v128.any_true');
       code.brIf(slow);
@@ -136,7 +137,7 @@ export class GlobalQuads {
       fn.get(cells).call(areUniformFunction(this.f.module, this.bytes)).op('i32.eqz');
       code.brIf(slow);
     }
-    if (this.isWrite) this.store(all, slow);
+    if (this.isWrite) this.store(all, slow, seesLanes);
     else this.load(all, slow);
     repeats?.learn(this.old, this.gathered, cells);
     code.br(done);
@@ -242,11 +243,16 @@ export class GlobalQuads {
     );
   }
 
-  private store(all: number, slow: Label): void {
+  private store(all: number, slow: Label, seesLanes: boolean): void {
     const { fn, shadow, old, gathered, mine, bytes } = this;
     const { code, module } = this.f;
     if (bytes < DWORD) {
-      fn.get(shadow).get(this.cells).get(this.masks).get(mine).call(storePartsFunction(module)).op('i32.eqz');
+      fn.get(shadow)
+        .get(this.cells)
+        .get(this.masks)
+        .get(mine)
+        .call(storePartsFunction(module, seesLanes))
+        .op('i32.eqz');
       code.brIf(slow);
     } else {
       this.places.set(this.cells);
