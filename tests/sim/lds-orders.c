@@ -169,7 +169,7 @@ KERNEL void lds_cas(GLOBAL uint *out, GLOBAL uint *w) {
 }
 
 /* Wave 0 sets a value, others wait by polling an atomic. */
-KERNEL void lds_pollds_atomic(GLOBAL uint *out, GLOBAL uint *w) {
+KERNEL void lds_poll_atomic(GLOBAL uint *out, GLOBAL uint *w) {
   SHARED uint flag, value; ID;
   if (id == 0) flag = 0;
   barrier();

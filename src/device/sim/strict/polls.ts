@@ -1,5 +1,5 @@
 // Instructions by which a wavefront waits for another one of its workgroup: loads, and atomics that return a value, in a loop that
-// changes nothing else, at an address that the loop does not change, whose value decides whether it is left; and the first such load,
+// changes nothing else, at an address that is the same each time, whose value decides whether it is left; and the first such load,
 // which compilers put before the loop.
 import { branchTarget, targetInfo } from '../../../isa/index.ts';
 import { immediateOf } from '../../../isa/operand.ts';
@@ -7,7 +7,7 @@ import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
 import type { Launch } from '../dispatch/launch.ts';
-import { reachable } from '../dispatch/reachable.ts';
+import { type Reached, reachable } from '../dispatch/reachable.ts';
 import { MAX_LOOP, shortLoop } from '../dispatch/spin.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 
@@ -125,9 +125,8 @@ function isPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean {
   if (loop === undefined) return false;
   const { uses, defs } = effectsOf(poll);
   if (semanticsOf(poll.row.operation)?.kind === 'load') {
-    const addresses = slots(uses);
-    for (const slot of [Slot.EXEC, Slot.EXEC + 1]) addresses.delete(slot);
-    if (loop.some(({ instruction }) => touches(effectsOf(instruction).defs, addresses))) return false;
+    const at = loop.findIndex((one) => one.at === pc);
+    if (![...slots(uses)].every((slot) => isInvariant(loop, at, slot, MOST_STEPS))) return false;
   }
   const values = slots(defs);
   // Twice around: a value may be looked at before it is read again.
@@ -135,13 +134,30 @@ function isPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean {
     const effects = effectsOf(instruction);
     const isValue = touches(effects.uses, values);
     if (isValue && instruction.row.flags.has('isBranch')) return true;
-    if (at === pc) continue;
     for (const slot of slots(effects.defs)) {
-      if (isValue) values.add(slot);
+      if (isValue || at === pc) values.add(slot);
       else values.delete(slot);
     }
   }
   return false;
+}
+
+/** Instructions by which an address may be made anew in a loop. */
+const MOST_STEPS = 4;
+
+/** Whether a slot has the same value each time that a loop comes to one of its instructions: nothing sets it, or what sets it computes with such slots. */
+function isInvariant(loop: readonly Reached[], index: number, slot: number, steps: number): boolean {
+  if (slot === Slot.EXEC || slot === Slot.EXEC + 1) return true;
+  for (let back = 1; back <= loop.length; back++) {
+    const at = (index - back + loop.length) % loop.length;
+    const { instruction } = loop[at] as Reached;
+    const { uses, defs } = effectsOf(instruction);
+    if (!slots(defs).has(slot)) continue;
+    const kind = semanticsOf(instruction.row.operation)?.kind;
+    if (steps === 0 || (kind !== 'vector' && kind !== 'scalar')) return false;
+    return [...slots(uses)].every((source) => isInvariant(loop, at, source, steps - 1));
+  }
+  return true;
 }
 
 /** Instructions behind a load within which its value decides whether a loop with its like is entered, and from there to that. */
