@@ -318,7 +318,7 @@ export type AccessCode = 'none' | 'looks' | 'moves';
 
 /**
  * Looks at the bytes of a load or store, if there is one; `isQuiet` says that nobody can race with it (quiet-loads.ts). Written inside of a block: leaves it
- * when TypeScript has to look. With `none` nothing has been written.
+ * when TypeScript has to look. With `none` nothing has been written; with `moves` the local `moved` is 1 where the data has been moved.
  */
 export function emitLooks(
   context: FunctionContext,
@@ -326,6 +326,7 @@ export function emitLooks(
   plan: StrictPlan,
   operation: LoadOperation | StoreOperation | undefined,
   isQuiet: boolean,
+  moved: number,
 ): AccessCode {
   const { access, instruction } = plan;
   const { fn, module, pc } = context;
@@ -335,7 +336,10 @@ export function emitLooks(
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
   if (access?.isScalar) {
-    if (operation.kind === 'load' && emitScalarAccess(context, shadow, plan, operation)) return 'moves';
+    if (operation.kind === 'load' && emitScalarAccess(context, shadow, plan, operation)) {
+      fn.i32(1).set(moved);
+      return 'moves';
+    }
     fn.truncate(mark);
     return 'none';
   }
@@ -352,10 +356,10 @@ export function emitLooks(
   };
   const drops = canDrop(instruction.row.operation);
   if (isWrite) emitAddressRegister(context, shadow, plan);
-  if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind) && !access?.toLds) {
+  if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind, drops) && !access?.toLds) {
     const lookAt = (bytes: number): Look =>
       isLds ? lookAtLds(bytes, kind, isHigh, isQuiet) : lookAtGlobal(bytes, isWrite, false, drops);
-    if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, push)) {
+    if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, push, moved)) {
       fn.truncate(mark);
       return 'none';
     }

@@ -16,9 +16,12 @@ import { updateQuadFunction } from './compiled-update-quads.ts';
 import { beginUpdates, updateFunction, updatesFunction } from './compiled-updates.ts';
 import { forgetDropped, noteDropped } from './drops.ts';
 
-/** Whether an access is looked at and moved in one go: registers of wide stores do not lie as their bytes in memory do. */
-export const movesGlobal = (bytes: number, kind: 'load' | 'store' | 'atomic'): boolean =>
-  kind === 'load' || (kind === 'store' && bytes === 4);
+/** Stores of parts of dwords are looked at and moved in one go where their lanes are at places of their own. */
+const movesParts = (bytes: number, canDrop: boolean): boolean => bytes < 4 && !canDrop;
+
+/** Whether an access is looked at and moved in one go: registers of wide stores do not lie as their bytes in memory do. `canDrop`: as lookAtGlobal has it. */
+export const movesGlobal = (bytes: number, kind: 'load' | 'store' | 'atomic', canDrop: boolean): boolean =>
+  kind === 'load' || (kind === 'store' && (bytes === 4 || movesParts(bytes, canDrop)));
 
 /**
  * Notes accesses of global memory, of which `canDrop` says whether a buffer's bounds may drop some. The parameter is the instruction's place in the
@@ -28,7 +31,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
   let shadow = 0;
   const canStride = isWrite && bytes === 4 && !canDrop;
   let quads: GlobalQuads | undefined;
-  const isMoved = isWrite && movesGlobal(bytes, 'store') && !toLds;
+  const isMoved = isWrite && bytes === 4 && !toLds;
   const run = new Run(
     (f) => {
       const [pc] = f.extra as [number];
@@ -96,8 +99,12 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
       push().call(stridedFunction(f.module)).else().i32(0).end();
     }
   };
-  const look: Look = { ...plain, lanes, finish: (f) => run.finish(f), ...(canStride || !isWrite ? { whole } : {}) };
-  const counting: Look = { ...look, skip: (f, n) => noteDropped(f, shadow, n, look.pieces) };
+  const look: Look = { ...plain, lanes, finish: (f) => run.close(f), ...(canStride || !isWrite ? { whole } : {}) };
+  const counting: Look = {
+    ...look,
+    ...(isWrite && movesParts(bytes, canDrop) ? { movesApart: true } : {}),
+    skip: (f, n) => noteDropped(f, shadow, n, look.pieces),
+  };
   // Parts of what a lane brings into LDS may be dropped.
   if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };
   return isWrite ? apart(isMoved ? { ...counting, movesRuns: true } : counting, lanes) : counting;

@@ -12,7 +12,8 @@ import { SHADOW_KEPT } from './registers.ts';
 
 /**
  * Has a look look at a load or store of registers, and moves its data: `lookAt` and `push` are as emitWatched takes them. Written inside of a block:
- * leaves it when TypeScript has to look. False when there is no code for its addresses; then nothing has been written.
+ * leaves it when TypeScript has to look; else the local `moved` is 1 where the data has been moved. False when there is no code for its addresses; then nothing
+ * has been written.
  */
 export function emitLookAndMove(
   context: FunctionContext,
@@ -21,6 +22,7 @@ export function emitLookAndMove(
   operation: LoadOperation | StoreOperation,
   lookAt: (bytes: number) => Look,
   push: (part: number) => void,
+  moved: number,
 ): boolean {
   const { fn, module, wave } = context;
   const mark = fn.size;
@@ -36,14 +38,16 @@ export function emitLookAndMove(
     fn.truncate(mark);
     return false;
   }
-  fn.op('i32.eqz');
-  if (kept === undefined) {
-    fn.brIf(0);
-    return true;
+  const result = fn.local('i32');
+  fn.tee(result).op('i32.eqz');
+  if (kept === undefined) fn.brIf(0);
+  else {
+    fn.if();
+    pushPlaces(true);
+    fn.br(1).end();
   }
-  fn.if();
-  pushPlaces(true);
-  fn.br(1).end();
+  fn.get(result).i32(1).op('i32.and').set(moved);
+  fn.release('i32', result);
   return true;
 }
 

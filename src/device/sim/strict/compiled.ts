@@ -215,14 +215,13 @@ export class StrictInstrument implements Instrument {
       if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
       fn.brIf(0);
     }
-    const code = emitLooks(context, shadow, plan, operation, this.checker.isQuiet(pc));
+    const code = emitLooks(context, shadow, plan, operation, this.checker.isQuiet(pc), moved);
     if (code !== 'none') {
       if (this.pushMissing(fn, shadow, exec, segment))
         this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
       if (this.checker.learns && plan.operation?.kind === 'atomic' && plan.access?.space === 'global')
         fn.get(wave).i32(pc).call(this.index(module, 'strictRelease'));
       emitLogged(context, shadow, plan, operation);
-      if (code === 'moves') fn.i32(1).set(moved);
       fn.br(1).end();
       fn.get(shadow).get(known).memory('i32.store', SHADOW_ACCESS);
       look();

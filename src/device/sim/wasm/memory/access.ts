@@ -21,7 +21,7 @@ export function accessFunction(module: WasmModule, mode: Mode, t: Transfer): Was
   });
 }
 
-/** The same for a transfer that only looks: it leaves 1 when it could look at all lanes, and 0 when one of them made it resume. */
+/** The same for a transfer that only looks: it leaves 1 when it could look at all lanes, or another number (Transfer.result), and 0 when one of them made it resume. */
 export function lookFunction(module: WasmModule, mode: Mode, t: Transfer): WasmFunction {
   return module.helper(`look.${mode.key}.${t.key}`, parameterTypes(mode, t), ['i32'], (fn) => {
     const f = writeAccess(fn, module, mode, t, () => {
@@ -29,7 +29,8 @@ export function lookFunction(module: WasmModule, mode: Mode, t: Transfer): WasmF
       fn.i32(0).return();
     });
     t.finish?.(f);
-    fn.i32(1);
+    if (t.result === undefined) fn.i32(1);
+    else t.result(f);
   });
 }
 

@@ -24,7 +24,7 @@ import { type MemoryContext, namedVector, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
 import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
 import { loadRegisters, storeRegisters, type Transfer } from './transfer.ts';
-import { type Look, type Looks, watched } from './watched.ts';
+import { type Look, type Looks, movedApart, watched } from './watched.ts';
 
 export { atomicBytes } from './atomic-lanes.ts';
 export { type CrossLaneContext, emitCrossLane } from './cross-lane.ts';
@@ -103,8 +103,8 @@ function pushMove(context: MemoryContext, { addressing, data, extra }: Move, pus
 
 /**
  * Moves the data of a load or store of registers where a look lets it pass: `lookAt` is the look at elements of so many bytes, and `push` pushes its
- * parameters, for one element of a pair after the other. Leaves 1 when all lanes have passed and been moved; else some may have been, and the
- * instruction is still to be executed. False when nothing was emitted.
+ * parameters, for one element of a pair after the other. Leaves 1 when all lanes have passed and been moved, 2 when they have passed only (movedApart), and 0
+ * when they have not: then some may have been moved. False when nothing was emitted.
  */
 export function emitWatched(
   context: MemoryContext,
@@ -119,7 +119,8 @@ export function emitWatched(
   const { addressing, transfer } = move;
   const look = lookAt(transfer.bytes);
   const looks: Looks = transfer.isPair ? [look, lookAt(transfer.bytes)] : [look];
-  const helper = lookFunction(module, addressing.mode, watched(looks, transfer));
+  const both = look.movesApart === true ? movedApart(look, transfer) : watched(looks, transfer);
+  const helper = lookFunction(module, addressing.mode, both);
   pushMove(context, move, () => {
     for (let n = 0; n < looks.length; n++) push(n);
   });

@@ -112,7 +112,7 @@ export function scatterWave(f: Frame, t: Transfer, register: number, start: numb
   const { fn } = f.code;
   const row = q.addresses[0];
   f.code.block((done) => {
-    t.all?.(f, register, start, q, done);
+    if (t.all?.(f, register, start, q, done) === 'always') return;
     overQuads(f, start, 0, () => {
       fn.get(register).get(f.at).op('i32.add');
       if (t.lanes !== undefined) {

@@ -57,9 +57,10 @@ export interface Transfer {
    */
   readonly lanes?: (f: Frame, addresses: number, bits?: number) => void;
   /**
-   * All lanes, which are at `start` plus the words of a register (locals), in place of 16 times `lanes`: does them and goes to `done`, or falls through.
+   * All lanes, which are at `start` plus the words of a register (locals), in place of 16 times `lanes`: does them and goes to `done`, or falls through, unless
+   * 'always' says that it does not.
    */
-  readonly all?: (f: Frame, register: number, start: number, q: QuadLocals, done: Label) => void;
+  readonly all?: (f: Frame, register: number, start: number, q: QuadLocals, done: Label) => 'always' | undefined;
   /** All lanes, in place of 16 times `contiguous` or `broadcast`: their elements fill `bytes` bytes from `a` on. */
   readonly wave?: (f: Frame, a: number, bytes: number) => void;
   /** Four lanes that all read the element at `a`. */
@@ -76,6 +77,8 @@ export interface Transfer {
   commit(f: Frame): void;
   /** All lanes have been gone over; of transfers that only look. */
   readonly finish?: (f: Frame) => void;
+  /** Leaves what their function leaves then, in place of 1. */
+  readonly result?: (f: Frame) => void;
   /** A lane makes the function leave; of transfers that only look. */
   readonly leave?: () => void;
 }

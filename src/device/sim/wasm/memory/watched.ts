@@ -12,6 +12,8 @@ import { moveLane, overQuads } from './window.ts';
 export type Look = Transfer &
   Required<Pick<Transfer, 'lanes'>> & {
     readonly movesRuns?: true;
+    /** What it looks at is moved with `movedApart`, not with `watched`. */
+    readonly movesApart?: true;
     /** Looks at all lanes at once, which are at `start` plus the words of a register (locals): leaves 1 when they pass, 0 when `lanes` is to look. */
     readonly whole?: (f: Frame, register: number, start: number) => void;
   };
@@ -114,6 +116,7 @@ export function watched(looks: Looks, move: Transfer): Transfer {
               scatterWave(moves(f), move, register, start, q);
               f.code.br(done);
             });
+            return undefined;
           },
         }),
     ...(broadcast !== undefined && looks.every((look) => look.broadcast !== undefined)
@@ -158,6 +161,35 @@ export function watched(looks: Looks, move: Transfer): Transfer {
     },
     leave: () => {
       for (const look of looks) look.leave?.();
+    },
+  };
+}
+
+/**
+ * The transfer that looks, and moves lanes that are at places of their own when all have passed, so that their addresses are found to be live once; others are
+ * left to the move. Its function leaves 1 where it has moved all, 2 where it has only looked. The move has no parameters.
+ */
+export function movedApart(look: Look, move: Transfer): Transfer {
+  let hasMoved = 0;
+  return {
+    ...look,
+    key: `${look.key}.apart.${move.key}`,
+    prologue: (f) => {
+      hasMoved = f.code.local('i32');
+      f.code.fn.i32(0).set(hasMoved);
+      look.prologue(f);
+      move.prologue(f);
+    },
+    all: (f, register, start, q, done) => {
+      scatterWave(f, look, register, start, q);
+      look.finish?.(f);
+      scatterWave(f, move, register, start, q);
+      f.code.fn.i32(1).set(hasMoved);
+      f.code.br(done);
+      return 'always';
+    },
+    result: (f) => {
+      f.code.fn.i32(1).i32(2).get(hasMoved).select();
     },
   };
 }
