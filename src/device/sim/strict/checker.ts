@@ -171,6 +171,7 @@ export class StrictChecker implements Monitor {
       scalars: initialScalars(descriptor, targetInfo(target).architectedFlatScratch),
       hasDies,
       pages: global.pages.table,
+      events: global.pages.eventsHead,
       kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
       drops: drops.storage.byteOffset,
       ways: ways?.byteOffset ?? 0,

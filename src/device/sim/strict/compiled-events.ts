@@ -11,10 +11,18 @@ import {
   EVENTS_AT,
   EVENTS_END,
   EVENTS_FREE,
+  EVENTS_IN_ORDER,
   EVENTS_NEXT,
 } from './race-events.ts';
 import { EVENTS_HEAD } from './race-page.ts';
-import { EVENT_SLOTS, SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_EVENTS, SHADOW_PAGES } from './registers.ts';
+import {
+  EVENT_SLOTS,
+  SHADOW_ACTOR,
+  SHADOW_EPOCH,
+  SHADOW_EVENTS,
+  SHADOW_FIRST_EVENT,
+  SHADOW_PAGES,
+} from './registers.ts';
 
 /** (the table's head, an event as its words) → the number of the event, 0 when the table is full. */
 export function takeFunction(module: WasmModule): WasmFunction {
@@ -75,6 +83,15 @@ export function eventFunction(module: WasmModule): WasmFunction {
 /** Leaves the head of the table of events. */
 export function pushHead(fn: WasmFunction, shadow: number): WasmFunction {
   return fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(EVENTS_HEAD).op('i32.add');
+}
+
+/**
+ * Leaves a number that is above the words of records whose events are older than the wavefront: nothing of theirs is its own. 0 where that is not known by their
+ * numbers.
+ */
+export function pushOlder(fn: WasmFunction, shadow: number): WasmFunction {
+  fn.get(shadow).memory('i32.load', SHADOW_FIRST_EVENT).i32(EVENT_SHIFT).op('i32.shl');
+  return pushHead(fn, shadow).memory('i32.load', EVENTS_IN_ORDER).op('i32.and');
 }
 
 /** Leaves where the events are. */

@@ -26,14 +26,14 @@ function pushShared(fn: WasmFunction, words: number): WasmFunction {
 }
 
 /**
- * (shadow, where the readers' words of the dwords of four elements are, their bytes, the event of the store as it is in a word of a record) → 1 when nobody
- * has to do with the elements, or all that has comes before the store, and the store is noted; 0 when nothing is. With `seesLanes` also 0 when two elements
+ * (shadow, where the readers' words of the dwords of four elements are, their bytes, the event of the store as it is in a word of a record, what pushOlder leaves,
+ * in all lanes) → 1 when nobody has to do with the elements, or all that has comes before the store, and the store is noted; 0 when nothing is. With `seesLanes` also 0 when two elements
  * are the same.
  */
 export function storePartsFunction(module: WasmModule, seesLanes: boolean): WasmFunction {
   const name = `strict.parts${seesLanes ? '' : '.some'}`;
-  return module.helper(name, ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
-    const [places, masks, mine] = [1, 2, 3] as const;
+  return module.helper(name, ['i32', 'v128', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
+    const [places, masks, mine, older] = [1, 2, 3, 4] as const;
     const vector = (): number => fn.local('v128');
     const [readers, writers, touched] = [vector(), vector(), vector()] as const;
     const four = new FourPlaces(fn);
@@ -81,10 +81,11 @@ export function storePartsFunction(module: WasmModule, seesLanes: boolean): Wasm
     records.leaveUnlessAll();
     fn.end();
     // What another wavefront has written of a dword is no longer its own.
+    fn.get(older).get(writers).op('i32x4.gt_u').op('i32x4.all_true').op('i32.eqz').if();
     records.pushIsOwn(writers).get(writers).op('v128.and');
     records.splat(BYTES);
     fn.op('v128.and').get(masks).op('v128.or').set(masks);
-    fn.end();
+    fn.end().end();
     fn.get(masks).get(mine).op('v128.or').set(masks);
     putParts(fn, four, masks, TO_WRITER, () => fn.get(isShared));
     fn.i32(1);

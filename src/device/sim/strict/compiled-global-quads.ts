@@ -5,7 +5,7 @@ import type { WasmFunction } from '../wasm/emit.ts';
 import type { Label } from '../wasm/memory/code.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import { RECORD_SHIFT, TO_WRITER } from './compiled-details.ts';
-import { eventFunction, pushEvents, pushNamedFour } from './compiled-events.ts';
+import { eventFunction, pushEvents, pushNamedFour, pushOlder } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { areBeforeFunction, areBehindFunction } from './compiled-global-before.ts';
 import { pushMasks, pushTouched, putPartsFunction, storePartsFunction } from './compiled-global-parts.ts';
@@ -53,6 +53,8 @@ export class GlobalQuads {
   /** The event of the access as it is in a word of a record, in all lanes; 0 as long as there is none. */
   private readonly mine: number;
   private readonly events: number;
+  /** Of stores of parts of dwords: what pushOlder leaves, in all lanes. */
+  private readonly older: number;
   /** What a reader's word has of MANY_GROUPS where the word stays as it is (frozenReader), in all lanes. */
   private readonly frozen: number;
   private readonly places: FourPlaces;
@@ -89,6 +91,7 @@ export class GlobalQuads {
     [this.count, this.quick, this.events, this.isUnwritten] = [local(), local(), local(), local()];
     this.places = new FourPlaces(fn);
     [this.mine, this.frozen, this.cells, this.masks] = [vector(), vector(), vector(), vector()];
+    this.older = vector();
     [this.old, this.next, this.gathered, this.actors] = [vector(), vector(), vector(), vector()];
     [this.group, this.now, this.marks, this.stays] = [vector(), vector(), vector(), vector()];
     fn.i32(0).set(this.quick);
@@ -251,6 +254,7 @@ export class GlobalQuads {
         .get(this.cells)
         .get(this.masks)
         .get(mine)
+        .get(this.older)
         .call(storePartsFunction(module, seesLanes))
         .op('i32.eqz');
       code.brIf(slow);
@@ -334,7 +338,10 @@ export class GlobalQuads {
       fn.op('v128.any_true').op('i32.eqz');
       code.brIf(slow);
       this.repeats?.begin(mine);
-      if (this.isWrite) return;
+      if (this.isWrite) {
+        if (this.bytes < DWORD) pushOlder(fn, shadow).op('i32x4.splat').set(this.older);
+        return;
+      }
       pushEvents(fn, shadow).set(this.events);
       fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add').memory('v128.load32_splat');
       fn.set(this.frozen);

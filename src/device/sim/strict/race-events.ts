@@ -50,12 +50,16 @@ const MOST_EVENTS = 2 ** (32 - EVENT_SHIFT);
 /** Of an event that has been given back: EVENT_ACTOR has the next such one and this bit, which no actor has. */
 export const EVENT_IS_FREE = 0x80000000;
 
-/** Bytes of the head of the table: where its events are, the next number that was never given out, their end, and the first one given back. */
+/**
+ * Bytes of the head of the table: where its events are, the next number that was never given out, their end, and the first one given back; then all ones as long as
+ * none has ever been given back, so that what has a lower number than another one is older.
+ */
 export const EVENTS_AT = 0;
 export const EVENTS_NEXT = 4;
 export const EVENTS_END = 8;
 export const EVENTS_FREE = 12;
-export const EVENTS_HEAD_BYTES = 16;
+export const EVENTS_IN_ORDER = 16;
+export const EVENTS_HEAD_BYTES = 20;
 
 /** Events of the first table; a table that is full gets twice the size or is swept. */
 const FIRST_EVENTS = 4096;
@@ -93,6 +97,7 @@ export class RaceEvents {
   constructor(room: EventRoom, headAt: number) {
     this.room = room;
     this.headAt = headAt;
+    this.head[EVENTS_IN_ORDER / 4] = 0xffffffff;
     if (!this.resize(FIRST_EVENTS)) throw new Error('there is no room for the first events');
   }
 
@@ -203,6 +208,7 @@ export class RaceEvents {
       given++;
     }
     head[EVENTS_FREE / 4] = free;
+    head[EVENTS_IN_ORDER / 4] = 0;
     return given;
   }
 }

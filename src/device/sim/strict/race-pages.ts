@@ -6,7 +6,7 @@ import type { Region } from '../state/region.ts';
 import { type Unlog, unlogOf } from './compiled-unlog.ts';
 import { DETAILS_SIZE, DETAILS_WORDS, frozenReader, HOLDS, PAGE_DETAILS, PAGE_QUICK } from './race-details.ts';
 import type { Toucher } from './race-events.ts';
-import { RaceEvents } from './race-events.ts';
+import { EVENTS_HEAD_BYTES, RaceEvents } from './race-events.ts';
 import {
   type DetailRoom,
   EVENTS_HEAD,
@@ -64,6 +64,8 @@ export class RacePages {
   private readonly memory: DeviceMemory;
   /** By page of the window. */
   readonly table: Uint32Array;
+  /** The head of the table of events (race-events.ts). */
+  readonly eventsHead: Uint32Array;
   /** Behind it, by page of the window: a copy of PAGE_DETAILS of its record (QUICK_UNWRITTEN), so that one look finds its details. */
   private readonly quick: Uint32Array;
   /** POOL_NEXT and POOL_END: the room from which records by dword are taken; who takes some clears them. */
@@ -118,6 +120,7 @@ export class RacePages {
     this.log = new Uint32Array(bytes.buffer, at + LOG_NEXT, 2);
     this.round = new Uint32Array(bytes.buffer, at + LOG_ROUND, 1);
     this.spans = new Uint32Array(bytes.buffer, at + LOAD_SPANS, (2 * SPANS * SPAN_BYTES) / 4);
+    this.eventsHead = new Uint32Array(bytes.buffer, at + EVENTS_HEAD, EVENTS_HEAD_BYTES / 4);
     const frozen = frozenReader(readersStay);
     new Uint32Array(bytes.buffer, at + FROZEN, 1)[0] = frozen;
     let events: RaceEvents;

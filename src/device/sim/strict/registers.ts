@@ -56,11 +56,13 @@ export const SHADOW_OVERLAPS = SHADOW_ACTOR + 64;
 /** i32: by place in the image, as EVENT_SLOTS says, the last event of global memory that compiled code has made (compiled-events.ts). */
 export const SHADOW_EVENTS = SHADOW_ACTOR + 68;
 export const EVENT_SLOTS = 16;
+/** i32: a number below that of any event of the wavefront, or the same, as long as EVENTS_IN_ORDER (race-events.ts). */
+export const SHADOW_FIRST_EVENT = SHADOW_EVENTS + 4 * EVENT_SLOTS;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled-log.ts).
  */
-export const SHADOW_READER = (SHADOW_EVENTS + 4 * EVENT_SLOTS + 15) & -16;
+export const SHADOW_READER = (SHADOW_FIRST_EVENT + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -182,6 +184,10 @@ export class RegisterShadow {
   }
   set epoch(value: number) {
     this.machine[1] = value;
+  }
+
+  set firstEvent(value: number) {
+    this.machine[(SHADOW_FIRST_EVENT - SHADOW_ACTOR) / 4] = value;
   }
 
   get barriers(): number {

@@ -5,7 +5,7 @@ import { atomicBytes } from '../wasm/memory/index.ts';
 import { type LdsShadow, tagsOf } from './lds.ts';
 import type { HandedToOwn } from './lds-order.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
-import { actorOf } from './race-events.ts';
+import { actorOf, EVENTS_NEXT } from './race-events.ts';
 import {
   type Identity,
   LOG_ENTRIES,
@@ -40,6 +40,8 @@ export interface Beginning extends Identity {
   readonly scalars: Uint32Array;
   /** Stores reach other workgroups when they are written back. */
   readonly hasDies: boolean;
+  /** The head of the table of events (race-events.ts). */
+  readonly events: Uint32Array;
   /** The plans of instructions by their places in the image. */
   readonly planAt: (pc: number) => StrictPlan;
 }
@@ -221,6 +223,7 @@ export class WaveShadow {
       this.startOf = beginning;
     }
     registers.actor = actorOf(group, index);
+    registers.firstEvent = beginning.events[EVENTS_NEXT / 4] as number;
     // The work-item ids, packed into v0.
     registers.define(0, BOTH, sgprs[EXEC] as number, sgprs[EXEC + 1] as number);
     // Clearing a map makes a new table, also where it is empty.
