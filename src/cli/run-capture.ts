@@ -7,19 +7,19 @@ import { isTargetName } from '../isa/index.ts';
 import { type Capture, judgePlaced, openCapture, placeCapture } from '../snapshot/index.ts';
 import { verdictLine } from '../verdict/index.ts';
 import { resultsLine } from './profile-output.ts';
-import {
-  type CheckedResult,
-  type CheckOptions,
-  checkExitCode,
-  checkRecord,
-  checkReport,
-  strictOptionsOf,
-} from './run-check.ts';
+import { type CheckOptions, checkExitCode, checkRecord, checkReport, strictOptionsOf } from './run-check.ts';
 import { imageReader, parseCount, toolsReport, untilEnded } from './run-common.ts';
 import type { RunExtension } from './run-extension.ts';
 import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
-import { runSchedules, type ScheduleOptions, scheduleExitCode, schedulesOf, scheduleText } from './run-schedules.ts';
+import {
+  checkSchedules,
+  runSchedules,
+  type ScheduleOptions,
+  scheduleExitCode,
+  schedulesOf,
+  scheduleText,
+} from './run-schedules.ts';
 import { RunSession, type ToolOptions } from './run-tools.ts';
 import { parseMatrixMode, printJson } from './support.ts';
 import { writeThreadTrace } from './thread-trace.ts';
@@ -105,7 +105,6 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
       write(`${kernel} on ${processor}: interrupted with ${done} of ${total} workgroups done\n${toolsReport(tools)}`);
     return 130;
   }
-  const checked: CheckedResult = result;
   const { timing } = result;
   if (options.att !== undefined && timing !== undefined) writeThreadTrace(options.att, timing, placed.kernel);
   const verdict = judgePlaced(device, placed);
@@ -115,7 +114,9 @@ export async function runCapture(path: string, options: RunCaptureOptions, exten
     extension.ended(imageReader(device, placed.kernel, running), contents);
   }
   device.close();
-  const schedules = await runSchedules(options, { target: processor, mfma: options.mfma, launch: { capture } });
+  const scheduled = { target: processor, mfma: options.mfma, launch: { capture, code } };
+  const schedules = await runSchedules(options, scheduled);
+  const checked = await checkSchedules(options, scheduled, strict, result);
   const record = { ...facts, ...checkRecord(checked), ...timingRecord(result.timing), ...tools, ...verdict, schedules };
   const text = (): string => {
     const rate = Math.round(result.instructions / Math.max(seconds, 1e-6) / 1000);

@@ -7,14 +7,17 @@ import {
   exploreSchedules,
   type LaunchPlan,
   placePlan,
+  type RunFinding,
   type ScheduledRun,
   type ScheduleReport,
   type SimDevice,
   type SimDispatchRequest,
+  type StrictOptions,
 } from '../device/index.ts';
 import { nodeSimOptions } from '../device/node/index.ts';
 import type { TargetName } from '../isa/index.ts';
 import { type Capture, placeCapture } from '../snapshot/index.ts';
+import type { CheckedResult } from './run-check.ts';
 import { parseCount } from './run-common.ts';
 import { parseMatrixMode } from './support.ts';
 
@@ -66,12 +69,7 @@ export async function runSchedules(
 ): Promise<ScheduleReport | undefined> {
   const wanted = schedulesOf(options);
   if (wanted === undefined) return undefined;
-  const isShown = process.stderr.isTTY === true;
-  const open = async (): Promise<Placed> => {
-    const run = { mfma: parseMatrixMode(mfma), workers: 1 };
-    const device = await createDevice('sim', { target, ...nodeSimOptions(), run });
-    return 'plan' in launch ? planned(device, launch) : captured(device, launch);
-  };
+  const open = (): Promise<Placed> => openLaunch({ target, mfma, launch });
   const placed = await open();
   const run: ScheduledRun = async ({ isCompared, ...fields }) => {
     if (!isCompared) return await placed.run(fields);
@@ -86,19 +84,66 @@ export async function runSchedules(
   try {
     return await exploreSchedules(run, {
       ...wanted,
-      onProgress: (done, total) => {
-        if (isShown) process.stderr.write(done === total ? `\r${' '.repeat(40)}\r` : `\rschedule ${done} of ${total}`);
-      },
+      onProgress: (done, total) => showProgress('schedule', done, total),
     });
   } finally {
     placed.device.close();
   }
 }
 
+function showProgress(what: string, done: number, total: number): void {
+  if (process.stderr.isTTY !== true) return;
+  process.stderr.write(done === total ? `\r${' '.repeat(40)}\r` : `\r${what} ${done} of ${total}`);
+}
+
+/**
+ * The findings of a strict run, with those of its schedules behind them that it has not itself: which accesses meet depends on the order. The same as long as
+ * either is not asked for.
+ */
+export async function checkSchedules<R extends CheckedResult>(
+  options: ScheduleOptions,
+  launch: ScheduledLaunch,
+  strict: StrictOptions | undefined,
+  checked: R,
+): Promise<R> {
+  const wanted = schedulesOf(options);
+  if (wanted === undefined || strict === undefined || checked.findings === undefined) return checked;
+  const findings = [...checked.findings];
+  const keyOf = ({ rule, place }: RunFinding): string => `${rule} ${place.pc}`;
+  const known = new Set(findings.map(keyOf));
+  const placed = await openLaunch(launch, true);
+  try {
+    for (let n = 0; n < wanted.count; n++) {
+      const seed = wanted.seed + n;
+      const ended = await placed.run({ order: { seed }, strict });
+      for (const one of ended.findings ?? []) {
+        if (known.has(keyOf(one))) continue;
+        known.add(keyOf(one));
+        findings.push({ ...one, message: `${one.message} Found with --schedules 1 --seed ${seed}.` });
+      }
+      showProgress('strict schedule', n + 1, wanted.count);
+    }
+  } finally {
+    placed.device.close();
+  }
+  return { ...checked, findings };
+}
+
+async function openLaunch({ target, mfma, launch }: ScheduledLaunch, isStrict = false): Promise<Placed> {
+  const run = { mfma: parseMatrixMode(mfma), workers: 1 };
+  const device = await createDevice('sim', { target, ...nodeSimOptions(), run });
+  return 'plan' in launch ? planned(device, launch) : captured(device, launch, isStrict);
+}
+
 /** A launch whose memory is on a device. */
 interface Placed {
   readonly device: SimDevice;
-  readonly run: (fields: Partial<SimDispatchRequest>) => ReturnType<ScheduledRun>;
+  readonly run: (fields: Partial<SimDispatchRequest>) => Promise<PlacedRun>;
+}
+
+interface PlacedRun extends Awaited<ReturnType<ScheduledRun>> {
+  /** Of a strict run. */
+  readonly findings: readonly RunFinding[] | undefined;
 }
 
 function planned(device: SimDevice, launch: { code: Uint8Array; kernel: string; plan: LaunchPlan }): Placed {
@@ -109,29 +154,34 @@ function planned(device: SimDevice, launch: { code: Uint8Array; kernel: string; 
     device,
     run: async (fields) => {
       placed.restore();
-      const { instructions } = await device.dispatch({ ...placed.request, ...fields, kernel });
+      const { instructions, findings } = await device.dispatch({ ...placed.request, ...fields, kernel });
       const memory = placed.buffers.map((buffer) => {
         return { label: buffer.label, address: buffer.address, bytes: device.read(buffer) };
       });
-      return { instructions, memory };
+      return { instructions, memory, findings };
     },
   };
 }
 
-function captured(device: SimDevice, { capture, code }: { capture: Capture; code?: Uint8Array | undefined }): Placed {
-  const placed = placeCapture(device, capture, { code });
+/** Strict mode tells bytes that nobody has written from others: there they stay so. */
+function captured(
+  device: SimDevice,
+  { capture, code }: { capture: Capture; code?: Uint8Array | undefined },
+  isStrict: boolean,
+): Placed {
+  const placed = placeCapture(device, capture, { code, poison: !isStrict });
   return {
     device,
     run: async (fields) => {
       placed.restore();
-      const { instructions } = await device.dispatch({ ...placed.request, ...fields } as SimDispatchRequest);
+      const { instructions, findings } = await device.dispatch({ ...placed.request, ...fields } as SimDispatchRequest);
       const memory = placed.chunks
         .filter(({ allocation }) => allocation.kind !== 'code')
         .map(({ address, buffer, offset, length, allocation }) => {
           const label = `${allocation.label}+0x${(address - allocation.address).toString(16)}`;
           return { label, address, bytes: device.read(buffer, offset, length) };
         });
-      return { instructions, memory };
+      return { instructions, memory, findings };
     },
   };
 }

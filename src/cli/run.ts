@@ -56,6 +56,7 @@ import { profiledRun } from './run-profile.ts';
 import { Progress } from './run-progress.ts';
 import {
   addScheduleOptions,
+  checkSchedules,
   runSchedules,
   type ScheduleOptions,
   scheduleExitCode,
@@ -267,11 +268,10 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     }
     return 130;
   }
-  const schedules = await runSchedules(options, {
-    target: processor,
-    mfma: options.mfma,
-    launch: { code: codeObject.bytes, kernel: kernelName, plan },
-  });
+  const launch = { code: codeObject.bytes, kernel: kernelName, plan };
+  const scheduled = { target: processor, mfma: options.mfma, launch };
+  const schedules = await runSchedules(options, scheduled);
+  const checked = await checkSchedules(options, scheduled, strict, result.dispatch);
   const recording =
     recorder === undefined ? undefined : await finishRecording(recorder, options, result.dispatch.instructions);
   const buffers = buffersAfter(result.contents);
@@ -282,7 +282,7 @@ Types: ${ARGUMENT_TYPES.join(' ')}`,
     }
     writeOutput(path, writeNpy(buffer.array));
   }
-  const dispatch = withPlaces(result.dispatch, extension);
+  const dispatch = withPlaces(checked, extension);
   const { findings = [] }: CheckedResult = dispatch;
   const { timing }: SimFields = dispatch;
   const timed = timingRecord(timing);
