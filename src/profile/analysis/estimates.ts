@@ -4,7 +4,7 @@ import { isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { CODE_MISSES } from './bottleneck-conditions.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
-import { fullestUnits } from './fullest.ts';
+import { fullestUnits, lasting } from './fullest.ts';
 import { metricOf } from './metrics.ts';
 import { apart, perWave } from './per-wave.ts';
 import { FAR_QUEUED, idleLatency, reachableL1, vectorLatency } from './queues.ts';
@@ -30,6 +30,11 @@ const OVERLAP = 2.5;
 const IN_QUEUES = 0.3;
 /** Memory that works less has no full queue: at that load a request waits for a third of what it takes to serve one (M/D/1). 0.25 to 0.5 are as good. */
 const HAS_QUEUES = 0.4;
+/**
+ * A launch lasts as long as its longest wave. That waits for memory in the same part of its time as the mean wave (power 0), or as long as that one (1): the
+ * root mean square error of latency is 0.079 with a half, 0.092 and 0.080 with these (584 kernels on MI300X).
+ */
+const UNEVEN_POWER = 0.5;
 /** How much of a unit or path that works is left: nothing works all the time in which it is the limit. */
 const FULL = 0.98;
 /** What a chain is at least: nothing works without one. */
@@ -178,7 +183,7 @@ export function estimates(input: ClassifierInput): Estimates | Extract<Measure, 
   return {
     of: {
       'memory-bandwidth': busy * Math.max(more, QUEUE_PART * queued * (1 - dispatcher ** 2)),
-      'memory-latency': busy * Math.max(0, Math.min(sooner, wait * unqueued)),
+      'memory-latency': busy * lasting(input) ** UNEVEN_POWER * Math.max(0, Math.min(sooner, wait * unqueued)),
       'under-occupied': Math.min(0.5, Math.max(0, 1 - together(memory, unit, chain / factor) / time)),
       ...units,
     },
