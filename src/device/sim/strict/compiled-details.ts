@@ -473,22 +473,19 @@ export class CellWriter {
 
   /** Leaves the marks of an update behind atomics: as RaceDetails.updaters, and what GlobalShadow.stored has said. */
   private pushMarksOfUpdate(): void {
-    const { fn, code, writer, other, when, marks } = this;
+    const { fn, code, writer, other, when } = this;
     const { actor, epoch } = this.locals;
-    pushIsSameGroup(fn, other, actor);
-    code.if(
-      () => fn.get(writer).i32(STORED).op('i32.and').set(marks),
-      () => {
-        fn.get(writer).i32(STORED).op('i32.and');
-        this.leave();
-      },
-    );
+    fn.get(writer).i32(STORED).op('i32.and');
+    code.if(() => {
+      pushIsSameGroup(fn, other, actor).op('i32.eqz');
+      this.leave();
+    });
     // Those whom the word names no longer.
     fn.i32(MANY_UPDATE_WAVES).get(writer).i32(MANY_UPDATE_WAVES).op('i32.and');
     fn.get(other).get(actor).op('i32.ne').select().i32(0).get(when).get(epoch).op('i32.eq').select();
     fn.get(writer).i32(MANY_UPDATE_GROUPS).op('i32.and').op('i32.or').i32(MANY_UPDATE_GROUPS);
     pushIsSameGroup(fn, other, actor).select().i32(0).get(writer).i32(UPDATE).op('i32.and').select();
-    fn.get(marks).op('i32.or');
+    fn.get(writer).i32(STORED).op('i32.and').op('i32.or');
   }
 
   /** Leaves where the bits of the first dword's written bytes are. */

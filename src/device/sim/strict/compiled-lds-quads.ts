@@ -247,45 +247,23 @@ export class LdsQuads {
   private noteAtomic(all: number, slow: Label): void {
     const { fn, tagged, tags, next } = this;
     const { code } = this.f;
-    const own = code.local('v128');
     this.requireWritten(all, slow);
     this.gather(this.readers);
     this.leaveForeign(slow);
     this.gather(this.writers);
     const atomic = (): WasmFunction => fn.v128(ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS);
-    const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
-    // All bits where another wavefront has been, whose atomic it must have been; what the wavefront has done itself stays (LdsShadow.write).
-    fn.get(tags);
-    atomic().op('v128.or').get(tagged);
-    splat(-1).get(tagged);
-    splat(MANY_TAGS).op('v128.and').get(tags).op('i32x4.eq').tee(next).op('v128.bitselect');
-    fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').tee(own).op('v128.bitselect');
-    fn.get(next).get(own).op('v128.or').get(tagged);
+    // What is no atomic's is looked at one by one, also where the wavefront has stored it itself (LdsShadow.write).
+    fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').tee(next).get(tagged);
     atomic().op('v128.and');
     atomic().op('i32x4.eq').op('v128.or').op('i32x4.all_true').op('i32.eqz');
     code.brIf(slow);
-    fn.tee(next).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+    // All bits where another wavefront has been; else the wavefront's own tag.
+    fn.get(tags);
+    atomic().op('v128.or').v128(-1, -1, -1, -1).get(next);
+    fn.get(tagged).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).op('v128.and').get(tags).op('i32x4.eq');
+    fn.op('v128.or').op('v128.bitselect').tee(next).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
     code.if(() => this.putVector(this.writers, next));
-    fn.get(tagged).get(tags).op('i32x4.eq').tee(own).op('v128.any_true');
-    code.if(
-      () => this.putPlaces(own),
-      () => this.putLocal(this.places, this.pc),
-    );
-  }
-
-  /** Sets the places of instructions but where a lane of a mask has all bits. */
-  private putPlaces(mask: number): void {
-    const { fn } = this;
-    for (let lane = 0; lane < 4; lane++) {
-      fn.get(mask).lane('i32x4.extract_lane', lane).op('i32.eqz');
-      this.f.code.if(() => {
-        fn.get(this.places)
-          .get(this.addresses[lane] as number)
-          .op('i32.add')
-          .get(this.pc)
-          .memory('i32.store');
-      });
-    }
+    this.putLocal(this.places, this.pc);
   }
 }
 
