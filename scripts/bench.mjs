@@ -9,9 +9,14 @@ const given = process.argv.slice(2);
 const firstOption = given.findIndex((a) => a.startsWith('--'));
 const asked = firstOption < 0 ? given : given.slice(0, firstOption);
 const options = (firstOption < 0 ? [] : given.slice(firstOption)).filter((option) => option !== '--');
-const files = readdirSync(join(root, 'bench'))
-  .filter((file) => file.endsWith('.bench.ts'))
-  .filter((file) => asked.length === 0 || asked.includes(file.replace('.bench.ts', '')));
+const SUFFIX = '.bench.ts';
+const all = readdirSync(join(root, 'bench')).filter((file) => file.endsWith(SUFFIX));
+if (asked.length === 0 && options.includes('--help')) {
+  console.log('npm run bench [NAME…] [-- OPTIONS]: runs benchmarks one after the other, all without a name.');
+  console.log(`Names: ${all.map((file) => file.slice(0, -SUFFIX.length)).join(', ')}`);
+  process.exit(0);
+}
+const files = all.filter((file) => asked.length === 0 || asked.includes(file.slice(0, -SUFFIX.length)));
 if (files.length === 0) {
   console.error(`bench: no benchmark named ${asked.join(', ')}.`);
   process.exit(2);
