@@ -4,6 +4,7 @@ import { neededWait } from '../../../program/index.ts';
 import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
 import { LANES } from '../state/wave.ts';
 import type { AccessReports, Actor } from './access-reports.ts';
+import { mayTake } from './attempts.ts';
 import type { LdsConflict, PendingWrite } from './lds.ts';
 import type { Told } from './lds-order.ts';
 import { BOTH, HIGH, LOW } from './plan.ts';
@@ -94,23 +95,27 @@ export class LdsChecks {
     { w, shadow, state, told, plan, pc, access }: Actor,
     address: number,
     bytes: number,
-    kind: string,
+    kind: AccessPlan['kind'],
   ): boolean {
     const { order } = state;
     if (order === undefined) return false;
     if (access.toLds) {
-      order.note(w.index, address, bytes, true, undefined);
+      order.note(w.index, address, bytes, 'store', undefined);
       return false;
     }
     const { loaded } = this.reporter.dispatch;
     const isPoll = polls(loaded, loaded.region.base + pc);
     const isReturning = kind === 'atomic' && plan.writes.length > 0;
     if (isPoll) order.setPolled(address);
+    // What an atomic that counts finds tells its wavefront what comes before the next access, not before this one.
+    const isBehind = (): boolean => order.isBehind(w.index, address, bytes, kind);
+    const isCount = isReturning && !isPoll && !mayTake(plan.instruction);
+    const wasBehind = isCount && isBehind();
     const heard = isPoll || isReturning ? order.hear(w.index, address) : undefined;
     if (heard !== undefined) this.heard.push([shadow, heard]);
-    const isOrdered = order.isPolled(address) || order.isBehind(w.index, address, bytes, kind !== 'load');
+    const isOrdered = order.isPolled(address) || (isCount ? wasBehind : isBehind());
     if (told !== undefined) order.tell(address, told, kind === 'atomic');
-    if (kind !== 'load' || !isPoll) order.note(w.index, address, bytes, kind !== 'load', told);
+    if (kind !== 'load' || !isPoll) order.note(w.index, address, bytes, kind, told);
     return isOrdered;
   }
 

@@ -2,7 +2,10 @@
 // LDS or uses what LDS atomics return (polls.ts). LDS executes the operations of a wavefront in order, so a store of a flag
 // hands over all that the wavefront has done in LDS before it, and its global stores; to other workgroups those that a wait has proved complete.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx942", local address space.
+import type { AccessPlan } from '../interpreter/access-plan.ts';
 import type { CompleteStores, HandedOver } from './synchronisation.ts';
+
+type AccessKind = AccessPlan['kind'];
 
 /** What a wavefront hands over to others of its workgroup. */
 export interface HandedToOwn extends HandedOver {
@@ -19,8 +22,9 @@ export class LdsOrder {
   private readonly waves: number;
   /** By wavefront: its own time, which every release ends, and how far it has heard of the others. */
   private readonly clocks: Uint32Array[];
-  /** By dword × wavefronts: times of the last write and read since the barrier. */
+  /** By dword × wavefronts: times of the last write, of the last that was no atomic, and of the last read since the barrier. */
   private readonly writes: Uint32Array;
+  private readonly stores: Uint32Array;
   private readonly reads: Uint32Array;
   /** By dword: what reading it tells. */
   private readonly told = new Map<number, Told>();
@@ -31,6 +35,7 @@ export class LdsOrder {
     this.waves = waves;
     this.clocks = Array.from({ length: waves }, () => new Uint32Array(waves));
     this.writes = new Uint32Array(((bytes + 3) >>> 2) * waves);
+    this.stores = new Uint32Array(this.writes.length);
     this.reads = new Uint32Array(this.writes.length);
     this.startTimes();
   }
@@ -47,6 +52,7 @@ export class LdsOrder {
     this.startTimes();
     this.told.clear();
     this.writes.fill(0);
+    this.stores.fill(0);
     this.reads.fill(0);
   }
 
@@ -83,21 +89,28 @@ export class LdsOrder {
   }
 
   /** An access is noted; `behind` is the release of the same instruction. */
-  note(wave: number, address: number, bytes: number, isWrite: boolean, behind: Told | undefined): void {
+  note(wave: number, address: number, bytes: number, kind: AccessKind, behind: Told | undefined): void {
     const time = (behind?.clock ?? (this.clocks[wave] as Uint32Array))[wave] as number;
-    const times = isWrite ? this.writes : this.reads;
-    for (let dword = address >>> 2; dword <= (address + bytes - 1) >>> 2; dword++)
-      times[dword * this.waves + wave] = time;
+    for (let dword = address >>> 2; dword <= (address + bytes - 1) >>> 2; dword++) {
+      const at = dword * this.waves + wave;
+      if (kind === 'load') this.reads[at] = time;
+      else this.writes[at] = time;
+      if (kind === 'store') this.stores[at] = time;
+    }
   }
 
-  /** Whether what the others have done to the bytes comes before what a wavefront does now: their writes, and if it writes their reads. */
-  isBehind(wave: number, address: number, bytes: number, isWrite: boolean): boolean {
+  /**
+   * Whether what the others have done to the bytes comes before what a wavefront does now: their writes, of an atomic those that were none, and if it writes
+   * their reads.
+   */
+  isBehind(wave: number, address: number, bytes: number, kind: AccessKind): boolean {
+    const writes = kind === 'atomic' ? this.stores : this.writes;
     const clock = this.clocks[wave] as Uint32Array;
     for (let dword = address >>> 2; dword <= (address + bytes - 1) >>> 2; dword++) {
       for (let i = 0; i < this.waves; i++) {
         if (i === wave) continue;
         const at = dword * this.waves + i;
-        const time = Math.max(this.writes[at] as number, isWrite ? (this.reads[at] as number) : 0);
+        const time = Math.max(writes[at] as number, kind === 'load' ? 0 : (this.reads[at] as number));
         if (time > (clock[i] as number)) return false;
       }
     }
