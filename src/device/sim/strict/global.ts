@@ -229,9 +229,10 @@ export class GlobalShadow {
     page.noteRead(dword, event, who, mask);
     const marks = page.writerMarks(dword);
     if ((marks & mask) === 0) return undefined;
-    const conflict = this.againstWriter(page, dword, who, true);
-    if (conflict === undefined || (marks & UPDATE) === 0) return conflict;
-    return mayLookAhead(who.pc, conflict.workgroup === groupOf(who.actor)) ? undefined : conflict;
+    // Asked first: compare-and-swap loops read so, and who comes before whom takes long to find where many have told others something.
+    const isUpdate = (marks & UPDATE) !== 0;
+    if (isUpdate && mayLookAhead(who.pc, isSameGroup(page.writer(dword), who.actor))) return undefined;
+    return this.againstWriter(page, dword, who, true);
   }
 
   /**

@@ -112,7 +112,8 @@ export class LdsChecks {
     const isCount = isReturning && !isPoll && !mayTake(plan.instruction);
     const wasBehind = isCount && isBehind();
     const heard = isPoll || isReturning ? order.hear(w.index, address) : undefined;
-    if (heard !== undefined) this.heard.push([shadow, heard]);
+    // Many lanes hear the same.
+    if (heard !== undefined && this.heard.at(-1)?.[1] !== heard) this.heard.push([shadow, heard]);
     const isOrdered = order.isPolled(address) || (isCount ? wasBehind : isBehind());
     if (told !== undefined) order.tell(address, told, kind === 'atomic');
     if (kind !== 'load' || !isPoll) order.note(w.index, address, bytes, kind, told);

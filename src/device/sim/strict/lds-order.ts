@@ -3,7 +3,7 @@
 // hands over all that the wavefront has done in LDS before it, and its global stores; to other workgroups those that a wait has proved complete.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx942", local address space.
 import type { AccessPlan } from '../interpreter/access-plan.ts';
-import type { CompleteStores, HandedOver } from './synchronisation.ts';
+import { type CompleteStores, type HandedOver, latest } from './synchronisation.ts';
 
 type AccessKind = AccessPlan['kind'];
 
@@ -27,7 +27,7 @@ export class LdsOrder {
   private readonly stores: Uint32Array;
   private readonly reads: Uint32Array;
   /** By dword: what reading it tells. */
-  private readonly told = new Map<number, Told>();
+  private readonly told = new Map<number, { readonly all: Told; readonly last: Told }>();
   /** Dwords that are polled: their accesses are what orders the rest. */
   private readonly polled = new Set<number>();
 
@@ -68,12 +68,14 @@ export class LdsOrder {
   tell(address: number, told: Told, isAtomic: boolean): void {
     const dword = address >>> 2;
     const before = isAtomic ? this.told.get(dword) : undefined;
-    this.told.set(dword, before === undefined ? told : joined(before, told));
+    // Several lanes of an access tell the same.
+    if (before?.last === told) return;
+    this.told.set(dword, { all: before === undefined ? told : joined(before.all, told), last: told });
   }
 
   /** A wavefront reads a dword by which others may have told something. */
   hear(wave: number, address: number): Told | undefined {
-    const told = this.told.get(address >>> 2);
+    const told = this.told.get(address >>> 2)?.all;
     if (told === undefined) return undefined;
     const clock = this.clocks[wave] as Uint32Array;
     for (let i = 0; i < this.waves; i++)
@@ -124,12 +126,12 @@ export class LdsOrder {
   }
 }
 
+/** What two have told; the first itself where the second adds nothing. */
 function joined(a: Told, b: Told): Told {
-  const latest = (x: Uint32Array, y: Uint32Array): Uint32Array => x.map((n, i) => Math.max(n, y[i] as number));
-  return {
-    clock: latest(a.clock, b.clock),
-    complete: latest(a.complete, b.complete),
-    written: latest(a.written, b.written),
-    issued: latest(a.issued, b.issued),
-  };
+  const clock = latest(a.clock, b.clock);
+  const complete = latest(a.complete, b.complete);
+  const written = latest(a.written, b.written);
+  const issued = latest(a.issued, b.issued);
+  const isSame = clock === a.clock && complete === a.complete && written === a.written && issued === a.issued;
+  return isSame ? a : { clock, complete, written, issued };
 }

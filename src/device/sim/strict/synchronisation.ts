@@ -221,6 +221,15 @@ export class Synchronisation {
   }
 }
 
+/** The later of two counts of each wavefront: the first array itself where the second has no later one. */
+export function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
+  if (a === b) return a;
+  for (let i = 0; i < a.length; i++) {
+    if ((b[i] as number) > (a[i] as number)) return a.map((count, n) => Math.max(count, b[n] as number));
+  }
+  return a;
+}
+
 /** Whether two things that a workgroup tells are the same to who acquires them. */
 function isSame(a: Released, b: Released): boolean {
   return a === b || (a.complete === b.complete && a.written === b.written && a.issued === b.issued);

@@ -23,7 +23,7 @@ import {
   SHADOW_START_BYTES,
   VECTOR_BYTES,
 } from './registers.ts';
-import type { CompleteStores, HandedOver } from './synchronisation.ts';
+import { type CompleteStores, type HandedOver, latest } from './synchronisation.ts';
 import type { Executed } from './wait-states.ts';
 import { type IssuedOperation, isNumberedStore, type LdsBytes, WaitQueue } from './waits.ts';
 
@@ -271,7 +271,7 @@ export class WaveShadow {
    * this. It is done when what is outstanding now is (LLVM waits no longer).
    */
   writeBack(): void {
-    const stores = latest(this.issuedBefore, this.known);
+    const stores = latest(this.issuedBefore, this.known).slice();
     stores[this.wave.index] = this.queue.storesIssued;
     this.waits.whenDrained(() => {
       this.learn(stores);
@@ -330,8 +330,4 @@ function logKind(plan: StrictPlan): number {
   if (role.kind === 'scalar') return LOGGED_SCALAR;
   if (role.kind === 'lds') return LOGGED_LDS;
   return LOGGED_VM | (isNumberedStore(role.kind, plan) ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0);
-}
-
-function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
-  return a.map((count, i) => Math.max(count, b[i] as number));
 }
