@@ -219,3 +219,120 @@ KERNEL void lds_gather(GLOBAL uint *out, const GLOBAL uint *in, uint rounds) {
   for (uint k = 0; k < rounds; k++) sum += table[(at = at * 1664525u + 1013904223u) >> 21];
   out[global_id()] = sum;
 }
+
+/* Places in bins of LDS: atomics that return them. */
+KERNEL void lds_places(GLOBAL uint *out, const GLOBAL uint *in, uint rounds) {
+  SHARED uint bins[64];
+  uint id = local_id(), sum = 0;
+  if (id < 64) bins[id] = 0;
+  barrier();
+  for (uint k = 0; k < rounds; k++)
+    sum += __scoped_atomic_fetch_add(&bins[in[(id + k * 256) & 16383] & 63], 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+  out[global_id()] = sum;
+}
+
+/* The same in memory. */
+KERNEL void places(GLOBAL uint *out, GLOBAL uint *bins, uint rounds) {
+  uint sum = 0;
+  for (uint k = 0; k < rounds; k++)
+    sum += __scoped_atomic_fetch_add(bins + ((global_id() * 2654435761u + k * 40503u) >> 20), 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+  out[global_id()] = sum;
+}
+
+/* Sums by compare-and-swap loops. */
+KERNEL void swaps(GLOBAL uint *bins, uint rounds) {
+  for (uint k = 0; k < rounds; k++) {
+    GLOBAL uint *bin = bins + ((global_id() * 2654435761u + k * 40503u) >> 20);
+    uint old = *bin, next;
+    do next = old * 3 + 1;
+    while (!__scoped_atomic_compare_exchange_n(bin, &old, next, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE));
+  }
+}
+
+/* Workgroups that live long take items from a queue. */
+KERNEL void queue(GLOBAL uint *out, const GLOBAL uint *in, GLOBAL uint *next, uint rounds) {
+  SHARED uint item;
+  for (uint k = 0; k < rounds; k++) {
+    barrier();
+    if (local_id() == 0) item = __scoped_atomic_fetch_add(next, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE) & 255;
+    barrier();
+    uint x = in[item * 64 + (local_id() & 63)];
+    for (uint i = 0; i < 50; i++) x = x * 1664525u + 1013904223u;
+    out[global_id()] = x;
+  }
+}
+
+/* Counters of a workgroup's own in memory: set to zero, and counted behind a barrier. */
+KERNEL void own_counters(GLOBAL uint *out, const GLOBAL uint *in, uint rounds) {
+  GLOBAL uint *counters = out + group_id() * 256;
+  for (uint turn = 0; turn < 4; turn++) {
+    counters[local_id()] = 0;
+    barrier();
+    for (uint k = 0; k < rounds; k++)
+      __scoped_atomic_fetch_add(counters + (in[(local_id() * 17 + k * 256) & 16383] & 255), 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    barrier();
+  }
+}
+
+/* Counters of a wavefront's own in LDS. */
+KERNEL void wave_counters(GLOBAL uint *out, uint rounds) {
+  SHARED uint counters[256];
+  uint id = local_id(), sum = 0;
+  for (uint k = 0; k < rounds; k++) {
+    counters[id] = 0;
+    __builtin_amdgcn_wave_barrier();
+    __scoped_atomic_fetch_add(&counters[(id & ~63u) + ((id * 5 + k) & 63)], id, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    __builtin_amdgcn_wave_barrier();
+    sum += counters[id];
+  }
+  out[global_id()] = sum;
+}
+
+/* Neighbours in memory change places in turn, with barriers. */
+KERNEL void odd_even(GLOBAL uint *out, const GLOBAL uint *in, uint rounds) {
+  GLOBAL uint *row = out + group_id() * 512;
+  uint id = local_id();
+  row[id] = in[id];
+  row[id + 256] = in[id + 256];
+  barrier();
+  for (uint k = 0; k < rounds; k++) {
+    uint i = 2 * id + (k & 1);
+    if (i + 1 < 512 && row[i] > row[i + 1]) {
+      uint first = row[i];
+      row[i] = row[i + 1];
+      row[i + 1] = first;
+    }
+    barrier();
+  }
+}
+
+/* Words of 64 bits sorted in LDS. */
+KERNEL void sort_wide(GLOBAL unsigned long *out, const GLOBAL uint *in) {
+  SHARED unsigned long keys[512];
+  uint id = local_id();
+  keys[id] = in[id] * 7919ul;
+  keys[id + 256] = in[id + 256] * 104729ul;
+  barrier();
+  for (uint k = 2; k <= 512; k <<= 1)
+    for (uint j = k >> 1; j > 0; j >>= 1) {
+      uint a = 2 * id - (id & (j - 1)), b = a + j;
+      unsigned long x = keys[a], y = keys[b];
+      if ((x > y) == ((a & k) == 0)) {
+        keys[a] = y;
+        keys[b] = x;
+      }
+      barrier();
+    }
+  out[group_id() * 512 + id] = keys[id];
+  out[group_id() * 512 + 256 + id] = keys[id + 256];
+}
+
+/* A table of 16-bit values in LDS. */
+KERNEL void lds_shorts(GLOBAL uint *out, const GLOBAL unsigned short *in, uint rounds) {
+  SHARED unsigned short table[1024];
+  for (uint i = local_id(); i < 1024; i += local_size()) table[i] = in[i];
+  barrier();
+  uint at = local_id();
+  for (uint k = 0; k < rounds; k++) at = at * 5 + table[(at >> 3) & 1023];
+  out[global_id()] = at;
+}

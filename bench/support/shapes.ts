@@ -40,6 +40,15 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   in_place: linear(64, 256, [buffer(4 * 65536 * 2), u32(8), u32(65536 * 2)]),
   bins: linear(64, 256, [buffer(4 * 4096), buffer(4 * 65536 * 2), u32(8)]),
   lds_gather: linear(32, 256, [buffer(4 * 32 * 256), buffer(8192), u32(128)]),
+  lds_places: linear(32, 256, [buffer(4 * 32 * 256), buffer(65536), u32(64)]),
+  places: linear(32, 256, [buffer(4 * 32 * 256), buffer(4 * 4096), u32(16)]),
+  swaps: linear(32, 256, [buffer(4 * 4096), u32(8)]),
+  queue: linear(16, 256, [buffer(4 * 16 * 256), buffer(65536), buffer(4), u32(32)]),
+  own_counters: linear(32, 256, [buffer(4 * 32 * 256), buffer(65536), u32(16)]),
+  wave_counters: linear(32, 256, [buffer(4 * 32 * 256), u32(64)]),
+  odd_even: linear(16, 256, [buffer(4 * 16 * 512), buffer(2048), u32(64)]),
+  sort_wide: linear(16, 256, [buffer(8 * 16 * 512), buffer(2048)]),
+  lds_shorts: linear(32, 256, [buffer(4 * 32 * 256), buffer(2048), u32(128)]),
 };
 
 /** Those that are also timed with their buffers in one allocation, as IREE and PyTorch have them. */

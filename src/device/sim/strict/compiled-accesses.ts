@@ -166,7 +166,7 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
     fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
     if (!isAtomic) run.begin(f);
-    if (bytes === 4 || (bytes === 8 && !isWrite)) {
+    if (bytes === 4 || (bytes === 8 && !isWrite) || (bytes < 4 && isQuiet)) {
       const [pc] = f.extra as [number];
       relative = f.code.local('v128');
       quads = new LdsQuads(f, shadow, pc, isQuiet ? 'quiet' : kind);
@@ -203,6 +203,13 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
     f.code.block((done) => {
       f.code.block((slow) => {
         fn.get(addresses).get(base).op('i32x4.splat').op('i32x4.sub').set(relative);
+        if (bytes < 4) {
+          // Parts of a dword are there when the dword is.
+          const within = bytes - 1;
+          fn.get(relative).v128(within, within, within, within).op('v128.and').op('v128.any_true');
+          f.code.brIf(slow);
+          fn.get(relative).v128(-4, -4, -4, -4).op('v128.and').set(relative);
+        }
         known.note(relative, slow);
         for (let word = 1; word < words; word++) {
           fn.get(relative).v128(4, 4, 4, 4).op('i32x4.add').set(relative);

@@ -95,6 +95,10 @@ const TEXTS = {
   'read without a wait': 'ds_read_b32 v6, v5',
   'read wide': 'ds_read_b128 v[8:11], v5\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v11, v12',
   'read a byte': 'ds_read_u8 v6, v5 offset:1\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
+  'read two bytes': 'ds_read_u16 v6, v5 offset:2\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
+  // Lanes in no order, across dwords of which one may not be written.
+  'read two bytes of two dwords':
+    'v_bfrev_b32_e32 v7, v3\nv_lshrrev_b32_e32 v7, 24, v7\nv_lshlrev_b32_e32 v7, 4, v7\nds_read_u16 v6, v7 offset:3\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
   atomic: 'ds_add_u32 v5, v4',
   meet: 's_waitcnt lgkmcnt(0)\ns_barrier',
   'meet at two places':
