@@ -112,7 +112,7 @@ export function isPolledLoop(loaded: LoadedCode, entry: number, pc: number): boo
 
 const waiting = new WeakMap<LoadedCode, Map<number, boolean>>();
 
-/** Whether a kernel has any code by which one waits for others, in a loop that is found or not: one of many instructions, or of several functions. */
+/** Whether a kernel has code by which workgroups wait for others. Loops that do so are not always found: some are long, or call functions. */
 export function mayWait(loaded: LoadedCode, entry: number): boolean {
   let answers = waiting.get(loaded);
   if (answers === undefined) {

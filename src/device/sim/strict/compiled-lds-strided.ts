@@ -5,6 +5,7 @@ import { Code } from '../wasm/memory/code.ts';
 import { progressionFunction } from '../wasm/memory/index.ts';
 import { pushMayFly } from './compiled-flights.ts';
 import { extend } from './compiled-lds.ts';
+import { setMultiples } from './compiled-strided.ts';
 import { LDS_FULL, LDS_READER, LDS_READER_PC, LDS_WRITER, LDS_WRITER_PC, LDS_WRITTEN, MANY_TAGS } from './lds.ts';
 import { SHADOW_LDS, SHADOW_LDS_TAG } from './registers.ts';
 
@@ -105,21 +106,12 @@ interface Lanes {
 function eachWord(code: Code, { head, at, step, bytes }: Lanes, what: 'require' | 'set'): void {
   const { fn } = code;
   const [place, left, count, dwords] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')] as const;
-  const [multiples, shift, mask, word] = [0, 1, 2, 3].map(() => fn.local('i64')) as [number, number, number, number];
+  const [multiples, mask, word] = [fn.local('i64'), fn.local('i64'), fn.local('i64')] as const;
   fn.get(at).get(bytes).op('i32.add').get(head).memory('i32.load', LDS_FULL).op('i32.gt_u');
   code.if(() => {
     // The bits of the dwords of a word from that of a lane on.
     fn.get(step).i32(2).op('i32.shr_u').set(dwords);
-    fn.i64(15n).set(multiples).get(step).op('i64.extend_i32_u').set(shift);
-    code.block((done) => {
-      code.loop((again) => {
-        fn.get(shift).i64(64n).op('i64.ge_u');
-        code.brIf(done);
-        fn.get(multiples).get(multiples).get(shift).op('i64.shl').op('i64.or').set(multiples);
-        fn.get(shift).i64(1n).op('i64.shl').set(shift);
-        code.br(again);
-      });
-    });
+    setMultiples(code, multiples, 15n, dwords, 4);
     const pushFirst = (): WasmFunction => fn.get(place).i32(2).op('i32.shr_u').i32(15).op('i32.and');
     const pushBits = (): WasmFunction =>
       fn.get(head).memory('i32.load', LDS_WRITTEN).get(place).i32(6).op('i32.shr_u').i32(3).op('i32.shl').op('i32.add');

@@ -185,7 +185,7 @@ export function stridedFunction(module: WasmModule): WasmFunction {
 }
 
 /** Sets a local to `first` at each multiple of `step` times `scale` bits below 64. */
-function setMultiples(code: Code, local: number, first: bigint, step: number, scale: number): void {
+export function setMultiples(code: Code, local: number, first: bigint, step: number, scale: number): void {
   const { fn } = code;
   const shift = code.local('i64');
   fn.i64(first).set(local).get(step).i32(scale).op('i32.mul').op('i64.extend_i32_u').set(shift);
