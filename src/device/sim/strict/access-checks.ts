@@ -120,7 +120,7 @@ export class AccessChecks {
     const told =
       access.kind === 'load' || access.space === 'global'
         ? undefined
-        : state.order?.release(w.index, shadow.handedToOwn());
+        : state.order?.release(w.index, shadow.handToOwn());
     const scope = { isSynchronising, isAnnouncement };
     const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, told, ...scope };
     if (access.kind === 'atomic') {

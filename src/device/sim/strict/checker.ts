@@ -173,6 +173,7 @@ export class StrictChecker implements Monitor {
       pages: global.pages.table,
       events: global.pages.eventsHead,
       kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
+      learns: regions.learns,
       drops: drops.storage.byteOffset,
       ways: ways?.byteOffset ?? 0,
       planAt: (pc) => this.planFor(pc, loaded.at(base + pc).instruction),
@@ -506,7 +507,7 @@ export class StrictChecker implements Monitor {
       const shadow = waves.find(({ wave }) => wave.state === 'grid barrier') as WaveShadow;
       const { index, pc } = shadow.wave;
       synchronisation.release(number, GRID_BARRIER, {
-        ...shadow.handedOver(),
+        ...shadow.handOver(),
         pc: pc - this.now.base,
         wave: index,
         issued: shadow.storesIssued,

@@ -11,11 +11,10 @@ import {
   LINE_READER_PC,
   LINE_WRITER,
   LINE_WRITER_EPOCH,
-  LINE_WRITER_LATEST,
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
 } from './race-page.ts';
-import { SHADOW_STORES } from './registers.ts';
+import { SHADOW_COMPLETE, SHADOW_LEARNS, SHADOW_RELEASED, SHADOW_STORES } from './registers.ts';
 
 /** What is accessed, as locals: `line` is the page's record plus four times the number of the line, `mask` the dwords of it. */
 export interface LineLocals {
@@ -25,6 +24,30 @@ export interface LineLocals {
   readonly pc: number;
   readonly line: number;
   readonly mask: number;
+}
+
+/** Leaves 1 when older bytes of a line are another wavefront's, or others may know of them and not of what this one stores now: they need records apart. */
+export function pushIsKnownApart(
+  fn: WasmFunction,
+  { shadow, actor, epoch, line }: Pick<LineLocals, 'shadow' | 'actor' | 'epoch' | 'line'>,
+): void {
+  const field = (word: number): WasmFunction => fn.get(line).memory('i32.load', 4 * word);
+  field(LINE_WRITER).get(actor).op('i32.ne');
+  field(LINE_WRITER_EPOCH).get(epoch).op('i32.ne').op('i32.or');
+  field(LINE_WRITER_STORE);
+  pushTold(fn, shadow).op('i32.lt_u').op('i32.or');
+}
+
+/** Leaves of how many stores of the wavefront others may know, and not of later ones (RegisterShadow.told). */
+export function pushTold(fn: WasmFunction, shadow: number): WasmFunction {
+  const word = (at: number): WasmFunction => fn.get(shadow).memory('i32.load', at);
+  const [released, complete] = [fn.local('i32'), fn.local('i32')];
+  word(SHADOW_COMPLETE);
+  word(SHADOW_LEARNS).op('i32.and').set(complete);
+  word(SHADOW_RELEASED).tee(released).get(complete).get(released).get(complete).op('i32.gt_u').select();
+  fn.release('i32', released);
+  fn.release('i32', complete);
+  return fn;
 }
 
 /** Notes an access in the record of one line. `leave` takes an i32, and leaves when it is not 0: the record does not say enough, or something may be wrong. */
@@ -83,7 +106,7 @@ export class LineWriter {
     this.field(LINE_WRITER).tee(writer).i32(0).op('i32.ne').get(writer).get(actor).op('i32.ne').op('i32.and');
     code.if(() => {
       this.isSameGroup(writer).op('i32.eqz');
-      this.field(LINE_WRITER_LATEST).get(epoch).op('i32.eq').op('i32.or');
+      this.field(LINE_WRITER_EPOCH).get(epoch).op('i32.eq').op('i32.or');
       this.leave();
     });
   }
@@ -160,9 +183,6 @@ export class LineWriter {
     const { shadow, actor, epoch, pc, mask } = this.locals;
     const [others, reader, many] = [this.local(), this.local(), this.local()];
     this.field(LINE_BITS).tee(bits).i32(0xffff).op('i32.and').get(mask).i32(-1).op('i32.xor').op('i32.and').set(others);
-    this.field(LINE_WRITER).i32(0).op('i32.ne');
-    this.field(LINE_WRITER).get(actor).op('i32.ne').op('i32.and').get(others).i32(0).op('i32.ne').op('i32.and');
-    this.leave();
     fn.get(bits).i32(16).op('i32.shr_u').get(mask).op('i32.and');
     code.if(() => {
       this.field(LINE_READER).set(reader);
@@ -181,15 +201,20 @@ export class LineWriter {
         },
       );
     });
-    fn.get(others).op('i32.eqz');
-    code.if(() => {
-      this.setField(LINE_WRITER_EPOCH, epoch);
-      const store = this.local();
-      fn.get(shadow).memory('i32.load', SHADOW_STORES).set(store);
-      this.setField(LINE_WRITER_STORE, store);
-    });
+    fn.get(others);
+    code.if(
+      () => {
+        pushIsKnownApart(fn, this.locals);
+        this.leave();
+      },
+      () => {
+        this.setField(LINE_WRITER_EPOCH, epoch);
+        const store = this.local();
+        fn.get(shadow).memory('i32.load', SHADOW_STORES).set(store);
+        this.setField(LINE_WRITER_STORE, store);
+      },
+    );
     this.setField(LINE_WRITER, actor);
-    this.setField(LINE_WRITER_LATEST, epoch);
     this.setField(LINE_WRITER_PC, pc);
     fn.get(bits).get(mask).op('i32.or').set(bits);
     this.setField(LINE_BITS, bits);

@@ -16,7 +16,6 @@ import {
   LINE_READER_PC,
   LINE_WRITER,
   LINE_WRITER_EPOCH,
-  LINE_WRITER_LATEST,
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
   LINES,
@@ -346,7 +345,6 @@ class PageWriter {
     put(LINE_WRITER, splat(actor));
     put(LINE_WRITER_PC, splat(pc));
     put(LINE_WRITER_EPOCH, splat(epoch));
-    put(LINE_WRITER_LATEST, splat(epoch));
     put(LINE_WRITER_STORE, () => fn.get(shadow).memory('i32.load', SHADOW_STORES).op('i32x4.splat'));
     fn.get(written).if();
     for (const offset of [0, 16]) fn.get(written).v128(-1, -1, -1, -1).memory('v128.store', offset);

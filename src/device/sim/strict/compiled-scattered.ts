@@ -4,7 +4,7 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { CellWriter, type GlobalAccess, pushCell, RECORD_SHIFT, TO_WRITER } from './compiled-details.ts';
 import { eventFunction } from './compiled-events.ts';
-import { LineWriter } from './compiled-lines.ts';
+import { LineWriter, pushIsKnownApart } from './compiled-lines.ts';
 import { beginLogFunction } from './compiled-log.ts';
 import { openPageIndex } from './compiled-open.ts';
 import { pageFunction } from './compiled-pages.ts';
@@ -26,7 +26,6 @@ import {
   LINE_READER_PC,
   LINE_WRITER,
   LINE_WRITER_EPOCH,
-  LINE_WRITER_LATEST,
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
   LINES,
@@ -556,13 +555,18 @@ class LaneWriter {
       code.brIf(notOwn);
       this.field(LINE_BITS).tee(bits).i32(16).op('i32.shr_u').get(mask).op('i32.and');
       code.brIf(notOwn);
-      fn.get(bits).i32(0xffff).op('i32.and').get(mask).i32(-1).op('i32.xor').op('i32.and').op('i32.eqz');
-      code.if(() => {
-        this.setField(LINE_WRITER_EPOCH, epoch);
-        fn.get(place).get(shadow).memory('i32.load', SHADOW_STORES);
-        fn.memory('i32.store', 4 * LINE_WRITER_STORE);
-      });
-      this.setField(LINE_WRITER_LATEST, epoch);
+      fn.get(bits).i32(0xffff).op('i32.and').get(mask).i32(-1).op('i32.xor').op('i32.and');
+      code.if(
+        () => {
+          pushIsKnownApart(fn, { shadow, actor, epoch, line: place });
+          code.brIf(notOwn);
+        },
+        () => {
+          this.setField(LINE_WRITER_EPOCH, epoch);
+          fn.get(place).get(shadow).memory('i32.load', SHADOW_STORES);
+          fn.memory('i32.store', 4 * LINE_WRITER_STORE);
+        },
+      );
       this.setField(LINE_WRITER_PC, pc);
       fn.get(bits).get(mask).op('i32.or').set(bits);
     } else {

@@ -3,14 +3,13 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
 import { progressionFunction } from '../wasm/memory/index.ts';
-import { LineWriter } from './compiled-lines.ts';
+import { LineWriter, pushTold } from './compiled-lines.ts';
 import { PAGE_DETAILS } from './race-details.ts';
 import {
   LINE,
   LINE_BITS,
   LINE_WRITER,
   LINE_WRITER_EPOCH,
-  LINE_WRITER_LATEST,
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
   LINES,
@@ -96,7 +95,7 @@ export function stridedFunction(module: WasmModule): WasmFunction {
         .op('i32.and');
     /**
      * Notes four lines from that of `at` on, and leaves how many lanes are left then; goes to `alone` where not all bytes of the page were written before the
-     * dispatch, others have stored to one of the lines, somebody has read what is stored, or the lanes end before the lines.
+     * dispatch, others have stored to one of the lines or may know of what else is in it (pushIsKnownApart), somebody has read what is stored, or the lanes end before the lines.
      */
     const noteLines = (alone: Label): void => {
       const field = (word: number): WasmFunction => fn.get(group).memory('v128.load', 4 * word);
@@ -125,7 +124,12 @@ export function stridedFunction(module: WasmModule): WasmFunction {
       // Where older bytes of the line stay, their store is the one that counts (RacePage.noteWrite).
       const everything = (): WasmFunction => fn.v128(0xffff, 0xffff, 0xffff, 0xffff);
       fn.get(old);
-      everything().op('v128.and').get(masks).op('v128.andnot').v128(0, 0, 0, 0).op('i32x4.eq').set(covers);
+      everything().op('v128.and').get(masks).op('v128.andnot').v128(0, 0, 0, 0).op('i32x4.eq').tee(covers);
+      field(LINE_WRITER_EPOCH).get(epoch).op('i32x4.splat').op('i32x4.eq');
+      field(LINE_WRITER_STORE);
+      pushTold(fn, shadow).op('i32x4.splat').op('i32x4.ge_u');
+      fn.op('v128.and').op('v128.or').op('i32x4.all_true').op('i32.eqz');
+      code.brIf(alone);
       const setCovered = (word: number, push: () => void): void =>
         set(word, () => {
           push();
@@ -135,7 +139,6 @@ export function stridedFunction(module: WasmModule): WasmFunction {
       setCovered(LINE_WRITER_EPOCH, () => fn.get(epoch));
       setCovered(LINE_WRITER_STORE, () => fn.get(shadow).memory('i32.load', SHADOW_STORES));
       set(LINE_WRITER, () => fn.get(actors));
-      set(LINE_WRITER_LATEST, () => fn.get(epoch).op('i32x4.splat'));
       set(LINE_WRITER_PC, () => fn.get(pc).op('i32x4.splat'));
       set(LINE_BITS, () => fn.get(old).get(masks).op('v128.or'));
       fn.get(step).get(count).op('i32.mul').i32(2).op('i32.shl').get(at).op('i32.add').set(at);

@@ -153,7 +153,8 @@ export class FastAccesses {
 /** Who a wavefront is to the records of global memory. */
 export function toucherOf(w: Wave, { waves }: GroupState, pc: number): Toucher {
   const { registers, before } = waves[w.index] as WaveShadow;
-  return { actor: registers.actor, epoch: registers.epoch, store: registers.outstanding[2] as number, pc, before };
+  const { actor, epoch, told } = registers;
+  return { actor, epoch, store: registers.outstanding[2] as number, told, pc, before };
 }
 
 function eachLds(

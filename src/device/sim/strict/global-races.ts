@@ -144,7 +144,7 @@ export class GlobalRaces {
 
   /** What a wavefront tells others by an access with device scope. The same object for all lanes of an instruction. */
   private releasedBy(shadow: WaveShadow, { index: wave }: Wave, pc: number): Released {
-    const told = shadow.handedOver();
+    const told = shadow.handOver();
     const { storesIssued: issued } = shadow;
     const { released: last } = this;
     const isLast =

@@ -14,6 +14,8 @@ export interface Toucher {
   readonly epoch: number;
   /** Stores that the wavefront has issued before. */
   readonly store: number;
+  /** Of its stores, those that others may know of, and not of later ones; none when left out. */
+  readonly told?: number;
   readonly pc: number;
   /** By wavefront of its workgroup: stores of which it has heard through LDS. */
   readonly before?: CompleteStores | undefined;

@@ -53,18 +53,17 @@ export const PAGE_ROOM = 4;
 const FIELDS = 16;
 export const LINE_WRITER = FIELDS;
 export const LINE_WRITER_PC = FIELDS + LINES;
-/** Of the oldest store whose bytes the line may still hold, as LINE_WRITER_STORE; then of the latest. */
 export const LINE_WRITER_EPOCH = FIELDS + 2 * LINES;
-export const LINE_WRITER_LATEST = FIELDS + 3 * LINES;
-export const LINE_WRITER_STORE = FIELDS + 4 * LINES;
-export const LINE_READER = FIELDS + 5 * LINES;
-export const LINE_READER_PC = FIELDS + 6 * LINES;
-export const LINE_READER_EPOCH = FIELDS + 7 * LINES;
+/** Of the oldest store whose bytes the line may still hold: since then the writer has passed no barrier, and told nothing of it to others. */
+export const LINE_WRITER_STORE = FIELDS + 3 * LINES;
+export const LINE_READER = FIELDS + 4 * LINES;
+export const LINE_READER_PC = FIELDS + 5 * LINES;
+export const LINE_READER_EPOCH = FIELDS + 6 * LINES;
 /** By dword: low half written, high half read. */
-export const LINE_BITS = FIELDS + 8 * LINES;
+export const LINE_BITS = FIELDS + 7 * LINES;
 /** By dword: low half read by several workgroups, high half by several wavefronts of the reader's workgroup in its barrier interval. */
-export const LINE_MANY = FIELDS + 9 * LINES;
-export const PAGE_WORDS = FIELDS + 10 * LINES;
+export const LINE_MANY = FIELDS + 8 * LINES;
+export const PAGE_WORDS = FIELDS + 9 * LINES;
 
 /** The room for details where compiled code sees them. */
 export interface DetailRoom {
@@ -177,7 +176,7 @@ export class RacePage {
   private isBehindWriter(line: number, { actor, epoch }: Toucher): boolean {
     const writer = this.words[LINE_WRITER + line] as number;
     if (writer === 0 || writer === actor) return true;
-    return isSameGroup(writer, actor) && this.words[LINE_WRITER_LATEST + line] !== epoch;
+    return isSameGroup(writer, actor) && this.words[LINE_WRITER_EPOCH + line] !== epoch;
   }
 
   private noteRead(who: Toucher, line: number, mask: number): boolean {
@@ -217,12 +216,16 @@ export class RacePage {
 
   private noteWrite(who: Toucher, line: number, mask: number): boolean {
     const { words } = this;
-    const { actor, epoch, store, pc } = who;
+    const { actor, epoch, store, told = 0, pc } = who;
     if (!this.isBehindWriter(line, who)) return false;
     const bits = words[LINE_BITS + line] as number;
     const covers = (bits & 0xffff & ~mask) === 0;
     const writer = words[LINE_WRITER + line] as number;
-    if (writer !== 0 && writer !== actor && !covers) return false;
+    if (!covers) {
+      if (writer !== actor) return false;
+      // Others may know of the older bytes, and not of these.
+      if (words[LINE_WRITER_EPOCH + line] !== epoch || (words[LINE_WRITER_STORE + line] as number) < told) return false;
+    }
     const reader = words[LINE_READER + line] as number;
     if (((bits >>> 16) & mask) !== 0) {
       const many = words[LINE_MANY + line] as number;
@@ -230,13 +233,12 @@ export class RacePage {
       if ((many & mask) !== 0 || (isSameEpoch && ((many >>> 16) & mask) !== 0)) return false;
       if (reader !== actor && (isSameEpoch || !isSameGroup(reader, actor))) return false;
     }
-    // Where older bytes of the line stay, their store is the one that counts: that may miss a race and invents none.
+    // Where older bytes of the line stay, their store is the one that counts: it is complete no later.
     if (covers) {
       words[LINE_WRITER_EPOCH + line] = epoch;
       words[LINE_WRITER_STORE + line] = store;
     }
     words[LINE_WRITER + line] = actor;
-    words[LINE_WRITER_LATEST + line] = epoch;
     words[LINE_WRITER_PC + line] = pc;
     words[LINE_BITS + line] = bits | mask;
     return true;

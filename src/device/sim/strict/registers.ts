@@ -53,8 +53,14 @@ export const SHADOW_DROP_TABLE = SHADOW_ACTOR + 56;
  */
 export const SHADOW_LEFT = SHADOW_ACTOR + 60;
 export const SHADOW_OVERLAPS = SHADOW_ACTOR + 64;
+/**
+ * i32: stores of the wavefront that came before it last told others something; all ones where others can learn at any time what is complete by then. Others
+ * may know of stores below the first one, or SHADOW_COMPLETE in the second case, and not of later ones (Toucher.told).
+ */
+export const SHADOW_RELEASED = SHADOW_ACTOR + 68;
+export const SHADOW_LEARNS = SHADOW_ACTOR + 72;
 /** i32: by place in the image, as EVENT_SLOTS says, the last event of global memory that compiled code has made (compiled-events.ts). */
-export const SHADOW_EVENTS = SHADOW_ACTOR + 68;
+export const SHADOW_EVENTS = SHADOW_ACTOR + 76;
 export const EVENT_SLOTS = 16;
 /** i32: a number below that of any event of the wavefront, or the same, as long as EVENTS_IN_ORDER (race-events.ts). */
 export const SHADOW_FIRST_EVENT = SHADOW_EVENTS + 4 * EVENT_SLOTS;
@@ -122,6 +128,8 @@ export interface Identity {
   readonly drops: number;
   /** The table of the ways that have been looked at (trails.ts). */
   readonly ways: number;
+  /** Whether wavefronts can learn what others have done, other than at barriers. */
+  readonly learns: boolean;
 }
 
 export class RegisterShadow {
@@ -156,7 +164,7 @@ export class RegisterShadow {
   }
 
   /** Tells compiled code where everything is; `lds` is the shadow of the workgroup's LDS, `tag` that of the wavefront in it. */
-  identify({ pages, kernargPlace, drops, ways }: Identity, lds: number, tag: number): void {
+  identify({ pages, kernargPlace, drops, ways, learns }: Identity, lds: number, tag: number): void {
     const put = (at: number, word: number): void => {
       this.machine[(at - SHADOW_ACTOR) / 4] = word;
     };
@@ -167,6 +175,7 @@ export class RegisterShadow {
     put(SHADOW_KERNARG, kernargPlace[0]);
     put(SHADOW_KERNARG_BYTES, kernargPlace[1]);
     put(SHADOW_DROP_TABLE, drops);
+    put(SHADOW_LEARNS, learns ? -1 : 0);
     this.ways[0] = ways;
   }
 
@@ -184,6 +193,18 @@ export class RegisterShadow {
   }
   set epoch(value: number) {
     this.machine[1] = value;
+  }
+
+  /** Stores that others may know of, and not of later ones. */
+  get told(): number {
+    const released = this.machine[(SHADOW_RELEASED - SHADOW_ACTOR) / 4] as number;
+    const complete = (this.outstanding[3] as number) & (this.machine[(SHADOW_LEARNS - SHADOW_ACTOR) / 4] as number);
+    return Math.max(released, complete);
+  }
+
+  /** Stores that the wavefront had issued when it last told others something. */
+  set released(value: number) {
+    this.machine[(SHADOW_RELEASED - SHADOW_ACTOR) / 4] = value;
   }
 
   set firstEvent(value: number) {

@@ -261,9 +261,15 @@ export class WaveShadow {
   }
 
   /** What this wavefront can hand over to other workgroups. The same arrays as long as nothing has changed. */
-  handedOver(): HandedOver {
+  private handedOver(): HandedOver {
     const complete = this.completeStores();
     return { complete, written: this.written ?? complete };
+  }
+
+  /** What this wavefront hands over to other workgroups. The same arrays as long as nothing has changed. */
+  handOver(): HandedOver {
+    this.registers.released = this.storesIssued;
+    return this.handedOver();
   }
 
   /**
@@ -279,8 +285,9 @@ export class WaveShadow {
     });
   }
 
-  /** What this wavefront can hand over to others of its workgroup. */
-  handedToOwn(): HandedToOwn {
+  /** What this wavefront hands over to others of its workgroup. */
+  handToOwn(): HandedToOwn {
+    this.registers.released = this.storesIssued;
     const issued = this.before.slice();
     issued[this.wave.index] = this.storesIssued;
     return { ...this.handedOver(), issued };
