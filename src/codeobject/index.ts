@@ -15,7 +15,7 @@ export { type CodeObject, type Kernel, readCodeObject } from './code-object.ts';
 export { type Container, type ContainerKind, codeObjectsOf, openContainer } from './container.ts';
 export { debugInfo } from './elf/debug-info.ts';
 export { type DebugLine, type DebugLines, debugLines } from './elf/debug-line.ts';
-export type { ComputedStep, DebugPlace, DebugRegister, ValueOperation } from './elf/debug-place.ts';
+export type { ComputedStep, DebugPlace, DebugRegister, IntegerType, ValueOperation } from './elf/debug-place.ts';
 export type { DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './elf/debug-types.ts';
 export { lookupDynamicSymbol } from './elf/hash.ts';
 export {

@@ -1,9 +1,11 @@
 // A dispatch under the debugger, led by a script: what tests and the bench of the debugger share.
 import { WavesmithError } from '../../src/base/index.ts';
-import type { ArgumentValue, SimDispatchRequest } from '../../src/device/index.ts';
+import { type CodeObject, readCodeObject } from '../../src/codeobject/index.ts';
+import type { ArgumentValue, DeviceBuffer, SimDispatchRequest } from '../../src/device/index.ts';
 import { type Debugger, DebuggerQuit, type DebugTerminal, TerminalFront } from '../../src/device/sim/debug/index.ts';
 import { SimDevice } from '../../src/device/sim/sim-device.ts';
 import { RunTools } from '../../src/device/sim/tools/index.ts';
+import { compileC, linkWithLld } from './build.ts';
 import { kernelObject } from './kernel-source.ts';
 
 /** Four waves in two workgroups: a counted loop, LDS, a barrier, an atomic on a counter of all, a call, a store by each lane. */
@@ -53,14 +55,17 @@ export interface DebuggedRun {
   readonly error: WavesmithError | undefined;
 }
 
+/** A command may be made from the debugger's state. */
+export type DebuggedCommands = readonly (string | ((led: Debugger) => string))[];
+
 /** The code of the kernel with so many rounds of its loop. */
 export function debuggedCode(rounds: number): string {
   return CODE.replace('ROUNDS', String(rounds));
 }
 
-/** Runs the kernel with a debugger that commands lead. A command may be made from the debugger's state. */
+/** Runs the kernel with a debugger that commands lead. */
 export async function runDebugged(
-  commands: readonly (string | ((led: Debugger) => string))[],
+  commands: DebuggedCommands,
   options: {
     readonly rounds?: number;
     readonly breakpoints?: readonly string[];
@@ -79,6 +84,32 @@ export async function runDebugged(
     },
     metadata: { '.group_segment_fixed_size': 512 },
   });
+  return debugObject(object, commands, { ...options, args: (buffer) => [buffer], grid: [2, 1, 1], block: [128, 1, 1] });
+}
+
+/** Runs kernel `k` of C or C++ source, compiled for gfx942, with a buffer of 4096 bytes and numbers as arguments. */
+export function debugSource(
+  source: string,
+  flags: readonly string[],
+  breakpoints: readonly string[],
+  commands: DebuggedCommands,
+  { numbers = [] as readonly number[], waves = 1, groups = 1 } = {},
+): Promise<DebuggedRun> {
+  const object = readCodeObject(linkWithLld([compileC(source, 'gfx942', ['-g', ...flags])]));
+  const args = (buffer: DeviceBuffer): ArgumentValue[] => [buffer, ...numbers];
+  return debugObject(object, commands, { breakpoints, args, grid: [groups, 1, 1], block: [64 * waves, 1, 1] });
+}
+
+async function debugObject(
+  object: CodeObject,
+  commands: DebuggedCommands,
+  options: {
+    readonly breakpoints?: readonly string[];
+    readonly args: (buffer: DeviceBuffer) => ArgumentValue[];
+    readonly grid: readonly [number, number, number];
+    readonly block: readonly [number, number, number];
+  },
+): Promise<DebuggedRun> {
   const device = new SimDevice('gfx942', {});
   const out: string[] = [];
   const answers: string[] = [];
@@ -95,16 +126,17 @@ export async function runDebugged(
     print: (text) => out.push(text),
   };
   const front = new TerminalFront(terminal);
-  const buffer = device.alloc(1024 + 64, 'data');
+  const buffer = device.alloc(4096, 'data');
   const kernel = device.load(object.bytes).kernel('k');
   const tools = new RunTools(kernel, object, {
     debug: { front, breakpoints: options.breakpoints ?? ['+0'] },
   });
   led = tools.debugger as Debugger;
   front.lead(led);
-  const args: ArgumentValue[] = [buffer];
+  const args = options.args(buffer);
   tools.setArguments(args);
-  const request: SimDispatchRequest = { kernel, grid: [2, 1, 1], block: [128, 1, 1], args, monitors: tools.monitors };
+  const { grid, block } = options;
+  const request: SimDispatchRequest = { kernel, grid, block, args, monitors: tools.monitors };
   let instructions: number | undefined;
   let ended: WavesmithError | undefined;
   try {

@@ -50,6 +50,12 @@ export type SectionName =
   | 'ranges';
 export type Sections = Readonly<Record<SectionName, Uint8Array>>;
 
+/** A number, as a bigint where a double would not hold it. */
+function exact(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
 /** Reads all entries when it is made. */
 export class DebugEntries {
   protected readonly sections: Sections;
@@ -170,6 +176,7 @@ export class DebugEntries {
       case 0x06:
         return c.u32();
       case 0x07:
+        return exact(c.bits(8));
       case 0x20:
         return c.u64();
       case 0x08:
@@ -183,11 +190,11 @@ export class DebugEntries {
       case 0x0c:
         return c.u8();
       case 0x0d:
-        return c.sleb();
+        return exact(c.leb(true));
       case 0x0e:
         return this.textAt('str', offset());
       case 0x0f:
-        return c.uleb();
+        return exact(c.leb(false));
       case 0x10:
       case 0x17:
         return offset();

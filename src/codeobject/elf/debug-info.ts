@@ -9,7 +9,7 @@ import {
   type Unit,
 } from './debug-entries.ts';
 import { IN_LDS, type LocationContext, placeOf, registerOf } from './debug-location.ts';
-import type { DebugPlace } from './debug-place.ts';
+import type { DebugPlace, IntegerType } from './debug-place.ts';
 import { SharedVariables } from './debug-shared.ts';
 import type { DebugCall, DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
 import { Damaged, DwarfCursor } from './dwarf-cursor.ts';
@@ -271,6 +271,7 @@ class Reader extends DebugEntries {
     const context: LocationContext = {
       frameBase: base instanceof Uint8Array ? quiet(() => registerOf(base)) : undefined,
       address: (index) => this.indexedAddress(index, entry.unit),
+      integer: (offset) => this.integerType(entry.unit.start + offset),
     };
     return {
       name,
@@ -281,11 +282,26 @@ class Reader extends DebugEntries {
     };
   }
 
+  /** A base type that an expression converts to; undefined for what is no integer. */
+  private integerType(at: number): IntegerType | undefined {
+    const entry = this.byOffset.get(at);
+    if (entry?.tag !== TAG.baseType) return undefined;
+    const encoding = this.number(entry, AT.encoding);
+    // DW_ATE_signed and _signed_char; _boolean, _unsigned and _unsigned_char.
+    const isSigned = encoding === 5 || encoding === 6;
+    if (!isSigned && encoding !== 2 && encoding !== 7 && encoding !== 8) return undefined;
+    // LLVM's types of a single bit have a whole byte and tell it by their name.
+    const named = /^DW_ATE_\w+_(\d{1,3})$/.exec(this.nameOf(entry))?.[1];
+    const bits = named === undefined ? 8 * (this.number(entry, AT.byteSize) ?? 0) : Number(named);
+    return bits > 0 ? { bits, isSigned } : undefined;
+  }
+
   private isWithoutPlace({ tag, values, unit }: Entry): boolean {
     if (tag !== TAG.variable || values.has(AT.constValue) || values.has(AT.declaration)) return false;
     const location = values.get(AT.location);
     if (!(location instanceof Uint8Array)) return location === undefined;
-    const context = { frameBase: undefined, address: (index: number) => this.indexedAddress(index, unit) };
+    const address = (index: number): number => this.indexedAddress(index, unit);
+    const context = { frameBase: undefined, address, integer: () => undefined };
     const place = quiet(() => placeOf(location, context));
     return place?.kind === 'absent' && place.why === IN_LDS;
   }
@@ -297,7 +313,8 @@ class Reader extends DebugEntries {
 
   private place(entry: Entry, address: number, context: LocationContext): DebugPlace {
     const constant = entry.values.get(AT.constValue);
-    if (typeof constant === 'number') return { kind: 'constant', value: BigInt(constant) };
+    if (typeof constant === 'number' || typeof constant === 'bigint')
+      return { kind: 'constant', value: BigInt(constant) };
     if (constant instanceof Uint8Array) {
       let value = 0n;
       for (let i = constant.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(constant[i] as number);

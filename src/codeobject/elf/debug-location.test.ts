@@ -4,7 +4,8 @@ import fc from '../../../tests/support/fast-check.ts';
 import { placeOf } from './debug-location.ts';
 import { Damaged } from './dwarf-cursor.ts';
 
-const context = { frameBase: undefined, address: () => 0 };
+const integer = (offset: number) => (offset === 40 ? { bits: 8, isSigned: true } : undefined);
+const context = { frameBase: undefined, address: () => 0, integer };
 /** DW_OP_bregx of vector register 3, with an offset. */
 const v3 = (offset = 0): number[] => [0x92, 0x83, 0x14, offset];
 /** litN, swap, xderef, stack_value: how LLVM ends a value. */
@@ -33,7 +34,48 @@ test('what is computed and no value has no place; operations without operands, a
   expect(placeOf(Uint8Array.from([...v3(), 0x31, 0x22, 0x31, 0x16, 0x18]), context)).toEqual(absent);
   expect(placeOf(Uint8Array.from([0x22]), context)).toEqual(absent);
   expect(placeOf(Uint8Array.from([...v3(), 0x22, ...VALUE]), context)).toEqual(absent);
-  expect(placeOf(Uint8Array.from([...v3(), 0xa8, 0, ...VALUE]), context)).toEqual(absent);
+  expect(placeOf(Uint8Array.from([...v3(), 0xa8, 41, ...VALUE]), context)).toEqual(absent);
+  expect(placeOf(Uint8Array.from([...v3(), 0x19, ...VALUE]), context)).toEqual(absent);
+});
+
+test('numbers of 64 bits are exact', () => {
+  const constant = (...bytes: number[]) => placeOf(Uint8Array.from([...bytes, ...VALUE]), context);
+  // 2^64 - 56, as LLVM writes an unsigned char of 200.
+  const leb = [0xc8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
+  expect(constant(0x10, ...leb)).toEqual({ kind: 'constant', value: 2n ** 64n - 56n });
+  expect(constant(0x0e, 1, 0, 0, 0, 0, 0, 0, 0x80)).toEqual({ kind: 'constant', value: 2n ** 63n + 1n });
+  expect(constant(0x0f, 1, 0, 0, 0, 0, 0, 0, 0x80)).toEqual({ kind: 'constant', value: 1n - 2n ** 63n });
+  expect(constant(0x0b, 0xfe, 0xff)).toEqual({ kind: 'constant', value: -2n });
+  expect(constant(0x11, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f)).toEqual({
+    kind: 'constant',
+    value: -1n,
+  });
+});
+
+test('conversions and comparisons', () => {
+  const convert = (to: object) => ({ kind: 'convert', to });
+  const computed = (...bytes: number[]) => placeOf(Uint8Array.from([...v3(), ...bytes, ...VALUE]), context);
+  const int8 = { bits: 8, isSigned: true };
+  const generic = { bits: 64, isSigned: false };
+  expect(computed(0xa8, 40, 0xa8, 0)).toEqual({ kind: 'computed', steps: [register, convert(int8), convert(generic)] });
+  expect(computed(0x32, 0x2b)).toEqual({ kind: 'computed', steps: [register, number(2), operation('gt')] });
+});
+
+test('pieces: a value, registers, what is nowhere, bytes that are given', () => {
+  const piece = [0x93, 4];
+  const found = placeOf(
+    Uint8Array.from([0x33, 0x9f, ...piece, ...v3(), ...piece, ...piece, 0x9e, 2, 1, 2, 0x93, 2]),
+    context,
+  );
+  expect(found).toEqual({
+    kind: 'pieces',
+    pieces: [
+      { bytes: 4, place: { kind: 'constant', value: 3n } },
+      { bytes: 4, place: { kind: 'registers', parts: [{ register: register.register, bytes: 4 }] } },
+      { bytes: 4, place: { kind: 'absent', why: 'optimized out' } },
+      { bytes: 2, place: { kind: 'constant', value: 0x0201n } },
+    ],
+  });
 });
 
 /** DW_OP_regx of scalar register 33, and DW_OP_LLVM_user with an operation. */
@@ -112,7 +154,7 @@ describe('what ROCm compilers write', () => {
   });
 });
 
-const FRAME = { frameBase: { file: 's', index: 33 } as const, address: () => 0 };
+const FRAME = { ...context, frameBase: { file: 's', index: 33 } as const };
 
 test('what is on the frame is in scratch, also where LLVM up to 19 gives no address class; its value is computed', () => {
   const scratch = { kind: 'scratch', base: { file: 's', index: 33 }, offset: 8 };

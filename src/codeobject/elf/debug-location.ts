@@ -2,8 +2,10 @@
 // Sources: DWARF 5, section 2.6; LLVM AMDGPUUsage, "DWARF Debug Information" (register numbers, address classes).
 import {
   type ComputedStep,
+  type DebugPiece,
   type DebugPlace,
   type DebugRegister,
+  type IntegerType,
   type Item,
   stepsOf,
   type ValueOperation,
@@ -26,12 +28,33 @@ const OPERATIONS: Readonly<Record<number, ValueOperation>> = {
   37: 'shr',
   38: 'shra',
   39: 'xor',
+  41: 'eq',
+  42: 'ge',
+  43: 'gt',
+  44: 'le',
+  45: 'lt',
+  46: 'ne',
 };
+
+/** Numbers that operations push: bytes, and whether they are signed. */
+const CONSTANTS: Readonly<Record<number, readonly [bytes: number, isSigned: boolean]>> = {
+  8: [1, false],
+  9: [1, true],
+  10: [2, false],
+  11: [2, true],
+  12: [4, false],
+  13: [4, true],
+  14: [8, false],
+  15: [8, true],
+};
+
 export interface LocationContext {
   /** The register of DW_OP_fbreg. */
   readonly frameBase: DebugRegister | undefined;
   /** Entries of .debug_addr. */
   readonly address: (index: number) => number;
+  /** An integer type by its offset in the unit; undefined for what is none. */
+  readonly integer: (offset: number) => IntegerType | undefined;
 }
 
 /** AMDGPU's DWARF register numbers in wave64 code. */
@@ -54,7 +77,7 @@ export function registerOf(expression: Uint8Array): DebugRegister | undefined {
 /** The value behind an operation on the last ones of the stack, which are taken from it. */
 function computed(stack: Item[], name: ValueOperation): Item | undefined {
   const top = stack.pop();
-  if (name === 'mul' && top?.kind === 'number' && top.value === 4 && stack.at(-1)?.kind === 'lane') {
+  if (name === 'mul' && top?.kind === 'number' && top.value === 4n && stack.at(-1)?.kind === 'lane') {
     stack.pop();
     return { kind: 'lane dword' };
   }
@@ -71,8 +94,7 @@ function readValue(stack: Item[], bytes: number): boolean {
   if (steps === undefined || top === undefined) return false;
   const mask: ComputedStep = { kind: 'number', value: (1n << BigInt(8 * bytes)) - 1n };
   if (top.kind === 'number') {
-    const value = bytes < 4 ? top.value & Number(mask.value) : top.value;
-    stack.push({ kind: 'number', value });
+    stack.push({ kind: 'number', value: bytes < 4 ? top.value & mask.value : top.value });
   } else {
     const all = bytes < 4 ? [...steps, mask, { kind: 'operation', name: 'and' } as const] : steps;
     stack.push({ kind: 'computed', steps: all });
@@ -87,90 +109,127 @@ export const IN_LDS = 'in LDS, where the compiler describes no place: x/64xw lds
 const PRIVATE_CLASS = 1;
 const LOCAL_CLASS = 2;
 
+/** What an expression has come to. */
+interface Evaluation {
+  readonly stack: Item[];
+  readonly pieces: DebugPiece[];
+  addressClass: number | undefined;
+  /** The operation before was DW_OP_stack_value. */
+  isValue: boolean;
+}
+
 /**
  * The place that an expression describes. LLVM ends the address of a variable with its address class (`litN, swap, xderef`), also where the
  * variable is a register or a constant: those are what they say without it.
  */
 export function placeOf(expression: Uint8Array, context: LocationContext): DebugPlace {
   const c = new DwarfCursor(expression, 0, expression.length);
-  const stack: Item[] = [];
-  const parts: { register: DebugRegister; bytes: number }[] = [];
-  let addressClass: number | undefined;
-  let isValue = false;
-  const unknown = (what: string): DebugPlace => ({ kind: 'absent', why: `its location needs ${what}` });
+  const found: Evaluation = { stack: [], pieces: [], addressClass: undefined, isValue: false };
   while (!c.isDone) {
-    const code = c.u8();
-    // A value in the midst of an expression is read by the operations behind it.
-    isValue = code === 0x9f;
-    if (isValue) continue;
-    if (code === 0x03) stack.push({ kind: 'address', value: c.u64() });
-    else if (code === 0xa1) stack.push({ kind: 'address', value: context.address(c.uleb()) });
-    else if (code >= 0x30 && code <= 0x4f) stack.push({ kind: 'number', value: code - 0x30 });
-    else if (code === 0x08) stack.push({ kind: 'number', value: c.u8() });
-    else if (code === 0x09) stack.push({ kind: 'number', value: c.s8() });
-    else if (code === 0x0a) stack.push({ kind: 'number', value: c.u16() });
-    else if (code === 0x0c) stack.push({ kind: 'number', value: c.u32() });
-    else if (code === 0x10) stack.push({ kind: 'number', value: c.uleb() });
-    else if (code === 0x11) stack.push({ kind: 'number', value: c.sleb() });
-    else if (code === 0x91) {
-      if (context.frameBase === undefined) return unknown('a frame base');
-      stack.push({ kind: 'based', base: context.frameBase, offset: c.sleb(), isFrame: true });
-    } else if (code === 0x90 || (code >= 0x50 && code <= 0x6f)) {
-      const register = registerByNumber(code === 0x90 ? c.uleb() : code - 0x50);
-      if (register === undefined) return unknown('a register that is none of the file');
-      stack.push({ kind: 'register', register });
-    } else if (code === 0x92 || (code >= 0x70 && code <= 0x8f)) {
-      const register = registerByNumber(code === 0x92 ? c.uleb() : code - 0x70);
-      const offset = c.sleb();
-      if (register === undefined) return unknown('a register that is none of the file');
-      stack.push(
-        offset === 0 && register.file !== 's'
-          ? { kind: 'register', register }
-          : { kind: 'based', base: register, offset },
-      );
-    } else if (code === 0x23) {
-      const top = stack.pop();
-      const more = c.uleb();
-      if (top?.kind === 'based') stack.push({ ...top, offset: top.offset + more });
-      else if (top?.kind === 'number') stack.push({ kind: 'number', value: top.value + more });
-      else {
-        const steps = stepsOf(top);
-        if (steps === undefined) return unknown('arithmetic');
-        const offset: ComputedStep = { kind: 'number', value: BigInt(more) };
-        stack.push({ kind: 'computed', steps: [...steps, offset, { kind: 'operation', name: 'plus' }] });
-      }
-    } else if (Object.hasOwn(OPERATIONS, code)) {
-      const item = computed(stack, OPERATIONS[code] as ValueOperation);
-      if (item === undefined) return unknown('arithmetic');
-      stack.push(item);
-    } else if (code === 0x16) {
-      const [b, a] = [stack.pop(), stack.pop()];
-      if (a === undefined || b === undefined) return unknown('arithmetic');
-      stack.push(b, a);
-    } else if (code === 0x18) {
-      // The class lies below the address after the swap.
-      const value = stack.pop();
-      const space = stack.pop();
-      if (value === undefined || space?.kind !== 'number') return unknown('an address class');
-      addressClass = space.value;
-      stack.push(value);
-    } else if (code === 0x94) {
-      if (!readValue(stack, c.u8())) return unknown('what is in memory');
-    } else if (code >= 0xe1 && code <= 0xea) {
-      const problem = userOperation(code, c, stack);
-      if (problem !== undefined) return problem;
-    } else if (code === 0x93) {
-      const bytes = c.uleb();
-      const top = stack.pop();
-      if (top?.kind !== 'register') return unknown('pieces that are not all in registers');
-      parts.push({ register: top.register, bytes });
-    } else return unknown(`operation 0x${code.toString(16)}`);
+    const problem = operation(c.u8(), c, found, context);
+    if (problem !== undefined) return typeof problem === 'string' ? unknown(problem) : problem;
   }
-  if (parts.length > 0) return { kind: 'registers', parts };
-  return place(stack.pop(), addressClass, isValue) ?? unknown('more than one value');
+  if (found.pieces.length > 0) return joined(found.pieces);
+  return place(found) ?? unknown('more than one value');
 }
 
-function place(top: Item | undefined, addressClass: number | undefined, isValue: boolean): DebugPlace | undefined {
+const unknown = (what: string): DebugPlace => ({ kind: 'absent', why: `its location needs ${what}` });
+
+/** Does one operation; what it needs, or what there is instead of a place, where it cannot be done. */
+function operation(
+  code: number,
+  c: DwarfCursor,
+  found: Evaluation,
+  { frameBase, address, integer }: LocationContext,
+): DebugPlace | string | undefined {
+  const { stack } = found;
+  // A value in the midst of an expression is read by the operations behind it, but for those that end a piece.
+  if (code === 0x93) {
+    found.pieces.push({ bytes: c.uleb(), place: place(found) ?? unknown('more than one value') });
+    stack.length = 0;
+    found.addressClass = undefined;
+  }
+  found.isValue = code === 0x9f;
+  if (found.isValue || code === 0x93) return;
+  const constant = CONSTANTS[code];
+  if (code === 0x03) stack.push({ kind: 'address', value: c.u64() });
+  else if (code === 0xa1) stack.push({ kind: 'address', value: address(c.uleb()) });
+  else if (code >= 0x30 && code <= 0x4f) stack.push({ kind: 'number', value: BigInt(code - 0x30) });
+  else if (constant !== undefined) {
+    const [bytes, isSigned] = constant;
+    const value = c.bits(bytes);
+    stack.push({ kind: 'number', value: isSigned ? BigInt.asIntN(8 * bytes, value) : value });
+  } else if (code === 0x10 || code === 0x11) stack.push({ kind: 'number', value: c.leb(code === 0x11) });
+  else if (code === 0x91) {
+    if (frameBase === undefined) return 'a frame base';
+    stack.push({ kind: 'based', base: frameBase, offset: c.sleb(), isFrame: true });
+  } else if (code === 0x90 || (code >= 0x50 && code <= 0x6f)) {
+    const register = registerByNumber(code === 0x90 ? c.uleb() : code - 0x50);
+    if (register === undefined) return 'a register that is none of the file';
+    stack.push({ kind: 'register', register });
+  } else if (code === 0x92 || (code >= 0x70 && code <= 0x8f)) {
+    const register = registerByNumber(code === 0x92 ? c.uleb() : code - 0x70);
+    const offset = c.sleb();
+    if (register === undefined) return 'a register that is none of the file';
+    const isPlain = offset === 0 && register.file !== 's';
+    stack.push(isPlain ? { kind: 'register', register } : { kind: 'based', base: register, offset });
+  } else if (code === 0x23) {
+    const item = increased(stack.pop(), c.leb(false));
+    if (item === undefined) return 'arithmetic';
+    stack.push(item);
+  } else if (Object.hasOwn(OPERATIONS, code)) {
+    const item = computed(stack, OPERATIONS[code] as ValueOperation);
+    if (item === undefined) return 'arithmetic';
+    stack.push(item);
+  } else if (code === 0xa8) {
+    const at = c.uleb();
+    const to = at === 0 ? GENERIC : integer(at);
+    const steps = stepsOf(stack.pop());
+    if (to === undefined || steps === undefined) return 'a conversion';
+    stack.push({ kind: 'computed', steps: [...steps, { kind: 'convert', to }] });
+  } else if (code === 0x16) {
+    const [b, a] = [stack.pop(), stack.pop()];
+    if (a === undefined || b === undefined) return 'arithmetic';
+    stack.push(b, a);
+  } else if (code === 0x18) {
+    // The class lies below the address after the swap.
+    const value = stack.pop();
+    const space = stack.pop();
+    if (value === undefined || space?.kind !== 'number') return 'an address class';
+    found.addressClass = Number(space.value);
+    stack.push(value);
+  } else if (code === 0x94) {
+    if (!readValue(stack, c.u8())) return 'what is in memory';
+  } else if (code === 0x9e) {
+    const value = c.bits(c.uleb());
+    stack.push({ kind: 'place', place: { kind: 'constant', value } });
+  } else if (code >= 0xe1 && code <= 0xea) return userOperation(code, c, stack);
+  else return `operation 0x${code.toString(16)}`;
+}
+
+/** What DWARF calls the generic type: as wide as an address. */
+const GENERIC: IntegerType = { bits: 64, isSigned: false };
+
+function increased(item: Item | undefined, by: bigint): Item | undefined {
+  if (item?.kind === 'based') return { ...item, offset: item.offset + Number(by) };
+  if (item?.kind === 'number') return { kind: 'number', value: item.value + by };
+  const steps = stepsOf(item);
+  const offset: ComputedStep = { kind: 'number', value: by };
+  return steps && { kind: 'computed', steps: [...steps, offset, { kind: 'operation', name: 'plus' }] };
+}
+
+/** Pieces in order; registers alone are a place of registers. */
+function joined(pieces: readonly DebugPiece[]): DebugPlace {
+  const parts = pieces.flatMap(({ bytes, place }) =>
+    place.kind === 'registers' && place.parts.length === 1
+      ? [{ register: (place.parts[0] as { register: DebugRegister }).register, bytes }]
+      : [],
+  );
+  return parts.length === pieces.length ? { kind: 'registers', parts } : { kind: 'pieces', pieces };
+}
+
+function place({ stack, addressClass, isValue }: Evaluation): DebugPlace | undefined {
+  const top = stack.at(-1);
   if (top === undefined) return { kind: 'absent', why: 'optimized out' };
   if (top.kind === 'place') return top.place;
   if (top.kind === 'register') return { kind: 'registers', parts: [{ register: top.register, bytes: 4 }] };
@@ -178,8 +237,8 @@ function place(top: Item | undefined, addressClass: number | undefined, isValue:
     const steps = isValue ? stepsOf(top) : undefined;
     return steps === undefined ? undefined : { kind: 'computed', steps };
   }
-  if (top.kind === 'number' && isValue) return { kind: 'constant', value: BigInt(top.value) };
-  if (top.kind === 'number' && addressClass === LOCAL_CLASS) return { kind: 'lds', offset: top.value };
+  if (top.kind === 'number' && isValue) return { kind: 'constant', value: top.value };
+  if (top.kind === 'number' && addressClass === LOCAL_CLASS) return { kind: 'lds', offset: Number(top.value) };
   if (top.kind === 'address') {
     if (addressClass !== LOCAL_CLASS) return { kind: 'global', address: top.value };
     // LLVM up to 21 names a symbol that it has removed: no linker knows its address.

@@ -21,21 +21,42 @@ export type DebugPlace =
   /** In global memory, at an address of the file. */
   | { readonly kind: 'global'; readonly address: number }
   | { readonly kind: 'lds'; readonly offset: number }
+  /** Its bytes in order, each stretch in a place of its own. */
+  | { readonly kind: 'pieces'; readonly pieces: readonly DebugPiece[] }
   | { readonly kind: 'absent'; readonly why: string };
+
+/** So many bytes of a value, and where they are. */
+export interface DebugPiece {
+  readonly bytes: number;
+  readonly place: DebugPlace;
+}
 
 /** One step of a computed value. */
 export type ComputedStep =
   | { readonly kind: 'register'; readonly register: DebugRegister }
   | { readonly kind: 'number'; readonly value: bigint }
-  | { readonly kind: 'operation'; readonly name: ValueOperation };
+  | { readonly kind: 'operation'; readonly name: ValueOperation }
+  /** Takes the last operand as an integer of a type. */
+  | { readonly kind: 'convert'; readonly to: IntegerType };
+
+export interface IntegerType {
+  readonly bits: number;
+  readonly isSigned: boolean;
+}
 
 /** What a step does with the last two operands, or the last one. */
 export type ValueOperation =
   | 'and'
   | 'div'
+  | 'eq'
+  | 'ge'
+  | 'gt'
+  | 'le'
+  | 'lt'
   | 'minus'
   | 'mod'
   | 'mul'
+  | 'ne'
   | 'neg'
   | 'not'
   | 'or'
@@ -47,7 +68,7 @@ export type ValueOperation =
 
 /** What one operation pushes. */
 export type Item =
-  | { readonly kind: 'number'; readonly value: number }
+  | { readonly kind: 'number'; readonly value: bigint }
   /** `isFrame`: the register is that of the frame. */
   | { readonly kind: 'based'; readonly base: DebugRegister; readonly offset: number; readonly isFrame?: boolean }
   | { readonly kind: 'register'; readonly register: DebugRegister }
@@ -62,7 +83,7 @@ export type Item =
 export function stepsOf(item: Item | undefined): readonly ComputedStep[] | undefined {
   if (item?.kind === 'computed') return item.steps;
   if (item?.kind === 'register') return [item];
-  if (item?.kind === 'number') return [{ kind: 'number', value: BigInt(item.value) }];
+  if (item?.kind === 'number') return [item];
   if (item?.kind !== 'based') return undefined;
   const offset: ComputedStep = { kind: 'number', value: BigInt(item.offset) };
   const base: ComputedStep = { kind: 'register', register: item.base };

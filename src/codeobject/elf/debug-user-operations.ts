@@ -32,9 +32,9 @@ export function userOperation(code: number, c: DwarfCursor, stack: Item[]): Debu
     case OPERATION.OFFSET:
       return done(moved(stack.pop(), stack.pop()), 'a part of a register');
     case OPERATION.OFFSET_CONSTANT:
-      return done(moved({ kind: 'number', value: c.uleb() }, stack.pop()), 'a part of a register');
+      return done(moved({ kind: 'number', value: BigInt(c.uleb()) }, stack.pop()), 'a part of a register');
     case OPERATION.UNDEFINED:
-      return { kind: 'absent', why: 'optimized out here' };
+      return done({ kind: 'place', place: { kind: 'absent', why: 'optimized out here' } }, '');
     case OPERATION.PIECE_END:
       return undefined;
     default:
@@ -43,7 +43,8 @@ export function userOperation(code: number, c: DwarfCursor, stack: Item[]): Debu
 }
 
 /** The number that an item is, also one that was read from an implicit value. */
-const numberOf = (item: Item | undefined): number | undefined => (item?.kind === 'number' ? item.value : undefined);
+const numberOf = (item: Item | undefined): number | undefined =>
+  item?.kind === 'number' ? Number(item.value) : undefined;
 
 /** An address in a space. */
 function formed(space: Item | undefined, address: Item | undefined): Item | undefined {

@@ -55,6 +55,22 @@ export class DwarfCursor {
     }
     throw new Damaged();
   }
+  /** An LEB128 number of any of 64 bits: a double has 53. */
+  leb(isSigned: boolean): bigint {
+    let value = 0n;
+    for (let n = 0; n < 10; n++) {
+      const byte = this.u8();
+      value |= BigInt(byte & 127) << BigInt(7 * n);
+      if (byte < 128) return isSigned ? BigInt.asIntN(7 * (n + 1), value) : value;
+    }
+    throw new Damaged();
+  }
+  /** So many bytes as a number, exact. */
+  bits(bytes: number): bigint {
+    let value = 0n;
+    for (let n = 0; n < bytes; n++) value |= BigInt(this.u8()) << BigInt(8 * n);
+    return value;
+  }
   text(): string {
     const start = this.at;
     while (this.u8() !== 0);

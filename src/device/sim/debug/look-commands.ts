@@ -233,6 +233,7 @@ function scopeText({ debugger: d }: CommandSession, text: string | undefined): s
             scratch: 'in scratch',
             global: 'in memory',
             lds: 'in LDS',
+            pieces: 'in several places',
           }[at.kind];
     return `${v.name}: ${v.type.name}, ${where}`;
   });

@@ -1,9 +1,8 @@
 // Variables of the source program: their bytes as a lane of a wave sees them, their parts, and what those mean.
 import type { DebugMember, DebugPlace, DebugRegister, DebugType, DebugVariable } from '../../../codeobject/index.ts';
-import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
-import { AGPR_BASE, LANES, type Wave } from '../state/wave.ts';
-import { computedValue } from './computed-value.ts';
+import type { Wave } from '../state/wave.ts';
 import { formatted, letterText } from './format.ts';
+import { littleEndian, readPart, readPlace, scratchOffset } from './place-bytes.ts';
 import type { ScopeSource } from './scope-source.ts';
 import {
   ELEMENTS,
@@ -52,30 +51,23 @@ function isOverwritten(place: DebugPlace): boolean {
   return place.kind === 'scratch' && isVector(place.base);
 }
 
+/** A place, or those of its parts, as an outer function has them. */
+function seenFromInside(place: DebugPlace): DebugPlace {
+  if (place.kind === 'pieces')
+    return { kind: 'pieces', pieces: place.pieces.map((piece) => ({ ...piece, place: seenFromInside(piece.place) })) };
+  return isOverwritten(place) ? { kind: 'absent', why: OUTER_VECTOR } : place;
+}
+
 function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, source: ScopeSource): ShownVariable {
   const found = variable.place(pc, source.kernelAt);
-  const place: DebugPlace = isOuter(w, source) && isOverwritten(found) ? { kind: 'absent', why: OUTER_VECTOR } : found;
+  const place = isOuter(w, source) ? seenFromInside(found) : found;
   const size = Math.min(variable.type.bytes, MOST_BYTES);
-  const bytes = place.kind === 'absent' ? undefined : bytesAt(place, size, w, lane, source);
-  const why = whyNot(place, bytes !== undefined, w);
+  const read = readPlace(place, size, w, lane, source);
   const home = homeOf(place, w, lane, source);
   const kind = variable.isGlobal ? 'global' : variable.isParameter ? 'parameter' : 'local';
   const load = source.loadAs(w);
-  return { name: variable.name, kind, type: variable.type, bytes, why, home, wave: w, lane, load };
+  return { name: variable.name, kind, type: variable.type, ...read, home, wave: w, lane, load };
 }
-
-/** Why there is no value, or why it cannot be set. */
-function whyNot(place: DebugPlace, hasValue: boolean, w: Wave): string {
-  if (place.kind === 'absent') return whyAbsent(place.why, w);
-  if (place.kind === 'computed') return 'its value is computed from registers';
-  return hasValue ? '' : 'its memory is not there';
-}
-
-/** LLVM describes no place of `__shared__` variables, so what has none may be one. */
-const whyAbsent = (why: string, w: Wave): string =>
-  why === 'optimized out' && w.workgroup.lds.length > 0
-    ? 'optimized out, or in LDS, where the compiler describes no place: x/64xw lds'
-    : why;
 
 function homeOf(place: DebugPlace, w: Wave, lane: number, source: ScopeSource): VariableHome | undefined {
   switch (place.kind) {
@@ -105,63 +97,6 @@ function homeBehind(home: VariableHome | undefined, offset: number): VariableHom
   return home === undefined ? undefined : { ...home, offset: home.offset + offset };
 }
 
-function bytesAt(place: DebugPlace, size: number, w: Wave, lane: number, source: ScopeSource): Uint8Array | undefined {
-  switch (place.kind) {
-    case 'constant':
-      return littleEndian(place.value, size);
-    case 'computed':
-      return littleEndian(
-        computedValue(place.steps, (register) => word(register, w, lane, source), size),
-        size,
-      );
-    case 'registers': {
-      const all = place.parts.flatMap(({ register, bytes }) => {
-        const words = Array.from({ length: Math.ceil(bytes / 4) }, (_, i) =>
-          word({ ...register, index: register.index + i }, w, lane, source),
-        );
-        return [...new Uint8Array(Int32Array.from(words).buffer)].slice(0, bytes);
-      });
-      return Uint8Array.from(all).slice(0, size);
-    }
-    case 'scratch':
-      return scratchBytes(w, lane, scratchOffset(place.base, w, lane, source) + place.offset, size);
-    case 'global': {
-      const at = source.codeBase + place.address;
-      const region = source.memory?.find(at, size);
-      return region?.bytes.slice(at - region.base, at - region.base + size);
-    }
-    case 'lds':
-      return w.workgroup.lds.slice(place.offset, place.offset + size);
-    case 'absent':
-      return undefined;
-  }
-}
-
-function littleEndian(value: bigint, size: number): Uint8Array {
-  return Uint8Array.from({ length: size }, (_, i) => Number(BigInt.asUintN(8, value >> BigInt(8 * i))));
-}
-
-function word({ file, index }: DebugRegister, w: Wave, lane: number, source: ScopeSource): number {
-  if (file === 's') return (source.selectedFrame?.(w)?.scalars ?? w.sgprs)[index] as number;
-  return w.vgprs[(file === 'a' ? AGPR_BASE + index : index) * LANES + lane] as number;
-}
-
-/** The lane's offset that a stack register holds: where scratch is not architected it counts bytes of the whole wave. */
-function scratchOffset(base: DebugRegister, w: Wave, lane: number, source: ScopeSource): number {
-  const value = word(base, w, lane, source) >>> 0;
-  return base.file === 's' && !w.workgroup.dispatch.architectedScratch ? value / LANES : value;
-}
-
-function scratchBytes(w: Wave, lane: number, offset: number, size: number): Uint8Array | undefined {
-  const base = w.field(WAVE_SCRATCH_BASE);
-  if (base === 0 || offset < 0 || offset + size > w.workgroup.dispatch.scratchPerLane) return undefined;
-  // Scratch is swizzled: dword d of lane l is at d * 256 + l * 4.
-  return Uint8Array.from({ length: size }, (_, i) => {
-    const at = offset + i;
-    return w.memory.bytesAt(base + Math.floor(at / 4) * 4 * LANES + 4 * lane + (at & 3), 1)[0] as number;
-  });
-}
-
 /** What a reference of C++ refers to; other variables as they are. */
 function settled(variable: ShownVariable): ShownVariable {
   const found = variable.type.isReference === true ? pointedTo(variable) : undefined;
@@ -183,22 +118,23 @@ export function partsOf(variable: ShownVariable): ShownVariable[] {
   return target?.bytes === undefined ? [] : [target];
 }
 
+const isNumber = ({ kind }: DebugType): boolean => kind !== 'struct' && kind !== 'array';
+
 /** A part at an offset. The same memory: what is set in the part is set in the whole. */
 function partAt(variable: ShownVariable, name: string, type: DebugType, offset: number): ShownVariable {
-  const { bytes } = variable;
-  const inside = bytes === undefined || offset + type.bytes > bytes.length ? undefined : bytes;
-  const part = { ...variable, name, type, field: undefined, bytes: inside?.subarray(offset, offset + type.bytes) };
+  const read = readPart(variable, offset, type.bytes, isNumber(type));
+  const part = { ...variable, name, type, field: undefined, ...read };
   return { ...part, home: homeBehind(variable.home, offset) };
 }
 
 function memberPart(variable: ShownVariable, { name, offset, type, bits }: DebugMember): ShownVariable {
   if (bits === undefined) return settled(partAt(variable, name, type(), offset));
   const of = type();
-  const { bytes } = variable;
-  if (bytes === undefined) return { ...variable, name, type: of };
   const at = bits.first >> 3;
   const first = bits.first & 7;
-  const holder = bytes.subarray(at, at + ((first + bits.count + 7) >> 3));
+  const read = readPart(variable, at, (first + bits.count + 7) >> 3, true);
+  const holder = read.bytes;
+  if (holder === undefined) return { ...variable, name, type: of, ...read };
   const value = (bitsOf(holder) >> BigInt(first)) & ((1n << BigInt(bits.count)) - 1n);
   const signed = of.isSigned ? BigInt.asIntN(bits.count, value) : value;
   const field = { holder, first, count: bits.count };

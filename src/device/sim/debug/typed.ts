@@ -28,6 +28,8 @@ export interface ShownVariable {
   /** Undefined when it cannot be read; `why` says why. */
   readonly bytes: Uint8Array | undefined;
   readonly why: string;
+  /** Of structs and arrays: bytes that cannot be read though others can. */
+  readonly holes?: readonly Hole[] | undefined;
   /** Undefined when it cannot be set. */
   readonly home: VariableHome | undefined;
   /** Of bit fields: the bytes at `home` that hold it, and which of their bits. */
@@ -36,6 +38,13 @@ export interface ShownVariable {
   readonly lane: number;
   /** Reads what it points to. */
   readonly load: Load;
+}
+
+/** Bytes of a value that cannot be read, from its start. */
+export interface Hole {
+  readonly from: number;
+  readonly to: number;
+  readonly why: string;
 }
 
 /** What an expression gives: a number of the machine, of any size, or a value with a type. */

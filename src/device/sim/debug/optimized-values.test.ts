@@ -1,0 +1,63 @@
+// Values of optimized code: where the debug information gives one, it is that of the same program without optimization.
+import { expect, test } from 'vitest';
+import { hasLlvm } from '../../../../tests/support/build.ts';
+import { debugSource } from '../../../../tests/support/debugged.ts';
+import { randomNumbers } from '../../../base/index.ts';
+
+const TYPES = ['int', 'unsigned', 'long', 'unsigned long', 'short', 'unsigned char', 'signed char', 'unsigned short'];
+const NUMBERS = [1, 2, 3, 5, 7, -3, 100, 0x7fff, -1, 1000003];
+const VARIABLES = 14;
+
+/** A kernel of variables that nothing uses, each made from others: LLVM removes them and describes how they are computed. */
+function kernel(seed: number): string {
+  const random = randomNumbers(seed);
+  const one = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+  const names = ['i', 'n'];
+  const lines = Array.from({ length: VARIABLES }, (_, k) => {
+    const [a, b, c] = [one(names), one(names), one(NUMBERS)];
+    const shift = one([0, 1, 3, 8]);
+    const value = one([
+      ...['+', '*', '/', '%', '&', '^', '<', '>', '=='].map((operator) => `${a} ${operator} ${c}`),
+      ...['-', '|', '>'].map((operator) => `${a} ${operator} ${b}`),
+      ...[`${a} << ${shift}`, `${a} >> ${shift}`, `-${a}`, `~${a}`, `(short)${a}`, `(unsigned char)${a}`],
+      `(long)${a} * ${c}`,
+    ]);
+    names.push(`d${k}`);
+    return `  ${one(TYPES)} d${k} = ${value};`;
+  });
+  return `__attribute__((amdgpu_kernel)) void k(__attribute__((address_space(1))) int *out, int n) {
+  int i = __builtin_amdgcn_workitem_id_x() - 20;
+${lines.join('\n')}
+  unsigned char letter = 200;
+  double half = 0.5;
+  long large = 0x123456789abcdef1;
+  unsigned long larger = 0xf123456789abcdef;
+  __builtin_amdgcn_s_sleep(1);
+  out[i + 20] = i;
+}`;
+}
+
+const COMMANDS = [0, 5, 21, 40].flatMap((lane) => [`lane ${lane}`, 'info locals']);
+
+async function locals(source: string, level: string): Promise<(readonly [name: string, value: string])[]> {
+  const line = source.split('\n').findIndex((text) => text.includes('s_sleep')) + 1;
+  const { answers } = await debugSource(source, [level], [`input.c:${line}`], [...COMMANDS, 'quit'], {
+    numbers: [12345],
+  });
+  return answers.flatMap((answer, n) =>
+    answer.split('\n').flatMap((text) => {
+      const [, name, value] = /^(\w+) = (.*)$/.exec(text) ?? [];
+      return name === undefined || value === undefined ? [] : [[`${n} ${name}`, value] as const];
+    }),
+  );
+}
+
+test.skipIf(!hasLlvm()).each([1, 2, 3, 4, 8, 13, 18])('kernel %i', async (seed) => {
+  const source = kernel(seed);
+  const plain = new Map(await locals(source, '-O0'));
+  for (const level of ['-O1', '-O2']) {
+    const known = (await locals(source, level)).filter(([, value]) => !value.startsWith('('));
+    expect(known.length).toBeGreaterThan(20);
+    for (const [name, value] of known) expect([level, name, value]).toEqual([level, name, plain.get(name)]);
+  }
+});
