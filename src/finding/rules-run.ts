@@ -123,7 +123,8 @@ export const RUN_RULES = {
   },
   'races/lanes': {
     severity: 'warning',
-    title: 'Lanes of one store have the same address and different values: which of them stays is not defined',
+    title:
+      'Lanes of one store have the same address and different values, or have added to the same value there: one of them stays',
     source: SOURCES.memoryModel,
   },
   'races/untracked': {

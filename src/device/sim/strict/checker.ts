@@ -143,7 +143,7 @@ export class StrictChecker implements Monitor {
     const hostcall = calls === undefined ? undefined : memory.find(calls, 1);
     const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
     const hasDies = targetInfo(target).scopedCachePolicy;
-    const reporter = new Reporter(this.log, { kernelName, loaded, memory, lines, grid });
+    const reporter = new Reporter(this.log, { kernelName, loaded, entry: launch.entry, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
     const global = new GlobalShadow(this.history, memory, readersStay(loaded, launch));
     const kept = Kept.of(memory);

@@ -1,14 +1,16 @@
-// Lanes of one store that have the same address and different values: which of them stays is not defined.
+// Lanes of one store that have the same address: with different values, which of them stays is not defined; with the same one, made of what was there, all but
+// one of their additions are lost.
 
 import { PRIVATE_APERTURE_HIGH } from '../../apertures.ts';
 import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
+import { updatesInPlace } from './lost-updates.ts';
 import type { StrictPlan } from './plan.ts';
 import type { Reporter } from './reporter.ts';
 
 const HIGH_WORD = 4294967296;
 
-/** Reports two lanes of a store that contradict each other. */
+/** Reports two lanes of a store that contradict each other, or of which one undoes what the other one has added. */
 export function checkLanes(
   reporter: Reporter,
   w: Wave,
@@ -33,15 +35,21 @@ export function checkLanes(
     last = address;
   }
   if (ascends) return;
+  const { loaded, entry } = reporter.dispatch;
   const first = new Map<number, number>();
+  let shared: readonly [number, number] | undefined;
   for (const [lane, address] of addresses.entries()) {
     const other = address < 0 ? lane : (first.get(address) ?? lane);
     if (other === lane) first.set(address, lane);
     else if (pieces.some((one) => valueIn(w, one, lane) !== valueIn(w, one, other))) {
       report(reporter, w, pc, access, address, [other, lane]);
       return;
-    }
+    } else shared ??= [other, lane];
   }
+  if (shared === undefined) return;
+  const load = updatesInPlace(loaded, entry).get(loaded.region.base + pc);
+  if (load === undefined) return;
+  reportLost(reporter, w, pc, access, addresses[shared[0]] as number, shared, load - loaded.region.base);
 }
 
 function valueIn({ vgprs }: Wave, { register, half, bytes }: AccessPiece, lane: number): number {
@@ -66,5 +74,26 @@ function report(
     allocation: isLds ? undefined : reporter.near(address),
     message: `Lanes ${first} and ${second} store different values to the same address 0x${address.toString(16)}: which of them stays is not defined.`,
     advice: 'Let one lane store, use an atomic, or give each lane an address of its own.',
+  }));
+}
+
+function reportLost(
+  reporter: Reporter,
+  w: Wave,
+  pc: number,
+  { space }: AccessPlan,
+  address: number,
+  [first, second]: readonly [number, number],
+  load: number,
+): void {
+  const isLds = space === 'lds';
+  reporter.report('races/lanes', w, pc, () => ({
+    lane: second,
+    space: isLds ? 'lds' : 'global',
+    address,
+    allocation: isLds ? undefined : reporter.near(address),
+    related: [reporter.other('loads the value', load)],
+    message: `Lanes ${first} and ${second} load the same value from address 0x${address.toString(16)}, add to it, and store it there: what all of them but one add is lost.`,
+    advice: 'Use an atomic, or let one lane add for all.',
   }));
 }

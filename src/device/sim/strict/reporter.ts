@@ -10,6 +10,8 @@ import { type FindingLog, type NearAllocation, type RunFinding, type RunFindingP
 export interface StrictDispatch {
   readonly kernelName: string;
   readonly loaded: LoadedCode;
+  /** Address of the kernel's first instruction. */
+  readonly entry: number;
   readonly memory: DeviceMemory;
   readonly lines: DebugLines | undefined;
   readonly grid: readonly [number, number, number];
