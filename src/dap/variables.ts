@@ -182,7 +182,7 @@ export class Variables {
       ...(evaluateName === undefined ? {} : { evaluateName }),
     });
     return [
-      one('pc', `0x${(this.led.pcOf(w) ?? 0).toString(16)}`, 'pc'),
+      one('pc', `0x${this.led.pcOf(w).toString(16)}`, 'pc'),
       one('workgroup', w.workgroup.id.join(', ')),
       one('wave', String(w.index)),
       one('lane', String(this.led.lane), 'lane'),
@@ -250,7 +250,7 @@ export class Variables {
         w,
         this.led.options.symbols.resolveInstruction(`0x${registerBits(evaluate(this.led, text)).toString(16)}`),
       );
-      return `0x${(this.led.pcOf(w) ?? 0).toString(16)}`;
+      return `0x${this.led.pcOf(w).toString(16)}`;
     }
     if (group.kind === 'lds') {
       if (!/^\+\d{1,9}$/.test(name)) throw new WavesmithError('run/bad-value', `'${name}' is no word of LDS.`);

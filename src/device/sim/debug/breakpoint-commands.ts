@@ -20,7 +20,7 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
   if (index !== undefined && w === undefined) {
     throw bad(`'${index}' is not a wave of this workgroup (0 to ${d.waves.length - 1}).`);
   }
-  const found = where === '' ? [d.pcOf(selectedWave(d)) ?? d.pc] : placesOrLater(d, where, match?.[3], isTemporary);
+  const found = where === '' ? [d.pcOf(selectedWave(d))] : placesOrLater(d, where, match?.[3], isTemporary);
   if (typeof found !== 'number') refuseUnknownIn(d, match?.[3], found);
   if (typeof found === 'number') {
     return show(session, [

@@ -16,7 +16,7 @@ import {
   type WatchedPlace,
   watchedPlace,
 } from './watch-access.ts';
-import { frameOfExpression, valueInFrame, type WatchedFrame } from './watched-frame.ts';
+import { conditionInFrame, frameOfExpression, valueInFrame, type WatchedFrame } from './watched-frame.ts';
 
 export interface BreakpointRequest {
   /** The number that it has had; it gets another one when that is taken. */
@@ -321,8 +321,9 @@ export class Breakpoints {
 
   /** A condition that cannot be read is met: whoever wrote it should see that. */
   private isConditionMet(watchpoint: Watchpoint, waves: readonly Wave[]): boolean {
-    const { condition } = watchpoint;
-    const value = condition && this.valueOf({ ...watchpoint, expression: condition }, waves);
+    const { condition, wave, lane, frame } = watchpoint;
+    const w = wave && waves.find((one) => isWave(one, wave));
+    const value = condition && conditionInFrame(condition, w, lane, this.source, frame);
     return value === undefined || isTrue(numberOf(value));
   }
 

@@ -58,7 +58,7 @@ test('a watchpoint that is refused takes no number', async () => {
   expect(said[2]).toMatch(/^watchpoint 2: /);
 });
 
-test('a wave that has not begun has no pc, and when the kernel has ended there is no place to stop at', async () => {
+test('a wave that has not begun is at its first instruction, and when the kernel has ended there is no place to stop at', async () => {
   const said = await answersTo([
     'stepi 3',
     'wave 1',
@@ -72,7 +72,7 @@ test('a wave that has not begun has no pc, and when the kernel has ended there i
     'tbreak',
   ]);
   expect(said[3]).toMatch(/^=>.*s_load_dwordx2/m);
-  expect(said[2]).toContain('Wave 1 has not begun, so it has no pc.');
+  expect(said[2]).toMatch(/^\$pc = 0x\w+ <k>$/);
   for (const text of said.slice(8, 10)) expect(text).toContain('No wave is stopped.');
 });
 

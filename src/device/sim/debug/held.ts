@@ -108,21 +108,19 @@ export class HeldDispatch implements ScopeSource {
     this.held = undefined;
   }
 
-  /** The address of a wave's next instruction, or undefined when it has not begun. */
-  pcOf(w: Wave): number | undefined {
-    if (w === this.held && this.isStopped) return this.heldPc;
-    return this.calls.hasBegun(w) ? w.pc - this.options.code.base : undefined;
+  /** The address of a wave's next instruction; of one that has not begun, its first. */
+  pcOf(w: Wave): number {
+    return w === this.held && this.isStopped ? this.heldPc : w.pc - this.codeBase;
   }
 
-  /** The address of the selected wave's next instruction; one that has not begun has its first. */
+  /** The address of the selected wave's next instruction. */
   get pc(): number {
-    const { selected } = this;
-    return selected === undefined ? this.heldPc : (this.pcOf(selected) ?? selected.pc - this.codeBase);
+    return this.selected === undefined ? this.heldPc : this.pcOf(this.selected);
   }
 
   /** The functions on a wave's stack, the innermost first. */
   framesOf(w: Wave): readonly Frame[] {
-    const pcs = [this.pcOf(w) ?? 0, ...this.calls.callsOf(w).map((c) => c.site)];
+    const pcs = [this.pcOf(w), ...this.calls.callsOf(w).map((c) => c.site)];
     const hidden = w === this.held ? this.hiddenFrames : 0;
     return pcs.flatMap((pc, level) => framesAt(this.options, pc, level, level === 0 ? hidden : 0));
   }

@@ -204,7 +204,7 @@ export function wavesText(d: Debugger, all: boolean): string[] {
   return (all ? d.allWaves : d.waves).map((w) => {
     const pc = d.pcOf(w);
     const lanes = popcount(w.sgprs[EXEC] as number) + popcount(w.sgprs[EXEC + 1] as number);
-    const at = pc === undefined ? 'not started' : `${hex(pc)} ${d.options.symbols.nameOf(pc) ?? ''}`.trim();
+    const at = d.calls.hasBegun(w) ? `${hex(pc)} ${d.options.symbols.nameOf(pc) ?? ''}`.trim() : 'not started';
     const state = w.state === 'running' ? at : w.state === 'ended' ? 'ended' : `${at}, at a ${w.state}`;
     return `${w === d.selected ? '*' : ' '} wave ${all ? waveText(w) : w.index}: ${state}, ${lanes} lanes`;
   });

@@ -24,8 +24,8 @@ export interface ScopeSource {
   readonly memory: DeviceMemory | undefined;
   readonly arguments: () => readonly DebuggedArgument[];
   /** The address, in the file, of a wave's next instruction. */
-  pcOf(w: Wave): number | undefined;
-  /** The function whose variables are meant; undefined when the wave has not begun. */
+  pcOf(w: Wave): number;
+  /** The function whose variables are meant; undefined while the wave runs: its innermost one. */
   selectedFrame?(w: Wave): SelectedFrame | undefined;
   /** The function of a key among those in so many calls; undefined when the wave is not in it. */
   frameOfKey?(w: Wave, key: number, depth: number): SelectedFrame | undefined;

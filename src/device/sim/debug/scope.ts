@@ -213,7 +213,7 @@ function placeOperand(wave: Wave | undefined, name: string, lane: number, source
     case 'wave':
       return BigInt(some(wave, name).index);
     case 'pc':
-      return BigInt(pcOfBegun(some(wave, name), source));
+      return BigInt(source.pcOf(some(wave, name)));
     case 'workgroup':
     case 'blockIdx':
       return threeWords(some(wave, name).workgroup.id, source.loadAs(wave));
@@ -229,14 +229,6 @@ function placeOperand(wave: Wave | undefined, name: string, lane: number, source
     default:
       return undefined;
   }
-}
-
-function pcOfBegun(w: Wave, source: ScopeSource): number {
-  const pc = source.pcOf(w);
-  if (pc !== undefined) return pc;
-  throw new WavesmithError('run/bad-expression', `Wave ${w.index} has not begun, so it has no pc.`, {
-    hint: "'info waves' says which have; 'wave N' selects one.",
-  });
 }
 
 function threeWords(words: readonly number[], load: Load): Operand {

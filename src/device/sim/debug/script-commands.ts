@@ -49,7 +49,7 @@ export function applyToWaves(session: CommandSession, { rest }: CommandLine, run
   const ranges = which.split(/\s+/).map((word) => word.split('-').map(Number));
   const isMeant = (index: number): boolean => ranges.some(([from = -1, to = from]) => index >= from && index <= to);
   const waves = (which === 'all' ? d.allWaves : d.waves.filter((w) => isMeant(w.index))).filter(
-    (w) => w.state !== 'ended' && d.pcOf(w) !== undefined,
+    (w) => w.state !== 'ended',
   );
   if (waves.length === 0) throw bad(`No wave of this workgroup that runs is one of ${which}.`);
   const { selected, lane, frame } = d;

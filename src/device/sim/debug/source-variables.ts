@@ -20,22 +20,21 @@ import { bitsOf } from './value.ts';
 /** All variables in scope where a wave is: those of the function that is shown, and of the whole program. */
 export function variablesOf(w: Wave, lane: number, source: ScopeSource): ShownVariable[] {
   const at = placeOf(w, source);
-  if (at === undefined || source.info === undefined) return [];
+  if (source.info === undefined) return [];
   return source.info.variables(at.pc, at.inlined).map((variable) => settled(shown(variable, at.pc, w, lane, source)));
 }
 
 /** The variable of a name where a wave is. */
 export function findVariable(w: Wave, lane: number, source: ScopeSource, name: string): ShownVariable | undefined {
   const at = placeOf(w, source);
-  const found = at === undefined ? undefined : source.info?.variables(at.pc, at.inlined).find((v) => v.name === name);
-  return found === undefined || at === undefined ? undefined : settled(shown(found, at.pc, w, lane, source));
+  const found = source.info?.variables(at.pc, at.inlined).find((v) => v.name === name);
+  return found && settled(shown(found, at.pc, w, lane, source));
 }
 
 /** Where the function stands whose variables are meant. */
-function placeOf(w: Wave, source: ScopeSource): { readonly pc: number; readonly inlined: number } | undefined {
+function placeOf(w: Wave, source: ScopeSource): { readonly pc: number; readonly inlined: number } {
   const frame = source.selectedFrame?.(w);
-  const pc = frame?.pc ?? source.pcOf(w);
-  return pc === undefined ? undefined : { pc, inlined: frame?.inlined ?? 0 };
+  return { pc: frame?.pc ?? source.pcOf(w), inlined: frame?.inlined ?? 0 };
 }
 
 /** Whether the function whose variables are meant waits for one that it has called. */

@@ -15,8 +15,7 @@ export function codeAt(
 ): { readonly address: number; readonly signature: string | undefined } | undefined {
   const name = text.trim().replace(/^[&*]\s*/, '');
   if (/^\$?pc$/.test(name)) {
-    const pc = d.selected && d.pcOf(d.selected);
-    return pc === undefined ? undefined : { address: pc, signature: undefined };
+    return d.selected && { address: d.pcOf(d.selected), signature: undefined };
   }
   const address = /^[A-Za-z_][\w:]*$/.test(name) ? d.codeNamed(name) : undefined;
   // A variable or an argument of the name is meant before it.

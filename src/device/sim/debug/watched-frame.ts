@@ -13,18 +13,28 @@ export interface WatchedFrame {
   readonly key: number;
   /** Calls that have not returned, its own included. */
   readonly depth: number;
+  /** Where it is, of variables that are in the same place in every call: those in LDS, and of the whole program. */
+  readonly fixed: SelectedFrame | undefined;
   /** The register that its variables in scratch are relative to, and what it holds. */
   readonly base: { readonly register: DebugRegister; readonly value: number } | undefined;
 }
 
-/** A source that notes whether variables of a function were read. */
-function noting(source: ScopeSource): { readonly source: ScopeSource; readonly isAsked: () => boolean } {
-  let asked = false;
+interface Noting {
+  readonly source: ScopeSource;
+  /** Whether variables of a function were read, and whether some of them are in places of the call. */
+  readonly asked: { ofFunction: boolean; ofCall: boolean };
+}
+
+/** A source that notes which variables of a function are read. */
+function noting(source: ScopeSource): Noting {
+  const asked = { ofFunction: false, ofCall: false };
   const noted = (variable: DebugVariable): DebugVariable => ({
     ...variable,
-    place: (address) => {
-      asked ||= !variable.isGlobal;
-      return variable.place(address);
+    place: (address, kernel) => {
+      const place = variable.place(address, kernel);
+      asked.ofFunction ||= !variable.isGlobal;
+      asked.ofCall ||= !variable.isGlobal && place.kind !== 'lds' && place.kind !== 'global';
+      return place;
     },
   });
   const { info } = source;
@@ -32,7 +42,7 @@ function noting(source: ScopeSource): { readonly source: ScopeSource; readonly i
     ...info,
     variables: (at: number, inlined?: number) => info.variables(at, inlined).map(noted),
   };
-  return { source: Object.create(source, { info: { value } }) as ScopeSource, isAsked: () => asked };
+  return { source: Object.create(source, { info: { value } }) as ScopeSource, asked };
 }
 
 function withFrame(source: ScopeSource, selectedFrame: (w: Wave) => SelectedFrame | undefined): ScopeSource {
@@ -40,21 +50,23 @@ function withFrame(source: ScopeSource, selectedFrame: (w: Wave) => SelectedFram
 }
 
 /** The call whose variables are meant now; undefined without debug information. */
-function frameToWatch(w: Wave, source: ScopeSource): WatchedFrame | undefined {
+function frameToWatch(w: Wave, source: ScopeSource, isOfCall: boolean): WatchedFrame | undefined {
   const frame = source.selectedFrame?.(w);
   const key = frame === undefined ? undefined : source.info?.frames(frame.pc)[frame.inlined]?.key;
   if (frame === undefined || key === undefined) return undefined;
   const places = source.info?.variables(frame.pc, frame.inlined).map((v) => v.place(frame.pc)) ?? [];
   const register = places.flatMap((place) => (place.kind === 'scratch' ? [place.base] : []))[0];
   const base = register?.file === 's' ? { register, value: scalar(w, frame, register) } : undefined;
-  return { key, depth: frame.depth, base };
+  return { key, depth: frame.depth, fixed: isOfCall ? undefined : { ...frame, scalars: undefined }, base };
 }
 
 const scalar = (w: Wave, frame: SelectedFrame, { index }: DebugRegister): number =>
   (frame.scalars ?? w.sgprs)[index] as number;
 
 /** A source that means that call; undefined where the wave is not in it. */
-function sourceOfFrame(w: Wave, source: ScopeSource, { key, depth, base }: WatchedFrame): ScopeSource | undefined {
+function sourceOfFrame(w: Wave, source: ScopeSource, watched: WatchedFrame): ScopeSource | undefined {
+  const { key, depth, fixed, base } = watched;
+  if (fixed !== undefined) return withFrame(source, () => fixed);
   const frame = source.frameOfKey?.(w, key, depth);
   if (frame === undefined) return undefined;
   if (base !== undefined && scalar(w, frame, base.register) !== base.value) return undefined;
@@ -68,9 +80,9 @@ export function frameOfExpression(
   lane: number,
   source: ScopeSource,
 ): WatchedFrame | undefined {
-  const { source: noted, isAsked } = noting(source);
+  const { source: noted, asked } = noting(source);
   quietValue(expression, w, lane, noted);
-  return w !== undefined && isAsked() ? frameToWatch(w, source) : undefined;
+  return w !== undefined && asked.ofFunction ? frameToWatch(w, source, asked.ofCall) : undefined;
 }
 
 /** What an expression gives in the call that it belongs to; undefined where it cannot be read, or the wave is not in that call. */
@@ -84,6 +96,21 @@ export function valueInFrame(
   if (frame === undefined || w === undefined) return quietValue(expression, w, lane, source);
   const own = sourceOfFrame(w, source, frame);
   return own === undefined ? undefined : quietValue(expression, w, lane, own);
+}
+
+/** The same of a watchpoint's condition: what it says of variables of the call is read there, also where the watched value is in the same place in every call. */
+export function conditionInFrame(
+  condition: Expression,
+  w: Wave | undefined,
+  lane: number,
+  source: ScopeSource,
+  frame: WatchedFrame | undefined,
+): Operand | undefined {
+  const fixed = frame?.fixed;
+  if (frame === undefined || fixed === undefined) return valueInFrame(condition, w, lane, source, frame);
+  const { source: noted, asked } = noting(withFrame(source, () => fixed));
+  quietValue(condition, w, lane, noted);
+  return valueInFrame(condition, w, lane, source, asked.ofCall ? { ...frame, fixed: undefined } : frame);
 }
 
 /** What an expression gives, or undefined where it cannot be read. */
