@@ -220,7 +220,7 @@ test.skipIf(!canCompileHip())(
       ['p grid[2]', /has no element 2/],
       ['p *i', /has no type to point to/],
       ['whatis p->next', 'Node *'],
-      ['ptype struct Node', /^type = struct Node \{\n {4}int value; .*\n {4}Node \* next;/],
+      ['ptype struct Node', /^type = struct Node \{\n {4}int value; .*\n {4}Node \*next;/],
       ['set item.high = 3', '3'],
       ['p item.low += 1', '6'],
       ['p item.high', '3'],

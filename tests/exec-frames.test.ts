@@ -153,7 +153,7 @@ describe.skipIf(!canCompileHip())('inlined functions', () => {
       'continue',
       'info breakpoints',
     ]);
-    expect(said[3]).toMatch(/^3 {2}0x\w+ <_ZL6calledi\+0x\w+>, once, hit 0 times$/m);
+    expect(said[3]).toMatch(/^3 {2}0x\w+ <_ZL6calledi\+0x\w+> at \S+:\d+, once, hit 0 times$/m);
     expect(said[4]).toMatch(/^breakpoint 3: .* at .*inlined\.cpp:\d+\n\d+\t {2}int inside = square/);
     expect(said[5]).toContain("'in' is no register, argument or variable here.");
     expect(said[6]).toMatch(/^d changed: 0 → \d+\nwatchpoint: .*inlined\.cpp:\d+\n\d+\t {2}out\[i\] = a/);

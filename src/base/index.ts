@@ -24,5 +24,6 @@ export {
   randomNumbers,
 } from './elements/index.ts';
 export { type ErrorDetails, inFile, type Position, WavesmithError } from './error.ts';
+export { isFunctionNamed } from './function-name.ts';
 export { jsonPieces } from './json-pieces.ts';
 export { TextOutput, writeHex } from './text-output.ts';

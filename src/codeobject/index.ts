@@ -13,6 +13,7 @@ export {
 } from './bundle.ts';
 export { type CodeObject, type Kernel, readCodeObject } from './code-object.ts';
 export { type Container, type ContainerKind, codeObjectsOf, openContainer } from './container.ts';
+export { declaration } from './elf/debug-declaration.ts';
 export { debugInfo } from './elf/debug-info.ts';
 export { type DebugLine, type DebugLines, debugLines } from './elf/debug-line.ts';
 export type { ComputedStep, DebugPlace, DebugRegister, IntegerType, ValueOperation } from './elf/debug-place.ts';

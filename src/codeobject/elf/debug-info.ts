@@ -1,5 +1,8 @@
 // Variables of the source program: names, types and places from .debug_info, DWARF 4 and 5. Nothing is decoded before the first question.
 // Source: DWARF Debugging Information Format 5, chapters 2 to 5 and 7. Damaged units give what was read up to the damage.
+
+import { isFunctionNamed } from '../../base/index.ts';
+import { declaration } from './debug-declaration.ts';
 import {
   type AttributeValue,
   DebugEntries,
@@ -9,6 +12,7 @@ import {
   type Unit,
 } from './debug-entries.ts';
 import { IN_LDS, type LocationContext, placeOf, registerOf } from './debug-location.ts';
+import { type Names, namesOf } from './debug-names.ts';
 import type { DebugPlace, IntegerType } from './debug-place.ts';
 import { SharedVariables } from './debug-shared.ts';
 import type { DebugCall, DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
@@ -50,18 +54,13 @@ export function debugInfo(elf: ElfFile): DebugInfo | undefined {
   return {
     variables: (address, inlined = 0) => read().variables(address, inlined),
     frames: (address) => read().frames(address),
+    blockAt: (address) => read().blockAt(address),
     entries: (name) => read().entries(name),
     typeNamed: (name) => read().typeNamed(name),
     enumerator: (name) => read().enumerator(name),
+    constant: (name) => read().constant(name),
     withoutVariables: () => read().withoutVariables(),
   };
-}
-
-interface Names {
-  readonly types: ReadonlyMap<string, Entry>;
-  readonly enumerators: ReadonlyMap<string, { readonly of: Entry; readonly value: number }>;
-  /** Names of classes by the place of a member that they declare. */
-  readonly holders: ReadonlyMap<number, string>;
 }
 
 class Reader extends DebugEntries {
@@ -143,7 +142,7 @@ class Reader extends DebugEntries {
         call,
         begins: this.beginOf(entry),
         returns: () => this.typeOf(entry),
-        signature: () => this.signatureOf(entry),
+        signature: () => declaration(this.functionType(entry)),
       });
     });
     if (this.framesByAddress.size >= MAX_FRAMES) this.framesByAddress.clear();
@@ -151,10 +150,19 @@ class Reader extends DebugEntries {
     return frames;
   }
 
-  private signatureOf(entry: Entry): string {
+  blockAt(address: number): number | undefined {
+    let innermost: number | undefined;
+    this.walk(address, ({ at }) => {
+      innermost = at;
+    });
+    return innermost;
+  }
+
+  /** The types of a function's parameters. */
+  private parametersOf(entry: Entry): string {
     const parameters = entry.children.filter((child) => child.tag === TAG.formalParameter);
     const names = parameters.map((child) => this.typeOf(child)?.name ?? UNKNOWN.name);
-    return `${this.typeOf(entry)?.name ?? 'void'} (${names.length === 0 ? 'void' : names.join(', ')})`;
+    return names.length === 0 ? 'void' : names.join(', ');
   }
 
   private callOf(entry: Entry): DebugCall | undefined {
@@ -185,10 +193,12 @@ class Reader extends DebugEntries {
     return [...found].sort((a, b) => a - b);
   }
 
-  /** Whether a function is called so, without or with the arguments of its template. */
+  /** Whether a function is called so, with or without namespaces, arguments of its template and parameters. */
   private isNamed(entry: Entry, name: string): boolean {
     const own = this.nameOf(entry);
-    return own === name || own.replace(/<.*>$/, '') === name;
+    if (own === name || own.replace(/<.*>$/, '') === name) return true;
+    const symbol = /[:(<]/.test(name) ? this.inherited(entry, AT.linkageName)?.value : undefined;
+    return typeof symbol === 'string' && isFunctionNamed(symbol, name);
   }
 
   /** Visits functions and blocks around an address, outer ones first, then every unit's own variables. */
@@ -231,10 +241,12 @@ class Reader extends DebugEntries {
     const add = (entry: Entry, isGlobal: boolean, prefix = ''): void => {
       if (entry.tag !== TAG.variable && entry.tag !== TAG.formalParameter) return;
       const own = this.nameOf(entry);
-      const name = isGlobal && own !== '' ? `${prefix}${this.classOf(entry)}${own}` : own;
+      const name = isGlobal && own !== '' ? `${this.classOf(entry) ?? prefix}${own}` : own;
       if (name === '' || known.has(name) || entry.values.has(AT.declaration)) return;
       known.add(name);
-      out.push(this.variable(entry, name, isGlobal, frame));
+      const made = this.variable(entry, name, isGlobal, frame);
+      // Headers of HIP declare words like threadIdx as objects of classes without members.
+      if (!isGlobal || made.type.kind !== 'struct' || made.type.members.length > 0) out.push(made);
     };
     for (const scope of scopes) {
       for (const child of scope.children) add(child, false);
@@ -252,11 +264,10 @@ class Reader extends DebugEntries {
     return out;
   }
 
-  /** The class of which a variable of the whole program is a member. */
-  private classOf(entry: Entry): string {
+  /** The class of which a variable of the whole program is a member, with what is around it. */
+  private classOf(entry: Entry): string | undefined {
     const declared = this.number(entry, AT.specification);
-    const holder = declared === undefined ? undefined : this.names().holders.get(declared);
-    return holder === undefined ? '' : `${holder}::`;
+    return declared === undefined ? undefined : this.names().around.get(declared);
   }
 
   /** The type of a variable, or what a function returns; undefined where none is given. */
@@ -312,14 +323,8 @@ class Reader extends DebugEntries {
   }
 
   private place(entry: Entry, address: number, context: LocationContext): DebugPlace {
-    const constant = entry.values.get(AT.constValue);
-    if (typeof constant === 'number' || typeof constant === 'bigint')
-      return { kind: 'constant', value: BigInt(constant) };
-    if (constant instanceof Uint8Array) {
-      let value = 0n;
-      for (let i = constant.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(constant[i] as number);
-      return { kind: 'constant', value };
-    }
+    const constant = constantOf(entry.values.get(AT.constValue));
+    if (constant !== undefined) return constant;
     const location = entry.values.get(AT.location);
     if (location === undefined) return { kind: 'absent', why: 'optimized out' };
     if (location instanceof Uint8Array) return placeOf(location, context);
@@ -354,14 +359,14 @@ class Reader extends DebugEntries {
   }
 
   private makeType(entry: Entry, depth: number): DebugType {
-    const name = this.nameOf(entry);
+    const name = this.typeName(entry);
     const bytes = this.number(entry, AT.byteSize) ?? 0;
     const target = this.number(entry, AT.type);
     const inner = (): DebugType => (target === undefined ? VOID : this.type(this.byOffset.get(target), depth + 1));
     const plain = { ...UNKNOWN, name, bytes };
     switch (entry.tag) {
       case TAG.typedef:
-        return { ...inner(), name };
+        return { ...inner(), name, hasOwnName: true };
       case TAG.constType:
       case TAG.volatileType:
       case TAG.restrictType:
@@ -370,10 +375,8 @@ class Reader extends DebugEntries {
       case TAG.pointer:
       case TAG.reference:
       case TAG.rvalueReference: {
-        const to = inner();
         const isReference = entry.tag !== TAG.pointer;
-        const name = `${to.name} ${isReference ? '&' : '*'}`;
-        return { ...plain, name, kind: 'pointer', bytes: bytes || 8, of: inner, isReference };
+        return named({ ...plain, kind: 'pointer', bytes: bytes || 8, of: inner, isReference });
       }
       case TAG.baseType: {
         const encoding = this.number(entry, AT.encoding) ?? 0;
@@ -384,9 +387,10 @@ class Reader extends DebugEntries {
       }
       case TAG.enumeration: {
         const names = new Map<number, string>();
+        const scope = entry.values.has(AT.enumClass) ? `${name}::` : (this.names().around.get(entry.at) ?? '');
         for (const child of entry.children) {
           const value = this.number(child, AT.constValue);
-          if (child.tag === TAG.enumerator && value !== undefined) names.set(value, this.nameOf(child));
+          if (child.tag === TAG.enumerator && value !== undefined) names.set(value, `${scope}${this.nameOf(child)}`);
         }
         return { ...plain, kind: 'enum', names, isSigned: target !== undefined && inner().isSigned };
       }
@@ -396,9 +400,23 @@ class Reader extends DebugEntries {
         return { ...plain, kind: 'struct', members: this.members(entry), alignment: this.number(entry, AT.alignment) };
       case TAG.array:
         return this.arrayType(entry, inner);
+      case TAG.subroutine:
+        return this.functionType(entry);
       default:
         return plain;
     }
+  }
+
+  private functionType(entry: Entry): DebugType {
+    return named({ ...UNKNOWN, signature: { returns: this.typeOf(entry), parameters: this.parametersOf(entry) } });
+  }
+
+  /** With the namespaces and classes around it; what a type without a name is. */
+  private typeName(entry: Entry): string {
+    const own = this.nameOf(entry);
+    if (own !== '') return `${this.names().around.get(entry.at) ?? ''}${own}`;
+    const word = UNNAMED[entry.tag];
+    return word === undefined ? '' : `${word} {...}`;
   }
 
   private members(entry: Entry): DebugMember[] {
@@ -427,27 +445,16 @@ class Reader extends DebugEntries {
     return found === undefined ? undefined : { type: this.type(found.of, 0), value: found.value };
   }
 
-  /** Types and enumerators by name; of several of one name the first. */
+  constant(name: string): { type: DebugType; value: bigint } | undefined {
+    const entry = this.names().constants.get(name);
+    const place = entry && constantOf(entry.values.get(AT.constValue));
+    const type = entry && this.typeOf(entry);
+    return place?.kind === 'constant' && type !== undefined ? { type, value: place.value } : undefined;
+  }
+
   private names(): Names {
-    if (this.known !== undefined) return this.known;
-    const types = new Map<string, Entry>();
-    const enumerators = new Map<string, { of: Entry; value: number }>();
-    const holders = new Map<number, string>();
-    const inside = (entry: Entry): void => {
-      const holder = HOLDERS.includes(entry.tag) ? this.nameOf(entry) : undefined;
-      for (const child of entry.children) {
-        if (holder !== undefined) holders.set(child.at, holder);
-        const name = this.nameOf(child);
-        const value = child.tag === TAG.enumerator ? this.number(child, AT.constValue) : undefined;
-        if (value !== undefined && !enumerators.has(name)) enumerators.set(name, { of: entry, value });
-        // What is only declared is described elsewhere.
-        const isType = TYPES.has(child.tag) && name !== '' && !child.values.has(AT.declaration);
-        if (isType && !types.has(name)) types.set(name, child);
-        if (CONTAINS_TYPES.has(child.tag)) inside(child);
-      }
-    };
-    for (const { root } of this.units) if (root !== undefined) inside(root);
-    this.known = { types, enumerators, holders };
+    const roots = this.units.flatMap(({ root }) => root ?? []);
+    this.known ??= namesOf(roots, (entry) => this.nameOf(entry));
     return this.known;
   }
 
@@ -466,11 +473,7 @@ class Reader extends DebugEntries {
     const nest = (at: number): DebugType => {
       const count = counts[at] ?? 0;
       const of = (): DebugType => (at + 1 < counts.length ? nest(at + 1) : element());
-      const rest = counts
-        .slice(at)
-        .map((n) => `[${n}]`)
-        .join('');
-      return { ...UNKNOWN, name: `${element().name}${rest}`, kind: 'array', bytes: count * of().bytes, of, count };
+      return named({ ...UNKNOWN, kind: 'array', bytes: count * of().bytes, of, count });
     };
     const array = nest(0);
     if (!entry.values.has(AT.gnuVector)) return array;
@@ -478,9 +481,15 @@ class Reader extends DebugEntries {
   }
 }
 
-const HOLDERS: readonly number[] = [TAG.structure, TAG.class, TAG.union];
-const TYPES = new Set<number>([...HOLDERS, TAG.enumeration, TAG.typedef, TAG.baseType]);
-const CONTAINS_TYPES = new Set<number>([...HOLDERS, TAG.namespace, TAG.subprogram, TAG.lexicalBlock, TAG.enumeration]);
+/** What types without a name are. */
+const UNNAMED: Readonly<Record<number, string>> = {
+  [TAG.structure]: 'struct',
+  [TAG.class]: 'class',
+  [TAG.union]: 'union',
+  [TAG.enumeration]: 'enum',
+};
+
+const named = (type: DebugType): DebugType => ({ ...type, name: declaration(type) });
 
 const DAMAGED: DebugPlace = { kind: 'absent', why: 'damaged debug information' };
 
@@ -495,6 +504,13 @@ const UNKNOWN: DebugType = {
   names: new Map(),
 };
 const VOID: DebugType = { ...UNKNOWN, name: 'void' };
+
+/** The place of a constant; undefined for a value that is none. */
+function constantOf(value: AttributeValue | undefined): DebugPlace | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return { kind: 'constant', value: BigInt(value) };
+  if (!(value instanceof Uint8Array)) return undefined;
+  return { kind: 'constant', value: value.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n) };
+}
 
 /** What a table says, or undefined where it is damaged. */
 function quiet<T>(read: () => T): T | undefined {

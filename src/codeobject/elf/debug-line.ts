@@ -44,6 +44,8 @@ interface Row {
   readonly line: number;
   /** The function's frame and parameters are in their places here. */
   readonly endsPrologue: boolean;
+  /** A place to stop at; other rows only say which line their code is of. */
+  readonly isStatement: boolean;
 }
 
 interface Sections {
@@ -114,12 +116,17 @@ function findLine(
   const inFile = byPath.includes(true) ? byPath : files.map((name) => base(name) === base(file));
   let line = Number.POSITIVE_INFINITY;
   let addresses: number[] = [];
+  // Line 0 is code of no line.
+  if (wanted < 1) return undefined;
+  /** Whether the rows before, of the same line, have a place to stop at. */
+  let isEntered = false;
   rows.forEach((row, i) => {
-    if (inFile[row.file] !== true || row.line < wanted || row.line > line) return;
     const before = rows[i - 1];
+    if (before?.line !== row.line || before.file !== row.file) isEntered = false;
     // The last row of an address counts; a row after one of the same line does not enter it.
-    if (rows[i + 1]?.address === row.address) return;
-    if (before?.line === row.line && before.file === row.file) return;
+    if (isEntered || !row.isStatement || rows[i + 1]?.address === row.address) return;
+    isEntered = true;
+    if (inFile[row.file] !== true || row.line < wanted || row.line > line) return;
     if (row.line < line) addresses = [];
     line = row.line;
     addresses.push(row.address);
@@ -170,6 +177,7 @@ function readTable(sections: Sections): Table {
 
 interface UnitHeader {
   readonly minimumLength: number;
+  readonly isStatement: boolean;
   readonly lineBase: number;
   readonly lineRange: number;
   readonly opcodeBase: number;
@@ -189,7 +197,7 @@ function readUnit(c: Cursor, is64: boolean, sections: Sections, rows: Row[], fil
   const program = c.at + headerLength;
   const minimumLength = c.u8();
   if (version >= 4) c.skip(1);
-  c.skip(1);
+  const isStatement = c.u8() !== 0;
   const lineBase = c.s8();
   const lineRange = c.u8();
   const opcodeBase = c.u8();
@@ -200,7 +208,7 @@ function readUnit(c: Cursor, is64: boolean, sections: Sections, rows: Row[], fil
   else readNames4(c, files);
   if (program > c.end) return firstFile;
   c.at = program;
-  run(c, { minimumLength, lineBase, lineRange, opcodeBase, operandCounts, firstFile, fileOffset }, rows);
+  run(c, { minimumLength, isStatement, lineBase, lineRange, opcodeBase, operandCounts, firstFile, fileOffset }, rows);
   return firstFile;
 }
 
@@ -282,9 +290,11 @@ function run(c: Cursor, h: UnitHeader, rows: Row[]): void {
   let file = 1;
   let line = 1;
   let endsPrologue = false;
+  let { isStatement } = h;
   const append = (isEnd = false): void => {
     const own = isEnd ? -1 : h.fileOffset + file - h.firstFile;
-    if (rows.length < MAX_ROWS) rows.push({ address, file: own, line, endsPrologue: endsPrologue && !isEnd });
+    const ends = endsPrologue && !isEnd;
+    if (rows.length < MAX_ROWS) rows.push({ address, file: own, line, endsPrologue: ends, isStatement });
     endsPrologue = false;
   };
   while (!c.isDone && rows.length < MAX_ROWS) {
@@ -307,6 +317,7 @@ function run(c: Cursor, h: UnitHeader, rows: Row[]): void {
           address = 0;
           file = 1;
           line = 1;
+          ({ isStatement } = h);
         } else if (extended === 2) address = length === 9 ? c.u64() : c.u32();
         c.at = next;
         break;
@@ -322,6 +333,9 @@ function run(c: Cursor, h: UnitHeader, rows: Row[]): void {
         break;
       case 4:
         file = c.uleb();
+        break;
+      case 6:
+        isStatement = !isStatement;
         break;
       case 8:
         address += Math.floor((255 - h.opcodeBase) / h.lineRange) * h.minimumLength;

@@ -18,7 +18,11 @@ export interface DebugType {
   readonly count: number;
   /** Of arrays: it is a vector, which is as long, and aligned to, the next power of two. */
   readonly isVector?: boolean | undefined;
-  /** Of enumerations: names by value. */
+  /** A typedef names it. */
+  readonly hasOwnName?: boolean | undefined;
+  /** Of functions. */
+  readonly signature?: { readonly returns: DebugType | undefined; readonly parameters: string } | undefined;
+  /** Of enumerations: names by value, with the namespaces and classes around them. */
   readonly names: ReadonlyMap<number, string>;
 }
 
@@ -69,12 +73,16 @@ export interface DebugInfo {
   variables(address: number, inlined?: number): readonly DebugVariable[];
   /** Functions at an address, inlined ones first: the innermost, the one into which it was inlined, to the one that is code of its own. */
   frames(address: number): readonly DebugFrame[];
+  /** The innermost block, inlined function or function at an address, by a number of its own; undefined outside of all. */
+  blockAt(address: number): number | undefined;
   /** Addresses at which functions of a name in the source begin, wherever they were inlined; in order. */
   entries(name: string): readonly number[];
   /** The type of a name in the source, as `float`, `Point` or `unsigned int`. */
   typeNamed(name: string): DebugType | undefined;
   /** The enumeration that an enumerator of a name belongs to, and its value. */
   enumerator(name: string): { readonly type: DebugType; readonly value: number } | undefined;
+  /** A constant of a class, as `Box::SIZE`, and its value. */
+  constant(name: string): { readonly type: DebugType; readonly value: bigint } | undefined;
   /** What made it, where it describes no variable at all: some compilers describe lines and functions alone. */
   readonly withoutVariables: () => { readonly producer: string } | undefined;
 }

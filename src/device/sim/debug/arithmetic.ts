@@ -4,7 +4,7 @@
 import { WavesmithError } from '../../../base/index.ts';
 import type { DebugType } from '../../../codeobject/index.ts';
 import { convert, typeOfWords } from './cast.ts';
-import { elementOf, isMachineType, type Load, numberOf, type Operand, pointerTo, typedValue } from './typed.ts';
+import { elementOf, isMachineType, numberOf, type Operand, pointerTo, type Reader, typedValue } from './typed.ts';
 import type { Value } from './value.ts';
 
 /** Integers have at most this many bits: longer ones come from shifts only. */
@@ -123,12 +123,12 @@ export function binary(operator: string, text: string): (a: Operand, b: Operand)
     const type = isShift ? commonType(a, 0n) : commonType(a, b);
     if (type === undefined) return apply(x, y);
     const result = apply(convert(x, type, text), isShift ? y : convert(y, type, text));
-    return test === undefined ? typedValue(type, wrapped(result, type, text), loadOf(a, b)) : result;
+    return test === undefined ? typedValue(type, wrapped(result, type, text), readerOf(a, b)) : result;
   };
 }
 
 const wrapped = (value: Value, type: DebugType, text: string): Value => convert(value, type, text);
-const loadOf = (a: Operand, b: Operand): Load => (typeof a === 'object' ? a.load : (b as { load: Load }).load);
+const readerOf = (a: Operand, b: Operand): Reader => (typeof a === 'object' ? a : (b as Reader));
 
 /** What a pointer points to; an array is a pointer to its first element. */
 function targetOf(operand: Operand): DebugType | undefined {
@@ -153,11 +153,11 @@ function pointers(a: Operand, b: Operand, operator: string, text: string): Opera
   const size = BigInt(Math.max(1, (left ?? right)?.bytes ?? 1));
   if (left !== undefined && right !== undefined) {
     if (operator === '+') throw badExpression(text, 'two pointers have no sum.');
-    return typedValue(named('long'), (x - y) / size, loadOf(a, b));
+    return typedValue(named('long'), (x - y) / size, readerOf(a, b));
   }
   if (left === undefined && operator === '-') throw badExpression(text, 'a pointer cannot be taken from a number.');
   const value = left === undefined ? x * size + y : operator === '+' ? x + y * size : x - y * size;
-  return typedValue(pointerTo((left ?? right) as DebugType), BigInt.asUintN(64, value), loadOf(a, b));
+  return typedValue(pointerTo((left ?? right) as DebugType), BigInt.asUintN(64, value), readerOf(a, b));
 }
 
 /** The type in which C computes with two operands; undefined for numbers of the machine. */
@@ -202,5 +202,5 @@ export function unary(operator: '-' | '~', operand: Operand, text: string): Oper
   const result = operator === '-' ? -value : ~(value as bigint);
   const type = typeof operand === 'object' && targetOf(operand) === undefined ? commonType(operand, 0n) : undefined;
   if (type === undefined) return result;
-  return typedValue(type, wrapped(result, type, text), loadOf(operand, operand));
+  return typedValue(type, wrapped(result, type, text), readerOf(operand, operand));
 }

@@ -63,6 +63,9 @@ function fieldData({ holder, first, count }: NonNullable<ShownVariable['field']>
   return Uint8Array.from(holder, (_, i) => Number((bits >> BigInt(8 * i)) & 0xffn));
 }
 
+/** Whether a text names an enumerator, with or without the namespaces and classes around it. */
+const isNameOf = (label: string, text: string): boolean => label === text || label.endsWith(`::${text}`);
+
 /** The bytes of a value of a type; a struct's are those of another one of its type. */
 function dataOf(d: Debugger, name: string, type: DebugType, text: string): Uint8Array {
   const element = elementOf(type);
@@ -75,7 +78,8 @@ function dataOf(d: Debugger, name: string, type: DebugType, text: string): Uint8
     });
   }
   const trimmed = text.trim();
-  const enumerator = type.kind === 'enum' ? [...type.names].find(([, label]) => label === trimmed)?.[0] : undefined;
+  const enumerator =
+    type.kind === 'enum' ? [...type.names].find(([, label]) => isNameOf(label, trimmed))?.[0] : undefined;
   const word = type.kind === 'bool' && /^(?:true|false)$/.test(trimmed) ? BigInt(trimmed === 'true') : undefined;
   const value: Value = enumerator === undefined ? (word ?? evaluate(d, trimmed)) : BigInt(enumerator);
   return bytesOf(value, element);

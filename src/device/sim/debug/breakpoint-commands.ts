@@ -125,9 +125,13 @@ function numberOf(text: string): number {
   return text === '0' ? 0 : count(text, 0, 1_000_000, 'a breakpoint');
 }
 
-/** Several addresses of one place. */
-export function placesText(d: Debugger, all: readonly number[]): string {
-  return all.map((pc) => placeText(d, pc)).join(', ');
+/** Several addresses of one place, with their lines. */
+function placesText(d: Debugger, all: readonly number[]): string {
+  const one = (pc: number): string => {
+    const line = d.lineAt(pc);
+    return `${placeText(d, pc)}${line === undefined ? '' : ` at ${line}`}`;
+  };
+  return all.map(one).join(', ');
 }
 
 /** All of them, or watchpoints alone. */

@@ -132,7 +132,7 @@ export function examined(d: Debugger, asked: string, format: string, before: Com
   return {
     lines,
     next: { place: placeIn(space, next), letters },
-    last: typedValue(pointerTo(last.type), BigInt(flatAddress(last) ?? 0), load),
+    last: typedValue(pointerTo(last.type), BigInt(flatAddress(last) ?? 0), { load, lane }),
     value: last.bytes === undefined ? undefined : last,
   };
 }

@@ -201,7 +201,7 @@ class Parser {
       const operand = of(s);
       const address = typeof operand === 'object' ? flatAddress(operand) : undefined;
       if (typeof operand === 'object' && address !== undefined) {
-        return typedValue(pointerTo(operand.type), BigInt(address), s.load);
+        return typedValue(pointerTo(operand.type), BigInt(address), s);
       }
       const home = typeof operand === 'object' ? operand.home : undefined;
       const where = home?.kind === 'registers' ? `: it is in ${home.names.join(', ')}` : '';
@@ -321,7 +321,7 @@ class Parser {
     return (s) => {
       const to = type(s);
       if (to === VOID) throw bad(this.text, `'${text}' is no type of a value.`);
-      return typedValue(to, convert(numberOf(value(s)), to, this.text), s.load);
+      return typedValue(to, convert(numberOf(value(s)), to, this.text), s);
     };
   }
 
@@ -386,7 +386,7 @@ class Parser {
     }
     if (kind === 'text') {
       const bytes = bytesOfText(text);
-      return (s) => ({ ...typedValue(lettersType(bytes.length), 0n, s.load), bytes });
+      return (s) => ({ ...typedValue(lettersType(bytes.length), 0n, s), bytes });
     }
     if (kind !== 'name') throw bad(this.text, `a value is missing before ${text}.`);
     if (text.startsWith('$')) return this.remembered(text);

@@ -1,4 +1,5 @@
 // Commands that show and change registers and memory, and select waves and lanes.
+import { demangle } from '../../../base/index.ts';
 import { Slot } from '../../../program/index.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { hex, hexWord } from '../tools/lanes.ts';
@@ -137,7 +138,9 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
     functions: () =>
       show(
         session,
-        d.options.symbols.symbols.filter((s) => s.size > 0).map((s) => `${hex(s.address).padStart(10)}  ${s.name}`),
+        d.options.symbols.symbols
+          .filter((s) => s.size > 0)
+          .map((s) => `${hex(s.address).padStart(10)}  ${demangle(s.name)}`),
       ),
     line: () =>
       show(

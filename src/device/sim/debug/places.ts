@@ -27,7 +27,7 @@ export function placesOf({ symbols, lines, info }: PlaceNames, text: string, fil
   const match = /^(?:(.+):)?(\d{1,7})$/.exec(text.trim());
   const isLine = match !== null && (match[1] !== undefined || (file !== undefined && Number(match[2]) < symbols.first));
   if (!isLine) {
-    const name = text.trim();
+    const name = ofFile(lines, text.trim());
     if (!/^[^\d+][^+]*$/.test(name)) return [symbols.executedAt(symbols.resolveInstruction(name))];
     const inlined = (info?.entries(name) ?? []).filter((at) => at >= symbols.first && at < symbols.end);
     const named = inlined.length === 0 ? [symbols.resolveInstruction(name)] : [...inlined, ...labelled(symbols, name)];
@@ -43,6 +43,13 @@ export function placesOf({ symbols, lines, info }: PlaceNames, text: string, fil
         ? 'The code object has no debug information: compile with -g.'
         : `Source files: ${files.slice(0, 8).join(', ')}.`,
   });
+}
+
+/** A function that is named with its file, `kernel.hip:scale`, is meant without it. */
+function ofFile(lines: DebugLines | undefined, text: string): string {
+  const [, file = '', name = text] = /^([^:]+):(?!:)([^:].*)$/.exec(text) ?? [];
+  const isFile = lines?.files().some((known) => known === file || known.endsWith(`/${file}`)) === true;
+  return isFile ? name : text;
 }
 
 /**
@@ -63,8 +70,22 @@ export function placesOfLine(
     return before.called === undefined || before.line !== lineText(lines?.at(address));
   };
   const entries = found.addresses.filter(isEntry);
-  const addresses = (entries.length > 0 ? entries : found.addresses).map((at) => behindPrologue(symbols, lines, at));
+  const addresses = firstOfBlocks(names, entries.length > 0 ? entries : found.addresses).map((at) =>
+    behindPrologue(symbols, lines, at),
+  );
   return { line: found.line, addresses: [...new Set(addresses)] };
+}
+
+/** One address of each block, the first, as debuggers do: a `for` has code in front of its loop and at the end of each round. */
+function firstOfBlocks({ info }: PlaceNames, addresses: readonly number[]): readonly number[] {
+  const known = new Set<number>();
+  return addresses.filter((address) => {
+    const block = info?.blockAt(address);
+    if (block === undefined) return true;
+    const isFirst = !known.has(block);
+    known.add(block);
+    return isFirst;
+  });
 }
 
 /** The address of a label, if there is one of that name. */

@@ -13,6 +13,7 @@ import { findVariable, memberOf } from './source-variables.ts';
 import {
   type Load,
   type Operand,
+  type Reader,
   type ShownVariable,
   type SpaceName,
   spaceOfFlat,
@@ -141,7 +142,9 @@ class WaveScope implements Scope {
     if (argument?.address !== undefined) return BigInt(argument.address);
     if (argument !== undefined) return argument.bytes === undefined ? undefined : bitsOf(argument.bytes);
     const enumerator = source.info?.enumerator(name);
-    if (enumerator !== undefined) return typedValue(enumerator.type, BigInt(enumerator.value), this.load);
+    if (enumerator !== undefined) return typedValue(enumerator.type, BigInt(enumerator.value), this);
+    const constant = source.info?.constant(name);
+    if (constant !== undefined) return typedValue(constant.type, constant.value, this);
     const code = source.codeNamed?.(name);
     return code === undefined ? undefined : BigInt(code);
   }
@@ -209,6 +212,7 @@ export function addressNumber(address: bigint): number {
 /** `pc`, `wave`, `workgroup.x`, and the words of HIP for where a work-item is. */
 function placeOperand(wave: Wave | undefined, name: string, lane: number, source: ScopeSource): Operand | undefined {
   const { shape } = source;
+  const reader = { load: source.loadAs(wave), lane };
   switch (name) {
     case 'wave':
       return BigInt(some(wave, name).index);
@@ -216,21 +220,21 @@ function placeOperand(wave: Wave | undefined, name: string, lane: number, source
       return BigInt(source.pcOf(some(wave, name)));
     case 'workgroup':
     case 'blockIdx':
-      return threeWords(some(wave, name).workgroup.id, source.loadAs(wave));
+      return threeWords(some(wave, name).workgroup.id, reader);
     case 'threadIdx': {
       const [x = 1, y = 1, z = 1] = shape?.block ?? [];
       const id = some(wave, name).index * LANES + lane;
-      return threeWords([id % x, Math.floor(id / x) % y, Math.floor(id / (x * y)) % z], source.loadAs(wave));
+      return threeWords([id % x, Math.floor(id / x) % y, Math.floor(id / (x * y)) % z], reader);
     }
     case 'blockDim':
-      return shape === undefined ? undefined : threeWords(shape.block, source.loadAs(wave));
+      return shape === undefined ? undefined : threeWords(shape.block, reader);
     case 'gridDim':
-      return shape === undefined ? undefined : threeWords(shape.grid, source.loadAs(wave));
+      return shape === undefined ? undefined : threeWords(shape.grid, reader);
     default:
       return undefined;
   }
 }
 
-function threeWords(words: readonly number[], load: Load): Operand {
-  return { ...typedValue(THREE_WORDS, 0n, load), bytes: new Uint8Array(Uint32Array.from(words).buffer) };
+function threeWords(words: readonly number[], reader: Reader): Operand {
+  return { ...typedValue(THREE_WORDS, 0n, reader), bytes: new Uint8Array(Uint32Array.from(words).buffer) };
 }

@@ -15,7 +15,7 @@ import {
   scalarOf,
   type VariableHome,
 } from './typed.ts';
-import { bitsOf } from './value.ts';
+import { bitsOf, type Value } from './value.ts';
 
 /** All variables in scope where a wave is: those of the function that is shown, and of the whole program. */
 export function variablesOf(w: Wave, lane: number, source: ScopeSource): ShownVariable[] {
@@ -279,9 +279,27 @@ export function variableText(variable: ShownVariable, format = '', room: Room = 
   }
   if (type.kind === 'pointer') return `0x${BigInt(value).toString(16)}${textBehind(variable)}`;
   if (type.kind === 'bool') return value === 0n ? 'false' : value === 1n ? 'true' : String(value);
-  if (type.kind === 'enum') return type.names.get(Number(value)) ?? String(value);
+  if (type.kind === 'enum') return enumText(type, value);
   if (typeof value === 'number' && type.bytes < 8) return shortest(value);
   return type.kind === 'char' && typeof value === 'bigint' ? letterText(value) : String(value);
+}
+
+/** The name of a value; of flags, the names of those that are set, as gdb shows them: `(A | C)`. */
+function enumText({ names }: DebugType, value: Value): string {
+  const own = names.get(Number(value));
+  if (own !== undefined || typeof value === 'number' || value <= 0n) return own ?? String(value);
+  const flags = [...names].map(([bits, name]) => ({ bits: BigInt(bits), name })).filter(({ bits }) => bits !== 0n);
+  let all = 0n;
+  for (const { bits } of flags) {
+    // Numbers that share bits are no flags.
+    if (bits < 0n || (all & bits) !== 0n) return String(value);
+    all |= bits;
+  }
+  const set = flags.filter(({ bits }) => (value & bits) === bits);
+  const rest = set.reduce((left, { bits }) => left & ~bits, value);
+  if (set.length === 0) return String(value);
+  const unknown = rest === 0n ? [] : [`unknown: 0x${rest.toString(16)}`];
+  return `(${[...set.map(({ name }) => name), ...unknown].join(' | ')})`;
 }
 
 /** What an expression gives, as text: in a letter of gdb, or as its type is shown. */

@@ -11,9 +11,14 @@ export interface Token {
 
 const NUMBER = /0x[0-9a-f]+u?l{0,2}\b|0b[01]+\b|(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?(?:f|u?l{0,2})\b|'(?:\\.|[^\\'])'/;
 const NAME = /\$?[a-z_]\w*(?:::[a-z_]\w*)*|\$\$?\d*/;
-const OPERATOR = /->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]{}?:.]/;
+const OPERATOR = /->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\]{}?:.,]/;
+/** A name that is no word, in quotes as gdb takes it: `'Box<float>::count'`. A letter in quotes is a number. */
+const QUOTED_NAME = /'[a-z_][^'\\]+'/;
 const TEXT = /"(?:\\.|[^\\"])*"/;
-const TOKEN = new RegExp(`\\s*(?:(${NUMBER.source})|(${NAME.source})|(${OPERATOR.source})|(${TEXT.source}))`, 'iy');
+const TOKEN = new RegExp(
+  `\\s*(?:(${NUMBER.source})|(${NAME.source}|${QUOTED_NAME.source})|(${OPERATOR.source})|(${TEXT.source}))`,
+  'iy',
+);
 
 export function tokensOf(text: string): Token[] {
   const out: Token[] = [];
@@ -26,7 +31,8 @@ export function tokensOf(text: string): Token[] {
     if (number !== undefined) out.push({ kind: 'number', text: number, isDollar: false });
     else if (name !== undefined) {
       const isNamed = /^\$[a-z_]/i.test(name);
-      out.push({ kind: 'name', text: isNamed ? name.slice(1) : name, isDollar: isNamed });
+      const text = name.startsWith("'") ? name.slice(1, -1) : isNamed ? name.slice(1) : name;
+      out.push({ kind: 'name', text, isDollar: isNamed });
     } else if (quoted !== undefined) out.push({ kind: 'text', text: quoted, isDollar: false });
     else out.push({ kind: 'operator', text: operator as string, isDollar: false });
   }

@@ -1,5 +1,5 @@
 // Commands that show what variables of the source program are: their types, members and places.
-import type { DebugMember, DebugType } from '../../../codeobject/index.ts';
+import { type DebugMember, type DebugType, declaration } from '../../../codeobject/index.ts';
 import { variableAt } from './assign.ts';
 import { bad, type CommandLine, type CommandSession, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
@@ -73,7 +73,7 @@ function memberLines({ name, type, offset, bits }: DebugMember, indent: string):
   const of = type();
   const at = `  // byte ${bits === undefined ? offset : bits.first >> 3}`;
   if (name !== '(anonymous)')
-    return [`${indent}${of.name} ${name}${bits === undefined ? '' : ` : ${bits.count}`};${at}`];
+    return [`${indent}${declaration(of, name)}${bits === undefined ? '' : ` : ${bits.count}`};${at}`];
   return [`${indent}{${at}`, ...of.members.flatMap((m) => memberLines(m, `${indent}    `)), `${indent}};`];
 }
 

@@ -1,6 +1,6 @@
 // Values with a type: variables of the source program, memory, what was cast. Numbers of the machine have none.
 import { type ElementType, WavesmithError } from '../../../base/index.ts';
-import type { DebugType } from '../../../codeobject/index.ts';
+import { type DebugType, declaration } from '../../../codeobject/index.ts';
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import type { Wave } from '../state/wave.ts';
 import { bitsOf, fromBits, type Value, valueType } from './value.ts';
@@ -80,7 +80,8 @@ export function plainType(name: string, kind: 'integer' | 'float' | 'char' | 'bo
 export const VOID: DebugType = { ...PLAIN, name: 'void', kind: 'unknown', bytes: 0 };
 
 export function pointerTo(type: DebugType): DebugType {
-  return { ...PLAIN, name: `${type.name} *`, kind: 'pointer', bytes: 8, of: () => type };
+  const pointer: DebugType = { ...PLAIN, name: '', kind: 'pointer', bytes: 8, of: () => type };
+  return { ...pointer, name: declaration(pointer) };
 }
 
 const CHAR: DebugType = { ...PLAIN, name: 'char', kind: 'char', bytes: 1, isSigned: true };
@@ -115,11 +116,14 @@ export function scalarOf({ type, bytes }: ShownVariable): Value | undefined {
   return bytes === undefined || element === undefined ? undefined : fromBits(bitsOf(bytes), element);
 }
 
+/** The lane for which pointers mean what they point to, and how that is read. */
+export type Reader = Pick<ShownVariable, 'load' | 'lane'>;
+
 /** A value that stands nowhere. */
-export function typedValue(type: DebugType, value: Value, load: Load): ShownVariable {
+export function typedValue(type: DebugType, value: Value, { load, lane }: Reader): ShownVariable {
   const bytes = new Uint8Array(type.bytes);
   elementOf(type)?.write(new DataView(bytes.buffer), 0, value);
-  return { name: '', kind: 'local', type, bytes, why: '', home: undefined, wave: undefined, lane: 0, load };
+  return { name: '', kind: 'local', type, bytes, why: '', home: undefined, wave: undefined, lane, load };
 }
 
 /** A value in memory. */

@@ -1,6 +1,6 @@
 // Names of code addresses for the run tools: symbols of the executable sections, and how `--break` and the filters name a place.
 // An address is the ELF's virtual address, as listings print it. Source: ELF gABI (symbol table).
-import { WavesmithError } from '../../../base/index.ts';
+import { isFunctionNamed, WavesmithError } from '../../../base/index.ts';
 import { type CodeObject, SectionFlag, SymbolType } from '../../../codeobject/index.ts';
 import {
   branchTarget,
@@ -122,12 +122,15 @@ export class CodeSymbols {
 
   /** Functions that the source calls so. */
   private writtenAs(name: string): readonly CodeSymbol[] {
-    return this.symbols.filter((s) => s.name !== name && sourceName(s.name) === name);
+    const isQualified = /[:(<]/.test(name);
+    return this.symbols.filter(
+      (s) => s.name !== name && (sourceName(s.name) === name || (isQualified && isFunctionNamed(s.name, name))),
+    );
   }
 
   /**
    * The address a text names: `0x1800`, `6144`, `label`, `label+0x10`, or `+0x10` from the kernel's first instruction. A label may be
-   * written as in the source, without namespaces and parameters, where one function is called so.
+   * written as in the source, with or without namespaces and parameters, where one function is called so.
    */
   resolve(text: string): number {
     const match = /^([^+]*?)(?:\+(0x[0-9a-f]{1,12}|\d{1,12}))?$/i.exec(text.trim());

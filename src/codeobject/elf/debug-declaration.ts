@@ -1,0 +1,23 @@
+// Types as C declares variables of them.
+import type { DebugType } from './debug-types.ts';
+
+/**
+ * The declaration of a variable, or the name of its type where `inner` is empty: `int (*fp)(int, int)`, `float v[2]`, `int **`.
+ * Names that a typedef gives are taken as they are.
+ */
+export function declaration(type: DebugType, inner = ''): string {
+  const { signature } = type;
+  if (signature !== undefined) {
+    const written = `${inner}(${signature.parameters})`;
+    return signature.returns === undefined ? `void ${written}` : declaration(signature.returns, written);
+  }
+  const of = type.of?.();
+  const isGiven = type.hasOwnName === true || of === undefined;
+  if (!isGiven && type.kind === 'array') return declaration(of, `${inner}[${type.count}]`);
+  if (!isGiven && type.kind === 'pointer') {
+    const star = `${type.isReference === true ? '&' : '*'}${inner}`;
+    const isGrouped = of.signature !== undefined || (of.kind === 'array' && of.hasOwnName !== true);
+    return declaration(of, isGrouped ? `(${star})` : star);
+  }
+  return inner === '' || inner.startsWith('[') ? `${type.name}${inner}` : `${type.name} ${inner}`;
+}
