@@ -120,13 +120,13 @@ export class AccessChecks {
     const told =
       access.kind === 'load' || access.space === 'global'
         ? undefined
-        : state.order?.release(w.index, shadow.handToOwn());
+        : lds.order?.release(w.index, shadow.newsForOwn());
     const scope = { isSynchronising, isAnnouncement };
     const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, told, ...scope };
     if (access.kind === 'atomic') {
-      if (plan.instruction.row.operands.some((o) => o.isOut)) state.usesAtomics = true;
+      if (plan.instruction.row.operands.some((o) => o.isOut)) lds.hasLearnt = true;
       lds.hasUpdated = true;
-    } else if (lds.hasUpdated && access.kind === 'load' && this.races.isPoll(pc)) state.usesAtomics = true;
+    } else if (lds.hasUpdated && access.kind === 'load' && this.races.isPoll(pc)) lds.hasLearnt = true;
     const pieces = access.pieces(w);
     if (access.isScalar) return this.checkScalar(actor, pieces);
     const low = w.sgprs[EXEC] as number;

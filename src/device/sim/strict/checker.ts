@@ -24,7 +24,6 @@ import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
 import { Kept } from './kept.ts';
 import type { FlightsOf, LdsShadow } from './lds.ts';
-import { LdsOrder } from './lds-order.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver, learns, readersStay } from './polls.ts';
 import { quietLoads } from './quiet-loads.ts';
@@ -226,12 +225,11 @@ export class StrictChecker implements Monitor {
     const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
     const scratch = this.scratchOf(waves[0]);
     if (scratch !== undefined) global.resetScratch(scratch);
-    const { lds, waves: all } = shadows.begin(workgroup.lds.byteLength, waves);
+    const { lds, waves: all } = shadows.begin(workgroup.lds.byteLength, waves, this.now.handsOver);
     for (let n = 0; n < waves.length; n++) (all[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning);
     this.started++;
     this.wavefronts += waves.length;
-    const order = this.now.handsOver ? new LdsOrder(workgroup.lds.byteLength, waves.length) : undefined;
-    this.groups.add(workgroup, { number, lds, waves: all, scratch, usesAtomics: false, order });
+    this.groups.add(workgroup, { number, lds, waves: all, scratch });
     deadlocks.startWorkgroup(all);
   }
 
@@ -473,8 +471,7 @@ export class StrictChecker implements Monitor {
 
   /** All live waves have reached a barrier, which is released. */
   barrier(workgroup: Workgroup): void {
-    const { lds, waves, order } = this.stateOf(workgroup);
-    order?.barrier();
+    const { lds, waves } = this.stateOf(workgroup);
     if (waves.every(({ isIdle }) => isIdle)) lds.barrier([], NO_READS, []);
     else this.meetAtBarrier(lds, waves);
     lds.meet(comeFromSeveral(waves));

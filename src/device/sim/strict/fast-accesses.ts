@@ -7,7 +7,6 @@ import type { Region } from '../state/region.ts';
 import { EXEC, LANES, type Wave } from '../state/wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds.ts';
-import type { LdsOrder } from './lds-order.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
 import type { Toucher } from './race-events.ts';
 import { ACCESS_REGISTERS } from './registers.ts';
@@ -22,10 +21,6 @@ export interface GroupState {
   /** By wavefront. */
   readonly waves: readonly WaveShadow[];
   readonly scratch: Region | undefined;
-  /** A wavefront has learnt what others do by an atomic or a poll: its wavefronts may be ordered by other means than barriers. */
-  usesAtomics: boolean;
-  /** Kept where wavefronts hand over data through LDS without a barrier. */
-  readonly order: LdsOrder | undefined;
 }
 
 /** Nothing of LDS is written. */
@@ -71,7 +66,7 @@ export class FastAccesses {
       }
     }
     let written: readonly LdsBytes[] | undefined;
-    if (access.space === 'lds' && access.laneOffsets !== undefined && state.order === undefined) {
+    if (access.space === 'lds' && access.laneOffsets !== undefined && state.lds.order === undefined) {
       written = eachLds(w, state, pc, access, low, high);
     } else if (access.space === 'global') {
       const start = this.gather(w, access, low, high);

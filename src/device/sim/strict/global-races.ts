@@ -267,13 +267,13 @@ export class GlobalRaces {
     const isOwn = conflict.workgroup === state.number;
     // An atomic that returns nothing, which is left then, waits for nobody.
     const mayWait = isSynchronising && access.kind !== 'atomic' && conflict.other === 'write';
-    if (isOwn && (state.usesAtomics || mayWait)) return;
+    if (isOwn && (state.lds.hasLearnt || mayWait)) return;
     if (isOwn && (this.isPoll(pc) || this.isPoll(conflict.pc))) {
-      state.usesAtomics = true;
+      state.lds.hasLearnt = true;
       return;
     }
     const isHeard = conflict.other === 'read' || conflict.wave < 0;
-    if (isOwn && isHeard && state.order?.hasHeard(w.index, conflict.wave) === true) return;
+    if (isOwn && isHeard && state.lds.order?.hasHeard(w.index, conflict.wave) === true) return;
     // Packets for the host go from wavefront to wavefront in memory that no cache keeps.
     const { hostcall } = this.regions;
     if (hostcall !== undefined && address >= hostcall.base && address < hostcall.base + hostcall.size) return;

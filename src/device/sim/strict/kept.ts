@@ -80,7 +80,7 @@ export class Kept {
 
   /** Gives the memory of shadows back that somebody has taken or made. */
   releaseShadows({ lds, waves }: GroupShadows): void {
-    this.memory.release(lds.storage);
+    for (const storage of lds.storages) this.memory.release(storage);
     for (const { bytes } of waves) this.memory.release(bytes);
   }
 
@@ -118,5 +118,5 @@ export class Kept {
 }
 
 function bytesOf({ lds, waves }: GroupShadows): number {
-  return waves.reduce((sum, { bytes }) => sum + bytes.length, lds.storage.length);
+  return [...lds.storages, ...waves.map(({ bytes }) => bytes)].reduce((sum, { length }) => sum + length, 0);
 }

@@ -6,7 +6,7 @@ import { LANES } from '../state/wave.ts';
 import type { AccessReports, Actor } from './access-reports.ts';
 import { mayTake } from './attempts.ts';
 import type { LdsConflict, PendingWrite } from './lds.ts';
-import type { Told } from './lds-order.ts';
+import type { HandedToOwn } from './lds-order.ts';
 import { BOTH, HIGH, LOW } from './plan.ts';
 import { polls } from './polls.ts';
 import type { Reporter } from './reporter.ts';
@@ -19,7 +19,7 @@ export const NEITHER = 0;
 export class LdsChecks {
   private readonly reporter: Reporter;
   private readonly reports: AccessReports;
-  private heard: [WaveShadow, Told][] = [];
+  private heard: [WaveShadow, HandedToOwn][] = [];
 
   constructor(reporter: Reporter, reports: AccessReports) {
     this.reporter = reporter;
@@ -32,7 +32,7 @@ export class LdsChecks {
     const { heard } = this;
     this.heard = [];
     return () => {
-      for (const [shadow, told] of heard) shadow.hearOwn(told);
+      for (const [shadow, handed] of heard) shadow.hearOwn(handed);
     };
   }
 
@@ -55,7 +55,7 @@ export class LdsChecks {
     const pending = this.pendingFor(actor, address, bytes);
     if (pending !== undefined) this.pending(actor, lane, address, pending, kind);
     const isOrdered = this.listen(actor, address, bytes, kind) && pending?.isComplete !== false;
-    const isPoll = isOrdered && actor.state.order?.isPolled(address) === true;
+    const isPoll = isOrdered && actor.lds.order?.isPolled(address) === true;
     if (kind === 'load') {
       const conflict = isPoll ? undefined : lds.read(w.index, address, bytes, pc);
       if (conflict !== undefined && !isOrdered) this.race(actor, lane, address, conflict, kind);
@@ -92,12 +92,12 @@ export class LdsChecks {
 
   /** Whether what other wavefronts have done to the bytes comes first without a barrier; notes what they have told, and what is told. */
   private listen(
-    { w, shadow, state, told, plan, pc, access }: Actor,
+    { w, shadow, lds, told, plan, pc, access }: Actor,
     address: number,
     bytes: number,
     kind: AccessPlan['kind'],
   ): boolean {
-    const { order } = state;
+    const { order } = lds;
     if (order === undefined) return false;
     if (access.toLds) {
       order.note(w.index, address, bytes, 'store', undefined);

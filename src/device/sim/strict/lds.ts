@@ -1,6 +1,7 @@
 // Shadow of a workgroup's LDS: which bytes have been written, which wavefronts touched them since the last barrier, and which are
 // written by operations that no wait has proved complete. Source: CDNA3 ISA manual, "Data Share", "Data Dependency Resolution".
 import type { DeviceMemory } from '../state/memory.ts';
+import { clockShift, LdsOrder } from './lds-order.ts';
 import type { IssuedOperation, LdsBytes } from './waits.ts';
 
 // The shadow in wasm memory, which compiled code reads and writes too (compiled-lds.ts): i32[4] lowest bytes touched by anybody whose tags
@@ -29,7 +30,16 @@ export const LDS_FULL = 72;
 export const LDS_UNEVEN = 76;
 export const LDS_MARKS = 80;
 const MOST_WAVES = 16;
-const LDS_HEAD = LDS_MARKS + 4 * MOST_WAVES;
+/**
+ * Where the clocks are (lds-order.ts), 0 where none are kept; log2 of the bytes of a clock of a record; 1 when reading a dword may tell more than its
+ * record says, or a dword is polled.
+ */
+export const LDS_ORDER = LDS_MARKS + 4 * MOST_WAVES;
+export const LDS_CLOCK_SHIFT = LDS_ORDER + 4;
+export const LDS_NEWS = LDS_ORDER + 8;
+/** 1 when a wavefront has learnt what others do by an atomic or a poll: wavefronts may be ordered by other means than barriers. */
+export const LDS_LEARNT = LDS_ORDER + 12;
+const LDS_HEAD = LDS_ORDER + 16;
 /** Bytes behind each array that compiled code may read. */
 const SPARE = 16;
 
@@ -111,6 +121,10 @@ export class LdsShadow {
   /** The loads that were outstanding at the last barrier, by their entries in the table. */
   private lateFlights: ReadonlyMap<number, Omit<PendingWrite, 'isComplete'>> = new Map();
   private readonly arrays: Uint32Array[] = [];
+  /** What is kept where wavefronts hand over data through LDS without a barrier; made when the first such workgroup begins. */
+  private clocks: LdsOrder | undefined;
+  /** The same, of the workgroup that runs. */
+  order: LdsOrder | undefined;
 
   constructor(memory: DeviceMemory, bytes: number, waves: number) {
     this.memory = memory;
@@ -149,18 +163,30 @@ export class LdsShadow {
     return this.bytes === bytes && this.waves === waves;
   }
 
-  /** As it is for a new workgroup. */
-  clear(): void {
-    const { memory, head, written, flightOf, operations, freeIds } = this;
+  /** All of its memory. */
+  get storages(): readonly Uint8Array[] {
+    return this.clocks === undefined ? [this.storage] : [this.storage, this.clocks.storage];
+  }
+
+  /** As it is for a new workgroup. `handsOver`: its wavefronts may hand over data through LDS without a barrier. */
+  begin(handsOver: boolean): void {
+    const { memory, head, written, flightOf, operations, freeIds, low, high } = this;
     this.epoch = 0;
     // Without LDS nothing of this has been set.
     if (this.bytes > 0) {
       this.clearTags();
       memory.clear(written.byteOffset, written.length);
       memory.clear(flightOf.byteOffset, flightOf.byteLength);
-      memory.clear(head.byteOffset + LDS_LATE, LDS_HEAD - LDS_LATE);
+      memory.clear(head.byteOffset + LDS_LATE, LDS_ORDER - LDS_LATE);
     }
+    // What another workgroup has left goes also where this one has none.
+    this.clocks?.start(low, high);
+    if (handsOver) this.clocks ??= new LdsOrder(memory, this.bytes, this.waves, this);
+    this.order = handsOver ? this.clocks : undefined;
+    head[LDS_ORDER / 4] = this.order?.storage.byteOffset ?? 0;
+    head[LDS_CLOCK_SHIFT / 4] = clockShift(this.waves);
     this.hasUpdated = false;
+    this.hasLearnt = false;
     if (this.lateReads.size > 0) this.lateReads = new Map();
     if (this.lateFlights.size > 0) this.lateFlights = new Map();
     this.inFlight?.fill(0);
@@ -177,6 +203,19 @@ export class LdsShadow {
   }
   set hasUpdated(value: boolean) {
     this.head[LDS_UPDATED / 4] = value ? 1 : 0;
+  }
+
+  /** A wavefront has learnt what others do by an atomic or a poll: wavefronts may be ordered by other means than barriers. */
+  get hasLearnt(): boolean {
+    return this.head[LDS_LEARNT / 4] !== 0;
+  }
+  set hasLearnt(value: boolean) {
+    this.head[LDS_LEARNT / 4] = value ? 1 : 0;
+  }
+
+  /** Reading a dword may tell more than times (LdsOrder). */
+  setNews(isNews: boolean): void {
+    this.head[LDS_NEWS / 4] = isNews ? 1 : 0;
   }
 
   /** The wavefronts have come to a barrier, at one instruction or at several. */
@@ -508,6 +547,7 @@ export class LdsShadow {
     reads: ReadonlyMap<number, readonly number[]>,
     flights: readonly FlightsOf[],
   ): void {
+    this.order?.barrier(this.low, this.high);
     this.meetFlights(flights);
     for (const operation of outstanding) this.setInFlight(operation);
     if (reads.size > 0 && this.waves > 1) this.keepReads(reads);

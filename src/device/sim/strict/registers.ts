@@ -65,10 +65,15 @@ export const EVENT_SLOTS = 16;
 /** i32: a number below that of any event of the wavefront, or the same, as long as EVENTS_IN_ORDER (race-events.ts). */
 export const SHADOW_FIRST_EVENT = SHADOW_EVENTS + 4 * EVENT_SLOTS;
 /**
+ * i32: the sum of SHADOW_STORES and SHADOW_COMPLETE at the last barrier, as long as the wavefront knows of no more stores of others; else one that they do
+ * not have. While they have it, the wavefront has nothing to hand over to others of its workgroup that these may not know.
+ */
+export const SHADOW_SETTLED = SHADOW_FIRST_EVENT + 4;
+/**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled-log.ts).
  */
-export const SHADOW_READER = (SHADOW_FIRST_EVENT + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_SETTLED + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -209,6 +214,21 @@ export class RegisterShadow {
 
   set firstEvent(value: number) {
     this.machine[(SHADOW_FIRST_EVENT - SHADOW_ACTOR) / 4] = value;
+  }
+
+  /** Whether the wavefront may have something to hand over to others of its workgroup that these do not know (SHADOW_SETTLED). */
+  get hasNews(): boolean {
+    const [, , issued = 0, complete = 0] = this.outstanding;
+    return this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] !== (issued + complete) >>> 0;
+  }
+  /** The wavefront knows of more stores of others. */
+  learn(): void {
+    this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] = 0xffffffff;
+  }
+  /** The wavefronts know of each other's stores. */
+  settle(): void {
+    const [, , issued = 0, complete = 0] = this.outstanding;
+    this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] = issued + complete;
   }
 
   get barriers(): number {

@@ -17,12 +17,12 @@ export class RunningGroups {
     this.kept = Kept.of(memory);
   }
 
-  /** Those of a workgroup that begins, its LDS untouched; `bytes` of LDS. */
-  begin(bytes: number, waves: readonly Wave[]): GroupShadows {
+  /** Those of a workgroup that begins, its LDS untouched; `bytes` of LDS. `handsOver`: as LdsShadow.begin has it. */
+  begin(bytes: number, waves: readonly Wave[], handsOver = false): GroupShadows {
     const known = this.kept.takeShadows(bytes, waves.length);
     if (known !== undefined) {
       this.running.add(known.lds, known);
-      known.lds.clear();
+      known.lds.begin(handsOver);
       return known;
     }
     const lds = new LdsShadow(this.memory, bytes, waves.length);
@@ -30,6 +30,7 @@ export class RunningGroups {
     const made = { lds, waves: shadows };
     // What a workgroup that cannot begin has taken is given back, too.
     this.running.add(lds, made);
+    lds.begin(handsOver);
     for (const wave of waves) shadows.push(new WaveShadow(wave));
     return made;
   }

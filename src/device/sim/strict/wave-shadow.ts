@@ -281,12 +281,16 @@ export class WaveShadow {
     stores[this.wave.index] = this.queue.storesIssued;
     this.waits.whenDrained(() => {
       this.learn(stores);
-      if (this.written !== undefined) this.written = latest(this.written, stores);
+      this.learnWritten(stores);
     });
   }
 
-  /** What this wavefront hands over to others of its workgroup. */
-  handToOwn(): HandedToOwn {
+  /**
+   * What this wavefront hands over to others of its workgroup, if that may be news: since the last barrier it has stored, a store has become complete,
+   * or it has learnt of others'.
+   */
+  newsForOwn(): HandedToOwn | undefined {
+    if (!this.registers.hasNews) return undefined;
     this.registers.released = this.storesIssued;
     const issued = this.before.slice();
     issued[this.wave.index] = this.storesIssued;
@@ -294,20 +298,26 @@ export class WaveShadow {
   }
 
   /** Another wavefront of the workgroup has told through LDS what it knows. */
-  hearOwn(told: HandedToOwn): void {
-    this.hear(told);
-    this.before = latest(this.before, told.issued);
-  }
-
-  /** Another wavefront has told what it knows. */
-  hear({ complete, written }: HandedOver): void {
+  hearOwn({ complete, written, issued }: HandedToOwn): void {
     this.learn(complete);
-    if (this.written !== undefined) this.written = latest(this.written, written);
+    this.learnWritten(written);
+    const before = latest(this.before, issued);
+    if (before !== this.before) this.registers.learn();
+    this.before = before;
   }
 
   private learn(stores: CompleteStores): void {
-    this.known = latest(this.known, stores);
-    this.complete = this.known;
+    const known = latest(this.known, stores);
+    if (known !== this.known) this.registers.learn();
+    this.known = known;
+    this.complete = known;
+  }
+
+  private learnWritten(stores: CompleteStores): void {
+    if (this.written === undefined) return;
+    const written = latest(this.written, stores);
+    if (written !== this.written) this.registers.learn();
+    this.written = written;
   }
 
   /**
@@ -326,7 +336,9 @@ export class WaveShadow {
     }
     for (const shadow of waves) {
       shadow.issuedBefore = issued;
-      shadow.hear({ complete: inOrder ? issued : complete, written });
+      shadow.learn(inOrder ? issued : complete);
+      shadow.learnWritten(written);
+      shadow.registers.settle();
     }
   }
 }
