@@ -25,7 +25,7 @@ import type { MemoryHistory } from './history.ts';
 import { Kept } from './kept.ts';
 import type { FlightsOf, LdsShadow } from './lds.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
-import { handsOver, learns, readersStay } from './polls.ts';
+import { handsOver, learns, polls, readersStay } from './polls.ts';
 import { quietLoads } from './quiet-loads.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
@@ -440,6 +440,12 @@ export class StrictChecker implements Monitor {
   /** Whether the wavefronts of a workgroup may be ordered through LDS without barriers. */
   get handsOver(): boolean {
     return this.now.handsOver;
+  }
+
+  /** Whether the instruction at a place of the image waits for other wavefronts. */
+  isPoll(pc: number): boolean {
+    const { base, info } = this.now;
+    return polls(info.loaded, base + pc);
   }
 
   /** Whether no code can race with the load of LDS at a place of the image, for wavefronts that have come from one barrier (quiet-loads.ts). */

@@ -19,6 +19,7 @@ import { ldsStridedFunction } from './compiled-lds-strided.ts';
 import { logRunFunction } from './compiled-log.ts';
 import { looking } from './compiled-looks.ts';
 import { emitLookAndMove } from './compiled-moves.ts';
+import { noteLearnt, orderFunction, pushHasNews, releaseFunction } from './compiled-order.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './compiled-scattered.ts';
@@ -40,6 +41,8 @@ import {
   LOGGED_SCALAR,
   LOGGED_STORE,
   LOGGED_VM,
+  PART_ADDRESSES,
+  PART_RUN,
   SHADOW_FLIGHTS,
   SHADOW_KERNARG,
   SHADOW_KERNARG_BYTES,
@@ -54,24 +57,23 @@ import {
 } from './registers.ts';
 import { isNumberedStore } from './waits.ts';
 
-/** In a part of a log entry: lanes, whether there is one run of bytes for all, the LDS addresses. */
-const PART_RUN = 8;
-const PART_ADDRESSES = 16;
-
 /**
- * The load or store of an instruction when compiled code can look at it; an atomic that returns nothing as a store, of LDS when that hands over
- * nothing between wavefronts.
+ * The load or store of an instruction when compiled code can look at it; an atomic as a store, of memory when it returns nothing. `isPoll`: it waits for other
+ * wavefronts.
  */
 export function lookedAt(
   plan: StrictPlan,
   checker: Pick<StrictChecker, 'isSynchronising' | 'handsOver'>,
+  isPoll: boolean,
 ): LoadOperation | StoreOperation | undefined {
   const { access, operation, role } = plan;
   const { handsOver } = checker;
-  if (access === undefined) return undefined;
+  if (access === undefined || plan.effects.defs.length > 1) return undefined;
+  if (access.space === 'lds' && handsOver && isPoll) return undefined;
   if (operation?.kind === 'atomic') {
+    if (access.isScalar || (plan.writes.length > 0 && !plan.isDefinedByAccess)) return undefined;
+    if (access.space === 'lds') return role.kind === 'lds' ? asStore(operation) : undefined;
     if (plan.writes.length > 0) return undefined;
-    if (access.space === 'lds') return role.kind === 'lds' && !handsOver ? asStore(operation) : undefined;
     return access.space === 'global' && role.kind === 'vm' ? asStore(operation) : undefined;
   }
   if (checker.isSynchronising(plan)) return undefined;
@@ -81,9 +83,8 @@ export function lookedAt(
       ? operation
       : undefined;
   if (operation.kind === 'load' && !plan.isDefinedByAccess) return undefined;
-  if (plan.effects.defs.length > 1) return undefined;
   if (access.isScalar) return access.space === 'global' && operation.kind === 'load' ? operation : undefined;
-  if (access.space === 'lds') return role.kind === 'lds' && !handsOver ? operation : undefined;
+  if (access.space === 'lds') return role.kind === 'lds' ? operation : undefined;
   return access.space === 'global' && role.kind === 'vm' ? operation : undefined;
 }
 
@@ -109,12 +110,26 @@ function pushData({ code: { fn }, wave, extra }: Frame): WasmFunction {
 /** Whether LDS is looked at and moved in one go. Runs of stores are looked at as they come then, which takes longer where elements are wide. */
 const movesLds = (bytes: number, kind: LdsAccess): boolean => kind === 'load' || (kind === 'store' && bytes === 4);
 
+/** How LDS is looked at. */
+interface LdsLook {
+  /** Bytes of an element. */
+  readonly bytes: number;
+  readonly kind: LdsAccess;
+  /** Stores of the upper half of their register. */
+  readonly isHigh: boolean;
+  /** As emitLooks has it. */
+  readonly isQuiet: boolean;
+  /** Addresses of loads are put into a part of the log, too. */
+  readonly keepsAll: boolean;
+}
+
 /**
- * Notes accesses of LDS. Parameters: the instruction's place in the image; for stores the part of the log for their addresses, and the place of
- * the data register in the wave block (0 where that is not known).
+ * Notes accesses of LDS. Parameters: the instruction's place in the image; where addresses are kept, as those of stores are, the part of the log for
+ * them; for stores the place of the data register in the wave block (0 where that is not known).
  */
-function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boolean): Look {
+function lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): Look {
   const [isWrite, isAtomic] = [kind !== 'load', kind === 'atomic'];
+  const keeps = isWrite || keepsAll;
   const isMoved = movesLds(bytes, kind);
   let [shadow, base, address, relative] = [0, 0, 0, 0];
   let quads: LdsQuads | undefined;
@@ -171,7 +186,7 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
       relative = f.code.local('v128');
       quads = new LdsQuads(f, shadow, pc, isQuiet ? 'quiet' : kind);
     }
-    if (!isWrite) return;
+    if (!keeps) return;
     const [, part] = f.extra as [number, number];
     fn.get(part)
       .get(f.wave)
@@ -179,8 +194,8 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
       .memory('i64.store');
     fn.get(part).i32(0).memory('i32.store', PART_RUN);
   };
-  const key = `lds.${bytes}${kind === 'load' ? '' : `.${kind}`}${isHigh ? '.high' : ''}${isQuiet ? '.quiet' : ''}`;
-  const plain = looking(bytes, isWrite, key, isWrite ? 3 : 1, note, prologue);
+  const key = `lds.${bytes}${kind === 'load' ? '' : `.${kind}`}${isHigh ? '.high' : ''}${isQuiet ? '.quiet' : ''}${keepsAll ? '.keeps' : ''}`;
+  const plain = looking(bytes, isWrite, key, isWrite ? 3 : keeps ? 2 : 1, note, prologue);
   /** The lanes at addresses in a vector. */
   const lanes = (f: Frame, addresses: number, bits?: number): void => {
     const { fn } = f.code;
@@ -226,7 +241,7 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
     pushMayBeStrided(fn, register).if('i32');
     const more = f.code.local('i32');
     fn.get(start).get(base).op('i32.sub').set(more);
-    if (isWrite) fn.get(part).get(register).get(more).call(keepAddressesFunction(f.module));
+    if (keeps) fn.get(part).get(register).get(more).call(keepAddressesFunction(f.module));
     const strided = ldsStridedFunction(f.module, isQuiet ? 'quiet' : isWrite ? 'store' : 'load');
     fn.get(shadow).get(register).get(more).get(pc).call(strided).else().i32(0).end();
   };
@@ -262,19 +277,32 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
           quads?.finish();
         },
       };
-  if (!isWrite) return look;
+  if (!keeps) return look;
   /** Leaves where the part of the log has the current lane's address. */
   const pushKept = (f: Frame): WasmFunction => {
     const [, part] = f.extra as [number, number];
     return f.code.fn.get(part).get(f.at).op('i32.add');
   };
+  const { broadcast: kept } = look;
   const noting: Look = {
     ...look,
+    ...(kept === undefined
+      ? {}
+      : {
+          broadcast: (f: Frame, a: number) => {
+            pushKept(f).get(a).get(base).op('i32.sub').op('i32x4.splat').memory('v128.store', PART_ADDRESSES);
+            kept(f, a);
+          },
+        }),
     wave: (f, a, count) => {
       const [, part] = f.extra as [number, number];
       const { fn } = f.code;
-      fn.get(part).i32(1).memory('i32.store', PART_RUN);
-      fn.get(part).get(a).get(base).op('i32.sub').memory('i32.store', PART_ADDRESSES);
+      fn.get(part);
+      if (count === bytes) fn.get(a).get(base).op('i32.sub').call(keepOneFunction(f.module));
+      else {
+        fn.i32(1).memory('i32.store', PART_RUN);
+        fn.get(part).get(a).get(base).op('i32.sub').memory('i32.store', PART_ADDRESSES);
+      }
       note(f, a, 0, count);
     },
     contiguous: (f, a) => {
@@ -286,7 +314,7 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
         .v128(0, bytes, 2 * bytes, 3 * bytes)
         .op('i32x4.add');
       f.code.fn.memory('v128.store', PART_ADDRESSES);
-      const known = isMoved ? quads : undefined;
+      const known = isWrite && isMoved ? quads : undefined;
       f.code.block((done) => {
         f.code.block((slow) => {
           if (known === undefined) return;
@@ -306,7 +334,7 @@ function lookAtLds(bytes: number, kind: LdsAccess, isHigh: boolean, isQuiet: boo
       look.move(f, n, a, offset);
     },
   };
-  return isAtomic ? noting : apart(noting);
+  return isAtomic || !isWrite ? noting : apart(noting);
 }
 
 /** (a part of the log, address of a register, what is to be added to its words): the part has these LDS addresses. */
@@ -320,19 +348,32 @@ function keepAddressesFunction(module: WasmModule): WasmFunction {
   });
 }
 
+/** (a part of the log, LDS address): all lanes have the address. */
+function keepOneFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.lds.keep.one', ['i32', 'i32'], [], (fn) => {
+    for (let at = 0; at < 4 * LANES; at += 16) {
+      fn.get(0)
+        .get(1)
+        .op('i32x4.splat')
+        .memory('v128.store', PART_ADDRESSES + at);
+    }
+  });
+}
+
 /** What code has been written for an access: none, code that looks at it, or code that also moves its data. */
 export type AccessCode = 'none' | 'looks' | 'moves';
 
 /**
- * Looks at the bytes of a load or store, if there is one; `isQuiet` says that nobody can race with it (quiet-loads.ts). Written inside of a block: leaves it
- * when TypeScript has to look. With `none` nothing has been written; with `moves` the local `moved` is 1 where the data has been moved.
+ * Looks at the bytes of a load or store, if there is one; `isQuiet` says that nobody can race with it (quiet-loads.ts), `handsOver` that wavefronts may hand
+ * over data through LDS without a barrier. Written inside of a block: leaves it when TypeScript has to look. With `none` nothing has been written; with
+ * `moves` the local `moved` is 1 where the data has been moved.
  */
 export function emitLooks(
   context: FunctionContext,
   shadow: number,
   plan: StrictPlan,
   operation: LoadOperation | StoreOperation | undefined,
-  isQuiet: boolean,
+  { isQuiet, handsOver }: { readonly isQuiet: boolean; readonly handsOver: boolean },
   moved: number,
 ): AccessCode {
   const { access, instruction } = plan;
@@ -353,20 +394,28 @@ export function emitLooks(
   const isAtomic = plan.operation?.kind === 'atomic';
   const kind = isAtomic ? 'atomic' : operation.kind;
   const isHigh = operation.kind === 'store' && operation.half === 'high';
-  const push = (part: number): void => {
-    fn.i32(pc);
-    if (!isLds || !isWrite) return;
+  const isOrdered = isLds && handsOver;
+  const pushPart = (part: number): WasmFunction =>
     pushEntry(fn, shadow)
       .i32(LOG_PART + part * LOG_PART_BYTES)
       .op('i32.add');
-    fn.i32(dataPlace(plan, part));
+  const push = (part: number): void => {
+    fn.i32(pc);
+    if (!isLds || (!isWrite && !isOrdered)) return;
+    pushPart(part);
+    if (isWrite) fn.i32(dataPlace(plan, part));
   };
+  const lookAtElements = (bytes: number): Look =>
+    isLds
+      ? lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll: isOrdered })
+      : isAtomic
+        ? lookAtUpdate(bytes)
+        : lookAtGlobal(bytes, isWrite, access?.toLds === true, drops);
   const drops = canDrop(instruction.row.operation);
   if (isWrite) emitAddressRegister(context, shadow, plan);
-  if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind, drops) && !access?.toLds) {
-    const lookAt = (bytes: number): Look =>
-      isLds ? lookAtLds(bytes, kind, isHigh, isQuiet) : lookAtGlobal(bytes, isWrite, false, drops);
-    if (!emitLookAndMove(context, shadow, instruction, operation, lookAt, push, moved)) {
+  if (isOrdered) pushHasNews(fn, shadow).brIf(0);
+  else if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind, drops) && !access?.toLds) {
+    if (!emitLookAndMove(context, shadow, instruction, operation, lookAtElements, push, moved)) {
       fn.truncate(mark);
       return 'none';
     }
@@ -374,17 +423,22 @@ export function emitLooks(
     return 'moves';
   }
   for (let part = 0; part < partsOf(operation); part++) {
-    const look = isLds
-      ? lookAtLds(operation.bytes, kind, isHigh, isQuiet)
-      : isAtomic
-        ? lookAtUpdate(operation.bytes)
-        : lookAtGlobal(operation.bytes, isWrite, access?.toLds === true, drops);
+    const look = lookAtElements(operation.bytes);
     if (!emitLook(context, module, instruction, operation, part, look, () => push(part))) {
       fn.truncate(mark);
       return 'none';
     }
     fn.op('i32.eqz').brIf(0);
   }
+  const returns = isAtomic && plan.writes.length > 0;
+  if (isOrdered) {
+    for (let part = 0; part < partsOf(operation); part++) {
+      fn.get(shadow);
+      pushPart(part).call(orderFunction(module, returns ? 'fetch' : kind, operation.bytes));
+    }
+    if (isWrite) fn.get(shadow).call(releaseFunction(module));
+  }
+  if (returns) noteLearnt(fn, shadow);
   if (access?.toLds) {
     emitFlight(context, shadow, immediateOf(instruction, 'offset'), Math.max(4, operation.bytes));
     fn.op('i32.eqz').brIf(0);
@@ -502,5 +556,4 @@ export function emitLogged(
   }
 }
 
-if (LOG_PART_BYTES !== PART_ADDRESSES + 4 * LANES) throw new Error('the log is laid out otherwise');
 if (`${[LOG_PC, LOG_PARTS, LOG_KIND, LOG_SLOT]}` !== '0,4,8,12') throw new Error('the log is laid out otherwise');

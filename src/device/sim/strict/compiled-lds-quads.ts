@@ -161,10 +161,6 @@ export class LdsQuads {
     this.put(array, () => this.fn.get(local).memory('i32.store'));
   }
 
-  private putVector(array: number, local: number): void {
-    this.put(array, (n) => this.fn.get(local).memoryLane('v128.store32_lane', n));
-  }
-
   /** Leaves the lanes of `tagged` that are the wavefront's own or nobody's. */
   private pushOwnOrNone(): WasmFunction {
     const { fn, tagged, tags } = this;
@@ -246,25 +242,71 @@ export class LdsQuads {
 
   private noteAtomic(all: number, slow: Label): void {
     const { fn, tagged, tags, next } = this;
-    const { code } = this.f;
+    const { code, module } = this.f;
     this.requireWritten(all, slow);
     this.gather(this.readers);
-    this.leaveForeign(slow);
+    fn.get(tagged).op('v128.any_true');
+    code.if(() => this.leaveForeign(slow));
     this.gather(this.writers);
-    const atomic = (): WasmFunction => fn.v128(ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS);
-    // What is no atomic's is looked at one by one, also where the wavefront has stored it itself (LdsShadow.write).
-    fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').tee(next).get(tagged);
-    atomic().op('v128.and');
-    atomic().op('i32x4.eq').op('v128.or').op('i32x4.all_true').op('i32.eqz');
-    code.brIf(slow);
+    // What atomics of the wavefront, or of several, have changed already stays so.
+    fn.get(tagged).v128(-1, -1, -1, -1).op('i32x4.eq').get(tagged).get(tags);
+    fn.v128(ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS).op('v128.or').tee(next).op('i32x4.eq');
+    fn.op('v128.or').op('i32x4.all_true');
+    code.if(
+      () => this.putLocal(this.places, this.pc),
+      () => {
+        // What the wavefront has stored itself stays a store (LdsShadow.write).
+        fn.get(tagged).get(tags).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+        code.if(() => {
+          fn.get(this.writers).get(this.places).get(all).get(tagged).get(tags).get(this.pc);
+          fn.call(updatersFunction(module)).op('i32.eqz');
+          code.brIf(slow);
+        });
+      },
+    );
+  }
+}
+
+/**
+ * (the array of writers, that of their places, LDS addresses of four dwords, their writers, the wavefront's tags, place in the image) → 1 when the
+ * wavefront's atomics are noted beside those of others; 0 where others have stored, or parts of a dword have writers of their own, which are looked at one by
+ * one.
+ */
+function updatersFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.lds.updaters', ['i32', 'i32', 'v128', 'v128', 'v128', 'i32'], ['i32'], (fn) => {
+    const [writers, places, all, tagged, tags, pc] = [0, 1, 2, 3, 4, 5] as const;
+    const [own, next, old] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+    const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
+    const put = (array: number, vector: number): void => {
+      for (let lane = 0; lane < 4; lane++) {
+        fn.get(array).get(all).lane('i32x4.extract_lane', lane).op('i32.add');
+        fn.get(vector).memoryLane('v128.store32_lane', lane);
+      }
+    };
+    fn.get(tagged).get(tags).op('i32x4.eq').tee(own);
+    fn.get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').get(tagged);
+    splat(ATOMIC_TAGS);
+    fn.op('v128.and');
+    splat(ATOMIC_TAGS);
+    fn.op('i32x4.eq').op('v128.or').op('i32x4.all_true').op('i32.eqz').if().i32(0).return().end();
     // All bits where another wavefront has been; else the wavefront's own tag.
     fn.get(tags);
-    atomic().op('v128.or').v128(-1, -1, -1, -1).get(next);
-    fn.get(tagged).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).op('v128.and').get(tags).op('i32x4.eq');
-    fn.op('v128.or').op('v128.bitselect').tee(next).get(tagged).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
-    code.if(() => this.putVector(this.writers, next));
-    this.putLocal(this.places, this.pc);
-  }
+    splat(ATOMIC_TAGS);
+    fn.op('v128.or').v128(-1, -1, -1, -1).get(tagged).v128(0, 0, 0, 0).op('i32x4.eq').get(tagged);
+    splat(MANY_TAGS);
+    fn.op('v128.and').get(tags).op('i32x4.eq').op('v128.or').op('v128.bitselect').set(next);
+    fn.get(tagged).get(next).get(own).op('v128.bitselect').set(next);
+    put(writers, next);
+    for (let lane = 0; lane < 4; lane++) {
+      fn.get(places).get(all).lane('i32x4.extract_lane', lane).op('i32.add');
+      if (lane === 0) fn.memory('v128.load32_zero');
+      else fn.get(old).memoryLane('v128.load32_lane', lane);
+      fn.set(old);
+    }
+    fn.get(old).get(pc).op('i32x4.splat').get(own).op('v128.bitselect').set(next);
+    put(places, next);
+    fn.i32(1);
+  });
 }
 
 /**

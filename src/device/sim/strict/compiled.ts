@@ -176,7 +176,7 @@ export class StrictInstrument implements Instrument {
       fn.get(shadow).i32(pc).memory('i32.store', SHADOW_LAST_BARRIER);
       return undefined;
     }
-    const operation = isBeyond ? undefined : lookedAt(plan, this.checker);
+    const operation = isBeyond ? undefined : lookedAt(plan, this.checker, this.checker.isPoll(pc));
     const moved = fn.local('i32');
     const isAccess = operation !== undefined || (!isBeyond && movesLanes(plan));
     const code = isAccess ? this.emitAccess(context, plan, operation, look, moved) : 'none';
@@ -215,7 +215,7 @@ export class StrictInstrument implements Instrument {
       if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
       fn.brIf(0);
     }
-    const code = emitLooks(context, shadow, plan, operation, this.checker.isQuiet(pc), moved);
+    const code = emitLooks(context, shadow, plan, operation, this.looksOf(pc), moved);
     if (code !== 'none') {
       if (this.pushMissing(fn, shadow, exec, segment))
         this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
@@ -230,6 +230,11 @@ export class StrictInstrument implements Instrument {
     fn.release('i32', known);
     fn.release('i64', exec);
     return code;
+  }
+
+  /** What looks at the access at a place in the image may count on. */
+  private looksOf(pc: number): { readonly isQuiet: boolean; readonly handsOver: boolean } {
+    return { isQuiet: this.checker.isQuiet(pc), handsOver: this.checker.handsOver };
   }
 
   private emitSegment({ fn, module, wave, pc }: FunctionContext, block: Block, segment: Segment): void {

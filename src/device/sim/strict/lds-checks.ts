@@ -122,10 +122,10 @@ export class LdsChecks {
 
   private isSame({ w, plan, access }: Actor, piece: AccessPiece, lane: number | undefined, address: number): boolean {
     if (plan.operation?.kind !== 'store' || access.toLds || piece.register < 0 || lane === undefined) return false;
-    const word = w.vgprs[piece.register * LANES + lane] as number;
-    const value = piece.half === 'high' ? word >>> 16 : word;
     for (let n = 0; n < piece.bytes; n++) {
-      if (((value >>> (8 * n)) & 255) !== w.workgroup.lds[address + n]) return false;
+      const word = w.vgprs[(piece.register + (n >>> 2)) * LANES + lane] as number;
+      const value = piece.half === 'high' ? word >>> 16 : word;
+      if (((value >>> (8 * (n & 3))) & 255) !== w.workgroup.lds[address + n]) return false;
     }
     return true;
   }

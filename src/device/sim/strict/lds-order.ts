@@ -139,8 +139,7 @@ export class LdsOrder {
     const dword = address >>> 2;
     const at = this.at(dword, RECORD_TOLD);
     const clock = this.clocks[wave] as Uint32Array;
-    for (let i = 0; i < waves; i++)
-      if (i !== wave) clock[i] = Math.max(clock[i] as number, records[at + i] as number);
+    for (let i = 0; i < waves; i++) if (i !== wave) clock[i] = Math.max(clock[i] as number, records[at + i] as number);
     return this.handed.get(dword)?.all;
   }
 

@@ -91,7 +91,10 @@ export const LOGGED_LDS = 4;
 export const LOGGED_SCALAR = 8;
 export const LOGGED_FLIGHT = 16;
 export const LOG_PART = 16;
-export const LOG_PART_BYTES = 16 + 4 * 64;
+/** In a part, behind its lanes: whether there is one run of bytes for all; the LDS addresses. */
+export const PART_RUN = 8;
+export const PART_ADDRESSES = 16;
+export const LOG_PART_BYTES = PART_ADDRESSES + 4 * 64;
 export const LOG_ENTRY_BYTES = LOG_PART + 2 * LOG_PART_BYTES;
 /** Entries; a full log is told to the queue. */
 export const LOG_ENTRIES = 128;
