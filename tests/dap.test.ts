@@ -382,4 +382,75 @@ __attribute__((amdgpu_kernel)) void k(struct pair *p, int n) {
     expect((await changed).body).toMatchObject({ reason: 'data breakpoint' });
     await client.terminateRequest();
   });
+
+  test('all that is unfolded can be written as an expression, and is in memory that can be read: bases, LDS, scratch, long arrays', async () => {
+    const text = `
+struct base { int a; int same; };
+struct whole : base { union { int bits; float number; }; int same; int list[6]; };
+static __attribute__((address_space(1), used)) int large[5000];
+extern "C" __attribute__((amdgpu_kernel)) void k(__attribute__((address_space(1))) int *out, float f, int n) {
+  static __attribute__((address_space(3), loader_uninitialized)) int part[64];
+  int i = __builtin_amdgcn_workitem_id_x();
+  whole w;
+  w.a = i; w.base::same = 1; w.bits = 0x3f800000; w.same = 2; w.list[5] = n;
+  int *null = 0;
+  part[i] = 3 * i;
+  large[4500] = 45;
+  out[i] = w.a + part[i] + n;
+}`;
+    writeFileSync(path('input.c'), text);
+    writeFileSync(path('whole.co'), linkWithLld([compileC(text, 'gfx942', ['-O0', '-g', '-xc++'])]));
+    await launch({ program: path('whole.co'), kernel: 'k', args: ['i32[64]', 'f32=1.5', 'i32=7'] });
+    await client.setBreakpointsRequest({
+      source: { path: path('input.c') },
+      breakpoints: [{ line: 13, condition: 'i == 5' }],
+    });
+    const first = stopped();
+    await done();
+    const frameId = (await frame((await first).body.threadId as number))?.id as number;
+    const { scopes } = (await client.scopesRequest({ frameId })).body;
+    const variables = async (variablesReference: number, more: object = {}) =>
+      (await client.variablesRequest({ variablesReference, ...more } as never)).body.variables;
+    const scope = (name: string) => variables(scopes.find((one) => one.name === name)?.variablesReference as number);
+    const [locals, given, globals] = [await scope('Locals'), await scope('Arguments'), await scope('Globals')];
+    const seen: string[] = [];
+    const check = async (all: Awaited<ReturnType<typeof variables>>): Promise<void> => {
+      for (const { name, value, evaluateName, variablesReference } of all) {
+        seen.push(`${name}${evaluateName === undefined ? ' -' : ''}`);
+        if (evaluateName !== undefined) {
+          const { result } = (await client.evaluateRequest({ expression: evaluateName, frameId })).body;
+          expect([evaluateName, result]).toEqual([evaluateName, value]);
+        }
+        if (variablesReference > 0 && name !== 'large') await check(await variables(variablesReference));
+      }
+    };
+    await check([...locals, ...globals]);
+    expect(seen).toEqual(
+      expect.arrayContaining(['(base base) -', 'a', 'same -', 'same', '(anonymous) -', 'bits', '[63]']),
+    );
+    expect(locals.find((v) => v.name === 'null')?.variablesReference).toBe(0);
+    expect(given.map((v) => [v.name, v.type, v.value])).toEqual([
+      ['out', 'int *', expect.stringMatching(/^0x/)],
+      ['f', 'float', '1.5'],
+      ['n', 'int', '7'],
+    ]);
+    const words = async (memoryReference: string | undefined, count: number) => {
+      const { body } = await client.send('readMemory', { memoryReference, count: 4 * count });
+      return [...new Int32Array(new Uint8Array(Buffer.from(body.data, 'base64')).buffer)];
+    };
+    const reference = (name: string) => locals.find((v) => v.name === name)?.memoryReference;
+    expect(await words(reference('part'), 3)).toEqual([0, 3, 6]);
+    expect(await words(reference('w'), 4)).toEqual([5, 1, 0x3f800000, 2]);
+    const data = Buffer.from(Int32Array.of(77).buffer).toString('base64');
+    await client.send('writeMemory', { memoryReference: reference('w'), offset: 4, data });
+    expect((await client.evaluateRequest({ expression: 'w', frameId })).body.result).toContain('{a = 5, same = 77}');
+    const large = globals.find((v) => v.name === 'large');
+    expect(large?.indexedVariables).toBe(5000);
+    const part = { start: 4499, count: 2, filter: 'indexed' };
+    expect((await variables(large?.variablesReference as number, part)).map((v) => [v.name, v.value])).toEqual([
+      ['[4499]', '0'],
+      ['[4500]', '45'],
+    ]);
+    await client.terminateRequest();
+  });
 });

@@ -1,15 +1,21 @@
-// Memory references of the protocol: an address of global memory (`0x…`) or an offset of the selected workgroup's LDS (`lds:N`).
+// Memory references of the protocol: an address as pointers have it (`0x…`), in global memory, the selected workgroup's LDS or the selected lane's
+// scratch, or an offset of LDS (`lds:N`).
 import { WavesmithError } from '../base/index.ts';
-import type { Debugger } from '../device/sim/debug/index.ts';
+import { type Debugger, loadBytes, spaceOfFlat } from '../device/sim/debug/index.ts';
 
 /** Bytes that one request may read. */
 const MOST = 1 << 20;
 
-/** The space and address of a reference; what is none is `run/bad-address`. */
-export function writeTarget(reference: string, offset: number): { space: 'global' | 'lds'; address: number } {
+type MemorySpace = 'global' | 'lds' | 'scratch';
+
+/** The space and address of a reference; what is none is `run/bad-address`. An address is one of a pointer, which may be of LDS or scratch. */
+export function writeTarget(reference: string, offset: number): { space: MemorySpace; address: number } {
   const match = /^(lds:)?(0x[0-9a-f]{1,13}|\d{1,15})$/i.exec(reference);
   if (match === null) throw new WavesmithError('run/bad-address', `'${reference}' is no memory reference.`);
-  return { space: match[1] === undefined ? 'global' : 'lds', address: Number(match[2]) + offset };
+  const given = Number(match[2]);
+  if (match[1] !== undefined) return { space: 'lds', address: given + offset };
+  const { space, at } = spaceOfFlat(given);
+  return { space, address: at + offset };
 }
 
 /** The bytes of a write that fit: from a reference on, to the end of what is allocated. None where nothing is. */
@@ -17,21 +23,27 @@ export function writePart(led: Debugger, reference: string, offset: number, byte
   return bytes.subarray(0, readMemory(led, reference, offset, bytes.length).bytes.length);
 }
 
-/** Bytes from a reference on; fewer where the allocation ends, none where nothing is allocated. */
+/** Bytes from a reference on, and their address as pointers have it; fewer where the allocation ends, none where nothing is allocated. */
 export function readMemory(
   led: Debugger,
   reference: string,
   offset: number,
   count: number,
 ): { address: number; bytes: Uint8Array } {
-  const { space, address } = writeTarget(reference, offset);
-  const size = Math.min(Math.max(0, count), MOST);
-  if (space === 'lds') {
-    const lds = led.selected?.workgroup.lds;
-    return { address, bytes: lds === undefined || address < 0 ? new Uint8Array() : lds.slice(address, address + size) };
+  const { space, address: at } = writeTarget(reference, offset);
+  const address = Math.max(0, reference.startsWith('lds') ? at : Number(reference) + offset);
+  const size = Math.min(Math.max(0, Math.trunc(count)), MOST);
+  return { address, bytes: at < 0 ? new Uint8Array() : bytesIn(led, space, at, size) };
+}
+
+function bytesIn(led: Debugger, space: MemorySpace, at: number, size: number): Uint8Array {
+  const { selected: w } = led;
+  if (space === 'lds') return w?.workgroup.lds.slice(at, at + size) ?? new Uint8Array();
+  if (space === 'scratch') {
+    const there = w === undefined ? 0 : Math.min(size, w.workgroup.dispatch.scratchPerLane - at);
+    return w === undefined || there <= 0 ? new Uint8Array() : loadBytes(w, space, at, there, led.lane);
   }
-  const region = led.memory?.find(address, 1);
-  if (region === undefined) return { address, bytes: new Uint8Array() };
-  const at = address - region.base;
-  return { address, bytes: region.bytes.slice(at, Math.min(region.size, at + size)) };
+  const region = led.memory?.find(at, 1);
+  const from = at - (region?.base ?? 0);
+  return region?.bytes.slice(from, Math.min(region.size, from + size)) ?? new Uint8Array();
 }

@@ -39,7 +39,7 @@ import { type LaunchConfiguration, type LaunchLine, launchLine } from './launch.
 import { EditorLeader } from './leader.ts';
 import { readMemory, writePart, writeTarget } from './memory.ts';
 import { refusal } from './requests.ts';
-import { disassembled, Sources } from './sources.ts';
+import { disassembled, LISTING, Sources } from './sources.ts';
 import { Variables } from './variables.ts';
 
 /** Runs `wavesmith run` or `exec` with a leader in the place of a terminal; resolves to the exit code. */
@@ -310,15 +310,12 @@ export class WavesmithDebugSession extends DebugSession {
 
   protected override variablesRequest(
     response: DebugProtocol.VariablesResponse,
-    { variablesReference, start = 0, count = 0, filter }: DebugProtocol.VariablesArguments,
+    args: DebugProtocol.VariablesArguments,
   ): void {
     this.answer(response, () => {
-      const all = this.variables?.list(variablesReference);
-      if (all === undefined) throw unknownId('group of variables', variablesReference);
-      const isIndexed = (name: string): boolean => /^\[\d+\]$/.test(name);
-      const meant = filter === undefined ? all : all.filter(({ name }) => isIndexed(name) === (filter === 'indexed'));
-      const from = Math.max(0, start);
-      return { variables: meant.slice(from, count > 0 ? from + count : undefined) };
+      const variables = this.variables?.list(args);
+      if (variables === undefined) throw unknownId('group of variables', args.variablesReference);
+      return { variables };
     });
   }
 
@@ -576,8 +573,15 @@ export class WavesmithDebugSession extends DebugSession {
 
   // Code and memory --------------------------------------------------------------------------------------------------------------
 
-  protected override sourceRequest(response: DebugProtocol.SourceResponse): void {
-    this.answer(response, () => ({ content: this.sources?.listing() ?? '' }));
+  protected override sourceRequest(
+    response: DebugProtocol.SourceResponse,
+    { source, sourceReference }: DebugProtocol.SourceArguments,
+  ): void {
+    this.answer(response, () => {
+      const asked = source?.sourceReference ?? sourceReference;
+      if (asked !== LISTING) throw unknownId('source', asked);
+      return { content: this.sources?.listing() ?? '' };
+    });
   }
 
   protected override disassembleRequest(
@@ -598,9 +602,9 @@ export class WavesmithDebugSession extends DebugSession {
   ): void {
     this.answer(response, (led) => {
       const { address, bytes } = readMemory(led, memoryReference, offset, count);
-      const unreadable = count - bytes.length;
+      const unreadable = Math.max(0, Math.trunc(count)) - bytes.length;
       return {
-        address: `0x${Math.max(0, address).toString(16)}`,
+        address: `0x${address.toString(16)}`,
         data: Buffer.from(bytes).toString('base64'),
         ...(unreadable > 0 ? { unreadableBytes: unreadable } : {}),
       };

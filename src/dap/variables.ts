@@ -6,12 +6,15 @@ import {
   activeLanes,
   type Debugger,
   evaluate,
+  flatAddress,
   formatted,
+  kernelParameters,
   operandOf,
   operandText,
   partsOf,
   registerBits,
   type ShownVariable,
+  scalarOf,
   setBytes,
   setRegister,
   setVariable,
@@ -42,6 +45,8 @@ interface Group {
   /** Of parts: what they are parts of, and how it is written. */
   readonly variable?: ShownVariable;
   readonly path?: string;
+  /** Names that hide members here: those of the struct whose base or member without a name this is. */
+  readonly hidden?: readonly string[];
 }
 
 const LANES = 64;
@@ -88,9 +93,26 @@ export class Variables {
     return all;
   }
 
-  /** What is in a group; undefined when the reference has ended. */
-  list(reference: number): DebugProtocol.Variable[] | undefined {
-    const group = this.groups.get(reference);
+  /** What is in a group, the part of it that is asked for; undefined when the reference has ended. */
+  list(asked: DebugProtocol.VariablesArguments): DebugProtocol.Variable[] | undefined {
+    const { variablesReference, filter } = asked;
+    const start = Math.max(0, asked.start ?? 0);
+    const count = Math.max(0, asked.count ?? 0);
+    const group = this.groups.get(variablesReference);
+    // Elements are read when they are asked for.
+    if (group?.variable?.type.kind === 'array')
+      return filter === 'named' ? [] : this.all(group, start, count > 0 ? count : undefined);
+    const isIndexed = (name: string): boolean => /^\[\d+\]$/.test(name);
+    const all = this.all(group, 0, undefined);
+    const meant = filter === undefined ? all : all?.filter(({ name }) => isIndexed(name) === (filter === 'indexed'));
+    return meant?.slice(start, count > 0 ? start + count : undefined);
+  }
+
+  private all(
+    group: Group | undefined,
+    start: number,
+    count: number | undefined,
+  ): DebugProtocol.Variable[] | undefined {
     if (group === undefined) return undefined;
     const { wave } = group;
     if (group.kind === 'arguments') return this.arguments();
@@ -105,7 +127,7 @@ export class Variables {
         return all.filter((v) => (v.kind === 'global') === isGlobal).map((v) => this.variable(v, v.name));
       }
       case 'parts':
-        return this.parts(group);
+        return this.parts(group, start, count);
       case 'wave':
         return this.wave(wave);
       case 'scalars':
@@ -126,7 +148,10 @@ export class Variables {
   }
 
   private arguments(): DebugProtocol.Variable[] {
+    const described = kernelParameters(this.led.selected, this.led.lane, this.led);
     return this.led.options.arguments().map(({ name, address, size }, i) => {
+      const parameter = described?.[i];
+      if (parameter !== undefined) return this.variable(parameter, parameter.name);
       const label = name === '' ? `arg${i}` : name;
       const reference = address === undefined ? {} : { memoryReference: `0x${address.toString(16)}` };
       const value = address === undefined ? this.valueOf(label) : `0x${address.toString(16)} (${size} bytes)`;
@@ -135,17 +160,23 @@ export class Variables {
   }
 
   /** A variable of the source program, its parts below it. */
-  private variable(shown: ShownVariable, path: string): DebugProtocol.Variable {
+  private variable(
+    shown: ShownVariable,
+    path: string,
+    { isWritten = true, hidden = [] as readonly string[] } = {},
+  ): DebugProtocol.Variable {
     const { type, wave } = shown;
-    const hasParts = type.kind === 'struct' || type.kind === 'array' || type.kind === 'pointer';
     const { frame: depth } = this.led;
-    const reference = hasParts ? this.groups.create({ wave, kind: 'parts', variable: shown, path, depth }) : 0;
+    const group: Group = { wave, kind: 'parts', variable: shown, path, depth, hidden };
+    const address = shownAddress(shown);
     return {
       name: shown.name,
-      value: variableText(shown, '', { left: PREVIEWED }),
+      value: operandText(shown, '', PREVIEWED),
       type: type.name,
-      evaluateName: path,
-      variablesReference: reference,
+      variablesReference: hasParts(shown) ? this.groups.create(group) : 0,
+      ...(isWritten ? { evaluateName: path } : {}),
+      ...(type.kind === 'array' ? { indexedVariables: type.count } : {}),
+      ...(address === undefined ? {} : { memoryReference: `0x${address.toString(16)}` }),
     };
   }
 
@@ -160,9 +191,16 @@ export class Variables {
     return { name: text, value: operandText(operand), variablesReference: 0 };
   }
 
-  private parts({ variable, path = '' }: Group): DebugProtocol.Variable[] {
+  private parts({ variable, path = '', hidden = [] }: Group, start: number, count: number | undefined) {
     if (variable === undefined) return [];
-    return partsOf(variable).map((part) => this.variable(part, pathOf(variable, path, part.name)));
+    const names = variable.type.kind === 'struct' ? variable.type.members.map(({ name }) => name) : [];
+    return partsOf(variable, start, count).map((part) => {
+      // Members of bases, and of what has no name, are written as members of the whole.
+      if (variable.type.kind === 'struct' && isUnnamed(part.name)) {
+        return this.variable(part, path, { isWritten: false, hidden: [...hidden, ...names] });
+      }
+      return this.variable(part, pathOf(variable, path, part.name), { isWritten: !hidden.includes(part.name) });
+    });
   }
 
   private valueOf(text: string): string {
@@ -271,18 +309,20 @@ export class Variables {
 
   /** Sets a variable of the source program, or a part of one. */
   private setShown(w: Wave, { variable, kind }: Group, name: string, text: string): string {
-    const all =
-      variable === undefined || kind !== 'parts' ? variablesOf(w, this.led.lane, this.led) : partsOf(variable);
-    const found = all.find((one) => one.name === name);
+    const found =
+      variable === undefined || kind !== 'parts'
+        ? variablesOf(w, this.led.lane, this.led).find((one) => one.name === name)
+        : partNamed(variable, name);
     if (found === undefined) throw new WavesmithError('run/bad-value', `There is no variable '${name}' here.`);
     setVariable(this.led, w, found, text);
     return variableText(found, '', { left: PREVIEWED });
   }
 
   /** How a part is written in an expression; undefined when it has no value of its own. */
-  private partPath({ variable, path = '' }: Group, name: string): string | undefined {
-    const part = variable === undefined ? undefined : partsOf(variable).find((one) => one.name === name);
-    if (variable === undefined || part?.bytes === undefined) return undefined;
+  private partPath({ variable, path = '', hidden = [] }: Group, name: string): string | undefined {
+    const part = variable === undefined ? undefined : partNamed(variable, name);
+    if (variable === undefined || part?.bytes === undefined || hidden.includes(name) || isUnnamed(name))
+      return undefined;
     return pathOf(variable, path, name);
   }
 
@@ -296,6 +336,27 @@ export class Variables {
     // Of the wave some are no registers, and change with what is looked at.
     return group.kind === 'wave' && !SPECIALS.includes(name) ? undefined : name;
   }
+}
+
+/** Whether there is something to unfold. */
+function hasParts(shown: ShownVariable): boolean {
+  const { kind } = shown.type;
+  if (kind === 'pointer') return partsOf(shown).length > 0;
+  return (kind === 'struct' || kind === 'array') && shown.bytes !== undefined;
+}
+
+/** Where an editor looks at memory: what a pointer points to, or the variable itself; undefined for what is in no memory. */
+function shownAddress(shown: ShownVariable): bigint | number | undefined {
+  if (shown.type.kind !== 'pointer') return flatAddress(shown);
+  const value = scalarOf(shown);
+  return typeof value === 'bigint' && value > 0n ? value : undefined;
+}
+
+const isUnnamed = (name: string): boolean => /^\((?:base |anonymous)/.test(name);
+
+function partNamed(variable: ShownVariable, name: string): ShownVariable | undefined {
+  const index = variable.type.kind === 'array' ? /^\[(\d{1,9})\]$/.exec(name)?.[1] : undefined;
+  return partsOf(variable, Number(index ?? 0), index === undefined ? undefined : 1).find((one) => one.name === name);
 }
 
 const bits = (value: Value): bigint => (typeof value === 'bigint' ? value : BigInt(Math.trunc(value)));

@@ -87,16 +87,16 @@ export async function runDebugged(
   return debugObject(object, commands, { ...options, args: (buffer) => [buffer], grid: [2, 1, 1], block: [128, 1, 1] });
 }
 
-/** Runs kernel `k` of C or C++ source, compiled for gfx942, with a buffer of 4096 bytes and numbers as arguments. */
+/** Runs kernel `k` of C or C++ source, compiled for gfx942, with a buffer of 4096 bytes, integers and the bytes of other values as arguments. */
 export function debugSource(
   source: string,
   flags: readonly string[],
   breakpoints: readonly string[],
   commands: DebuggedCommands,
-  { numbers = [] as readonly number[], waves = 1, groups = 1 } = {},
+  { numbers = [] as readonly number[], bytes = [] as readonly Uint8Array[], waves = 1, groups = 1 } = {},
 ): Promise<DebuggedRun> {
   const object = readCodeObject(linkWithLld([compileC(source, 'gfx942', ['-g', ...flags])]));
-  const args = (buffer: DeviceBuffer): ArgumentValue[] => [buffer, ...numbers];
+  const args = (buffer: DeviceBuffer): ArgumentValue[] => [buffer, ...numbers, ...bytes];
   return debugObject(object, commands, { breakpoints, args, grid: [groups, 1, 1], block: [64 * waves, 1, 1] });
 }
 

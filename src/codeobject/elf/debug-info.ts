@@ -11,7 +11,7 @@ import {
   type Sections,
   type Unit,
 } from './debug-entries.ts';
-import { IN_LDS, type LocationContext, placeOf, registerOf } from './debug-location.ts';
+import { IN_LDS, type LocationContext, MAY_BE_IN_LDS, placeOf, registerOf } from './debug-location.ts';
 import { type Names, namesOf } from './debug-names.ts';
 import type { DebugPlace, IntegerType } from './debug-place.ts';
 import { SharedVariables } from './debug-shared.ts';
@@ -53,6 +53,7 @@ export function debugInfo(elf: ElfFile): DebugInfo | undefined {
   };
   return {
     variables: (address, inlined = 0) => read().variables(address, inlined),
+    parameters: (address) => read().parameters(address),
     frames: (address) => read().frames(address),
     blockAt: (address) => read().blockAt(address),
     entries: (name) => read().entries(name),
@@ -148,6 +149,15 @@ class Reader extends DebugEntries {
     if (this.framesByAddress.size >= MAX_FRAMES) this.framesByAddress.clear();
     this.framesByAddress.set(address, frames);
     return frames;
+  }
+
+  parameters(address: number): { name: string; type: DebugType }[] {
+    let own: Entry | undefined;
+    this.walk(address, (entry) => {
+      if (entry.tag === TAG.subprogram) own = entry;
+    });
+    const parameters = own?.children.filter((child) => child.tag === TAG.formalParameter) ?? [];
+    return parameters.map((child) => ({ name: this.nameOf(child), type: this.typeOf(child) ?? UNKNOWN }));
   }
 
   blockAt(address: number): number | undefined {
@@ -318,8 +328,11 @@ class Reader extends DebugEntries {
   }
 
   private placeIn(kernel: number | undefined, entry: Entry, address: number, context: LocationContext): DebugPlace {
-    const offset = this.isWithoutPlace(entry) ? this.shared.offset(entry, kernel ?? address) : undefined;
-    return offset === undefined ? this.place(entry, address, context) : { kind: 'lds', offset };
+    if (!this.isWithoutPlace(entry)) return this.place(entry, address, context);
+    const offset = this.shared.offset(entry, kernel ?? address);
+    if (offset !== undefined) return { kind: 'lds', offset };
+    const isKnown = entry.values.has(AT.location) || !this.shared.mayHave(entry, kernel ?? address);
+    return isKnown ? this.place(entry, address, context) : { kind: 'absent', why: MAY_BE_IN_LDS };
   }
 
   private place(entry: Entry, address: number, context: LocationContext): DebugPlace {

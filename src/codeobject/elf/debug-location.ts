@@ -102,6 +102,8 @@ function readValue(stack: Item[], bytes: number): boolean {
   return true;
 }
 
+/** Why there is no place of a variable that may be `__shared__`: LLVM describes none of those. */
+export const MAY_BE_IN_LDS = 'optimized out, or in LDS, where the compiler describes no place: x/64xw lds';
 /** Why there is no place of a variable that is known to be `__shared__`. */
 export const IN_LDS = 'in LDS, where the compiler describes no place: x/64xw lds';
 

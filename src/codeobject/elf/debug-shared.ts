@@ -84,6 +84,14 @@ export class SharedVariables {
     return known.get(entry);
   }
 
+  /** Whether a variable may be in the LDS of the kernel that an address belongs to. */
+  mayHave(entry: Entry, address: number): boolean {
+    this.found ??= this.survey();
+    const kernel = this.found.kernels.find(({ begin, end }) => address >= begin && address < end);
+    const bytes = kernel?.bytes ?? Number.POSITIVE_INFINITY;
+    return bytes > 0 && this.found.candidates.has(entry) && this.mayBeShared(entry, bytes);
+  }
+
   /** Kernels, and functions by where they begin. */
   private survey() {
     const { elf, reader } = this;
@@ -113,9 +121,12 @@ export class SharedVariables {
       return [{ begin, end: begin + Number(size), bytes }];
     });
     const used = new Map<number, KernelUse | undefined>();
-    for (const { begin } of kernels) used.set(begin, this.useOf(begin, functions, uses));
+    const begins = new Set(kernels.map(({ begin }) => begin));
+    const hidesNothing = ![...functions].some(([begin, { shared }]) => !begins.has(begin) && shared.length > 0);
+    for (const { begin } of kernels) used.set(begin, this.useOf(begin, functions, uses, hidesNothing));
     const version = Math.min(...reader.units.map(({ root }) => versionOf(root?.values.get(AT.producer))));
-    return { kernels, globals, orphans, used, version, ...this.ofSeveral(used) };
+    const candidates = new Set([...globals, ...orphans, ...[...functions.values()].flatMap(({ shared }) => shared)]);
+    return { kernels, globals, orphans, candidates, used, version, ...this.ofSeveral(used) };
   }
 
   /** What a function and those that were inlined into it share. */
@@ -139,11 +150,12 @@ export class SharedVariables {
     return String(this.reader.inherited(entry, AT.linkageName) ?? this.reader.nameOf(entry));
   }
 
-  /** Undefined where the kernel calls what is not known. */
+  /** Undefined where the kernel calls what is not known, unless that has no variables: `hidesNothing`. */
   private useOf(
     kernel: number,
     functions: ReadonlyMap<number, CodeEntry>,
     uses: ReturnType<typeof codeUses>,
+    hidesNothing: boolean,
   ): KernelUse | undefined {
     const called = new Set<Entry>();
     const seen = new Set([kernel]);
@@ -151,12 +163,13 @@ export class SharedVariables {
     let touches = false;
     for (let begin = open.pop(); begin !== undefined; begin = open.pop()) {
       const use = uses(begin);
-      if (use?.calls === undefined) return undefined;
+      if (use?.calls === undefined && !hidesNothing) return undefined;
+      touches ||= use?.calls === undefined;
       if (begin !== kernel) {
-        touches ||= use.touchesLds;
+        touches ||= use?.touchesLds !== false;
         for (const one of functions.get(begin)?.shared ?? []) called.add(one);
       }
-      for (const next of use.calls) {
+      for (const next of use?.calls ?? []) {
         if (seen.has(next)) continue;
         seen.add(next);
         open.push(next);

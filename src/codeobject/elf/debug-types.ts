@@ -71,6 +71,8 @@ export interface DebugInfo {
    * `inlined`: how many of the functions at the address, the innermost first, are left out; 0 means the innermost.
    */
   variables(address: number, inlined?: number): readonly DebugVariable[];
+  /** Parameters of the function that an address belongs to, in order; of none that was inlined there. */
+  parameters(address: number): readonly { readonly name: string; readonly type: DebugType }[];
   /** Functions at an address, inlined ones first: the innermost, the one into which it was inlined, to the one that is code of its own. */
   frames(address: number): readonly DebugFrame[];
   /** The innermost block, inlined function or function at an address, by a number of its own; undefined outside of all. */

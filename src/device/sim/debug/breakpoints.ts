@@ -155,6 +155,9 @@ export class Breakpoints {
     const last = expression.operand(scopeOf(w, lane, this.source));
     // What cannot be read cannot change.
     if (typeof last === 'object' && last.bytes === undefined) numberOf(last);
+    if (typeof last === 'object' && last.note !== undefined) {
+      throw new WavesmithError('run/bad-expression', `'${text}' never changes: ${last.why}.`);
+    }
     const place = access === 'change' ? undefined : watchedPlace(text, last, lane);
     const when = condition === undefined ? undefined : parseExpression(condition);
     const watchpoint: Watchpoint = {

@@ -8,6 +8,7 @@ export { completions, debuggerHelp, executeCommand, runCommand } from './command
 export { Debugger, DebuggerQuit, type DebugLeader } from './debugger.ts';
 export { type Expression, parseExpression } from './expression.ts';
 export { formatted } from './format.ts';
+export { kernelParameters } from './kernel-arguments.ts';
 export {
   backtrace,
   type CodeLine,
@@ -32,5 +33,5 @@ export type {
   StopReason,
 } from './stop.ts';
 export { type DebugTerminal, TerminalFront } from './terminal-front.ts';
-export { type ShownVariable, scalarOf } from './typed.ts';
+export { flatAddress, type ShownVariable, scalarOf, spaceOfFlat } from './typed.ts';
 export type { Value } from './value.ts';

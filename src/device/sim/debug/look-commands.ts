@@ -8,6 +8,7 @@ import { listBreakpoints } from './breakpoint-commands.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { addressIn } from './examine.ts';
+import { kernelParameters } from './kernel-arguments.ts';
 import { backtrace, dump, placeText, selectedWave, wavesText, waveText } from './look.ts';
 import { activeLanes, withoutVariables } from './scope.ts';
 import { operandText, variablesOf } from './source-variables.ts';
@@ -190,8 +191,11 @@ function lanesText(d: Debugger): string[] {
 }
 
 function argumentsText(d: Debugger): string[] {
+  const described = kernelParameters(d.selected, d.lane, d);
   return d.options.arguments().map(({ name, address, size, bytes }, i) => {
-    const label = name === '' ? `arg${i}` : name;
+    const parameter = described?.[i];
+    const label = parameter?.name || name || `arg${i}`;
+    if (parameter !== undefined && address === undefined) return `${label} = ${operandText(parameter)}`;
     if (address !== undefined) return `${label} = ${hex(address)} (buffer of ${size} bytes)`;
     return `${label} = 0x${[...(bytes ?? [])]
       .reverse()

@@ -61,3 +61,41 @@ test.skipIf(!hasLlvm()).each([1, 2, 3, 4, 8, 13, 18])('kernel %i', async (seed) 
     for (const [name, value] of known) expect([level, name, value]).toEqual([level, name, plain.get(name)]);
   }
 });
+
+test.skipIf(!hasLlvm())(
+  'parameters of the kernel that are kept nowhere have the value that they were given',
+  async () => {
+    const source = `
+struct pair { int a; float b; };
+static inline __attribute__((always_inline)) int more(int n) { return n + 1; }
+__attribute__((amdgpu_kernel)) void k(__attribute__((address_space(1))) int *out, int n, float f, struct pair p) {
+  int local[3] = {n, 2, 3};
+  out[0] = more(n) + local[1];
+  __builtin_amdgcn_s_sleep(1);
+}`;
+    const asked = [
+      'info args',
+      'print n + 1',
+      'print f',
+      'print &n',
+      'set n = 3',
+      'watch n',
+      'break 7 if n == 5',
+      'info arguments',
+      'print local',
+    ];
+    const { answers } = await debugSource(source, ['-O2'], ['input.c:7'], [...asked, 'quit'], {
+      numbers: [12345],
+      bytes: [new Uint8Array(Float32Array.of(1.5).buffer), Uint8Array.of(7, 0, 0, 0, 0, 0, 0x20, 0x40)],
+    });
+    const [, args, more, float, address, set, watch, condition, given, local] = answers;
+    expect(args).toMatch(/^out = 0x\w+ \(as the kernel was called\)\nn = 12345 \(as the kernel was called\)\n/);
+    expect(args).toContain('\nf = 1.5 (as the kernel was called)\np = {a = 7, b = 2.5} (as the kernel was called)');
+    expect([more, float]).toEqual(['n + 1 = 12346', 'f = 1.5 (as the kernel was called)']);
+    for (const refused of [address, set, watch]) expect(refused).toContain('the compiler keeps it nowhere here');
+    expect(condition).toMatch(/^breakpoint 2 at /);
+    expect(given).toMatch(/^out = 0x\w+ \(buffer of 4096 bytes\)\nn = 12345\nf = 1.5\np = \{a = 7, b = 2.5\}$/);
+    // Only what may be in LDS is said to be there, perhaps.
+    expect(local).toBe('local = (optimized out)');
+  },
+);

@@ -7,7 +7,7 @@ import type { ScopeSource } from './scope-source.ts';
 
 const vgprs = new Int32Array(4 * LANES);
 vgprs[LANES + 7] = 0x01020304;
-const wave = { vgprs, workgroup: { lds: new Uint8Array() } } as unknown as Wave;
+const wave = { vgprs, workgroup: {} } as unknown as Wave;
 const read = (place: DebugPlace, size: number) => readPlace(place, size, wave, 7, {} as ScopeSource);
 const inV1: DebugPlace = { kind: 'registers', parts: [{ register: { file: 'v', index: 1 }, bytes: 4 }] };
 const gone: DebugPlace = { kind: 'absent', why: 'optimized out here' };

@@ -13,7 +13,7 @@ type Read = Pick<ShownVariable, 'bytes' | 'why' | 'holes'>;
 export function readPlace(place: DebugPlace, size: number, w: Wave, lane: number, source: ScopeSource): Read {
   if (place.kind !== 'pieces') {
     const bytes = bytesAt(place, size, w, lane, source);
-    return { bytes, why: whyNot(place, bytes !== undefined, w) };
+    return { bytes, why: whyNot(place, bytes !== undefined) };
   }
   const bytes = new Uint8Array(size);
   const holes: Hole[] = [];
@@ -34,20 +34,14 @@ export function readPlace(place: DebugPlace, size: number, w: Wave, lane: number
 const OPTIMIZED_OUT = 'optimized out';
 
 /** Why there is no value, or why it cannot be set. */
-function whyNot(place: DebugPlace, hasValue: boolean, w: Wave): string {
-  if (place.kind === 'absent') return whyAbsent(place.why, w);
+function whyNot(place: DebugPlace, hasValue: boolean): string {
+  if (place.kind === 'absent') return place.why;
   if (place.kind === 'computed')
     return hasValue
       ? 'its value is computed from registers'
       : 'its value depends on a sign that the debug information does not tell';
   return hasValue ? '' : 'its memory is not there';
 }
-
-/** LLVM describes no place of `__shared__` variables, so what has none may be one. */
-const whyAbsent = (why: string, w: Wave): string =>
-  why === OPTIMIZED_OUT && w.workgroup.lds.length > 0
-    ? 'optimized out, or in LDS, where the compiler describes no place: x/64xw lds'
-    : why;
 
 /** What a part of a value has: its bytes, and what is missing of them. A number of which a byte is missing has none. */
 export function readPart({ bytes, why, holes = [] }: Read, offset: number, size: number, isNumber: boolean): Read {

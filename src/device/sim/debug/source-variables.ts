@@ -2,6 +2,7 @@
 import type { DebugMember, DebugPlace, DebugRegister, DebugType, DebugVariable } from '../../../codeobject/index.ts';
 import type { Wave } from '../state/wave.ts';
 import { formatted, letterText } from './format.ts';
+import { asCalled } from './kernel-arguments.ts';
 import { littleEndian, readPart, readPlace, scratchOffset } from './place-bytes.ts';
 import type { ScopeSource } from './scope-source.ts';
 import {
@@ -21,14 +22,14 @@ import { bitsOf, type Value } from './value.ts';
 export function variablesOf(w: Wave, lane: number, source: ScopeSource): ShownVariable[] {
   const at = placeOf(w, source);
   if (source.info === undefined) return [];
-  return source.info.variables(at.pc, at.inlined).map((variable) => settled(shown(variable, at.pc, w, lane, source)));
+  return source.info.variables(at.pc, at.inlined).map((variable) => settled(shown(variable, at, w, lane, source)));
 }
 
 /** The variable of a name where a wave is. */
 export function findVariable(w: Wave, lane: number, source: ScopeSource, name: string): ShownVariable | undefined {
   const at = placeOf(w, source);
   const found = source.info?.variables(at.pc, at.inlined).find((v) => v.name === name);
-  return found && settled(shown(found, at.pc, w, lane, source));
+  return found && settled(shown(found, at, w, lane, source));
 }
 
 /** Where the function stands whose variables are meant. */
@@ -57,9 +58,19 @@ function seenFromInside(place: DebugPlace): DebugPlace {
   return isOverwritten(place) ? { kind: 'absent', why: OUTER_VECTOR } : place;
 }
 
-function shown(variable: DebugVariable, pc: number, w: Wave, lane: number, source: ScopeSource): ShownVariable {
+function shown(
+  variable: DebugVariable,
+  { pc, inlined }: ReturnType<typeof placeOf>,
+  w: Wave,
+  lane: number,
+  source: ScopeSource,
+): ShownVariable {
   const found = variable.place(pc, source.kernelAt);
   const place = isOuter(w, source) ? seenFromInside(found) : found;
+  if (place.kind === 'absent' && variable.isParameter) {
+    const called = asCalled(variable.name, pc, inlined, w, lane, source);
+    if (called !== undefined) return called;
+  }
   const size = Math.min(variable.type.bytes, MOST_BYTES);
   const read = readPlace(place, size, w, lane, source);
   const home = homeOf(place, w, lane, source);
@@ -102,16 +113,17 @@ function settled(variable: ShownVariable): ShownVariable {
   return found === undefined ? variable : { ...found, name: variable.name };
 }
 
-/** Elements of an array that are its parts at most. */
+/** Elements of an array that are asked for at once at most. */
 const MOST_PARTS = 4096;
 
-/** Parts of a struct, elements of an array, what a pointer points to. */
-export function partsOf(variable: ShownVariable): ShownVariable[] {
+/** Parts of a struct, elements of an array from one on, what a pointer points to. */
+export function partsOf(variable: ShownVariable, from = 0, count = MOST_PARTS): ShownVariable[] {
   const { type } = variable;
   if (type.kind === 'struct') return type.members.map((member) => memberPart(variable, member));
   if (type.kind === 'array') {
-    const parts = Array.from({ length: Math.min(type.count, MOST_PARTS) }, (_, i) => elementAt(variable, BigInt(i)));
-    return parts.flatMap((part, i) => (part === undefined ? [] : [{ ...part, name: `[${i}]` }]));
+    const length = Math.max(0, Math.min(type.count - from, count, MOST_PARTS));
+    const parts = Array.from({ length }, (_, i) => elementAt(variable, BigInt(from + i)));
+    return parts.flatMap((part, i) => (part === undefined ? [] : [{ ...part, name: `[${from + i}]` }]));
   }
   const target = pointedTo(variable);
   return target?.bytes === undefined ? [] : [target];
@@ -122,7 +134,7 @@ const isNumber = ({ kind }: DebugType): boolean => kind !== 'struct' && kind !==
 /** A part at an offset. The same memory: what is set in the part is set in the whole. */
 function partAt(variable: ShownVariable, name: string, type: DebugType, offset: number): ShownVariable {
   const read = readPart(variable, offset, type.bytes, isNumber(type));
-  const part = { ...variable, name, type, field: undefined, ...read };
+  const part = { ...variable, name, type, field: undefined, note: undefined, ...read };
   return { ...part, home: homeBehind(variable.home, offset) };
 }
 
@@ -138,7 +150,7 @@ function memberPart(variable: ShownVariable, { name, offset, type, bits }: Debug
   const signed = of.isSigned ? BigInt.asIntN(bits.count, value) : value;
   const field = { holder, first, count: bits.count };
   const home = homeBehind(variable.home, at);
-  return { ...variable, name, type: of, home, field, bytes: littleEndian(signed, of.bytes) };
+  return { ...variable, name, type: of, home, field, note: undefined, bytes: littleEndian(signed, of.bytes) };
 }
 
 /** A member of a struct, or of the struct that a pointer points to; those of bases and of members without a name too. */
@@ -304,11 +316,13 @@ function enumText({ names }: DebugType, value: Value): string {
 
 /** What an expression gives, as text: in a letter of gdb, or as its type is shown. */
 export function operandText(operand: Operand | undefined, format = '', elements = ELEMENTS): string {
-  return typeof operand === 'object' ? variableText(operand, format, { left: elements }) : formatted(operand, format);
+  if (typeof operand !== 'object') return formatted(operand, format);
+  const note = operand.note === undefined ? '' : ` (${operand.note})`;
+  return `${variableText(operand, format, { left: elements })}${note}`;
 }
 
 /** The same, numbers of the machine in decimal alone. */
 export function plainText(operand: Operand): string {
-  const isMachine = typeof operand !== 'object' || isMachineType(operand.type);
-  return operandText(operand, isMachine ? 'u' : '');
+  if (typeof operand !== 'object') return operandText(operand, 'u');
+  return variableText(operand, isMachineType(operand.type) ? 'u' : '');
 }

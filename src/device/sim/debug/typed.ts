@@ -28,6 +28,8 @@ export interface ShownVariable {
   /** Undefined when it cannot be read; `why` says why. */
   readonly bytes: Uint8Array | undefined;
   readonly why: string;
+  /** What is said behind its value. */
+  readonly note?: string | undefined;
   /** Of structs and arrays: bytes that cannot be read though others can. */
   readonly holes?: readonly Hole[] | undefined;
   /** Undefined when it cannot be set. */
