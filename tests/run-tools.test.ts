@@ -1,10 +1,11 @@
 // `wavesmith run` with traces, the debugger, counters, profiles, progress and Ctrl-C, as a user sees them.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleAndLink } from '../src/asm/index.ts';
+import { compileC, hasLlvm, linkWithLld } from './support/build.ts';
 import { kernelSource } from './support/kernel-source.ts';
 import { llvmTool } from './support/llvm.ts';
 import { sharedPath } from './support/shared.ts';
@@ -51,6 +52,7 @@ const LAUNCH = ['--kernel', 'k', '--grid', '2', '--block', '128', '--arg', 'i32[
 beforeAll(() => {
   const lds = { group_segment_fixed_size: 512 };
   const options = { descriptor: lds, metadata: { '.group_segment_fixed_size': 512 } };
+  mkdirSync(path('a-folder'));
   writeFileSync(path('loop.co'), assembleAndLink(kernelSource({ code: LOOP, ...options })));
   writeFileSync(path('long.co'), assembleAndLink(kernelSource({ code: LONG })));
 });
@@ -154,6 +156,10 @@ describe('--trace', () => {
     [['--trace', '--trace-pc', 'nowhere'], 1, 'run/no-such-place'],
     [['--trace', '--trace-limit', '-1'], 2, 'not a whole number'],
     [['--trace=missing/folder/trace.txt'], 1, 'io/write'],
+    [['--trace=a-folder'], 1, "Cannot write 'a-folder': it is a folder."],
+    [['--trace=none.txt', '--trace-workgroup', '2-3'], 1, 'The grid of 2×1×1 workgroups has none with x = 2.'],
+    [['--trace=none.txt', '--trace-wave', '2'], 1, 'A workgroup has 2 waves, and none is 2.'],
+    [['--trace', '--trace-pc', 'loop.s:3'], 1, 'No instruction was made from loop.s:3.'],
     [['--commands', 'x'], 2, '--commands needs --break.'],
     [['--break', 'nowhere'], 1, 'run/no-such-place'],
     [['--break', 'again', '--commands', 'missing.txt'], 1, 'io/read'],
@@ -161,7 +167,26 @@ describe('--trace', () => {
     const run = loop(args);
     expect(run.status).toBe(status);
     expect(run.err).toContain(message);
-    expect(readdirSync(folder).filter((name) => name.includes('.tmp-'))).toEqual([]);
+    expect(readdirSync(folder).filter((name) => /\.tmp-|^none/.test(name))).toEqual([]);
+  });
+
+  test.skipIf(!hasLlvm())('instructions of a line of the source', () => {
+    const source = `__attribute__((amdgpu_kernel)) void k(__attribute__((address_space(1))) int *out) {
+  int i = __builtin_amdgcn_workitem_id_x();
+  out[i] = 7 * i;
+  out[i + 64] = 5;
+}`;
+    writeFileSync(path('lines.co'), linkWithLld([compileC(source, 'gfx942', ['-O1', '-g'])]));
+    const launch = ['--grid', '1', '--block', '64', '--arg', 'i32[128]', '--trace=lines.jsonl'];
+    const traced = (place: string): string[] => {
+      const { err } = wavesmith(['lines.co', ...launch, '--trace-format', 'jsonl', '--trace-pc', place]);
+      expect(err).toBe('');
+      const lines = readFileSync(path('lines.jsonl'), 'utf8').trim().split('\n');
+      return lines.map((line) => JSON.parse(line).text);
+    };
+    expect(traced('input.c:3').filter((text) => text.startsWith('global_store'))).toHaveLength(1);
+    expect(traced('input.c:3..input.c:5').filter((text) => text.startsWith('global_store'))).toHaveLength(2);
+    expect(traced('input.c:5')).toEqual(['s_endpgm']);
   });
 });
 

@@ -105,17 +105,20 @@ export async function untilEnded<T>(
   const restore = onInterrupt(ending, session);
   const started = performance.now();
   const seconds = (): number => (performance.now() - started) / 1000;
+  let isOver = false;
   try {
     const result = await launch();
+    isOver = true;
     return { result, partial: undefined, seconds: seconds() };
   } catch (error) {
     if (!(error instanceof DispatchAborted) && !(error instanceof DebuggerQuit)) throw error;
     const partial = error instanceof DispatchAborted ? error.partial : undefined;
+    isOver = true;
     return { result: undefined, partial, seconds: seconds() };
   } finally {
     restore();
     progress.clear();
-    session?.close();
+    session?.close(isOver);
   }
 }
 

@@ -1,5 +1,5 @@
 // The tools of `wavesmith run`: their options, the trace's output, and what Ctrl-C does.
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WavesmithError } from '../base/index.ts';
 import type { CodeObject } from '../codeobject/index.ts';
@@ -40,7 +40,7 @@ export function addToolOptions(command: Command): Command {
     .option('--trace-format <kind>', 'text, or jsonl: one JSON object a line', 'text')
     .option('--trace-workgroup <x,y,z>', 'only these workgroups: each N, FIRST-LAST or *')
     .option('--trace-wave <n>', 'only this wave of each workgroup, or FIRST-LAST')
-    .option('--trace-pc <place>', 'only this place, label of a function, or PLACE..PLACE')
+    .option('--trace-pc <place>', 'only this place (label of a function, FILE:LINE), or PLACE..PLACE')
     .option('--trace-lanes', 'give vector registers and addresses for every active lane')
     .option('--trace-limit <n>', 'end the trace after N instructions')
     .option('--break <place>', 'stop there and ask for commands; repeatable', collect, [])
@@ -167,10 +167,11 @@ export class RunSession {
     };
   }
 
-  /** Ends input and output of the tools. The trace of a run that failed is kept: it says what led there. */
-  close(): void {
+  /** Ends input and output of the tools. The trace of a run that failed is kept: it says what led there. One that never began leaves none. */
+  close(isOver: boolean): void {
     this.terminal?.close();
-    this.writer?.finish();
+    if (isOver || this.writer?.hasWritten === true) this.writer?.finish();
+    else this.writer?.discard();
   }
 }
 
@@ -184,6 +185,7 @@ class TraceWriter {
   /** Nothing waits: the debugger's answers stand between the right lines. */
   private readonly immediate: boolean;
   private pending: Uint8Array[] = [];
+  hasWritten = false;
   private bytes = 0;
   /** Takes the trace. */
   readonly sink: TraceSink;
@@ -197,6 +199,9 @@ class TraceWriter {
     this.immediate = path === '-' && options.break.length > 0;
     if (path === '-') this.descriptor = 1;
     else {
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+        throw new WavesmithError('io/write', `Cannot write '${path}': it is a folder.`, { file: path });
+      }
       try {
         this.place = new OutputPlace(path);
         this.descriptor = openSync(this.place.temporary, 'w');
@@ -207,6 +212,7 @@ class TraceWriter {
   }
 
   private write(bytes: Uint8Array): void {
+    this.hasWritten = true;
     this.pending.push(bytes);
     this.bytes += bytes.length;
     if (this.immediate || this.bytes >= CHUNK) this.flush();
@@ -234,7 +240,14 @@ class TraceWriter {
     this.flush();
     if (this.path === '-') return;
     closeSync(this.descriptor);
-    this.place?.finish();
+    try {
+      this.place?.finish();
+    } catch (error) {
+      this.place?.discard();
+      throw new WavesmithError('io/write', `Cannot write '${this.path}': ${(error as Error).message}.`, {
+        file: this.path,
+      });
+    }
   }
 
   discard(): void {

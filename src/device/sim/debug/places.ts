@@ -1,6 +1,6 @@
 // Names of places in the code, as users write them for `--break` and the debugger's commands.
-import { WavesmithError } from '../../../base/index.ts';
 import type { DebugLines } from '../../../codeobject/index.ts';
+import { noSuchLine } from '../tools/filter.ts';
 import type { CodeSymbols } from '../tools/symbols.ts';
 import { lineText, type SourceFacts, seenFrom } from './frames.ts';
 
@@ -36,13 +36,7 @@ export function placesOf({ symbols, lines, info }: PlaceNames, text: string, fil
   const name = match[1] ?? (file as string);
   const found = placesOfLine({ symbols, lines, info }, name, Number(match[2]));
   if (found !== undefined) return found.addresses;
-  const files = lines?.files() ?? [];
-  throw new WavesmithError('run/no-such-place', `No instruction was made from ${name}:${match[2]}.`, {
-    hint:
-      files.length === 0
-        ? 'The code object has no debug information: compile with -g.'
-        : `Source files: ${files.slice(0, 8).join(', ')}.`,
-  });
+  throw noSuchLine(name, match[2] as string, lines);
 }
 
 /** A function that is named with its file, `kernel.hip:scale`, is meant without it. */

@@ -26,7 +26,7 @@ export interface ToolRequest {
         readonly workgroup?: string | undefined;
         /** N or FIRST-LAST. */
         readonly wave?: string | undefined;
-        /** PLACE or PLACE..PLACE. */
+        /** PLACE, PLACE..PLACE or FILE:LINE. */
         readonly pc?: string | undefined;
         readonly lanes?: LaneDetail | undefined;
         readonly limit?: number | undefined;
@@ -114,7 +114,7 @@ export class RunTools {
           filter: {
             workgroup: trace.workgroup === undefined ? undefined : parseWorkgroupFilter(trace.workgroup),
             wave: trace.wave === undefined ? undefined : parseWaveFilter(trace.wave),
-            pc: trace.pc === undefined ? undefined : parsePcFilter(trace.pc, this.symbols),
+            pc: trace.pc === undefined ? undefined : parsePcFilter(trace.pc, { symbols: this.symbols, lines }),
           },
           lanes: trace.lanes ?? 'few',
           limit: trace.limit,

@@ -70,7 +70,7 @@ describe('filters', () => {
     const filter = {
       workgroup: parseWorkgroupFilter('2-3,*,1'),
       wave: parseWaveFilter('1'),
-      pc: { first: 16, last: 32 },
+      pc: [{ first: 16, last: 32 }],
     };
     expect(matches(filter, [2, 9, 1], 1, 16)).toBe(true);
     expect(matches(filter, [3, 0, 1], 1, 32)).toBe(true);
@@ -92,7 +92,7 @@ describe('filters', () => {
     expect(symbols.resolve(`${name}+0x0`)).toBe(entry);
     expect(symbols.resolve(`0x${entry.toString(16)}`)).toBe(entry);
     expect(symbols.nameOf(entry)).toBe(name);
-    expect(parsePcFilter(`${name}..${name}`, symbols)).toEqual({ first: entry, last: entry });
+    expect(parsePcFilter(`${name}..${name}`, { symbols, lines: undefined })).toEqual([{ first: entry, last: entry }]);
     for (const text of ['nowhere', '', '0x0', '+1', `${name}+0x100000`]) {
       expect(codeOf(() => symbols.resolve(text))).toBe('run/no-such-place');
     }
@@ -173,7 +173,7 @@ describe('traces', () => {
       target: 'gfx942',
       base: 0x1000,
       symbols,
-      filter: { pc: { first: 4, last: 8 } },
+      filter: { pc: [{ first: 4, last: 8 }] },
       lanes: 'few',
       limit: 1,
       sink: (e) => events.push(e),

@@ -3,11 +3,12 @@
 import type { TargetName } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
+import type { DispatchInfo } from '../dispatch/monitor.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 import { type AccessGroup, AccessReader } from './accessed.ts';
-import { matches, matchesWave, type TraceFilter } from './filter.ts';
+import { checkFilter, matches, matchesWave, type TraceFilter } from './filter.ts';
 import { hex } from './lanes.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { LineCode, type LineText, NOTES_COLUMN } from './line-code.ts';
@@ -228,6 +229,11 @@ export class TraceMonitor {
   get isDone(): boolean {
     this.settle();
     return this.events >= (this.options.limit ?? Infinity);
+  }
+
+  /** A filter that nothing of the dispatch can pass is `run/bad-filter`. */
+  startDispatch({ launch }: DispatchInfo): void {
+    checkFilter(this.options.filter, launch.grid, launch.block);
   }
 
   /** Whether instructions of a wave may be traced. */
