@@ -100,9 +100,15 @@ export class AccessChecks {
     return this.fast.unlogPage(state, offset);
   }
 
-  /** An atomic that returns nothing, of which compiled code has noted the bytes. */
-  release(w: Wave, state: GroupState, pc: number, plan: StrictPlan): void {
-    this.races.releaseAll(w, state, pc, plan.access as AccessPlan);
+  /** As GlobalRaces has them. */
+  noteKnown(shadow: WaveShadow): void {
+    this.races.noteKnown(shadow);
+  }
+  arrive(actor: number, number: number): void {
+    this.races.arrive(actor, number);
+  }
+  endGroup({ number }: GroupState): void {
+    this.races.endGroup(number);
   }
 
   /** All accesses of an instruction; the LDS bytes that it writes. Defines the registers that a load writes. */

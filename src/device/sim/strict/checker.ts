@@ -25,7 +25,7 @@ import type { MemoryHistory } from './history.ts';
 import { Kept } from './kept.ts';
 import type { FlightsOf, LdsShadow } from './lds.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
-import { handsOver, learns, polls, readersStay } from './polls.ts';
+import { handsOver, learns, polls, precedesAtomic, readersStay } from './polls.ts';
 import { quietLoads } from './quiet-loads.ts';
 import { RegisterChecks } from './register-checks.ts';
 import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
@@ -142,9 +142,10 @@ export class StrictChecker implements Monitor {
     const hostcall = calls === undefined ? undefined : memory.find(calls, 1);
     const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
     const hasDies = targetInfo(target).scopedCachePolicy;
+    const areOrdered = learns(loaded, launch) && workgroups * wavesPerGroup > 1;
     const reporter = new Reporter(this.log, { kernelName, loaded, entry: launch.entry, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
-    const global = new GlobalShadow(this.history, memory, readersStay(loaded, launch));
+    const global = new GlobalShadow(this.history, memory, readersStay(loaded, launch), areOrdered);
     const kept = Kept.of(memory);
     const drops = new DropTable(kept);
     const regions = {
@@ -173,8 +174,13 @@ export class StrictChecker implements Monitor {
       events: global.pages.eventsHead,
       kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
       learns: regions.learns,
+      syncLog: global.log.storage.byteOffset,
       drops: drops.storage.byteOffset,
       ways: ways?.byteOffset ?? 0,
+      arrive: (actor, number) => {
+        global.log.workOff();
+        accesses.arrive(actor, number);
+      },
       planAt: (pc) => this.planFor(pc, loaded.at(base + pc).instruction),
     };
     this.running = {
@@ -381,7 +387,7 @@ export class StrictChecker implements Monitor {
     if (plan.outputModifier !== undefined) checks.checkModifier(w, pc, plan);
     if (plan.isWriteBack) shadow.writeBack();
     if (plan.invalidatesScalars) shadow.invalidateScalars();
-    if (plan.isInvalidate) this.now.global.synchronisation.invalidate(state.number);
+    if (plan.isInvalidate) this.now.global.invalidate(state.number);
     const { access } = plan;
     if (access === undefined) {
       checks.define(w, shadow, plan);
@@ -403,9 +409,9 @@ export class StrictChecker implements Monitor {
     return this.now.accesses.unlogPage(state, offset);
   }
 
-  /** An atomic that returns nothing tells others what its wavefront has stored; the rest has been looked at by compiled code. */
-  release(w: Wave, pc: number, plan: StrictPlan): void {
-    this.now.accesses.release(w, this.stateOf(w.workgroup), pc, plan);
+  /** What a wavefront knows of stores, for what compiled code notes of its atomics from now on. */
+  noteKnown(shadow: WaveShadow): void {
+    this.now.accesses.noteKnown(shadow);
   }
 
   /**
@@ -452,6 +458,12 @@ export class StrictChecker implements Monitor {
   isQuiet(pc: number): boolean {
     const { base, info } = this.now;
     return !this.handsOver && quietLoads(info.loaded, info.launch.entry).has(base + pc);
+  }
+
+  /** Whether a load at a place of the image may read what atomics of others are changing, because one can follow, and what it finds there counts. */
+  looksAhead(pc: number): boolean {
+    const { base, info } = this.now;
+    return this.learns && precedesAtomic(info.loaded, base + pc);
   }
 
   /** Whether a wavefront can learn what others have done, other than at barriers. */
@@ -528,8 +540,8 @@ export class StrictChecker implements Monitor {
   /** All waves of the workgroup have ended. */
   endWorkgroup(workgroup: Workgroup): void {
     const state = this.stateOf(workgroup);
-    const { waves, number } = state;
-    const { global, deadlocks, reporter } = this.now;
+    const { waves } = state;
+    const { deadlocks, reporter } = this.now;
     const named = this.named();
     let [most, least] = [waves[0] as WaveShadow, waves[0] as WaveShadow];
     for (const shadow of waves) {
@@ -552,7 +564,7 @@ export class StrictChecker implements Monitor {
     this.groups.delete(workgroup);
     this.lastGroup = undefined;
     this.now.shadows.end(state.lds);
-    global.synchronisation.end(number);
+    this.now.accesses.endGroup(state);
     deadlocks.endWorkgroup(waves);
   }
 

@@ -6,7 +6,15 @@ import { LANES, PAGE, WAVE_LDS_BASE, WAVE_SHADOW } from '../state/layout.ts';
 import { EXEC } from '../state/wave.ts';
 import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { atomicBytes, emitLook, emitScalarMove, emitScalarPlace, type Frame, type Look } from '../wasm/memory/index.ts';
+import {
+  atomicBytes,
+  emitLook,
+  emitScalarMove,
+  emitScalarPlace,
+  type Frame,
+  type Look,
+  namedVector,
+} from '../wasm/memory/index.ts';
 import type { StrictChecker } from './checker.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './compiled-global.ts';
 import { apart, dataPlace, emitAddressRegister } from './compiled-lanes.ts';
@@ -24,6 +32,15 @@ import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './compiled-scattered.ts';
 import { pushMayBeStrided } from './compiled-strided.ts';
+import {
+  attemptsFunction,
+  beginEntry,
+  canLog,
+  emitLookedAhead,
+  keepLanes,
+  logFunction,
+  noteLanesFunction,
+} from './compiled-sync.ts';
 import { canDrop, emitDropped } from './drops.ts';
 import type { StrictPlan } from './plan.ts';
 import { LOGGED } from './race-details.ts';
@@ -36,13 +53,16 @@ import {
   LOG_PARTS,
   LOG_PC,
   LOG_SLOT,
+  LOGGED_FETCH,
   LOGGED_FLIGHT,
   LOGGED_LDS,
   LOGGED_SCALAR,
   LOGGED_STORE,
   LOGGED_VM,
+  MAY_LOOK_AHEAD,
   PART_ADDRESSES,
   PART_RUN,
+  SHADOW_AHEAD,
   SHADOW_FLIGHTS,
   SHADOW_KERNARG,
   SHADOW_KERNARG_BYTES,
@@ -55,11 +75,11 @@ import {
   SHADOW_STORES,
   SHADOW_TOTAL,
 } from './registers.ts';
+import { ENTRY_ATTEMPTS, ENTRY_LANES } from './sync-log.ts';
 import { isNumberedStore } from './waits.ts';
 
 /**
- * The load or store of an instruction when compiled code can look at it; an atomic as a store, of memory when it returns nothing. `isPoll`: it waits for other
- * wavefronts.
+ * The load or store of an instruction when compiled code can look at it; an atomic as a store. `isPoll`: it waits for other wavefronts.
  */
 export function lookedAt(
   plan: StrictPlan,
@@ -73,7 +93,7 @@ export function lookedAt(
   if (operation?.kind === 'atomic') {
     if (access.isScalar || (plan.writes.length > 0 && !plan.isDefinedByAccess)) return undefined;
     if (access.space === 'lds') return role.kind === 'lds' ? asStore(operation) : undefined;
-    if (plan.writes.length > 0) return undefined;
+    if (plan.writes.length > 0 && !canLog(plan.instruction, operation)) return undefined;
     return access.space === 'global' && role.kind === 'vm' ? asStore(operation) : undefined;
   }
   if (checker.isSynchronising(plan)) return undefined;
@@ -363,9 +383,21 @@ function keepOneFunction(module: WasmModule): WasmFunction {
 /** What code has been written for an access: none, code that looks at it, or code that also moves its data. */
 export type AccessCode = 'none' | 'looks' | 'moves';
 
+/** What looks at an access may count on. */
+export interface Circumstances {
+  /** Nobody can race with it (quiet-loads.ts). */
+  readonly isQuiet: boolean;
+  /** Wavefronts may hand over data through LDS without a barrier, or learn what others have done otherwise. */
+  readonly handsOver: boolean;
+  readonly learns: boolean;
+  /** A load may read what atomics of others are changing (StrictChecker.looksAhead). */
+  readonly looksAhead: boolean;
+  /** Has the log of atomics get what the wavefront knows of stores (GlobalRaces.noteKnown). */
+  readonly noteKnown: () => void;
+}
+
 /**
- * Looks at the bytes of a load or store, if there is one; `isQuiet` says that nobody can race with it (quiet-loads.ts), `handsOver` that wavefronts may hand
- * over data through LDS without a barrier. Written inside of a block: leaves it when TypeScript has to look. With `none` nothing has been written; with
+ * Looks at the bytes of a load or store, if there is one. Written inside of a block: leaves it when TypeScript has to look. With `none` nothing has been written; with
  * `moves` the local `moved` is 1 where the data has been moved.
  */
 export function emitLooks(
@@ -373,9 +405,10 @@ export function emitLooks(
   shadow: number,
   plan: StrictPlan,
   operation: LoadOperation | StoreOperation | undefined,
-  { isQuiet, handsOver }: { readonly isQuiet: boolean; readonly handsOver: boolean },
+  circumstances: Circumstances,
   moved: number,
 ): AccessCode {
+  const { isQuiet, handsOver, learns, noteKnown } = circumstances;
   const { access, instruction } = plan;
   const { fn, module, pc } = context;
   const mark = fn.size;
@@ -412,6 +445,21 @@ export function emitLooks(
         ? lookAtUpdate(bytes)
         : lookAtGlobal(bytes, isWrite, access?.toLds === true, drops);
   const drops = canDrop(instruction.row.operation);
+  const isAhead = looksAhead(plan, operation, circumstances);
+  const entry = isAhead ? fn.local('i32') : 0;
+  if (isAhead) {
+    beginEntry(fn, shadow, entry, noteKnown);
+    const look = keepLanes(operation.bytes);
+    if (!emitLook(context, module, instruction, operation, 0, look, () => fn.i32(pc).get(entry))) {
+      fn.truncate(mark);
+      return 'none';
+    }
+    fn.op('i32.eqz').brIf(0);
+  }
+  if (learns && !isLds && operation.kind === 'load')
+    fn.get(shadow)
+      .i32(isAhead ? MAY_LOOK_AHEAD : 0)
+      .memory('i32.store', SHADOW_AHEAD);
   if (isWrite) emitAddressRegister(context, shadow, plan);
   if (isOrdered) pushHasNews(fn, shadow).brIf(0);
   else if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind, drops) && !access?.toLds) {
@@ -419,8 +467,21 @@ export function emitLooks(
       fn.truncate(mark);
       return 'none';
     }
+    if (isAhead) {
+      emitLookedAhead(fn, module, shadow, entry, pc);
+      fn.release('i32', entry);
+    }
     if (drops) emitDropped(fn, module, shadow, pc);
     return 'moves';
+  }
+  const returns = isAtomic && plan.writes.length > 0;
+  if (isAtomic && !isLds && (learns || returns)) {
+    if (emitAtomic(context, shadow, plan, operation, noteKnown)) {
+      if (drops) emitDropped(fn, module, shadow, pc);
+      return 'looks';
+    }
+    fn.truncate(mark);
+    return 'none';
   }
   for (let part = 0; part < partsOf(operation); part++) {
     const look = lookAtElements(operation.bytes);
@@ -430,7 +491,6 @@ export function emitLooks(
     }
     fn.op('i32.eqz').brIf(0);
   }
-  const returns = isAtomic && plan.writes.length > 0;
   if (isOrdered) {
     for (let part = 0; part < partsOf(operation); part++) {
       fn.get(shadow);
@@ -445,6 +505,48 @@ export function emitLooks(
   }
   if (drops) emitDropped(fn, module, shadow, pc);
   return 'looks';
+}
+
+/** Whether what a load finds of others' atomics goes into the log of these: of one dword or a part. */
+function looksAhead(
+  { access }: StrictPlan,
+  operation: LoadOperation | StoreOperation | undefined,
+  { looksAhead }: Circumstances,
+): boolean {
+  if (operation?.kind !== 'load' || access?.space !== 'global' || access.isScalar || access.toLds) return false;
+  return looksAhead && operation.bytes <= 4 && operation.pairStride === undefined;
+}
+
+/** As emitLooks, of an atomic of memory whose wavefronts learn from others. False when there is no code for its addresses. */
+function emitAtomic(
+  context: FunctionContext,
+  shadow: number,
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  noteKnown: () => void,
+): boolean {
+  const { fn, module, wave, pc } = context;
+  const { instruction, operation: atomic } = plan;
+  const { bytes } = operation;
+  const returns = plan.writes.length > 0;
+  const entry = fn.local('i32');
+  beginEntry(fn, shadow, entry, noteKnown);
+  if (!emitLook(context, module, instruction, operation, 0, keepLanes(bytes), () => fn.i32(pc).get(entry)))
+    return false;
+  fn.op('i32.eqz').brIf(0);
+  if (returns) {
+    const data = namedVector(instruction, 'vdata_in', 'data0', 'vdata') as number;
+    fn.get(entry).get(wave).i32(data).op('i32.add').get(entry).memory('i64.load', ENTRY_LANES).i64(-1n).op('i64.eq');
+    fn.call(attemptsFunction(module, instruction, atomic as AtomicOperation));
+  } else fn.get(entry).i64(0n).memory('i64.store', ENTRY_ATTEMPTS);
+  fn.get(shadow).get(entry).i32(pc).call(noteLanesFunction(module, bytes)).op('i32.eqz').brIf(0);
+  fn.get(shadow)
+    .get(entry)
+    .i32(pc)
+    .call(logFunction(module, returns ? 'fetch' : 'update'));
+  if (returns) noteLearnt(fn, shadow);
+  fn.release('i32', entry);
+  return true;
 }
 
 /** As emitLooks, of a scalar load: of the kernel's arguments, or of memory that the dispatch has not stored to. False when nothing was emitted. */
@@ -521,12 +623,15 @@ export function emitLogged(
   shadow: number,
   plan: StrictPlan,
   operation: LoadOperation | StoreOperation | undefined,
+  circumstances: Circumstances,
 ): void {
   const { access, role, effects } = plan;
   const isNumbered = isNumberedStore(role.kind, plan);
   const [range] = effects.defs;
   const other = role.kind === 'scalar' ? LOGGED_SCALAR : LOGGED_LDS;
-  const more = isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0;
+  const isAtomic = access?.kind === 'atomic' && access.space === 'global';
+  const isFetch = (isAtomic && range !== undefined) || looksAhead(plan, operation, circumstances);
+  const more = (isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0) | (isFetch ? LOGGED_FETCH : 0);
   const parts = access?.space === 'lds' && operation?.kind === 'store' ? partsOf(operation) : 0;
   const slots = range === undefined ? 0 : range.first | (range.count << 16);
   const logged = fn.local('i32');

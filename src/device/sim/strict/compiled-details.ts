@@ -25,7 +25,7 @@ import {
   STORED,
   UPDATE,
 } from './race-details.ts';
-import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
+import { EVENT_ACTOR, EVENT_EPOCH, EVENT_PC, EVENT_SHIFT } from './race-events.ts';
 import {
   EVENTS_HEAD,
   FROZEN,
@@ -45,7 +45,16 @@ import {
   POOL_END,
   POOL_NEXT,
 } from './race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_STORES } from './registers.ts';
+import {
+  HAS_LOOKED_AHEAD,
+  SHADOW_ACTOR,
+  SHADOW_AHEAD,
+  SHADOW_EPOCH,
+  SHADOW_PAGES,
+  SHADOW_STORES,
+  SHADOW_SYNC,
+} from './registers.ts';
+import { AHEAD_SLOTS, SYNC_AHEAD } from './sync-log.ts';
 
 /** Vector loads and stores, and scalar loads. */
 export type GlobalAccess = 'load' | 'store' | 'scalar';
@@ -330,7 +339,7 @@ export class CellWriter {
 
   private noteRead(isScalar: boolean): void {
     const { fn, code, writer } = this;
-    const { cell } = this.locals;
+    const { cell, shadow } = this.locals;
     this.pushHolds(HOLDS_STORES);
     code.if(() => {
       fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
@@ -341,7 +350,13 @@ export class CellWriter {
           this.setEvent(writer);
           this.pushIsForeign();
           this.pushTouches(writer).op('i32.and');
-          this.leave();
+          code.if(() => {
+            // What atomics are changing may be read where one can follow.
+            fn.get(writer).i32(UPDATE).op('i32.and').op('i32.eqz');
+            fn.get(shadow).memory('i32.load', SHADOW_AHEAD).op('i32.eqz').op('i32.or');
+            this.leave();
+            fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD);
+          });
         });
     });
     this.leaveUnwritten();
@@ -428,11 +443,22 @@ export class CellWriter {
     this.noteWritten();
   }
 
+  /** Leaves 1 where the load at a place of the image (a local) is known to be one that may look ahead of atomics (SyncLog.setAhead). */
+  private pushMayLookAhead(place: number): WasmFunction {
+    const { fn } = this;
+    fn.get(place)
+      .i32(4 * (AHEAD_SLOTS - 1))
+      .op('i32.and');
+    fn.get(this.locals.shadow).memory('i32.load', SHADOW_SYNC).op('i32.add').memory('i32.load', SYNC_AHEAD);
+    return fn.get(place).op('i32.eq');
+  }
+
   /**
-   * Notes atomics that return nothing, of whole dwords that are all written. Whether a reader may look ahead of them is for TypeScript to say.
+   * Notes atomics, of whole dwords that are all written; of `attempt`s, which leave memory as it is, only that nothing is wrong. Whether a reader may look
+   * ahead of them is for TypeScript to say, the first time.
    */
-  noteUpdate(): void {
-    const { fn, code, writer, reader, other, when, marks } = this;
+  noteUpdate(kind: 'update' | 'attempt' = 'update'): void {
+    const { fn, code, writer, reader, event, other, when, marks } = this;
     const { cell, mine, actor, epoch } = this.locals;
     this.leaveUnwritten();
     this.pushHolds(HOLDS_READS);
@@ -442,9 +468,19 @@ export class CellWriter {
         this.setEvent(reader);
         fn.get(other).get(actor).op('i32.ne').get(reader).i32(MANY_WAVES).op('i32.and').op('i32.or').i32(0);
         pushIsSameGroup(fn, other, actor).op('i32.eqz').get(when).get(epoch).op('i32.eq').op('i32.or').select();
-        this.leave();
+        code.if(() => {
+          fn.get(event)
+            .memory('i32.load', 4 * EVENT_PC)
+            .set(when);
+          this.pushMayLookAhead(when).op('i32.eqz');
+          this.leave();
+        });
       });
     });
+    if (kind === 'attempt') {
+      this.noteAttempt();
+      return;
+    }
     code.block((kept) => {
       fn.i32(0).set(marks);
       fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
@@ -468,6 +504,20 @@ export class CellWriter {
           .op('i32.or');
       });
       this.hold(HOLDS_STORES);
+    });
+  }
+
+  /** Leaves the function where an atomic that leaves memory as it is meets a store that may not come before it. */
+  private noteAttempt(): void {
+    const { fn, code, writer, other } = this;
+    const { cell, actor } = this.locals;
+    fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
+    code.if(() => {
+      this.setEvent(writer);
+      pushIsSameGroup(fn, other, actor).op('i32.eqz').i32(0).get(writer).i32(STORED).op('i32.and').select();
+      this.pushIsForeign();
+      fn.get(writer).i32(ATOMIC_WRITE).op('i32.and').select();
+      this.leave();
     });
   }
 

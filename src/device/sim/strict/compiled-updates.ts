@@ -1,5 +1,5 @@
-// Compiled code notes the bytes that atomics of global memory change which return nothing, as GlobalShadow.write does it for an update. What they
-// tell others, in kernels that learn from others (polls.ts), TypeScript notes (GlobalRaces.releaseAll).
+// Compiled code notes the bytes that atomics of global memory change, as GlobalShadow.write does it for an update. What they tell others, in kernels
+// that learn from others (polls.ts), goes into a log (compiled-sync.ts).
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
 import { CellWriter, noteNext, openFunction } from './compiled-details.ts';
@@ -44,6 +44,18 @@ export function updatesFunction(module: WasmModule, element: number): WasmFuncti
   });
 }
 
+/** (shadow, offset in wasm memory, place in the image): as updateFunction, of one atomic that leaves memory as it is. */
+export function attemptFunction(module: WasmModule, element: number): WasmFunction {
+  const helpers = { open: openFunction(module), event: eventFunction(module) };
+  return module.helper(`strict.attempt.${element}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, at, pc] = [0, 1, 2] as const;
+    const bytes = fn.local('i32');
+    fn.i32(element).set(bytes);
+    writeUpdates(fn, element, { shadow, at, pc }, bytes, helpers, 'attempt');
+    fn.i32(1);
+  });
+}
+
 /** Notes atomics from `at` on as long as there are `bytes`, or returns 0. Behind the first time, who does them is known. */
 function writeUpdates(
   fn: WasmFunction,
@@ -51,6 +63,7 @@ function writeUpdates(
   { shadow, at, pc }: { readonly shadow: number; readonly at: number; readonly pc: number },
   bytes: number,
   { open, event }: { readonly open: WasmFunction; readonly event: WasmFunction },
+  kind: 'update' | 'attempt' = 'update',
 ): void {
   const code = new Code(fn);
   const local = (): number => fn.local('i32');
@@ -92,7 +105,7 @@ function writeUpdates(
     fn.get(page)
       .memory('i32.load', 4 * PAGE_WRITTEN)
       .set(written);
-    noteNext(code, { ...locals, bytes, size }, [one, four], (writer) => writer.noteUpdate());
+    noteNext(code, { ...locals, bytes, size }, [one, four], (writer) => writer.noteUpdate(kind));
     code.brIf(again);
   });
 }

@@ -2,6 +2,7 @@
 // does it (waits.ts). Operations that TypeScript has issued are its own business.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
+import { arriveFunction, pushIsFull } from './compiled-sync.ts';
 import {
   LOG_ENTRY_BYTES,
   LOG_KIND,
@@ -15,6 +16,7 @@ import {
   LOGGED_STORE,
   LOGGED_VM,
   SHADOW_COMPLETE,
+  SHADOW_FETCHES,
   SHADOW_FLIGHTS,
   SHADOW_FLIGHTS_DONE,
   SHADOW_LEFT,
@@ -43,6 +45,9 @@ export function waitFunction(module: WasmModule): WasmFunction {
     const [logged, vms, others] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
     fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged);
     fn.get(shadow).memory('i32.load', SHADOW_TOTAL).op('i32.ne').if().i32(0).return().end();
+    fn.get(shadow).memory('i32.load', SHADOW_FETCHES).if();
+    pushIsFull(fn, shadow).if().i32(0).return().end();
+    fn.end();
     fn.get(shadow).memory('i32.load', SHADOW_LOGGED_VM).set(vms);
     fn.get(logged).get(vms).op('i32.sub').get(shadow).memory('i32.load', SHADOW_LEFT).op('i32.sub').set(others);
     for (const [count, outstanding] of [
@@ -53,6 +58,8 @@ export function waitFunction(module: WasmModule): WasmFunction {
       if (count === lgkm) fn.op('i32.and');
     }
     fn.if();
+    fn.get(shadow).memory('i32.load', SHADOW_FETCHES).if();
+    fn.get(shadow).call(arriveAllFunction(module)).end();
     emptyLog(fn, shadow);
     fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', SHADOW_COMPLETE);
     fn.get(shadow).get(shadow).memory('i32.load', SHADOW_FLIGHTS).memory('i32.store', SHADOW_FLIGHTS_DONE);
@@ -136,6 +143,7 @@ function partialWait(module: WasmModule): WasmFunction {
               add(dropOthers, -1);
             },
           );
+          fn.get(shadow).get(entry).call(arriveFunction(module));
           fn.get(entry).i32(0).memory('i32.store', LOG_KIND);
           add(left, 1);
           eachSlot(all, (bit) => {
@@ -176,6 +184,20 @@ function partialWait(module: WasmModule): WasmFunction {
     });
     fn.get(left).i32(MOST_LEFT).op('i32.ge_u');
     code.if(() => fn.get(shadow).call(moveUp(module)));
+  });
+}
+
+/** (shadow): the values of all atomics of memory in the log have come back. */
+function arriveAllFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.wait.arrive', ['i32'], [], (fn) => {
+    const code = new Code(fn);
+    const shadow = 0;
+    const [log, entry, end, kind] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    fn.get(shadow).i32(SHADOW_LOG).op('i32.add').tee(log);
+    fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRY_BYTES).op('i32.mul').op('i32.add').set(end);
+    eachEntry({ fn, code, shadow, log, entry, end, kind }, () =>
+      fn.get(shadow).get(entry).call(arriveFunction(module)),
+    );
   });
 }
 
@@ -237,7 +259,10 @@ function moveUp(module: WasmModule): WasmFunction {
         fn.get(entry).get(to).op('i32.ne');
         code.if(() => {
           fn.get(to).get(entry).get(entry).memory('i32.load', LOG_PARTS).i32(LOG_PART_BYTES).op('i32.mul');
-          fn.i32(LOG_PART).op('i32.add').memoryCopy();
+          // The number of an atomic is in place of a part.
+          fn.i32(LOG_PART + 4)
+            .op('i32.add')
+            .memoryCopy();
         });
         fn.get(to).i32(LOG_ENTRY_BYTES).op('i32.add').set(to);
       });

@@ -10,7 +10,14 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Instrument } from '../wasm/instrument.ts';
 import { type Block, itemsOf } from '../wasm/walk.ts';
 import type { StrictChecker } from './checker.ts';
-import { type AccessCode, emitLogged, emitLooks, lookedAt, movesLanes } from './compiled-accesses.ts';
+import {
+  type AccessCode,
+  type Circumstances,
+  emitLogged,
+  emitLooks,
+  lookedAt,
+  movesLanes,
+} from './compiled-accesses.ts';
 import { declareOpen } from './compiled-open.ts';
 import { waitFunction } from './compiled-waits.ts';
 import type { GroupState } from './fast-accesses.ts';
@@ -66,7 +73,7 @@ export class StrictInstrument implements Instrument {
         const at = loaded.region.base + pc;
         this.checker.look(this.wave as Wave, at, loaded.at(at));
       },
-      strictRelease: (_wave, pc) => this.checker.release(this.wave as Wave, pc, this.ones[pc >>> 2] as StrictPlan),
+      strictKnown: () => this.checker.noteKnown(this.shadow as WaveShadow),
       strictPath: (_wave, pc) => this.checker.traceBlock(this.wave as Wave, this.blocks, pc),
       strictOpen: (offset) => this.checker.openPage(this.state as GroupState, offset >>> 0),
       strictUnlog: (offset) => (this.checker.unlogPage(this.state as GroupState, offset >>> 0) ? 1 : 0),
@@ -89,13 +96,13 @@ export class StrictInstrument implements Instrument {
     this.index(module, 'strictBefore');
     this.index(module, 'strictSegment');
     this.index(module, 'strictPath');
-    this.index(module, 'strictRelease');
+    this.index(module, 'strictKnown');
     declareOpen(module);
   }
 
   private index(
     module: WasmModule,
-    name: 'strictOne' | 'strictBefore' | 'strictSegment' | 'strictPath' | 'strictRelease',
+    name: 'strictOne' | 'strictBefore' | 'strictSegment' | 'strictPath' | 'strictKnown',
   ): number {
     return module.importFunction('env', name, ['i32', 'i32'], []);
   }
@@ -197,7 +204,7 @@ export class StrictInstrument implements Instrument {
     look: () => void,
     moved: number,
   ): AccessCode {
-    const { fn, module, wave, pc } = context;
+    const { fn, wave } = context;
     const mark = fn.size;
     const [shadow, known, exec] = [this.shadowLocal(fn), fn.local('i32'), fn.local('i64')];
     const segment = accessSegment(plan);
@@ -215,13 +222,11 @@ export class StrictInstrument implements Instrument {
       if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
       fn.brIf(0);
     }
-    const code = emitLooks(context, shadow, plan, operation, this.looksOf(pc), moved);
+    const code = emitLooks(context, shadow, plan, operation, this.looksOf(context), moved);
     if (code !== 'none') {
       if (this.pushMissing(fn, shadow, exec, segment))
         this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
-      if (this.checker.learns && plan.operation?.kind === 'atomic' && plan.access?.space === 'global')
-        fn.get(wave).i32(pc).call(this.index(module, 'strictRelease'));
-      emitLogged(context, shadow, plan, operation);
+      emitLogged(context, shadow, plan, operation, this.looksOf(context));
       fn.br(1).end();
       fn.get(shadow).get(known).memory('i32.store', SHADOW_ACCESS);
       look();
@@ -233,8 +238,15 @@ export class StrictInstrument implements Instrument {
   }
 
   /** What looks at the access at a place in the image may count on. */
-  private looksOf(pc: number): { readonly isQuiet: boolean; readonly handsOver: boolean } {
-    return { isQuiet: this.checker.isQuiet(pc), handsOver: this.checker.handsOver };
+  private looksOf({ fn, module, wave, pc }: FunctionContext): Circumstances {
+    const { checker } = this;
+    return {
+      isQuiet: checker.isQuiet(pc),
+      handsOver: checker.handsOver,
+      learns: checker.learns,
+      looksAhead: checker.looksAhead(pc),
+      noteKnown: () => fn.get(wave).i32(pc).call(this.index(module, 'strictKnown')),
+    };
   }
 
   private emitSegment({ fn, module, wave, pc }: FunctionContext, block: Block, segment: Segment): void {

@@ -2,14 +2,15 @@
 // handed over before it was known to be stored.
 import { immediateOf } from '../../../isa/operand.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
-import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
-import { EXEC, LANES, type Wave } from '../state/wave.ts';
+import type { AccessPiece } from '../interpreter/access-plan.ts';
+import { LANES, type Wave } from '../state/wave.ts';
 import type { Actor, DispatchRegions } from './access-reports.ts';
 import type { GroupState } from './fast-accesses.ts';
 import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow, WriteKind } from './global.ts';
 import { polls, precedesAtomic } from './polls.ts';
-import { groupOf, waveOf } from './race-events.ts';
+import { actorOf, groupOf, WAVES, waveOf } from './race-events.ts';
 import type { Reporter } from './reporter.ts';
+import type { LoggedAtomic, SyncReader } from './sync-log.ts';
 import type { Acquisition, HandedOver, Released } from './synchronisation.ts';
 import type { WaveShadow } from './wave-shadow.ts';
 
@@ -24,14 +25,43 @@ function withItself({ complete, written }: HandedOver, wave: number, issued: num
   return { complete: known, written: written === complete ? known : written };
 }
 
-export class GlobalRaces {
+/** What an atomic acquires once its values have come back. */
+interface Arrival {
+  readonly acquisitions: readonly Acquisition[];
+  /** It has read the counters of the grid's barrier. */
+  readonly isGridSync: boolean;
+}
+
+/** What a wavefront knows of stores up to the next barrier, or until it learns more; and how many of its own are complete. */
+class KnownStores {
+  private readonly stores: WaveShadow['stores'];
+  private handed: HandedOver | undefined;
+
+  constructor(stores: WaveShadow['stores']) {
+    this.stores = stores;
+  }
+
+  /** As WaveShadow.handOver: the same arrays as long as nothing has changed. */
+  handedOver(wave: number, storesComplete: number): HandedOver {
+    if (this.handed === undefined || this.handed.complete[wave] !== storesComplete) {
+      const complete = this.stores.known.slice();
+      complete[wave] = storesComplete;
+      this.handed = { complete, written: this.stores.written ?? complete };
+    }
+    return this.handed;
+  }
+}
+
+export class GlobalRaces implements SyncReader {
   private readonly reporter: Reporter;
   private readonly regions: DispatchRegions;
   private readonly global: GlobalShadow;
   private acquisitions: Acquisition[] = [];
   /** What was told last, and what its wavefront could hand over. */
   private released: { readonly of: HandedOver; readonly by: Released } | undefined;
-  private readonly addresses = new Float64Array(LANES);
+  /** Of the log (sync-log.ts): by actor, what its wavefront knows of stores; by workgroup, what atomics by their number acquire. */
+  private readonly known = new Map<number, KnownStores>();
+  private readonly arrivals = new Map<number, Map<number, Arrival>>();
   /** The last access has read the counters of the grid's barrier. */
   private hasReadGridSync = false;
 
@@ -39,21 +69,16 @@ export class GlobalRaces {
     this.reporter = reporter;
     this.regions = regions;
     this.global = global;
+    global.log.reader = this;
   }
 
   /** What the last access acquires for its workgroup once its values have come back. */
   takeArrival(group: number): (() => void) | undefined {
     if (this.acquisitions.length === 0) return undefined;
-    const taken = this.acquisitions;
-    const isGridSync = this.hasReadGridSync;
+    const taken = { acquisitions: this.acquisitions, isGridSync: this.hasReadGridSync };
     this.acquisitions = [];
     this.hasReadGridSync = false;
-    return () => {
-      const { synchronisation } = this.global;
-      for (const one of taken) synchronisation.acquire(group, one);
-      // __ockl_grid_sync invalidates the caches before it waits, and reads nothing between.
-      if (isGridSync) synchronisation.invalidate(group);
-    };
+    return () => this.acquire(group, taken);
   }
 
   /** Whether an address is among the counters by which a grid waits for all of it. */
@@ -144,8 +169,10 @@ export class GlobalRaces {
 
   /** What a wavefront tells others by an access with device scope. The same object for all lanes of an instruction. */
   private releasedBy(shadow: WaveShadow, { index: wave }: Wave, pc: number): Released {
-    const told = shadow.handOver();
-    const { storesIssued: issued } = shadow;
+    return this.releasedOf(shadow.handOver(), wave, pc, shadow.storesIssued);
+  }
+
+  private releasedOf(told: HandedOver, wave: number, pc: number, issued: number): Released {
     const { released: last } = this;
     const isLast =
       last !== undefined &&
@@ -160,29 +187,59 @@ export class GlobalRaces {
     return by;
   }
 
-  /** What an atomic that returns nothing tells others at its addresses; compiled code has noted its bytes (compiled-updates.ts). */
-  releaseAll(w: Wave, state: GroupState, pc: number, access: AccessPlan): void {
-    if (!this.areOrders(state)) return;
+  /** What a wavefront knows of stores, for the atomics that compiled code notes in the log from now on. */
+  noteKnown({ registers, stores }: WaveShadow): void {
+    const { actor } = registers;
+    this.global.log.behind(() => this.known.set(actor, new KnownStores(stores)));
+    registers.isKnown = true;
+  }
+
+  /** All wavefronts of a workgroup have ended. */
+  endGroup(group: number): void {
+    const { log } = this.global;
+    log.behind(() => {
+      this.global.synchronisation.end(group);
+      for (let wave = 0; wave < WAVES; wave++) this.known.delete(actorOf(group, wave));
+      this.arrivals.delete(group);
+    });
+  }
+
+  /** An atomic of the log: as `synchronise` of all its lanes. */
+  atomic({ returns, actor, pc, number, storesIssued, storesComplete, lanes }: LoggedAtomic): void {
     const { synchronisation } = this.global;
-    const by = this.releasedBy(state.waves[w.index] as WaveShadow, w, pc);
-    access.prepare(w);
-    const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
-    const { addresses } = this;
-    const isQuick = access.span !== 0 && access.addresses(w, access.span, addresses);
-    const pieces = isQuick ? [] : access.pieces(w);
-    for (let lane = 0; lane < LANES; lane++) {
-      if ((((lane < 32 ? low : high) >>> (lane & 31)) & 1) === 0) continue;
-      if (isQuick) {
-        const address = addresses[lane] as number;
-        if (address >= 0) synchronisation.release(state.number, address, by);
-        continue;
+    const [group, wave] = [groupOf(actor), waveOf(actor)];
+    const known = this.known.get(actor) as KnownStores;
+    const by = this.releasedOf(known.handedOver(wave, storesComplete), wave, pc, storesIssued);
+    const acquisitions: Acquisition[] = [];
+    let isGridSync = false;
+    for (const { address, leaves } of lanes) {
+      const seen = returns ? synchronisation.seenAt(address) : undefined;
+      if (seen !== undefined) {
+        acquisitions.push(seen);
+        isGridSync ||= this.isGridSync(address);
       }
-      w.lane = lane;
-      for (const piece of pieces) {
-        const address = access.address(w, lane, piece);
-        if (address >= 0) synchronisation.release(state.number, address, by);
-      }
+      if (!leaves) synchronisation.release(group, address, by);
     }
+    if (acquisitions.length === 0) return;
+    const arrivals = this.arrivals.get(group) ?? new Map<number, Arrival>();
+    this.arrivals.set(group, arrivals);
+    arrivals.set(number, { acquisitions, isGridSync });
+  }
+
+  /** The values of an atomic of the log have come back. */
+  arrive(actor: number, number: number): void {
+    const group = groupOf(actor);
+    const arrivals = this.arrivals.get(group);
+    const arrival = arrivals?.get(number);
+    arrivals?.delete(number);
+    if (arrival !== undefined) this.acquire(group, arrival);
+  }
+
+  private acquire(group: number, { acquisitions, isGridSync }: Arrival): void {
+    const { synchronisation } = this.global;
+    for (const one of acquisitions) synchronisation.acquire(group, one);
+    // __ockl_grid_sync invalidates the caches before it waits, and reads nothing between.
+    if (isGridSync) synchronisation.invalidate(group);
   }
 
   /**
@@ -229,7 +286,11 @@ export class GlobalRaces {
   private readonly mayLookAhead: LooksAhead = (pc, isOwn) => {
     const { loaded } = this.reporter.dispatch;
     const at = loaded.region.base + pc;
-    if (pc < 0 || precedesAtomic(loaded, at)) return true;
+    if (pc < 0) return true;
+    if (precedesAtomic(loaded, at)) {
+      this.global.log.setAhead(pc);
+      return true;
+    }
     const instruction = isOwn ? loaded.instructionAt(at) : undefined;
     if (instruction === undefined) return false;
     return !targetInfo(this.regions.target).scopedCachePolicy || immediateOf(instruction, 'cpol') !== 0;

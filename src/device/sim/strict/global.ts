@@ -18,6 +18,7 @@ import {
 import { groupOf, isSameGroup, type Toucher, waveOf } from './race-events.ts';
 import type { RacePage } from './race-page.ts';
 import { RacePages } from './race-pages.ts';
+import { SyncLog } from './sync-log.ts';
 import { type Order, Synchronisation } from './synchronisation.ts';
 
 /** The other side of a race. */
@@ -114,21 +115,36 @@ export class GlobalShadow {
   private readonly shadows = new Map<number, RegionShadow>();
   private last: RegionShadow | undefined;
   readonly pages: RacePages;
-  readonly synchronisation = new Synchronisation();
+  private readonly order = new Synchronisation();
+  /** What compiled code has added to it, to be worked off before somebody asks. */
+  readonly log: SyncLog;
   /** By address the places of stores that STORED stands for, of the first so many dwords. */
   private readonly storedBy = new Map<number, number>();
 
-  /** `readersStay`: of dwords that several workgroups have read (frozenReader). */
-  constructor(history: MemoryHistory, memory: DeviceMemory, readersStay: boolean) {
+  /** `readersStay`: of dwords that several workgroups have read (frozenReader). `learns`: wavefronts can be put in order by more than barriers. */
+  constructor(history: MemoryHistory, memory: DeviceMemory, readersStay: boolean, learns: boolean) {
     this.history = history;
     this.pages = new RacePages(memory, readersStay);
+    this.log = new SyncLog(memory, learns);
     history.hold();
   }
 
   /** The dispatch is over. */
   release(): void {
     this.pages.release();
+    this.log.release();
     this.history.letGo();
+  }
+
+  /** What atomics and accesses with device scope have put in order. */
+  get synchronisation(): Synchronisation {
+    this.log.workOff();
+    return this.order;
+  }
+
+  /** The caches of a workgroup's compute unit are invalidated. */
+  invalidate(group: number): void {
+    this.log.behind(() => this.order.invalidate(group));
   }
 
   of(region: Region): RegionShadow {

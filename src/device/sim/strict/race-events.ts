@@ -4,7 +4,7 @@
 import type { CompleteStores } from './synchronisation.ts';
 
 /** Wavefronts of a workgroup have numbers below this: 1,024 work-items are 16 wavefronts. */
-const WAVES = 16;
+export const WAVES = 16;
 
 /** Who accesses memory, at which moment of its workgroup. */
 export interface Toucher {

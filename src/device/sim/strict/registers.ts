@@ -70,10 +70,20 @@ export const SHADOW_FIRST_EVENT = SHADOW_EVENTS + 4 * EVENT_SLOTS;
  */
 export const SHADOW_SETTLED = SHADOW_FIRST_EVENT + 4;
 /**
+ * i32: the log of atomics (sync-log.ts); 1 when it has what the wavefront knows of stores; how many of the outstanding operations have entries there.
+ */
+export const SHADOW_SYNC = SHADOW_FIRST_EVENT + 8;
+export const SHADOW_KNOWN = SHADOW_FIRST_EVENT + 12;
+export const SHADOW_FETCHES = SHADOW_FIRST_EVENT + 16;
+/** i32: whether the load that is looked at may read what atomics of others are changing; whether it has. */
+export const SHADOW_AHEAD = SHADOW_FIRST_EVENT + 20;
+export const MAY_LOOK_AHEAD = 1;
+export const HAS_LOOKED_AHEAD = 2;
+/**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled-log.ts).
  */
-export const SHADOW_READER = (SHADOW_SETTLED + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_AHEAD + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -90,6 +100,8 @@ export const LOGGED_STORE = 2;
 export const LOGGED_LDS = 4;
 export const LOGGED_SCALAR = 8;
 export const LOGGED_FLIGHT = 16;
+/** What learns from others by the log of atomics: the number of its entry there is in place of a part, 0 for none. */
+export const LOGGED_FETCH = 32;
 export const LOG_PART = 16;
 /** In a part, behind its lanes: whether there is one run of bytes for all; the LDS addresses. */
 export const PART_RUN = 8;
@@ -123,6 +135,8 @@ export interface Origin {
 /** An operation that compiled code has issued, and what it writes to LDS: the first byte of all lanes, or one address a lane. */
 export interface LoggedOperation {
   readonly pc: number;
+  /** The number of its entry in the log of atomics (sync-log.ts). */
+  readonly fetch: number | undefined;
   readonly lds: readonly { readonly isRun: boolean; readonly addresses: Uint32Array }[];
 }
 
@@ -138,6 +152,8 @@ export interface Identity {
   readonly ways: number;
   /** Whether wavefronts can learn what others have done, other than at barriers. */
   readonly learns: boolean;
+  /** The log of atomics (sync-log.ts). */
+  readonly syncLog: number;
 }
 
 export class RegisterShadow {
@@ -172,7 +188,7 @@ export class RegisterShadow {
   }
 
   /** Tells compiled code where everything is; `lds` is the shadow of the workgroup's LDS, `tag` that of the wavefront in it. */
-  identify({ pages, kernargPlace, drops, ways, learns }: Identity, lds: number, tag: number): void {
+  identify({ pages, kernargPlace, drops, ways, learns, syncLog }: Identity, lds: number, tag: number): void {
     const put = (at: number, word: number): void => {
       this.machine[(at - SHADOW_ACTOR) / 4] = word;
     };
@@ -184,6 +200,7 @@ export class RegisterShadow {
     put(SHADOW_KERNARG_BYTES, kernargPlace[1]);
     put(SHADOW_DROP_TABLE, drops);
     put(SHADOW_LEARNS, learns ? -1 : 0);
+    put(SHADOW_SYNC, syncLog);
     this.ways[0] = ways;
   }
 
@@ -224,8 +241,14 @@ export class RegisterShadow {
     const [, , issued = 0, complete = 0] = this.outstanding;
     return this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] !== (issued + complete) >>> 0;
   }
+  /** Whether the log of atomics has what the wavefront knows of stores. */
+  set isKnown(value: boolean) {
+    this.machine[(SHADOW_KNOWN - SHADOW_ACTOR) / 4] = value ? 1 : 0;
+  }
+
   /** The wavefront knows of more stores of others. */
   learn(): void {
+    this.isKnown = false;
     this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] = 0xffffffff;
   }
   /** The wavefronts know of each other's stores. */
@@ -342,7 +365,7 @@ export class RegisterShadow {
     const { logged, log, outstanding } = this;
     outstanding[0] = (outstanding[0] as number) - logged;
     const entries = this.liveEntries();
-    for (const at of [SHADOW_LOGGED, SHADOW_LOGGED_VM, SHADOW_LEFT, SHADOW_OVERLAPS]) {
+    for (const at of [SHADOW_LOGGED, SHADOW_LOGGED_VM, SHADOW_LEFT, SHADOW_OVERLAPS, SHADOW_FETCHES]) {
       this.machine[(at - SHADOW_ACTOR) / 4] = 0;
     }
     return entries.map((entry) => {
@@ -354,7 +377,12 @@ export class RegisterShadow {
           (((lanes[lane >>> 5] as number) >>> (lane & 31)) & 1) !== 0;
         return { isRun: false, addresses: log.slice(at + 4, at + 4 + 64).filter(isActive) };
       });
-      return { pc: log[entry + LOG_PC / 4] as number, lds };
+      const isFetch = ((log[entry + LOG_KIND / 4] as number) & LOGGED_FETCH) !== 0;
+      return {
+        pc: log[entry + LOG_PC / 4] as number,
+        fetch: isFetch ? (log[entry + LOG_PART / 4] as number) || undefined : undefined,
+        lds,
+      };
     });
   }
 

@@ -42,6 +42,8 @@ export interface Beginning extends Identity {
   readonly hasDies: boolean;
   /** The head of the table of events (race-events.ts). */
   readonly events: Uint32Array;
+  /** The values of an atomic of the log have come back (sync-log.ts). */
+  readonly arrive: (actor: number, number: number) => void;
   /** The plans of instructions by their places in the image. */
   readonly planAt: (pc: number) => StrictPlan;
 }
@@ -62,6 +64,7 @@ export class WaveShadow {
   private planAt: (pc: number) => StrictPlan = () => {
     throw new Error('the wavefront has not begun');
   };
+  private arrive: Beginning['arrive'] = () => {};
   /** By wavefront: stores known to be complete since the last barrier, and stores issued before it. */
   known = NO_STORES;
   /** By wavefront: stores known to be written back, so that other dies see them; undefined where all share a cache. */
@@ -186,10 +189,11 @@ export class WaveShadow {
   private takeLog(): void {
     const { registers, waits, wave } = this;
     const { epoch, isShared } = this.lds as LdsShadow;
-    for (const { pc, lds } of registers.takeLog()) {
+    for (const { pc, fetch, lds } of registers.takeLog()) {
       const plan = this.planAt(pc);
       if (plan.role.kind === undefined) throw new Error(`the instruction at ${pc} is not waited for`);
       const operation = waits.add(plan.role.kind, pc, plan, wave.index, epoch);
+      if (fetch !== undefined) operation.onComplete = () => this.arrive(registers.actor, fetch);
       const { operation: access } = plan;
       if (isShared && lds.length > 0 && (access?.kind === 'store' || access?.kind === 'atomic')) {
         const bytes = access.kind === 'store' ? access.bytes : atomicBytes(access);
@@ -230,6 +234,7 @@ export class WaveShadow {
     if (registers.origins.size > 0) registers.origins.clear();
     this.waits.clear();
     this.planAt = beginning.planAt;
+    this.arrive = beginning.arrive;
     this.lds = lds;
     this.written = beginning.hasDies ? NO_STORES : undefined;
     this.known = NO_STORES;
@@ -239,6 +244,11 @@ export class WaveShadow {
     this.fresh = undefined;
     if (this.interpreted.length > 0) this.interpreted = [];
     this.interpretedUntil = -1;
+  }
+
+  /** The stores that this wavefront knows of, its own since the last barrier left out: complete ones, and where dies have caches those written back. */
+  get stores(): { readonly known: CompleteStores; readonly written: CompleteStores | undefined } {
+    return { known: this.known, written: this.written };
   }
 
   /** The stores of the workgroup that this wavefront knows to be complete. The same array as long as nothing has changed. */

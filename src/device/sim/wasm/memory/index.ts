@@ -27,6 +27,7 @@ import { loadRegisters, storeRegisters, type Transfer } from './transfer.ts';
 import { type Look, type Looks, movedApart, watched } from './watched.ts';
 
 export { atomicBytes } from './atomic-lanes.ts';
+export { canCompile, pushUpdate } from './atomic-update.ts';
 export { type CrossLaneContext, emitCrossLane } from './cross-lane.ts';
 export type { MemoryContext } from './operand.ts';
 export { namedVector } from './operand.ts';
