@@ -1,7 +1,7 @@
 // The breakpoints that an editor sets, by what it sets them for: each request replaces those of its kind.
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { WavesmithError } from '../base/index.ts';
-import { type Debugger, placesOf } from '../device/sim/debug/index.ts';
+import { type Debugger, placesOf, refuseUnknownIn } from '../device/sim/debug/index.ts';
 import type { Sources } from './sources.ts';
 
 /** The protocol's words: a write is a change of the value. */
@@ -48,7 +48,7 @@ export class EditorBreakpoints {
   setInSource({ source, breakpoints = [] }: DebugProtocol.SetBreakpointsArguments): Answer {
     return this.replace(`source ${source.path ?? ''} ${source.sourceReference ?? 0}`, breakpoints, (wanted) => {
       const found = this.sources.addressesOf(source.path, source.sourceReference, wanted.line);
-      if (found !== undefined) return this.add(found.addresses, wanted, { line: found.line });
+      if (found !== undefined) return this.add(found.addresses, String(found.line), wanted, { line: found.line });
       throw new WavesmithError('run/no-such-place', this.whyNowhere(source, wanted.line));
     });
   }
@@ -63,7 +63,7 @@ export class EditorBreakpoints {
 
   setAtFunctions({ breakpoints }: DebugProtocol.SetFunctionBreakpointsArguments): Answer {
     return this.replace('functions', breakpoints, (wanted) =>
-      this.add(placesOf(this.led.options, wanted.name), wanted, {}),
+      this.add(placesOf(this.led.options, wanted.name), wanted.name, wanted, {}),
     );
   }
 
@@ -73,7 +73,12 @@ export class EditorBreakpoints {
       if (!(address >= 0)) {
         throw new WavesmithError('run/bad-address', `'${wanted.instructionReference}' is no address of code.`);
       }
-      return this.add([this.led.options.symbols.resolveInstruction(`0x${address.toString(16)}`)], wanted, {});
+      return this.add(
+        [this.led.options.symbols.resolveInstruction(`0x${address.toString(16)}`)],
+        undefined,
+        wanted,
+        {},
+      );
     });
   }
 
@@ -111,10 +116,18 @@ export class EditorBreakpoints {
     return { breakpoints: shown };
   }
 
-  private add(places: readonly number[], wanted: Wanted, at: Partial<DebugProtocol.Breakpoint>): Made {
+  private add(
+    places: readonly number[],
+    meant: string | undefined,
+    wanted: Wanted,
+    at: Partial<DebugProtocol.Breakpoint>,
+  ): Made {
+    const condition = wanted.condition === '' ? undefined : wanted.condition;
+    refuseUnknownIn(this.led, condition, places, meant);
     const { id } = this.led.breakpoints.add({
       places,
-      condition: wanted.condition === '' ? undefined : wanted.condition,
+      meant,
+      condition,
       ignore: passes(wanted.hitCondition),
       log: wanted.logMessage,
     });

@@ -55,8 +55,10 @@ export class EditorLeader implements DebugLeader {
       await this.configured;
       if (this.isQuitting) return { kind: 'quit' };
       const arrival = stop.wave && led.breakpoints.arrive(stop.wave, stop.pc, true, this.logged);
-      if (arrival !== undefined) shown = { ...stop, reason: 'breakpoint', hit: arrival.hit };
-      else if (!this.stopsForUser) return { kind: 'continue' };
+      if (arrival !== undefined) {
+        led.hold(stop.wave, stop.pc, arrival.hidden);
+        shown = { ...stop, reason: 'breakpoint', hit: arrival.hit };
+      } else if (!this.stopsForUser) return { kind: 'continue' };
       this.stopsForUser = false;
     }
     if (this.isQuitting) return { kind: 'quit' };

@@ -104,8 +104,8 @@ export class ProgramDebugging {
     const tools = new RunTools(kernel, readCodeObject(codeObject), { debug: { front, breakpoints: [] } });
     const led = tools.debugger as Debugger;
     for (const { isEnabled, ...request } of kept?.requests ?? []) led.breakpoints.add(request).isEnabled = isEnabled;
-    for (const { id, places, condition, isTemporary } of fresh) {
-      led.breakpoints.add({ id, places, condition, isTemporary });
+    for (const { id, places, text: meant, condition, isTemporary } of fresh) {
+      led.breakpoints.add({ id, places, meant, condition, isTemporary });
     }
     if (!isSetAgain) for (const { id } of this.wanted) led.breakpoints.reserve(id);
     tools.setArguments(argumentsOf(kernel, packet, memory));
@@ -135,8 +135,8 @@ export class ProgramDebugging {
     if (this.last === undefined || this.options.setsBreakpoints === true) return;
     const { led, module } = this.last;
     const requests = led.breakpoints.breakpoints.map(
-      ({ id, places, condition, wave, isTemporary, log, commands, isEnabled, ignoring }) => ({
-        ...{ id, places, condition, wave, isTemporary, log, commands, isEnabled },
+      ({ id, places, meant, condition, wave, isTemporary, log, commands, isEnabled, ignoring }) => ({
+        ...{ id, places, meant, condition, wave, isTemporary, log, commands, isEnabled },
         ignore: ignoring,
       }),
     );

@@ -5,10 +5,12 @@ import { keyOf } from './breakpoints.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { parseExpression } from './expression.ts';
+import { framesAt, lineText } from './frames.ts';
 import { placeText, selectedWave } from './look.ts';
 import { scopeOf } from './scope.ts';
 import { operandText } from './source-variables.ts';
 import type { WatchedAccess } from './watch-access.ts';
+import { sourceAt } from './watched-frame.ts';
 
 /** `[PLACE] [wave N] [if CONDITION]`. */
 export function setBreakpoint(session: CommandSession, { rest }: CommandLine, isTemporary: boolean): undefined {
@@ -21,7 +23,7 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
     throw bad(`'${index}' is not a wave of this workgroup (0 to ${d.waves.length - 1}).`);
   }
   const found = where === '' ? [d.pcOf(selectedWave(d))] : placesOrLater(d, where, match?.[3], isTemporary);
-  if (typeof found !== 'number') refuseUnknownIn(d, match?.[3], found);
+  if (typeof found !== 'number') refuseUnknownIn(d, match?.[3], found, where);
   if (typeof found === 'number') {
     return show(session, [
       `breakpoint ${found} pending at ${where}: no code that is loaded has it; it is set when a kernel has it`,
@@ -29,9 +31,11 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
   }
   const wave = w === undefined ? undefined : keyOf(w);
   const there = d.breakpoints.breakpoints.filter((b) => b.places.some((pc) => found.includes(pc))).map((b) => b.id);
-  const made = d.breakpoints.add({ places: found, condition: match?.[3], isTemporary, wave });
+  const made = d.breakpoints.add({ places: found, meant: where, condition: match?.[3], isTemporary, wave });
   const note = there.length === 0 ? '' : `, where ${there.join(', ')} ${there.length === 1 ? 'is' : 'are'}, too`;
-  return show(session, [`${isTemporary ? 'temporary ' : ''}breakpoint ${made.id} at ${placesText(d, found)}${note}`]);
+  return show(session, [
+    `${isTemporary ? 'temporary ' : ''}breakpoint ${made.id} at ${placesText(d, found, where)}${note}`,
+  ]);
 }
 
 /** Addresses of a place; the number of a pending breakpoint when code that a program loads later may have it. */
@@ -57,15 +61,19 @@ function placesOrLater(
 }
 
 /** Throws when a condition has a name that means nothing at any of the places where it is asked. */
-function refuseUnknownIn(d: Debugger, condition: string | undefined, where: readonly number[]): void {
+export function refuseUnknownIn(
+  d: Debugger,
+  condition: string | undefined,
+  where: readonly number[],
+  meant: string | undefined,
+): void {
   const { selected: w } = d;
   // A function that has not been called yet may be on the stack then: `first::n`.
   if (condition === undefined || condition === '' || condition.includes('::') || w === undefined) return;
   const expression = parseExpression(condition);
   let unknown: UnknownName | undefined;
   for (const pc of where) {
-    const there = { pc, inlined: 0, scalars: undefined, depth: 0 };
-    const source = Object.create(d, { selectedFrame: { value: () => there } }) as Debugger;
+    const source = sourceAt<Debugger>(d, pc, d.hiddenAt(pc, meant));
     try {
       expression.evaluate(scopeOf(w, d.lane, source));
       return;
@@ -106,7 +114,7 @@ export function refuseConstant(text: string): void {
 export function setCondition(session: CommandSession, { words: [id = ''], rest }: CommandLine): undefined {
   const text = rest.replace(/^\S+\s*/, '');
   const meant = session.debugger.breakpoints.find(numberOf(id));
-  if ('places' in meant) refuseUnknownIn(session.debugger, text, meant.places);
+  if ('places' in meant) refuseUnknownIn(session.debugger, text, meant.places, meant.meant);
   const made = session.debugger.breakpoints.setCondition(numberOf(id), text === '' ? undefined : text);
   return show(session, [text === '' ? `${made.id} stops always` : `${made.id} stops if ${text}`]);
 }
@@ -126,9 +134,9 @@ function numberOf(text: string): number {
 }
 
 /** Several addresses of one place, with their lines. */
-function placesText(d: Debugger, all: readonly number[]): string {
+function placesText(d: Debugger, all: readonly number[], meant: string | undefined): string {
   const one = (pc: number): string => {
-    const line = d.lineAt(pc);
+    const line = lineText(framesAt(d.options, pc, 0, d.hiddenAt(pc, meant))[0]?.line);
     return `${placeText(d, pc)}${line === undefined ? '' : ` at ${line}`}`;
   };
   return all.map(one).join(', ');
@@ -145,7 +153,7 @@ export function listBreakpoints(session: CommandSession, all: boolean, only: rea
     const condition = b.condition === undefined ? '' : ` if ${b.condition}`;
     const ignoring = b.ignoring > 0 ? `, ignored ${b.ignoring} times more` : '';
     const once = b.isTemporary === true ? ', once' : '';
-    return `${b.id}  ${placesText(session.debugger, b.places)}${ofWave}${condition}${b.isEnabled ? '' : ' (disabled)'}${once}, hit ${b.hits} times${ignoring}${commandLines(b.commands)}`;
+    return `${b.id}  ${placesText(session.debugger, b.places, b.meant)}${ofWave}${condition}${b.isEnabled ? '' : ' (disabled)'}${once}, hit ${b.hits} times${ignoring}${commandLines(b.commands)}`;
   });
   for (const w of breakpoints.watchpoints.filter(isMeant)) {
     const at = w.wave === undefined ? '' : ` of wave ${w.wave.workgroup.join(',')}/${w.wave.wave}`;

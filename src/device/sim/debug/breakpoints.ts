@@ -16,13 +16,15 @@ import {
   type WatchedPlace,
   watchedPlace,
 } from './watch-access.ts';
-import { conditionInFrame, frameOfExpression, valueInFrame, type WatchedFrame } from './watched-frame.ts';
+import { conditionInFrame, frameOfExpression, sourceAt, valueInFrame, type WatchedFrame } from './watched-frame.ts';
 
 export interface BreakpointRequest {
   /** The number that it has had; it gets another one when that is taken. */
   readonly id?: number | undefined;
   /** Addresses: a source line may have several. */
   readonly places: readonly number[];
+  /** The place as it was written: it says which function is meant where inlined ones begin. */
+  readonly meant?: string | undefined;
   /** Stops only when this is true; with vector registers in it, for any active lane. */
   readonly condition?: string | undefined;
   /** Passes before it stops. */
@@ -80,6 +82,8 @@ export interface Arrival {
   /** The lane for which a condition holds. */
   readonly lane: number | undefined;
   readonly note: string | undefined;
+  /** Inlined functions that begin there, and are not meant. */
+  readonly hidden: number;
   /** What a terminal runs then. */
   readonly commands: readonly string[];
 }
@@ -224,10 +228,12 @@ export class Breakpoints {
     const hit: number[] = [];
     let lane: number | undefined;
     let note: string | undefined;
+    let hidden: number | undefined;
     const commands: string[] = [];
     for (const b of here) {
       if (!b.isEnabled || (b.wave !== undefined && !isWave(w, b.wave))) continue;
-      const met = this.met(b, w);
+      const inlined = this.source.hiddenAt?.(pc, b.meant) ?? 0;
+      const met = this.met(b, w, pc, inlined);
       if (met === undefined) continue;
       if (counts) b.hits++;
       if (b.ignoring > 0) {
@@ -240,20 +246,27 @@ export class Breakpoints {
       }
       hit.push(b.id);
       lane ??= met.lane;
+      hidden ??= inlined;
       note ??= met.note;
       commands.push(...(b.commands ?? []));
       if (b.isTemporary === true && counts) this.remove(b.id);
     }
-    return hit.length === 0 ? undefined : { hit, lane, note, commands };
+    return hit.length === 0 ? undefined : { hit, lane, note, hidden: hidden ?? 0, commands };
   }
 
-  private met(b: Breakpoint, w: Wave): { lane: number | undefined; note?: string } | undefined {
+  private met(
+    b: Breakpoint,
+    w: Wave,
+    pc: number,
+    inlined: number,
+  ): { lane: number | undefined; note?: string } | undefined {
     const { expression } = b;
     if (expression === undefined) return { lane: undefined };
+    const source = inlined === 0 ? this.source : sourceAt(this.source, pc, inlined);
     try {
       const lanes = expression.isPerLane ? activeLanes(w) : activeLanes(w).slice(0, 1);
       for (const lane of lanes.length === 0 && !expression.isPerLane ? [0] : lanes) {
-        if (isTrue(expression.evaluate(scopeOf(w, lane, this.source)))) {
+        if (isTrue(expression.evaluate(scopeOf(w, lane, source)))) {
           return { lane: expression.isPerLane ? lane : undefined };
         }
       }

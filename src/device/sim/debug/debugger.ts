@@ -50,7 +50,7 @@ export class Debugger extends HeldDispatch implements Monitor {
     this.run = new ForwardRun(this);
     this.watches = new WatchStops(this, this.breakpoints);
     this.past = new Past(this, this.breakpoints, () => this.watches.forget());
-    for (const pc of options.breakpoints) this.breakpoints.add({ places: [pc] });
+    for (const one of options.breakpoints) this.breakpoints.add(one);
   }
 
   /** Stops at the next instruction, as Ctrl-C does while the kernel runs. */
@@ -127,7 +127,7 @@ export class Debugger extends HeldDispatch implements Monitor {
     const goal = past.arrive();
     if (goal !== undefined) {
       const { reason, changes, hit, byLine, note } = goal;
-      const hidden = byLine === true ? beginningAt(this.info, pc) : 0;
+      const hidden = byLine === true ? beginningAt(this.info, pc) : (goal.hidden ?? 0);
       return this.stop(w, pc, { reason, changes, hit, hidden, note });
     }
     if (this.run.isDetached && !this.interrupted) return;
@@ -180,14 +180,20 @@ export class Debugger extends HeldDispatch implements Monitor {
     if (watched === undefined) return reached;
     // The instruction before changed what is watched, and this one has a breakpoint: one stop for both.
     const hit = [...(watched.hit ?? []), ...arrival.hit];
-    return { ...watched, hit, note: arrival.note, commands: [...(watched.commands ?? []), ...arrival.commands] };
+    return {
+      ...watched,
+      hit,
+      hidden: reached.hidden,
+      note: arrival.note,
+      commands: [...(watched.commands ?? []), ...arrival.commands],
+    };
   }
 
-  private atBreakpoint(w: Wave, { hit, lane, note, commands }: Arrival): Why {
+  private atBreakpoint(w: Wave, { hit, lane, note, commands, hidden }: Arrival): Why {
     // The lane that was looked at stays selected while its wave does.
     if (this.selected !== w) this.select(w);
     if (lane !== undefined) this.lane = lane;
-    return { reason: 'breakpoint', hit, note, commands };
+    return { reason: 'breakpoint', hit, note, commands, hidden };
   }
 
   private async stop(w: Wave | undefined, pc: number, why: Why): Promise<void> {

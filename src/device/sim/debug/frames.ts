@@ -48,6 +48,28 @@ export function beginningAt(info: DebugInfo | undefined, pc: number): number {
   return other < 0 ? chain.length : other;
 }
 
+/**
+ * How many inlined functions that begin at an address are not meant by a place, as it was written: of a line those inside the function that it is of, of a
+ * function those inside it. An address means the innermost one. Source: gdb, stopped_by_user_bp_inline_frame.
+ */
+export function hiddenAt(facts: SourceFacts, pc: number, meant: string | undefined): number {
+  const begin = meant === undefined || /^\s*[*+]|^\s*0x/i.test(meant) ? 0 : beginningAt(facts.info, pc);
+  if (meant === undefined || begin === 0) return 0;
+  const frames = framesAt(facts, pc, 0, 0).slice(0, begin + 1);
+  const line = /(?:^|:)\s*(\d+)\s*$/.exec(meant)?.[1];
+  if (line !== undefined)
+    return Math.max(
+      0,
+      frames.findIndex((frame) => frame.line?.line === Number(line)),
+    );
+  const name = lastName(meant);
+  const found = frames.findIndex((frame) => lastName(frame.name ?? '') === name);
+  return found < 0 ? begin : found;
+}
+
+/** The name of a function without what is around it, arguments and parameters. */
+const lastName = (text: string): string => text.replace(/(?:<.*>)?(?:\([^()]*\).*)?$/, '').replace(/^.*[:\s]/, '');
+
 /** `file:line`. */
 export const lineText = (line: DebugLine | undefined): string | undefined =>
   line === undefined ? undefined : `${line.file}:${line.line}`;

@@ -4,7 +4,7 @@ import type { DispatchInfo } from '../dispatch/monitor.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
 import { sourceName } from '../tools/symbols.ts';
-import { type Frame, framesAt, lineText } from './frames.ts';
+import { type Frame, framesAt, hiddenAt, lineText } from './frames.ts';
 import { Remembered } from './remembered.ts';
 import { activeLanes, loadFrom } from './scope.ts';
 import type { ScopeSource, SelectedFrame } from './scope-source.ts';
@@ -154,6 +154,10 @@ export class HeldDispatch implements ScopeSource {
     const depth = this.calls.depthOf(w) - frame.level;
     const call = frame.level === 0 ? undefined : this.calls.callsOf(w)[frame.level - 1];
     return { pc: frame.pc, inlined: frame.inlined, scalars: call?.scalars, depth };
+  }
+
+  hiddenAt(pc: number, meant: string | undefined): number {
+    return hiddenAt(this.options, pc, meant);
   }
 
   codeNamed(name: string): number | undefined {

@@ -1,6 +1,7 @@
 // What others use of the debugger. Begin with debugger.ts.
 
 export { setVariable, variableAt } from './assign.ts';
+export { refuseUnknownIn } from './breakpoint-commands.ts';
 export type { Breakpoint, BreakpointRequest, Watchpoint } from './breakpoints.ts';
 export { bytesOf, registerBits, setBytes, setRegister } from './change.ts';
 export type { CommandSession } from './command.ts';

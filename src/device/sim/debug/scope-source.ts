@@ -31,6 +31,8 @@ export interface ScopeSource {
   frameOfKey?(w: Wave, key: number, depth: number): SelectedFrame | undefined;
   /** The innermost call of a function of a name in the source that has not returned; undefined when the wave is in none. */
   frameNamed?(w: Wave, name: string): SelectedFrame | undefined;
+  /** How many inlined functions that begin at an address are none that a place, as it was written, means. */
+  hiddenAt?(pc: number, meant: string | undefined): number;
   /** The address, in the file, of a function or label. */
   codeNamed?(name: string): number | undefined;
   /** Variables of the source program, when there is debug information. */

@@ -20,8 +20,9 @@ export interface Goal {
   readonly reason: StopReason;
   readonly changes?: readonly Change[] | undefined;
   readonly hit?: readonly number[] | undefined;
-  /** Inlined functions that begin there are hidden. */
+  /** All inlined functions that begin there are hidden, or so many. */
   readonly byLine?: boolean | undefined;
+  readonly hidden?: number | undefined;
   readonly note?: string | undefined;
 }
 
@@ -129,7 +130,7 @@ export class Search {
         this.keep({ time, reason: 'watchpoint', changes, hit: access.map((one) => one.watchpoint.id) });
       }
       const arrival = breakpoints.arrive(w, pc, false, () => {});
-      if (arrival !== undefined) this.keep({ time, reason: 'breakpoint', hit: arrival.hit });
+      if (arrival !== undefined) this.keep({ time, reason: 'breakpoint', hit: arrival.hit, hidden: arrival.hidden });
       return;
     }
     if (typeof to === 'object') {

@@ -23,8 +23,8 @@ export interface DebuggerOptions {
   readonly symbols: CodeSymbols;
   /** The loaded code object. Addresses of code are relative to it, as in the file. */
   readonly code: Region;
-  /** Where every wave stops, from the start. */
-  readonly breakpoints: readonly number[];
+  /** Where every wave stops, from the start: addresses, and the place as it was written. */
+  readonly breakpoints: readonly { readonly places: readonly number[]; readonly meant: string }[];
   readonly front: DebugFront;
   readonly arguments: () => readonly DebuggedArgument[];
   /** Source lines, when there is debug information. */

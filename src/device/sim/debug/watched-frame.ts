@@ -49,6 +49,11 @@ function withFrame(source: ScopeSource, selectedFrame: (w: Wave) => SelectedFram
   return Object.create(source, { selectedFrame: { value: selectedFrame } }) as ScopeSource;
 }
 
+/** A source that means a function at an address, which waits for none; so many others are inlined there further inside. */
+export function sourceAt<T extends ScopeSource>(source: T, pc: number, inlined: number): T {
+  return withFrame(source, () => ({ pc, inlined, scalars: undefined, depth: 0 })) as T;
+}
+
 /** The call whose variables are meant now; undefined without debug information. */
 function frameToWatch(w: Wave, source: ScopeSource, isOfCall: boolean): WatchedFrame | undefined {
   const frame = source.selectedFrame?.(w);

@@ -97,7 +97,7 @@ export class RunTools {
         symbols: this.symbols,
         front: debug.front,
         code: region,
-        breakpoints: debug.breakpoints.flatMap((text) => [...placesOf(names, text)]),
+        breakpoints: debug.breakpoints.map((meant) => ({ places: placesOf(names, meant), meant })),
         arguments: () => this.arguments(),
         lines,
         info,
