@@ -18,7 +18,7 @@ import { SharedVariables } from './debug-shared.ts';
 import type { DebugCall, DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
 import { Damaged, DwarfCursor } from './dwarf-cursor.ts';
 import { type ListContext, type ListEntry, lists5, pairs } from './dwarf-lists.ts';
-import { AT, TAG } from './dwarf-numbers.ts';
+import { AT, PASS_BY_REFERENCE, TAG } from './dwarf-numbers.ts';
 import type { ElfFile } from './read.ts';
 
 const SHF_COMPRESSED = 0x800n;
@@ -410,7 +410,11 @@ class Reader extends DebugEntries {
       case TAG.structure:
       case TAG.class:
       case TAG.union:
-        return { ...plain, kind: 'struct', members: this.members(entry), alignment: this.number(entry, AT.alignment) };
+        return {
+          ...{ ...plain, kind: 'struct', members: this.members(entry), alignment: this.number(entry, AT.alignment) },
+          isByReference: this.number(entry, AT.callingConvention) === PASS_BY_REFERENCE,
+          isUnion: entry.tag === TAG.union,
+        };
       case TAG.array:
         return this.arrayType(entry, inner);
       case TAG.subroutine:

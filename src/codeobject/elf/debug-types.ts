@@ -11,6 +11,10 @@ export interface DebugType {
   readonly isSigned: boolean;
   /** Of pointers: it is a reference of C++, which stands for what it points to. */
   readonly isReference?: boolean | undefined;
+  /** Of structs: it is in memory when a function takes or returns it. */
+  readonly isByReference?: boolean | undefined;
+  /** Of structs: its members lie over each other. */
+  readonly isUnion?: boolean | undefined;
   /** Of structs, unions and classes. */
   readonly members: readonly DebugMember[];
   /** Of arrays: elements, of the outermost dimension; of pointers: what they point to. */

@@ -13,6 +13,7 @@ export const AT = {
   producer: 0x25,
   upperBound: 0x2f,
   abstractOrigin: 0x31,
+  callingConvention: 0x36,
   count: 0x37,
   dataMemberLocation: 0x38,
   declaration: 0x3c,
@@ -65,6 +66,9 @@ export const TAG = {
   rvalueReference: 0x42,
   atomicType: 0x47,
 } as const;
+
+/** DW_CC_pass_by_reference */
+export const PASS_BY_REFERENCE = 4;
 
 /** DW_FORM_addr */
 export const ADDRESS_FORM = 0x01;

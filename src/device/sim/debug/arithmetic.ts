@@ -164,6 +164,9 @@ function pointers(a: Operand, b: Operand, operator: string, text: string): Opera
 function commonType(a: Operand, b: Operand): DebugType | undefined {
   const isTyped = (operand: Operand): boolean => typeof operand === 'object' && !isMachineType(operand.type);
   if (!isTyped(a) && !isTyped(b)) return undefined;
+  // Integers of more than 64 bits are computed with as those of any size.
+  if ([a, b].some((one) => typeof one === 'object' && one.type.kind === 'integer' && elementOf(one.type) === undefined))
+    return undefined;
   const [x, y] = [promoted(a), promoted(b)];
   if (x.kind === 'float' || y.kind === 'float') {
     if (x.kind !== 'float') return y;

@@ -112,8 +112,14 @@ export function elementOf(type: DebugType): ElementType | undefined {
   return valueType(`${type.isSigned ? 'i' : 'u'}${8 * type.bytes}`);
 }
 
+/** Bytes of the largest number that memory has elements of; `__int128` has more. */
+const LARGEST_ELEMENT = 8;
+
 /** The number that a value is; undefined for structs, arrays, and what cannot be read. */
 export function scalarOf({ type, bytes }: ShownVariable): Value | undefined {
+  if (bytes !== undefined && type.kind === 'integer' && type.bytes > LARGEST_ELEMENT) {
+    return type.isSigned ? BigInt.asIntN(8 * type.bytes, bitsOf(bytes)) : bitsOf(bytes);
+  }
   const element = elementOf(type);
   return bytes === undefined || element === undefined ? undefined : fromBits(bitsOf(bytes), element);
 }

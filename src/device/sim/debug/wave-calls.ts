@@ -13,6 +13,7 @@ interface WaveFacts {
 export interface SavedCalls {
   readonly facts: ReadonlyMap<Wave, WaveFacts>;
   readonly before: ReadonlyMap<Wave, number>;
+  readonly jumped: ReadonlySet<Wave>;
   readonly groups: ReadonlyMap<Workgroup, readonly Wave[]>;
 }
 
@@ -22,12 +23,15 @@ export class WaveCalls {
   /** Addresses of the instructions that waves executed last; behind a call that has returned, of the call. */
   private previous = new Map<Wave, number>();
   private groups = new Map<Workgroup, readonly Wave[]>();
+  /** Waves whose last instruction was a jump to an address in registers, as a return is. */
+  private jumped = new Set<Wave>();
 
   startWorkgroup(group: Workgroup, waves: readonly Wave[]): void {
     this.groups.set(group, waves);
     for (const w of waves) {
       this.facts.delete(w);
       this.previous.delete(w);
+      this.jumped.delete(w);
     }
   }
 
@@ -67,19 +71,20 @@ export class WaveCalls {
     return this.previous.get(w);
   }
 
-  /** A wave has come to the instruction at `pc`: calls that return there have returned. */
+  /**
+   * A wave has come to the instruction at `pc`: by a return, the call that returns there has returned. One that was not made may be passed by a branch to
+   * that place, and a function that calls itself has many calls that return there.
+   */
   arrive(w: Wave, pc: number): void {
     let facts = this.facts.get(w);
     if (facts === undefined) {
       facts = { calls: undefined };
       this.facts.set(w, facts);
     }
-    while (facts.calls?.returnTo === pc) {
-      // What this function executed last is its call.
-      this.previous.set(w, facts.calls.site);
-      facts = { calls: facts.calls.outer };
-      this.facts.set(w, facts);
-    }
+    if (!this.jumped.delete(w) || facts.calls?.returnTo !== pc) return;
+    // What this function executed last is its call.
+    this.previous.set(w, facts.calls.site);
+    this.facts.set(w, { calls: facts.calls.outer });
   }
 
   /** A wave has executed the instruction at `pc`, which may be a call. */
@@ -87,6 +92,7 @@ export class WaveCalls {
     const facts = this.facts.get(w);
     if (facts === undefined) return;
     this.previous.set(w, pc);
+    if (bound.instruction.row.operation === 's_setpc_b64') this.jumped.add(w);
     if (!bound.instruction.row.flags.has('isCall')) return;
     const outer = facts.calls;
     const depth = (outer?.depth ?? 0) + 1;
@@ -95,12 +101,18 @@ export class WaveCalls {
   }
 
   save(): SavedCalls {
-    return { facts: new Map(this.facts), before: new Map(this.previous), groups: new Map(this.groups) };
+    return {
+      facts: new Map(this.facts),
+      before: new Map(this.previous),
+      jumped: new Set(this.jumped),
+      groups: new Map(this.groups),
+    };
   }
 
-  restore({ facts, before, groups }: SavedCalls): void {
+  restore({ facts, before, jumped, groups }: SavedCalls): void {
     this.facts = new Map(facts);
     this.previous = new Map(before);
+    this.jumped = new Set(jumped);
     this.groups = new Map(groups);
   }
 }
