@@ -242,3 +242,32 @@ test('a write of which a part fits', async () => {
   expect((await made.ask('writeMemory', at)).success).toBe(false);
   expect((await made.ask('writeMemory', { ...at, allowPartial: true })).body).toEqual({ bytesWritten: 2 });
 });
+
+test('a launch without debugging stops nowhere', async () => {
+  const made = await editor();
+  await made.ask('launch', { ...LAUNCH, noDebug: true, stopOnEntry: true, stopAtEnd: true });
+  await made.ask('setFunctionBreakpoints', { breakpoints: [{ name: 'again' }] });
+  await made.ask('configurationDone');
+  const first = await Promise.race([
+    made.event('stopped').then(() => 'stopped'),
+    made.event('terminated').then(() => 'terminated'),
+  ]);
+  expect(first).toBe('terminated');
+});
+
+test('there is one source that is no file', async () => {
+  const made = await stopped();
+  expect((await made.ask('source', { sourceReference: 1 })).body.content).toContain('s_endpgm');
+  expect((await made.ask('source', { sourceReference: 7 })).message).toContain('There is no source 7 now.');
+});
+
+test('a condition with a name that means nothing is refused', async () => {
+  const made = await stopped();
+  const { body } = await made.ask('setFunctionBreakpoints', {
+    breakpoints: [{ name: 'again', condition: 'nosuch == 1' }],
+  });
+  expect(body.breakpoints[0]).toMatchObject({
+    verified: false,
+    message: expect.stringContaining("'nosuch' is no register"),
+  });
+});

@@ -9,9 +9,17 @@ export interface LeaderEvents {
   logged(text: string): void;
 }
 
+/** Where an editor wants to stop without a breakpoint, or that it wants to stop nowhere (`noDebug`). */
+export interface WantedStops {
+  readonly atEntry: boolean;
+  readonly atEnd: boolean;
+  readonly never: boolean;
+}
+
 export class EditorLeader implements DebugLeader {
   readonly stopsAtEntry = true;
   readonly stopsAtEnd: boolean;
+  private readonly isDetached: boolean;
   /** Only at the first of a program's dispatches. */
   private stopsForUser: boolean;
   private readonly events: LeaderEvents;
@@ -26,10 +34,11 @@ export class EditorLeader implements DebugLeader {
   /** The stop that holds everything now. */
   current: Stop | undefined;
 
-  constructor(events: LeaderEvents, stopOnEntry: boolean, stopAtEnd: boolean) {
+  constructor(events: LeaderEvents, { atEntry, atEnd, never }: WantedStops) {
     this.events = events;
-    this.stopsForUser = stopOnEntry;
-    this.stopsAtEnd = stopAtEnd;
+    this.stopsForUser = atEntry;
+    this.isDetached = never;
+    this.stopsAtEnd = atEnd && !never;
     this.configured = new Promise((resolve) => {
       this.configure = resolve;
     });
@@ -54,6 +63,7 @@ export class EditorLeader implements DebugLeader {
     if (stop.reason === 'entry') {
       await this.configured;
       if (this.isQuitting) return { kind: 'quit' };
+      if (this.isDetached) return { kind: 'detach' };
       const arrival = stop.wave && led.breakpoints.arrive(stop.wave, stop.pc, true, this.logged);
       if (arrival !== undefined) {
         led.hold(stop.wave, stop.pc, arrival.hidden);

@@ -154,7 +154,7 @@ export class WavesmithDebugSession extends DebugSession {
     }
     let isReady = false;
     const write = (text: string): void => this.sendEvent(new OutputEvent(text, 'stdout'));
-    const { cwd, program, command, stopOnEntry, stopAtEnd } = configuration;
+    const { cwd, program, command, stopOnEntry, stopAtEnd, noDebug } = configuration;
     const file = String(Array.isArray(command) ? command[0] : program);
     this.leader = new EditorLeader(
       {
@@ -173,8 +173,7 @@ export class WavesmithDebugSession extends DebugSession {
         stopped: (stop) => this.showStop(stop),
         logged: (text) => this.sendEvent(new OutputEvent(`${text}\n`, 'console')),
       },
-      stopOnEntry === true,
-      stopAtEnd === true,
+      { atEntry: stopOnEntry === true, atEnd: stopAtEnd === true, never: noDebug === true },
     );
     const launched = this.launch(configuration, cwd, this.leader, write).then((code) => {
       // A program without kernels.
