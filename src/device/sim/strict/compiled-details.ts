@@ -2,6 +2,7 @@
 // wavefronts use one line, or parts of dwords are used. It does as RaceDetails does, with the bytes of a dword that are used.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
+import { fourReadsFunction, fourStoresFunction } from './compiled-details-four.ts';
 import { eventFunction, pushEvents, pushHead, pushIsSameGroup, pushNamed, takeFunction } from './compiled-events.ts';
 import {
   ATOMIC_WRITE,
@@ -101,7 +102,8 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
           .op('i32.shl')
           .set(mask);
       };
-      noteNext(code, { ...locals, bytes, size }, [one, four], (writer) => writer.note(kind), part);
+      const mixed = kind === 'scalar' ? undefined : (): void => four.noteMixed(module, kind);
+      noteNext(code, { ...locals, bytes, size }, [one, four], (writer) => writer.note(kind), { part, mixed });
       code.brIf(again);
     });
     fn.i32(1);
@@ -110,35 +112,46 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
 
 /**
  * Notes the dword at `at`, or four from there on that have the same words, by `note`, and goes on behind them: leaves the bytes that are left. `part`
- * sets `size` and `mask` to what is used of a dword, where that is not all of it.
+ * sets `size` and `mask` to what is used of a dword, where that is not all of it; `mixed` leaves 1 when it has noted four that have different words.
  */
 export function noteNext(
   code: Code,
-  { at, bytes, page, cell, mask, size }: CellLocals & { readonly bytes: number; readonly size: number },
+  { at, bytes, page, cell, mask, written, size }: CellLocals & { readonly bytes: number; readonly size: number },
   [one, four]: readonly [CellWriter, CellWriter],
   note: (writer: CellWriter) => void,
-  part?: () => void,
+  { part, mixed }: { readonly part?: () => void; readonly mixed?: (() => void) | undefined } = {},
 ): void {
   const { fn } = code;
+  const isFour = fn.local('i32');
   pushCell(fn, page, at).set(cell);
-  fn.get(at)
-    .i32(QUAD - 1)
+  // The bits of their written bytes are to lie in bytes of their own.
+  fn.i32(QUAD - 1)
+    .i32(DWORD - 1)
+    .get(written)
+    .select()
+    .get(at)
     .op('i32.and')
     .op('i32.eqz');
-  fn.get(bytes).i32(QUAD).op('i32.ge_u').op('i32.and').if('i32');
-  four.pushIsUniform().else().i32(0).end();
+  fn.get(bytes).i32(QUAD).op('i32.ge_u').op('i32.and').set(isFour);
   fn.i32(BYTES).set(mask);
-  code.if(
-    () => {
+  code.block((noted) => {
+    fn.get(isFour);
+    code.if(() => {
       fn.i32(QUAD).set(size);
-      note(four);
-    },
-    () => {
-      fn.i32(DWORD).set(size);
-      part?.();
-      note(one);
-    },
-  );
+      four.pushIsUniform();
+      code.if(() => {
+        note(four);
+        code.br(noted);
+      });
+      if (mixed === undefined) return;
+      mixed();
+      code.brIf(noted);
+    });
+    fn.i32(DWORD).set(size);
+    part?.();
+    note(one);
+  });
+  fn.release('i32', isFour);
   fn.get(at).get(size).op('i32.add').set(at);
   fn.get(bytes).get(size).op('i32.sub').tee(bytes);
 }
@@ -335,6 +348,20 @@ export class CellWriter {
       .memory('i32.load', 4 * PAGE_DETAILS)
       .i32(side)
       .op('i32.and');
+  }
+
+  /** Leaves 1 when four dwords that have different words are noted; 0 when each is to be looked at. */
+  noteMixed(module: WasmModule, kind: 'load' | 'store'): void {
+    const { fn } = this;
+    const { shadow, cell, mine, frozen } = this.locals;
+    fn.get(shadow).get(cell).get(mine);
+    if (kind === 'load') fn.get(frozen).call(fourReadsFunction(module));
+    else fn.call(fourStoresFunction(module));
+    fn.if('i32');
+    if (kind === 'load') this.leaveUnwritten();
+    else this.noteWritten();
+    this.hold(kind === 'load' ? HOLDS_READS : HOLDS_STORES);
+    fn.i32(1).else().i32(0).end();
   }
 
   private noteRead(isScalar: boolean): void {

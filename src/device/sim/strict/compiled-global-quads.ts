@@ -26,6 +26,7 @@ import {
   MARKS,
   PAGE,
   QUICK_UNWRITTEN,
+  RECORD_BYTES,
 } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from './race-events.ts';
 import { FROZEN } from './race-page.ts';
@@ -138,7 +139,10 @@ export class GlobalQuads {
     if (this.bytes < DWORD) pushMasks(fn, all, this.bytes).set(this.masks);
     if (this.bytes > DWORD) {
       fn.get(cells).call(areUniformFunction(this.f.module, this.bytes)).op('i32.eqz');
-      code.brIf(slow);
+      code.if(() => {
+        this.noteWords(all, slow);
+        code.br(done);
+      });
     }
     if (this.isWrite) this.store(all, slow, seesLanes);
     else this.load(all, slow);
@@ -217,10 +221,57 @@ export class GlobalQuads {
     return this.fn.op('v128.and').op('v128.any_true');
   }
 
+  /** Notes elements of several dwords whose records are not all the same, their first dwords at once, then their second ones. */
+  private noteWords(all: number, slow: Label): void {
+    const { isWrite } = this;
+    if (!isWrite) this.askWritten(all, slow);
+    this.eachWord(() => {
+      if (isWrite) this.askBehind(slow);
+      else this.askBefore(slow);
+    });
+    this.eachWord(() => {
+      this.places.set(this.cells);
+      if (isWrite) {
+        this.pushMine();
+        this.putWords(TO_WRITER, DWORD);
+      } else {
+        this.places.gather(this.old, 0);
+        this.noteRead(slow, DWORD);
+      }
+    });
+    if (isWrite) this.setWritten(all);
+  }
+
+  /** Does `work` for each dword of the elements, with `cells` where its records are. */
+  private eachWord(work: () => void): void {
+    const { fn, cells, bytes } = this;
+    const { code } = this.f;
+    const left = code.local('i32');
+    const step = (records: number): void => {
+      fn.get(cells);
+      this.splat(records * RECORD_BYTES);
+      fn.op('i32x4.add').set(cells);
+    };
+    fn.i32(bytes / DWORD).set(left);
+    code.loop((again) => {
+      work();
+      step(1);
+      fn.get(left).i32(1).op('i32.sub').tee(left);
+      code.brIf(again);
+    });
+    step(-bytes / DWORD);
+  }
+
   private load(all: number, slow: Label): void {
+    this.askWritten(all, slow);
+    this.askBefore(slow);
+    this.noteRead(slow, this.bytes);
+  }
+
+  /** Goes to `slow` when not all writers of the dwords at `cells` come before, and sets `old` and `gathered`. */
+  private askBefore(slow: Label): void {
     const { fn, shadow, old, gathered, bytes } = this;
     const { code, module } = this.f;
-    this.askWritten(all, slow);
     this.places.set(this.cells);
     this.places.gatherPairs(old, gathered);
     fn.get(gathered).op('v128.any_true');
@@ -231,44 +282,63 @@ export class GlobalQuads {
       fn.call(areBeforeFunction(module)).op('i32.eqz');
       code.brIf(slow);
     });
+  }
+
+  /** The dwords at `cells`, or so many bytes from there on, are read; `old` has the words of their readers. */
+  private noteRead(slow: Label, bytes: number): void {
+    const { fn, old } = this;
+    const { code } = this.f;
     fn.get(old).op('v128.any_true');
     code.if(
       () => {
         fn.get(old);
         this.splat(MANY_GROUPS);
         fn.op('v128.and').get(this.frozen).op('i32x4.eq').tee(this.stays).op('i32x4.all_true').op('i32.eqz');
-        code.if(() => this.noteReaders(slow));
+        code.if(() => this.noteReaders(slow, bytes));
       },
       () => {
         this.pushMine();
-        this.putWords(0);
+        this.putWords(0, bytes);
       },
     );
   }
 
   private store(all: number, slow: Label, seesLanes: boolean): void {
-    const { fn, shadow, old, gathered, mine, bytes } = this;
+    const { fn, shadow, bytes } = this;
     const { code, module } = this.f;
     if (bytes < DWORD) {
       fn.get(shadow)
         .get(this.cells)
         .get(this.masks)
-        .get(mine)
+        .get(this.mine)
         .get(this.older)
         .call(storePartsFunction(module, seesLanes))
         .op('i32.eqz');
       code.brIf(slow);
     } else {
-      this.places.set(this.cells);
-      this.places.gatherPairs(old, gathered);
-      fn.get(old).get(gathered).op('v128.or').op('v128.any_true');
-      code.if(() => {
-        fn.get(shadow).get(old).get(gathered).get(mine).call(areBehindFunction(module)).op('i32.eqz');
-        code.brIf(slow);
-      });
+      this.askBehind(slow);
       this.pushMine();
-      this.putWords(TO_WRITER);
+      this.putWords(TO_WRITER, bytes);
     }
+    this.setWritten(all);
+  }
+
+  /** Goes to `slow` when not all who have touched the dwords at `cells` come before the store. */
+  private askBehind(slow: Label): void {
+    const { fn, shadow, old, gathered, mine } = this;
+    const { code, module } = this.f;
+    this.places.set(this.cells);
+    this.places.gatherPairs(old, gathered);
+    fn.get(old).get(gathered).op('v128.or').op('v128.any_true');
+    code.if(() => {
+      fn.get(shadow).get(old).get(gathered).get(mine).call(areBehindFunction(module)).op('i32.eqz');
+      code.brIf(slow);
+    });
+  }
+
+  private setWritten(all: number): void {
+    const { fn, shadow, bytes } = this;
+    const { code, module } = this.f;
     fn.get(this.isUnwritten);
     code.if(() => fn.get(shadow).get(all).call(setWrittenFunction(module, bytes)));
   }
@@ -283,7 +353,7 @@ export class GlobalQuads {
   }
 
   /** The access becomes the last reader of lanes whose words do not stay. */
-  private noteReaders(slow: Label): void {
+  private noteReaders(slow: Label, bytes: number): void {
     const { fn, old, next, mine, stays, cells } = this;
     const { code } = this.f;
     // Nobody's, or of this access: it has the bytes of the lane in either case.
@@ -305,12 +375,12 @@ export class GlobalQuads {
     );
     fn.get(old).get(next);
     this.pushMine().op('v128.or').get(stays).op('v128.bitselect');
-    this.putWords(0);
+    this.putWords(0, bytes);
   }
 
-  /** Stores the words on the stack at so many bytes behind the readers' words. */
-  private putWords(offset: number): void {
-    const { fn, next, bytes, cells } = this;
+  /** Stores the words on the stack at so many bytes behind the readers' words, for all dwords of so many bytes. */
+  private putWords(offset: number, bytes: number): void {
+    const { fn, next, cells } = this;
     const { module } = this.f;
     fn.set(next);
     if (bytes > DWORD)
