@@ -10,7 +10,7 @@ import { logWaveFunction } from './compiled-log-wave.ts';
 import { looking } from './compiled-looks.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
-import { lanesFunction } from './compiled-scattered.ts';
+import { lanesFunction, someLanesFunction } from './compiled-scattered.ts';
 import { pushMayBeStrided, stridedFunction } from './compiled-strided.ts';
 import { updateQuadFunction } from './compiled-update-quads.ts';
 import { beginUpdates, updateFunction, updatesFunction } from './compiled-updates.ts';
@@ -82,10 +82,16 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
       });
       if (seesLanes) ask?.();
       fn.get(shadow);
-      for (let lane = 0; lane < 4; lane++) fn.get(addresses).lane('i32x4.extract_lane', lane);
-      fn.get(pc)
-        .call(lanesFunction(f.module, isWrite ? 'store' : 'load', bytes, 4))
-        .op('i32.eqz');
+      if (isWrite && bits !== undefined) {
+        fn.get(addresses)
+          .get(bits)
+          .get(pc)
+          .call(someLanesFunction(f.module, 'store', bytes));
+      } else {
+        for (let lane = 0; lane < 4; lane++) fn.get(addresses).lane('i32x4.extract_lane', lane);
+        fn.get(pc).call(lanesFunction(f.module, isWrite ? 'store' : 'load', bytes, 4));
+      }
+      fn.op('i32.eqz');
       code.if(() => f.resume());
     });
   };

@@ -56,6 +56,26 @@ export function lanesFunction(module: WasmModule, kind: GlobalAccess, bytes: num
   );
 }
 
+/**
+ * (shadow, offsets in wasm memory for four lanes, bits of those that count, place in the image): as lanesFunction, of these lanes. For stores: that one of
+ * their bytes has been noted tells two lanes with one address.
+ */
+export function someLanesFunction(module: WasmModule, kind: GlobalAccess, bytes: number): WasmFunction {
+  const lane = lanesFunction(module, kind, bytes, 1);
+  return module.helper(`strict.lanes.some.${kind}.${bytes}`, ['i32', 'v128', 'i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, addresses, bits, pc] = [0, 1, 2, 3] as const;
+    for (let n = 0; n < 4; n++) {
+      fn.get(bits)
+        .i32(1 << n)
+        .op('i32.and')
+        .if();
+      fn.get(shadow).get(addresses).lane('i32x4.extract_lane', n).get(pc).call(lane).op('i32.eqz').if();
+      fn.i32(0).return().end().end();
+    }
+    fn.i32(1);
+  });
+}
+
 class LaneWriter {
   private readonly fn: WasmFunction;
   private readonly code: Code;

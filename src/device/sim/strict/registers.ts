@@ -303,6 +303,14 @@ export class RegisterShadow {
     return this.machine[(SHADOW_LOGGED_VM - SHADOW_ACTOR) / 4] as number;
   }
 
+  /** Whether all outstanding operations are in the log, and are of vector memory. */
+  get isOnlyVm(): boolean {
+    const { machine, logged, loggedVm } = this;
+    return (
+      this.outstanding[0] === logged && logged === loggedVm + (machine[(SHADOW_LEFT - SHADOW_ACTOR) / 4] as number)
+    );
+  }
+
   /** Whether an operation in the log writes LDS by the LDS unit. */
   get logsLds(): boolean {
     return this.liveEntries().some((entry) => this.log[entry + LOG_PARTS / 4] !== 0);

@@ -221,13 +221,19 @@ export class Synchronisation {
   }
 }
 
+/** Whether a has a later count of a wavefront than b. */
+export function isLater(a: CompleteStores, b: CompleteStores): boolean {
+  if (a === b) return false;
+  for (let i = 0; i < a.length; i++) if ((a[i] as number) > (b[i] as number)) return true;
+  return false;
+}
+
 /** The later of two counts of each wavefront: the first array itself where the second has no later one. */
 export function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
-  if (a === b) return a;
-  for (let i = 0; i < a.length; i++) {
-    if ((b[i] as number) > (a[i] as number)) return a.map((count, n) => Math.max(count, b[n] as number));
-  }
-  return a;
+  if (!isLater(b, a)) return a;
+  const out = a.slice();
+  for (let i = 0; i < b.length; i++) if ((b[i] as number) > (out[i] as number)) out[i] = b[i] as number;
+  return out;
 }
 
 /** Whether two things that a workgroup tells are the same to who acquires them. */

@@ -23,7 +23,7 @@ import {
   SHADOW_START_BYTES,
   VECTOR_BYTES,
 } from './registers.ts';
-import { type CompleteStores, type HandedOver, latest } from './synchronisation.ts';
+import { type CompleteStores, type HandedOver, isLater, latest } from './synchronisation.ts';
 import type { Executed } from './wait-states.ts';
 import { type IssuedOperation, isNumberedStore, type LdsBytes, WaitQueue } from './waits.ts';
 
@@ -117,7 +117,7 @@ export class WaveShadow {
 
   /** Nothing is outstanding that a barrier would have to know of. */
   get isIdle(): boolean {
-    return this.registers.outstanding[0] === 0 && this.flightsIssued === 0;
+    return this.flightsIssued === 0 && (this.registers.outstanding[0] === 0 || this.registers.isOnlyVm);
   }
 
   /** Stores to memory that the wavefront has issued. */
@@ -316,8 +316,9 @@ export class WaveShadow {
     this.before = before;
   }
 
-  private learn(stores: CompleteStores): void {
-    const known = latest(this.known, stores);
+  /** `all`: what the wavefront knows of then, if that is at hand. */
+  private learn(stores: CompleteStores, all?: CompleteStores): void {
+    const known = isLater(stores, this.known) ? (all ?? latest(this.known, stores)) : this.known;
     if (known !== this.known) this.registers.learn();
     this.known = known;
     this.complete = known;
@@ -335,22 +336,33 @@ export class WaveShadow {
    * store, so that a wait of any of them speaks for all.
    */
   static meet(waves: readonly WaveShadow[], inOrder: boolean): void {
-    if (waves.every(({ waits }) => waits.storesIssued === 0)) return;
+    if (waves.every(({ registers }) => !registers.hasNews)) return;
     const issued = new Uint32Array(STORE_WAVES);
-    let [complete, written] = [NO_STORES, NO_STORES];
-    for (const shadow of waves) {
-      issued[shadow.wave.index] = shadow.waits.storesIssued;
-      const handed = shadow.handedOver();
-      complete = latest(complete, handed.complete);
-      written = latest(written, handed.written);
-    }
+    for (const { wave, waits } of waves) issued[wave.index] = waits.storesIssued;
+    const complete = inOrder ? issued : completeOf(waves);
+    let written = NO_STORES;
+    for (const shadow of waves) if (shadow.written !== undefined) written = latest(written, shadow.written);
     for (const shadow of waves) {
       shadow.issuedBefore = issued;
-      shadow.learn(inOrder ? issued : complete);
+      // What all know together is more than what one knows.
+      shadow.learn(complete, complete);
       shadow.learnWritten(written);
       shadow.registers.settle();
     }
   }
+}
+
+/** The stores that one of the wavefronts knows to be complete. */
+function completeOf(waves: readonly WaveShadow[]): CompleteStores {
+  const all = NO_STORES.slice();
+  let last = NO_STORES;
+  for (const { wave, known, registers } of waves) {
+    // Most know the same.
+    if (known !== last) for (let i = 0; i < STORE_WAVES; i++) all[i] = Math.max(all[i] as number, known[i] as number);
+    last = known;
+    all[wave.index] = Math.max(all[wave.index] as number, registers.outstanding[3] as number);
+  }
+  return all;
 }
 
 /** What the log says of an operation that is waited for. */
