@@ -201,7 +201,7 @@ function lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): Look {
     fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
     if (!isAtomic) run.begin(f);
-    if (bytes === 4 || (bytes === 8 && !isWrite) || (bytes < 4 && isQuiet)) {
+    if (bytes === 4 || (bytes === 8 && !isAtomic) || (bytes < 4 && isQuiet)) {
       const [pc] = f.extra as [number];
       relative = f.code.local('v128');
       quads = new LdsQuads(f, shadow, pc, isQuiet ? 'quiet' : kind);

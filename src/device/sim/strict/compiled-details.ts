@@ -55,7 +55,7 @@ import {
   SHADOW_STORES,
   SHADOW_SYNC,
 } from './registers.ts';
-import { AHEAD_SLOTS, SYNC_AHEAD } from './sync-log.ts';
+import { AHEAD_SLOTS, STORED_BYTES, STORED_SLOTS, SYNC_AHEAD, SYNC_STORED } from './sync-log.ts';
 
 /** Vector loads and stores, and scalar loads. */
 export type GlobalAccess = 'load' | 'store' | 'scalar';
@@ -454,10 +454,11 @@ export class CellWriter {
       this.setEvent(writer);
       this.pushIsForeign();
       this.pushTouches(writer).op('i32.and');
+      // Atomics of the workgroup come before a barrier, if they are not of this interval; of others nothing is known here.
       fn.get(writer)
         .i32(MARKS & ~BYTES)
-        .op('i32.and')
-        .op('i32.or');
+        .i32(MANY_UPDATE_GROUPS);
+      fn.get(when).get(epoch).op('i32.eq').select().op('i32.and').op('i32.or');
       // Another lane of the same access has stored to the bytes (compiled-lanes.ts).
       this.pushIsOther(writer).op('i32.eqz').get(writer).get(mask).op('i32.and').i32(0).op('i32.ne').op('i32.and');
       fn.op('i32.or');
@@ -514,14 +515,25 @@ export class CellWriter {
       code.if(() => {
         this.setEvent(writer);
         fn.get(writer).i32(ATOMIC_WRITE).op('i32.and').op('i32.eqz');
-        code.if(() => {
-          // A store of the wavefront itself stays (GlobalShadow.write); of others, and from before a barrier, it is for TypeScript.
-          fn.get(other).get(actor).op('i32.ne').get(when).get(epoch).op('i32.ne').op('i32.or');
-          this.leave();
-          code.br(kept);
-        });
-        this.pushMarksOfUpdate();
-        fn.set(marks);
+        code.if(
+          () => {
+            fn.get(when).get(epoch).op('i32.eq');
+            code.if(() => {
+              // A store of the wavefront itself stays (GlobalShadow.write); of others it is for TypeScript.
+              fn.get(other).get(actor).op('i32.ne');
+              this.leave();
+              code.br(kept);
+            });
+            pushIsSameGroup(fn, other, actor).op('i32.eqz');
+            this.leave();
+            this.noteStored();
+            fn.i32(STORED).set(marks);
+          },
+          () => {
+            this.pushMarksOfUpdate();
+            fn.set(marks);
+          },
+        );
       });
       this.put(TO_WRITER, () => {
         fn.get(marks)
@@ -532,6 +544,32 @@ export class CellWriter {
       });
       this.hold(HOLDS_STORES);
     });
+  }
+
+  /** The store that `event` is comes before the workgroup's atomics (SyncLog.noteStored). */
+  private noteStored(): void {
+    const { fn, event, dwords } = this;
+    const { at, shadow } = this.locals;
+    for (let n = 0; n < dwords; n++) {
+      fn.get(at)
+        .i32(DWORD * n)
+        .op('i32.add')
+        .i32(2)
+        .op('i32.shr_u')
+        .i32(STORED_SLOTS - 1)
+        .op('i32.and');
+      fn.i32(STORED_BYTES).op('i32.mul').get(shadow).memory('i32.load', SHADOW_SYNC).op('i32.add');
+      fn.get(at)
+        .i32(DWORD * n)
+        .op('i32.add')
+        .op('i64.extend_i32_u');
+      fn.get(event)
+        .memory('i64.load32_u', 4 * EVENT_PC)
+        .i64(32n)
+        .op('i64.shl')
+        .op('i64.or');
+      fn.memory('i64.store', SYNC_STORED);
+    }
   }
 
   /** Leaves the function where an atomic that leaves memory as it is meets a store that may not come before it. */

@@ -45,6 +45,22 @@ export class FourPlaces {
     fn.get(first).get(second).shuffle32(1, 3, 5, 7).set(second).set(first);
   }
 
+  /** Sets two vectors to the first and the third of the four words at each place. */
+  gatherWhole(first: number, third: number): void {
+    const { fn } = this;
+    const pair = (a: number): void => {
+      fn.get(this.at[a] as number).memory('v128.load');
+      fn.get(this.at[a + 1] as number).memory('v128.load');
+      fn.shuffle32(0, 2, 4, 6);
+    };
+    pair(0);
+    fn.set(first);
+    pair(2);
+    fn.set(third);
+    fn.get(first).get(third).shuffle32(0, 2, 4, 6);
+    fn.get(first).get(third).shuffle32(1, 3, 5, 7).set(third).set(first);
+  }
+
   /** Stores the words of a vector at so many bytes behind the places. */
   put(words: number, offset: number): void {
     for (const lane of LANES) {

@@ -22,6 +22,8 @@ import {
 import { EVENT_ACTOR, EVENT_EPOCH } from './race-events.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
 
+if (EVENT_ACTOR !== 0 || EVENT_EPOCH !== 2) throw new Error('the events are laid out otherwise');
+
 const DWORD = 4;
 const PAGE_BYTES = DWORD * PAGE;
 
@@ -34,7 +36,7 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.updates.quad', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
     const [shadow, all, mine] = [0, 1, 2] as const;
     const vector = (): number => fn.local('v128');
-    const [count, quick, places] = [fn.local('i32'), fn.local('i32'), vector()] as const;
+    const [count, quick, page, places] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), vector()] as const;
     const [words, old, epochs, actors, isSame, marks] = [
       vector(),
       vector(),
@@ -56,14 +58,20 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     splat(DWORD - 1);
     fn.op('v128.and').op('v128.any_true');
     leave();
-    fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').tee(places);
-    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).op('i32x4.splat').op('i32x4.lt_u');
-    fn.op('i32x4.all_true').op('i32.eqz');
+    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).i32(2).op('i32.shl');
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
+    fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').tee(places).lane('i32x4.extract_lane', 0).tee(page);
+    // Mostly all are of one page.
+    fn.op('i32x4.splat').get(places).op('v128.xor').op('v128.any_true').if();
+    fn.get(places).get(count).op('i32x4.splat').op('i32x4.lt_u').op('i32x4.all_true').op('i32.eqz');
     leave();
-    fn.get(count).i32(2).op('i32.shl').get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
     fn.get(places).i32(2).op('i32x4.shl').get(quick).op('i32x4.splat').op('i32x4.add').set(places);
     four.set(places);
     four.gather(old, 0);
+    fn.else();
+    fn.get(page).get(count).op('i32.ge_u');
+    leave();
+    fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('v128.load32_splat').set(old).end();
     // Only stores, or nothing yet, are in the details.
     fn.get(old);
     splat(~(HOLDS | LOGGED | QUICK_UNWRITTEN));
@@ -93,8 +101,7 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     pushEvents(fn, shadow).set(events);
     pushNamedFour(fn, events, words).set(old);
     four.set(old);
-    four.gather(actors, 4 * EVENT_ACTOR);
-    four.gather(epochs, 4 * EVENT_EPOCH);
+    four.gatherWhole(actors, epochs);
     fn.get(epochs).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(epochs);
     /** Leaves the numbers of the workgroups of actors (race-events.ts). */
     const groupOf = (push: () => void): WasmFunction => {

@@ -50,8 +50,6 @@ export interface LastWrite {
   readonly isUpdate: boolean;
 }
 
-const MOST_STORED = 4096;
-
 /** The shadow of one allocation. */
 export class RegionShadow {
   readonly region: Region;
@@ -118,8 +116,6 @@ export class GlobalShadow {
   private readonly order = new Synchronisation();
   /** What compiled code has added to it, to be worked off before somebody asks. */
   readonly log: SyncLog;
-  /** By address the places of stores that STORED stands for, of the first so many dwords. */
-  private readonly storedBy = new Map<number, number>();
 
   /** `readersStay`: of dwords that several workgroups have read (frozenReader). `learns`: wavefronts can be put in order by more than barriers. */
   constructor(history: MemoryHistory, memory: DeviceMemory, readersStay: boolean, learns: boolean) {
@@ -325,7 +321,7 @@ export class GlobalShadow {
     const marks = page.writerMarks(dword);
     if ((marks & BYTES) === 0 || !isSameGroup(page.writer(dword), actor)) return 0;
     if ((marks & ATOMIC_WRITE) !== 0) return marks & STORED;
-    if (this.storedBy.size < MOST_STORED) this.storedBy.set(address, page.writerPc(dword));
+    this.log.noteStored(address, page.writerPc(dword));
     return STORED;
   }
 
@@ -342,7 +338,7 @@ export class GlobalShadow {
     const writer = page.writer(dword);
     if ((page.writerMarks(dword) & STORED) === 0 || isSameGroup(writer, actor)) return undefined;
     if (this.synchronisation.isActive(groupOf(actor))) return undefined;
-    const pc = this.storedBy.get(address) ?? page.writerPc(dword);
+    const pc = this.log.storedBy(address) ?? page.writerPc(dword);
     return { workgroup: groupOf(writer), wave: -1, pc, other: 'write' };
   }
 

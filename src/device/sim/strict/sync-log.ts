@@ -5,14 +5,18 @@ import type { DeviceMemory } from '../state/memory.ts';
 import { LANES } from '../state/wave.ts';
 
 // The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made; then
-// by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics (GlobalRaces.mayLookAhead).
+// by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS
+// says, its offset in wasm memory and the place of the store that STORED stands for (race-details.ts).
 export const SYNC_NEXT = 0;
 export const SYNC_END = 4;
 export const SYNC_COUNT = 8;
 export const SYNC_IS_KEPT = 12;
 export const SYNC_AHEAD = 16;
 export const AHEAD_SLOTS = 64;
-export const SYNC_HEAD = SYNC_AHEAD + 4 * AHEAD_SLOTS;
+export const SYNC_STORED = SYNC_AHEAD + 4 * AHEAD_SLOTS;
+export const STORED_SLOTS = 1024;
+export const STORED_BYTES = 8;
+export const SYNC_HEAD = SYNC_STORED + STORED_BYTES * STORED_SLOTS;
 
 // An entry: i32 what it is, i32 the actor (race-events.ts), i32 the place in the image, or that of a call; i32 the number of the atomic. An entry of an atomic
 // goes on: i32 the stores of the wavefront that are issued, i32 those that are complete; i64 lanes, i64 those of them that leave memory as it is, and the
@@ -50,6 +54,9 @@ export interface LoggedAtomic {
   /** Of the lanes, in their order; `leaves` says whether the lane leaves memory as it is. */
   readonly lanes: Iterable<{ readonly address: number; readonly leaves: boolean }>;
 }
+
+/** Of an address in wasm memory; also addresses beyond it have one. */
+const offsetOf = (address: number): number => (address - gpuWindow.base) >>> 0;
 
 /** Who works the log off. */
 export interface SyncReader {
@@ -97,6 +104,21 @@ export class SyncLog {
   /** A load at a place of the image may look ahead of atomics. */
   setAhead(pc: number): void {
     this.words[SYNC_AHEAD / 4 + ((pc >>> 2) % AHEAD_SLOTS)] = pc;
+  }
+
+  /** The place of the store of a dword at an address that comes before its workgroup's atomics there. */
+  noteStored(address: number, pc: number): void {
+    const slot = this.storedSlot(address);
+    this.words[slot] = offsetOf(address);
+    this.words[slot + 1] = pc;
+  }
+  /** The same, where no other dword has taken its slot since. */
+  storedBy(address: number): number | undefined {
+    const slot = this.storedSlot(address);
+    return this.words[slot] === offsetOf(address) ? this.words[slot + 1] : undefined;
+  }
+  private storedSlot(address: number): number {
+    return (SYNC_STORED + STORED_BYTES * ((offsetOf(address) >>> 2) % STORED_SLOTS)) / 4;
   }
 
   /** Does something behind all that the log has so far: now if there is nothing. */
