@@ -196,6 +196,15 @@ export function setDetails(fn: WasmFunction, page: number, push: () => void): vo
   fn.release('i32', quick);
 }
 
+/** Leaves 1 where the load at a place of the image (a local) is known to be one that may look ahead of atomics (SyncLog.setAhead). */
+export function pushMayLookAhead(fn: WasmFunction, shadow: number, place: number): WasmFunction {
+  fn.get(place)
+    .i32(4 * (AHEAD_SLOTS - 1))
+    .op('i32.and');
+  fn.get(shadow).memory('i32.load', SHADOW_SYNC).op('i32.add').memory('i32.load', SYNC_AHEAD);
+  return fn.get(place).op('i32.eq');
+}
+
 /** Where the parts of an access are, as locals: `at` the first byte, `mask` a nibble, `written` the bits of the page's written bytes or 0. */
 export interface CellLocals {
   readonly shadow: number;
@@ -471,16 +480,6 @@ export class CellWriter {
     this.noteWritten();
   }
 
-  /** Leaves 1 where the load at a place of the image (a local) is known to be one that may look ahead of atomics (SyncLog.setAhead). */
-  private pushMayLookAhead(place: number): WasmFunction {
-    const { fn } = this;
-    fn.get(place)
-      .i32(4 * (AHEAD_SLOTS - 1))
-      .op('i32.and');
-    fn.get(this.locals.shadow).memory('i32.load', SHADOW_SYNC).op('i32.add').memory('i32.load', SYNC_AHEAD);
-    return fn.get(place).op('i32.eq');
-  }
-
   /**
    * Notes atomics, of whole dwords that are all written; of `attempt`s, which leave memory as it is, only that nothing is wrong. Whether a reader may look
    * ahead of them is for TypeScript to say, the first time.
@@ -500,7 +499,7 @@ export class CellWriter {
           fn.get(event)
             .memory('i32.load', 4 * EVENT_PC)
             .set(when);
-          this.pushMayLookAhead(when).op('i32.eqz');
+          pushMayLookAhead(fn, this.locals.shadow, when).op('i32.eqz');
           this.leave();
         });
       });

@@ -3,9 +3,9 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { pushEvents, pushNamed, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
-import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS } from './race-details.ts';
+import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS, UPDATE } from './race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH } from './race-events.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH } from './registers.ts';
+import { HAS_LOOKED_AHEAD, SHADOW_ACTOR, SHADOW_AHEAD, SHADOW_EPOCH } from './registers.ts';
 
 /** Of four lanes, in a function whose first parameter is the shadow. */
 export class FourRecords {
@@ -118,16 +118,22 @@ export class FourRecords {
   }
 }
 
-/** (shadow, words of the records of four dwords) → 1 when all their accesses come before what the wavefront does now. */
+/**
+ * (shadow, words of the writers of four dwords) → 1 when all their accesses come before a load of the wavefront, or are atomics of which it may look ahead
+ * (SHADOW_AHEAD).
+ */
 export function areBeforeFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.before.load', ['i32', 'v128'], ['i32'], (fn) => {
     const four = new FourRecords(fn);
-    const words = 1;
+    const [shadow, words] = [0, 1] as const;
     four.pushIsAllOwn(words).if().i32(1).return().end();
+    const fine = fn.local('v128');
     four.pushIsNobody(words);
-    four.pushIsBefore(words).op('v128.or');
+    four.pushIsBefore(words).op('v128.or').tee(fine).op('i32x4.all_true').if().i32(1).return().end();
+    fn.get(shadow).memory('i32.load', SHADOW_AHEAD).op('i32.eqz').if().i32(0).return().end();
+    four.pushLacks(words, UPDATE).op('v128.not').get(fine).op('v128.or');
     four.leaveUnlessAll();
-    fn.i32(1);
+    fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD).i32(1);
   });
 }
 

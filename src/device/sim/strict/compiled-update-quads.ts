@@ -1,8 +1,8 @@
-// Compiled code notes atomics of global memory that return nothing four lanes at a time, in pages with details (race-details.ts): counters that many
-// wavefronts update. It does as CellWriter.noteUpdate does, where nobody else than atomics has written the dwords, and nobody has read them.
+// Compiled code notes atomics of global memory four lanes at a time, in pages with details (race-details.ts): counters that many wavefronts update. It does
+// as CellWriter.noteUpdate does, where nobody else than atomics has written the dwords, and only loads have read them that may look ahead of atomics.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { RECORD_SHIFT, TO_WRITER } from './compiled-details.ts';
-import { pushEvents, pushNamedFour } from './compiled-events.ts';
+import { pushMayLookAhead, RECORD_SHIFT, TO_WRITER } from './compiled-details.ts';
+import { pushEvents, pushNamed, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { areWrittenFunction } from './compiled-written.ts';
 import {
@@ -19,7 +19,7 @@ import {
   STORED,
   UPDATE,
 } from './race-details.ts';
-import { EVENT_ACTOR, EVENT_EPOCH } from './race-events.ts';
+import { EVENT_ACTOR, EVENT_EPOCH, EVENT_PC } from './race-events.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from './registers.ts';
 
 if (EVENT_ACTOR !== 0 || EVENT_EPOCH !== 2) throw new Error('the events are laid out otherwise');
@@ -27,12 +27,34 @@ if (EVENT_ACTOR !== 0 || EVENT_EPOCH !== 2) throw new Error('the events are laid
 const DWORD = 4;
 const PAGE_BYTES = DWORD * PAGE;
 
+/** (shadow, readers' words of four dwords) → 1 when all that have one are of loads that are known to be such that may look ahead of atomics (SyncLog.setAhead). */
+function areAheadFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.updates.ahead', ['i32', 'v128'], ['i32'], (fn) => {
+    const [shadow, words] = [0, 1] as const;
+    const [events, place, last] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    pushEvents(fn, shadow).set(events);
+    for (let lane = 0; lane < 4; lane++) {
+      fn.get(words).lane('i32x4.extract_lane', lane).tee(place).if();
+      pushNamed(fn, events, place)
+        .memory('i32.load', 4 * EVENT_PC)
+        .tee(place)
+        .get(last)
+        .op('i32.ne')
+        .if();
+      pushMayLookAhead(fn, shadow, place).op('i32.eqz').if().i32(0).return().end();
+      fn.get(place).set(last).end().end();
+    }
+    fn.i32(1);
+  });
+}
+
 /**
  * (shadow, offsets in wasm memory of four dwords, the event of the atomics as it is in a word of a record) → 1 when their updates are noted; 0 when nothing
  * is: the dwords are to be looked at one by one.
  */
 export function updateQuadFunction(module: WasmModule): WasmFunction {
   const areWritten = areWrittenFunction(module, DWORD);
+  const areAhead = areAheadFunction(module);
   return module.helper('strict.updates.quad', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
     const [shadow, all, mine] = [0, 1, 2] as const;
     const vector = (): number => fn.local('v128');
@@ -72,11 +94,10 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     fn.get(page).get(count).op('i32.ge_u');
     leave();
     fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('v128.load32_splat').set(old).end();
-    // Only stores, or nothing yet, are in the details.
+    // There are details, with stores in them.
     fn.get(old);
     splat(~(HOLDS | LOGGED | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.all_true').op('i32.eqz');
-    pushHas(old, HOLDS_READS).op('i32.or');
     fn.get(old);
     splat(HOLDS_STORES);
     fn.op('v128.and').op('i32x4.all_true').op('i32.eqz').op('i32.or');
@@ -91,6 +112,12 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     splat(~(HOLDS | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.add').set(places);
     four.set(places);
+    pushHas(old, HOLDS_READS).if();
+    four.gather(words, 0);
+    fn.get(words).op('v128.any_true').if();
+    fn.get(shadow).get(words).call(areAhead).op('i32.eqz');
+    leave();
+    fn.end().end();
     four.gather(words, TO_WRITER);
     // Nobody's, or an atomic's.
     fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);

@@ -175,7 +175,7 @@ global_store_dword v5, v11, s[4:5]`,
         if (rules.length === 0) clean++;
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 120 },
   );
   for (const rule of ['races/global', 'races/unacquired', 'races/unreleased'])
     expect([rule, found.get(rule)]).toEqual([rule, expect.any(Number)]);

@@ -183,7 +183,10 @@ function emitQuestion(
   fn.end().end().end();
 }
 
-/** (shadow, number of a block) → whether the way to it by the trail is in the table of ways that have been looked at; it is from now on. */
+/**
+ * (shadow, number of a block) → whether the way to it by the trail is in the table of ways that have been looked at; it is from now on. A way is in one of
+ * two entries: what has been in the first one of them goes into the second.
+ */
 function isKnownWay(module: WasmModule, vectors: number): WasmFunction {
   return module.helper(`strict.way.${vectors}`, ['i32', 'i32'], ['i32'], (fn) => {
     const [shadow, number, place, hash] = [0, 1, fn.local('i32'), fn.local('i64')];
@@ -200,19 +203,33 @@ function isKnownWay(module: WasmModule, vectors: number): WasmFunction {
     }
     fn.get(hash)
       .op('i32.wrap_i64')
-      .i32(WAYS - 1)
+      .i32(WAYS - 2)
       .op('i32.and')
       .i32(entryBytes(vectors))
       .op('i32.mul');
     fn.get(shadow).memory('i32.load', SHADOW_WAYS).op('i32.add').set(place);
+    const size = entryBytes(vectors);
+    const pushIsOther = (entry: number): void => {
+      for (let n = 0; n <= vectors; n++) {
+        fn.get(place).memory('v128.load', size * entry + 16 * n);
+        if (n < vectors) fn.get(shadow).memory('v128.load', SHADOW_TRAIL + 16 * n);
+        else fn.get(number).op('i32x4.splat');
+        fn.op('v128.xor');
+        if (n > 0) fn.op('v128.or');
+      }
+      fn.op('v128.any_true');
+    };
+    pushIsOther(0);
+    fn.op('i32.eqz').if().i32(1).return().end();
+    pushIsOther(1);
+    fn.op('i32.eqz').if().i32(1).return().end();
     for (let n = 0; n <= vectors; n++) {
-      fn.get(place).memory('v128.load', 16 * n);
-      if (n < vectors) fn.get(shadow).memory('v128.load', SHADOW_TRAIL + 16 * n);
-      else fn.get(number).op('i32x4.splat');
-      fn.op('v128.xor');
-      if (n > 0) fn.op('v128.or');
+      fn.get(place)
+        .get(place)
+        .memory('v128.load', 16 * n)
+        .memory('v128.store', size + 16 * n);
     }
-    fn.op('v128.any_true').op('i32.eqz');
+    fn.i32(0);
     for (let n = 0; n <= vectors; n++) {
       fn.get(place);
       if (n < vectors) fn.get(shadow).memory('v128.load', SHADOW_TRAIL + 16 * n);
