@@ -289,6 +289,7 @@ class Reader extends DebugEntries {
   private variable(entry: Entry, name: string, isGlobal: boolean, frame: Entry | undefined): DebugVariable {
     const type = this.typeOf(entry) ?? UNKNOWN;
     const base = frame?.values.get(AT.frameBase);
+    const location = entry.values.get(AT.location);
     const context: LocationContext = {
       frameBase: base instanceof Uint8Array ? quiet(() => registerOf(base)) : undefined,
       address: (index) => this.indexedAddress(index, entry.unit),
@@ -298,6 +299,7 @@ class Reader extends DebugEntries {
       name,
       isParameter: entry.tag === TAG.formalParameter,
       isGlobal,
+      isFixed: location === undefined || location instanceof Uint8Array,
       type,
       place: (address, kernel) => quiet(() => this.placeIn(kernel, entry, address, context)) ?? DAMAGED,
     };

@@ -44,6 +44,8 @@ export interface DebugVariable {
   readonly isParameter: boolean;
   /** Of the whole program. */
   readonly isGlobal: boolean;
+  /** Its place is described once, and not for each stretch of the code. */
+  readonly isFixed: boolean;
   readonly type: DebugType;
   /**
    * Where its value is before the instruction at an address. `kernel`: an address of the kernel that runs, where the instruction is of a function that

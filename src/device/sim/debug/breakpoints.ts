@@ -16,7 +16,14 @@ import {
   type WatchedPlace,
   watchedPlace,
 } from './watch-access.ts';
-import { conditionInFrame, frameOfExpression, sourceAt, valueInFrame, type WatchedFrame } from './watched-frame.ts';
+import {
+  changesByStores,
+  conditionInFrame,
+  frameOfExpression,
+  sourceAt,
+  valueInFrame,
+  type WatchedFrame,
+} from './watched-frame.ts';
 
 export interface BreakpointRequest {
   /** The number that it has had; it gets another one when that is taken. */
@@ -64,6 +71,8 @@ export interface Watchpoint {
   commands: readonly string[] | undefined;
   /** Of variables of the source program. */
   readonly frame: WatchedFrame | undefined;
+  /** Only instructions that write memory change it. */
+  readonly isInMemory: boolean;
   isEnabled: boolean;
   hits: number;
   last: Operand | undefined;
@@ -174,6 +183,7 @@ export class Breakpoints {
       condition: when,
       commands: undefined,
       frame: frameOfExpression(expression, w, lane, this.source),
+      isInMemory: changesByStores(expression, w, lane, this.source),
       isEnabled: true,
       hits: 0,
       last,
@@ -288,11 +298,11 @@ export class Breakpoints {
     });
   }
 
-  /** The watched values that differ from when this was last asked. */
-  changed(waves: readonly Wave[]): { readonly watchpoint: Watchpoint; readonly change: Change }[] {
+  /** The watched values that differ from when this was last asked. `isStored`: memory may have been written since, or is written next. */
+  changed(waves: readonly Wave[], isStored: boolean): { readonly watchpoint: Watchpoint; readonly change: Change }[] {
     const found: { readonly watchpoint: Watchpoint; readonly change: Change }[] = [];
     for (const watchpoint of this.watchpoints) {
-      if (!watchpoint.isEnabled || watchpoint.access !== 'change') continue;
+      if (!watchpoint.isEnabled || watchpoint.access !== 'change' || (watchpoint.isInMemory && !isStored)) continue;
       const after = this.valueOf(watchpoint, waves);
       if (after === undefined || isSameOperand(after, watchpoint.last)) continue;
       const before = watchpoint.last;

@@ -131,7 +131,7 @@ export class Debugger extends HeldDispatch implements Monitor {
       return this.stop(w, pc, { reason, changes, hit, hidden, note });
     }
     if (this.run.isDetached && !this.interrupted) return;
-    const why = this.whyStop(w, pc);
+    const why = this.whyStop(w, pc, bound);
     if (why !== undefined) return this.stop(w, pc, why);
   }
 
@@ -151,7 +151,7 @@ export class Debugger extends HeldDispatch implements Monitor {
     if (this.isOver) return;
     const { past } = this;
     past.endSearch();
-    const change = past.hasGoal ? undefined : this.watches.why();
+    const change = past.hasGoal ? undefined : this.watches.why(undefined);
     const isAsked = this.options.front.stopsAtEnd && !this.run.isDetached;
     if (change !== undefined) await this.stop(undefined, 0, change);
     else if (past.hasGoal || isAsked) await this.stopAtEnd();
@@ -164,13 +164,13 @@ export class Debugger extends HeldDispatch implements Monitor {
     await this.stop(undefined, 0, { reason: 'ended' });
   }
 
-  private whyStop(w: Wave, pc: number): Why | undefined {
+  private whyStop(w: Wave, pc: number, bound: BoundInstruction): Why | undefined {
     if (this.interrupted) {
       this.interrupted = false;
       return { reason: this.time === 0 && this.options.front.stopsAtEntry ? 'entry' : 'interrupted' };
     }
     const isResumed = this.run.beganAt(w);
-    const watched = this.watches.why();
+    const watched = this.watches.why(bound);
     const arrival =
       !isResumed && this.breakpoints.isAt(pc)
         ? this.breakpoints.arrive(w, pc, true, this.options.front.logged)

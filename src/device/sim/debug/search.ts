@@ -12,7 +12,7 @@ import { isLeft, type Left, lineStepBackEnds, type StepStart } from './stepping.
 import type { Change, Resume, StopReason, WaveKey } from './stop.ts';
 import { isSameOperand, type Operand } from './typed.ts';
 import { AccessWatcher, type WatchedPlace, watchedPlace } from './watch-access.ts';
-import { frameOfExpression, valueInFrame, type WatchedFrame } from './watched-frame.ts';
+import { changesByStores, frameOfExpression, valueInFrame, type WatchedFrame, writesMemory } from './watched-frame.ts';
 
 /** A moment to stop at. */
 export interface Goal {
@@ -66,6 +66,10 @@ export class Search {
   private latestSame: SameWrite | undefined;
   /** The call that what is looked for belongs to. */
   private readonly frame: WatchedFrame | undefined;
+  /** Only instructions that write memory change what is looked for. */
+  private readonly isInMemory: boolean;
+  /** The instruction before may have written memory. */
+  private isStored = true;
   from = 0;
   limit: number;
 
@@ -78,6 +82,7 @@ export class Search {
     this.limit = now;
     this.written = typeof back.to === 'object' ? parseExpression(back.to.writer) : undefined;
     this.frame = this.written && frameOfExpression(this.written, w, lane, view.source);
+    this.isInMemory = this.written !== undefined && changesByStores(this.written, w, lane, view.source);
   }
 
   /** A stretch begins. */
@@ -87,6 +92,7 @@ export class Search {
     this.found = [];
     this.last = undefined;
     this.latestSame = undefined;
+    this.isStored = true;
     this.view.breakpoints.refresh(this.view.waves());
   }
 
@@ -118,7 +124,11 @@ export class Search {
 
   /** Before each instruction of the stretch. */
   look(w: Wave, pc: number, time: number, bound: BoundInstruction): void {
-    this.lookAtValues(time);
+    // Before a store too: a function's frame may be new.
+    const stores = writesMemory(bound);
+    const isStored = this.isStored || stores;
+    this.isStored = stores;
+    if (isStored || !this.isInMemory) this.lookAtValues(time, isStored);
     const { to } = this.back;
     if (to === 'breakpoint') {
       const { breakpoints } = this.view;
@@ -134,7 +144,7 @@ export class Search {
       return;
     }
     if (typeof to === 'object') {
-      this.lookAtWrite(w, pc, time, bound);
+      if (stores || !this.isInMemory) this.lookAtWrite(w, pc, time, bound);
       return;
     }
     if (this.wave !== undefined && !isWave(w, this.wave)) return;
@@ -152,11 +162,11 @@ export class Search {
   }
 
   /** Values are looked at after each instruction, which is before the next one. */
-  private lookAtValues(time: number): void {
+  private lookAtValues(time: number, isStored = true): void {
     const { view, written } = this;
     if (this.back.to === 'breakpoint') {
       if (view.breakpoints.watchpoints.length === 0) return;
-      const found = view.breakpoints.changed(view.waves());
+      const found = view.breakpoints.changed(view.waves(), isStored);
       if (found.length === 0 || time === this.from) return;
       const changes = found.map(({ change }) => change);
       this.keep({ time: time - 1, reason: 'watchpoint', changes, hit: found.map((one) => one.watchpoint.id) });

@@ -2,8 +2,9 @@
 // neither is it where that function has its frame not yet or no more.
 import { WavesmithError } from '../../../base/index.ts';
 import type { DebugRegister, DebugVariable } from '../../../codeobject/index.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
-import type { Expression } from './expression.ts';
+import type { Expression, Scope } from './expression.ts';
 import { scopeOf } from './scope.ts';
 import type { ScopeSource, SelectedFrame } from './scope-source.ts';
 import type { Operand } from './typed.ts';
@@ -47,6 +48,62 @@ function noting(source: ScopeSource): Noting {
 
 function withFrame(source: ScopeSource, selectedFrame: (w: Wave) => SelectedFrame | undefined): ScopeSource {
   return Object.create(source, { selectedFrame: { value: selectedFrame } }) as ScopeSource;
+}
+
+const IN_MEMORY: readonly string[] = ['scratch', 'lds', 'global', 'constant'];
+
+/**
+ * Whether an expression can only change by instructions that write memory: it reads variables that are in memory wherever the wave is, and no registers.
+ * What it is then need not be asked behind others.
+ */
+export function changesByStores(
+  expression: Expression,
+  w: Wave | undefined,
+  lane: number,
+  source: ScopeSource,
+): boolean {
+  const { info } = source;
+  let isInMemory = true;
+  const noted = (variable: DebugVariable): DebugVariable => ({
+    ...variable,
+    place: (address, kernel) => {
+      const place = variable.place(address, kernel);
+      isInMemory &&= variable.isFixed && IN_MEMORY.includes(place.kind);
+      return place;
+    },
+  });
+  const value = info && {
+    ...info,
+    variables: (at: number, inlined?: number) => info.variables(at, inlined).map(noted),
+  };
+  const scope = scopeOf(w, lane, Object.create(source, { info: { value } }) as ScopeSource);
+  const watching: Scope = {
+    lane,
+    load: scope.load,
+    register: (text, of) => {
+      isInMemory = false;
+      return scope.register(text, of);
+    },
+    variable: (name, of) => scope.variable(name, of),
+    named: (name, of) => {
+      isInMemory &&= name !== 'pc';
+      return scope.named(name, of);
+    },
+    typeNamed: (name) => scope.typeNamed(name),
+    remembered: (name) => scope.remembered(name),
+  };
+  try {
+    expression.operand(watching);
+  } catch (error) {
+    if (error instanceof WavesmithError) return false;
+    throw error;
+  }
+  return isInMemory;
+}
+
+/** Whether an instruction may write memory, LDS or scratch; loads into LDS do. */
+export function writesMemory({ instruction: { row } }: BoundInstruction): boolean {
+  return row.flags.has('mayStore') || / lds$/.test(row.template);
 }
 
 /** A source that means a function at an address, which waits for none; so many others are inlined there further inside. */
