@@ -14,6 +14,7 @@ import {
 import { IN_LDS, type LocationContext, MAY_BE_IN_LDS, placeOf, registerOf } from './debug-location.ts';
 import { type Names, namesOf } from './debug-names.ts';
 import type { DebugPlace, IntegerType } from './debug-place.ts';
+import { debugSection } from './debug-section.ts';
 import { SharedVariables } from './debug-shared.ts';
 import type { DebugCall, DebugFrame, DebugInfo, DebugMember, DebugType, DebugVariable } from './debug-types.ts';
 import { Damaged, DwarfCursor } from './dwarf-cursor.ts';
@@ -21,7 +22,6 @@ import { type ListContext, type ListEntry, lists5, pairs } from './dwarf-lists.t
 import { AT, PASS_BY_REFERENCE, TAG } from './dwarf-numbers.ts';
 import type { ElfFile } from './read.ts';
 
-const SHF_COMPRESSED = 0x800n;
 /** Nesting of types. */
 const MAX_TYPE_DEPTH = 40;
 /** Addresses whose functions are remembered. */
@@ -31,10 +31,8 @@ const MAX_PLACES = 4096;
 
 /** The variables of a code object, or undefined when it has no debug information. */
 export function debugInfo(elf: ElfFile): DebugInfo | undefined {
-  const section = (name: SectionName): Uint8Array =>
-    elf.sections.find((s) => s.name === `.debug_${name}` && (s.flags & SHF_COMPRESSED) === 0n)?.bytes ??
-    new Uint8Array();
-  if (section('info').length === 0) return undefined;
+  const section = (name: SectionName): Uint8Array => debugSection(elf, `.debug_${name}`) ?? new Uint8Array();
+  if (!elf.sections.some(({ name, bytes }) => name === '.debug_info' && bytes.length > 0)) return undefined;
   let reader: Reader | undefined;
   const read = (): Reader => {
     reader ??= new Reader(elf, {

@@ -1,6 +1,7 @@
 // Source lines of a code object's instructions: the line number programs of .debug_line, DWARF versions 2 to 5.
 // Source: DWARF Debugging Information Format 5, section 6.2. Damaged tables give the lines that were read up to the damage.
 import { debugInfo } from './debug-info.ts';
+import { debugSection } from './debug-section.ts';
 import type { DebugCall, DebugInfo } from './debug-types.ts';
 import { DwarfCursor as Cursor, Damaged } from './dwarf-cursor.ts';
 import type { ElfFile } from './read.ts';
@@ -35,7 +36,6 @@ export interface DebugLines {
 /** Rows and file names that are kept of one code object. */
 const MAX_ROWS = 4_000_000;
 const MAX_FILES = 100_000;
-const SHF_COMPRESSED = 0x800n;
 
 interface Row {
   readonly address: number;
@@ -64,8 +64,8 @@ interface Table {
 /** The line table of a code object, or undefined when it has none. Nothing is decoded before the first question. */
 export function debugLines(elf: ElfFile): DebugLines | undefined {
   const section = (name: string): Uint8Array | undefined => {
-    const found = elf.sections.find((s) => s.name === name && (s.flags & SHF_COMPRESSED) === 0n);
-    return found === undefined || found.bytes.length === 0 ? undefined : found.bytes;
+    const found = debugSection(elf, name);
+    return found === undefined || found.length === 0 ? undefined : found;
   };
   const line = section('.debug_line');
   if (line === undefined) return undefined;
