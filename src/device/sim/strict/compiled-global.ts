@@ -11,8 +11,9 @@ import { looking } from './compiled-looks.ts';
 import { pageFunction } from './compiled-pages.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction, someLanesFunction } from './compiled-scattered.ts';
+import { Span } from './compiled-spans.ts';
 import { pushMayBeStrided, stridedFunction } from './compiled-strided.ts';
-import { updateQuadFunction } from './compiled-update-quads.ts';
+import { updateQuadFunction, updateRecordsFunction } from './compiled-update-quads.ts';
 import { beginUpdates, updateFunction, updatesFunction } from './compiled-updates.ts';
 import { forgetDropped, noteDropped } from './drops.ts';
 
@@ -122,6 +123,7 @@ export function lookAtUpdate(bytes: number): Look {
   /** The event of the atomics as it is in a word of a record, in all lanes; 0 as long as it is not known. */
   let mine = 0;
   let words = 0;
+  let span: Span | undefined;
   const note = (f: Frame, a: number, offset: number, count: number): void => {
     const [pc] = f.extra as [number];
     // Both words of an element at once.
@@ -139,6 +141,8 @@ export function lookAtUpdate(bytes: number): Look {
     [shadow, mine, words] = [f.code.local('i32'), f.code.local('v128'), f.code.local('v128')];
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     f.code.fn.v128(0, 0, 0, 0).set(mine);
+    const [pc] = f.extra as [number];
+    span = new Span(f.code, f.module, shadow, pc, bytes, true);
   });
   /** Lanes without a bit have the address of another one: that it is noted twice makes no difference. */
   const lanes = (f: Frame, addresses: number): void => {
@@ -159,6 +163,15 @@ export function lookAtUpdate(bytes: number): Look {
             .op('v128.any_true');
           code.brIf(slow);
         }
+        if (bytes === 4)
+          span?.note(addresses, {
+            details: (kind) => {
+              fn.get(shadow);
+              Span.pushRecords(fn, addresses, kind).get(mine).call(updateRecordsFunction(module)).op('i32.eqz');
+              code.brIf(slow);
+              code.br(done);
+            },
+          });
         for (let word = 0; word < bytes; word += 4) {
           fn.get(addresses);
           if (word > 0) fn.v128(word, word, word, word).op('i32x4.add');

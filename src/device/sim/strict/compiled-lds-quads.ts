@@ -88,7 +88,7 @@ export class LdsQuads {
 
   /** Notes the dwords at the LDS addresses in a vector, or goes to `slow`: nothing wrong has been noted then. */
   note(all: number, slow: Label): void {
-    const { fn, low, high, kind } = this;
+    const { fn, kind } = this;
     const { code } = this.f;
     fn.get(all).v128(3, 3, 3, 3).op('v128.and').op('v128.any_true').get(this.mayFly).op('i32.or');
     code.brIf(slow);
@@ -97,11 +97,20 @@ export class LdsQuads {
       return;
     }
     this.setAddresses(all);
+    if (kind === 'atomic') {
+      this.noteAtomic(all, slow);
+      return;
+    }
+    this.extend(all);
+    if (kind === 'load') this.noteLoad(all, slow);
+    else this.noteStore(all, slow);
+  }
+
+  /** The dwords are among those that have been noted here. */
+  private extend(all: number): void {
+    const { fn, low, high } = this;
     fn.get(low).get(all).op('i32x4.min_u').set(low);
     fn.get(high).get(all).v128(4, 4, 4, 4).op('i32x4.add').op('i32x4.max_u').set(high);
-    if (kind === 'load') this.noteLoad(all, slow);
-    else if (kind === 'store') this.noteStore(all, slow);
-    else this.noteAtomic(all, slow);
   }
 
   /** Notes stores of the four dwords from the LDS address in a local on, or goes to `slow`: nothing has been noted then. */
@@ -258,6 +267,8 @@ export class LdsQuads {
         // What the wavefront has stored itself stays a store (LdsShadow.write).
         fn.get(tagged).get(tags).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
         code.if(() => {
+          // Dwords with writers have been noted before.
+          this.extend(all);
           fn.get(this.writers).get(this.places).get(all).get(tagged).get(tags).get(this.pc);
           fn.call(updatersFunction(module)).op('i32.eqz');
           code.brIf(slow);

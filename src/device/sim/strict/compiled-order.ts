@@ -24,6 +24,9 @@ import {
   SHADOW_STORES,
 } from './registers.ts';
 
+/** Of the clocks of four wavefronts, which one vector holds (clockShift). */
+const SMALL_SHIFT = 4;
+
 /** What is done with a dword; `fetch`: an atomic that returns what was there. */
 export type OrderedAccess = 'load' | 'store' | 'atomic' | 'fetch';
 
@@ -48,7 +51,7 @@ export function orderFunction(module: WasmModule, kind: OrderedAccess, bytes: nu
     fn.get(shadow).memory('i32.load', SHADOW_LDS).tee(shift).memory('i32.load', LDS_ORDER).tee(order);
     fn.get(wave).i32(CLOCK_BYTES).op('i32.mul').op('i32.add').tee(clock);
     fn.get(wave).i32(2).op('i32.shl').tee(wave).op('i32.add').memory('i32.load', ORDER_CLOCKS).set(time);
-    fn.get(shift).memory('i32.load', LDS_CLOCK_SHIFT).tee(shift).i32(4).op('i32.eq');
+    fn.get(shift).memory('i32.load', LDS_CLOCK_SHIFT).tee(shift).i32(SMALL_SHIFT).op('i32.eq');
     const locals = { part, order, shift, wave, clock, time };
     code.if(
       () => new LaneOrder(code, kind, bytes, locals, true).write(),
@@ -205,7 +208,11 @@ class LaneOrder {
         .set(last);
     }
     // A dword begins at four times its number, and its record at four clocks times that.
-    fn.i32(-4).op('i32.and').tee(more).get(shift).op('i32.shl').get(order).op('i32.add').set(record);
+    if (last !== undefined) fn.i32(-4).op('i32.and');
+    fn.tee(more);
+    if (this.isSmall) fn.i32(SMALL_SHIFT);
+    else fn.get(shift);
+    fn.op('i32.shl').get(order).op('i32.add').set(record);
     const setTimes = (): void => {
       for (const clock of kind === 'load'
         ? [RECORD_READS]

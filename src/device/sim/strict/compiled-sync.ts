@@ -8,7 +8,8 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
 import { atomicBytes, canCompile, type Frame, type Look, namedVector, pushUpdate } from '../wasm/memory/index.ts';
 import { looking } from './compiled-looks.ts';
-import { updateQuadFunction } from './compiled-update-quads.ts';
+import { Span } from './compiled-spans.ts';
+import { updateQuadFunction, updateRecordsFunction } from './compiled-update-quads.ts';
 import { attemptFunction, beginUpdates, updatesFunction } from './compiled-updates.ts';
 import {
   HAS_LOOKED_AHEAD,
@@ -198,6 +199,7 @@ function isIntegerSum({ type, update: [e] }: AtomicOperation): boolean {
 
 /** (shadow, entry, place in the image) → 1 when the bytes of its lanes are all right and noted, 0 when TypeScript has to look: nothing wrong has been noted then. */
 export function noteLanesFunction(module: WasmModule, element: number): WasmFunction {
+  const records = updateRecordsFunction(module);
   const [quad, four, attempt] = [
     updateQuadFunction(module),
     updatesFunction(module, element),
@@ -208,6 +210,7 @@ export function noteLanesFunction(module: WasmModule, element: number): WasmFunc
     const [shadow, entry, pc] = [0, 1, 2] as const;
     const [left, at, bits] = [fn.local('i64'), fn.local('i32'), fn.local('i32')];
     const [all, mine, words] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+    const span = new Span(code, module, shadow, pc, element, true);
     const leave = (): void => {
       fn.if().i32(0).return().end();
     };
@@ -232,7 +235,16 @@ export function noteLanesFunction(module: WasmModule, element: number): WasmFunc
             code.block((slow) => {
               fn.get(mine).op('v128.any_true').op('i32.eqz');
               code.brIf(slow);
-              if (element > 4) {
+              if (element === 4) {
+                span.note(all, {
+                  details: (kind) => {
+                    fn.get(shadow);
+                    Span.pushRecords(fn, all, kind).get(mine).call(records).op('i32.eqz');
+                    code.brIf(slow);
+                    code.br(next);
+                  },
+                });
+              } else {
                 fn.get(all).v128(7, 7, 7, 7).op('v128.and').op('v128.any_true');
                 code.brIf(slow);
               }

@@ -9,7 +9,6 @@ import {
   ATOMIC_WRITE,
   BYTES,
   HOLDS,
-  HOLDS_READS,
   HOLDS_STORES,
   LOGGED,
   MANY_UPDATE_GROUPS,
@@ -54,28 +53,14 @@ function areAheadFunction(module: WasmModule): WasmFunction {
  */
 export function updateQuadFunction(module: WasmModule): WasmFunction {
   const areWritten = areWrittenFunction(module, DWORD);
-  const areAhead = areAheadFunction(module);
+  const note = updateRecordsFunction(module);
   return module.helper('strict.updates.quad', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
     const [shadow, all, mine] = [0, 1, 2] as const;
-    const vector = (): number => fn.local('v128');
-    const [count, quick, page, places] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), vector()] as const;
-    const [words, old, epochs, actors, isSame, marks] = [
-      vector(),
-      vector(),
-      vector(),
-      vector(),
-      vector(),
-      vector(),
-    ] as const;
-    const [four, events] = [new FourPlaces(fn), fn.local('i32')];
+    const [count, quick, page] = [fn.local('i32'), fn.local('i32'), fn.local('i32')] as const;
+    const [places, old] = [fn.local('v128'), fn.local('v128')] as const;
+    const four = new FourPlaces(fn);
     const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
-    /** Leaves 1 when a lane of a vector has one of the marks. */
-    const pushHas = (word: number, mark: number): WasmFunction => {
-      fn.get(word);
-      splat(mark);
-      return fn.op('v128.and').op('v128.any_true');
-    };
     fn.get(all);
     splat(DWORD - 1);
     fn.op('v128.and').op('v128.any_true');
@@ -102,23 +87,44 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     splat(HOLDS_STORES);
     fn.op('v128.and').op('i32x4.all_true').op('i32.eqz').op('i32.or');
     leave();
-    pushHas(old, QUICK_UNWRITTEN).if();
+    fn.get(old);
+    splat(QUICK_UNWRITTEN);
+    fn.op('v128.and').op('v128.any_true').if();
     fn.get(shadow).get(all).call(areWritten).op('i32.eqz');
     leave();
     fn.end();
-    fn.get(all);
+    fn.get(shadow).get(all);
     splat(PAGE_BYTES - DWORD);
     fn.op('v128.and').i32(RECORD_SHIFT).op('i32x4.shl').get(old);
     splat(~(HOLDS | QUICK_UNWRITTEN));
-    fn.op('v128.and').op('i32x4.add').set(places);
+    fn.op('v128.and').op('i32x4.add').get(mine).call(note);
+  });
+}
+
+/** As updateQuadFunction, of the dwords whose records are at four places, in pages with stores; all their bytes have been written. */
+export function updateRecordsFunction(module: WasmModule): WasmFunction {
+  const areAhead = areAheadFunction(module);
+  return module.helper('strict.updates.records', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
+    const [shadow, places, mine] = [0, 1, 2] as const;
+    const vector = (): number => fn.local('v128');
+    const [words, readers, epochs, actors, isSame, marks] = [
+      vector(),
+      vector(),
+      vector(),
+      vector(),
+      vector(),
+      vector(),
+    ] as const;
+    const stored = readers;
+    const [four, named, events] = [new FourPlaces(fn), new FourPlaces(fn), fn.local('i32')];
+    const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
     four.set(places);
-    pushHas(old, HOLDS_READS).if();
-    four.gather(words, 0);
-    fn.get(words).op('v128.any_true').if();
-    fn.get(shadow).get(words).call(areAhead).op('i32.eqz');
+    four.gatherPairs(readers, words);
+    fn.get(readers).op('v128.any_true').if();
+    fn.get(shadow).get(readers).call(areAhead).op('i32.eqz');
     leave();
-    fn.end().end();
-    four.gather(words, TO_WRITER);
+    fn.end();
     // Nobody's, or an atomic's.
     fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
     splat(ATOMIC_WRITE);
@@ -126,9 +132,9 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     leave();
     fn.get(words).op('v128.any_true').if();
     pushEvents(fn, shadow).set(events);
-    pushNamedFour(fn, events, words).set(old);
-    four.set(old);
-    four.gatherWhole(actors, epochs);
+    pushNamedFour(fn, events, words).set(actors);
+    named.set(actors);
+    named.gatherWhole(actors, epochs);
     fn.get(epochs).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(epochs);
     /** Leaves the numbers of the workgroups of actors (race-events.ts). */
     const groupOf = (push: () => void): WasmFunction => {
@@ -153,11 +159,10 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     splat(UPDATE);
     fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and').get(words);
     splat(STORED);
-    fn.op('v128.and').tee(old).op('v128.or').set(marks);
+    fn.op('v128.and').tee(stored).op('v128.or').set(marks);
     // What another workgroup has stored there is for TypeScript.
-    fn.get(old).get(isSame).op('v128.andnot').op('v128.any_true');
+    fn.get(stored).get(isSame).op('v128.andnot').op('v128.any_true');
     leave();
-    four.set(places);
     fn.end();
     fn.get(marks).get(mine).op('v128.or');
     splat(BYTES | ATOMIC_WRITE | UPDATE);
