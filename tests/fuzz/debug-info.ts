@@ -1,6 +1,6 @@
 // Fuzz target: debug information of variables: entries, abbreviations, location and range lists, addresses.
 import { WavesmithError } from '../../src/base/index.ts';
-import { debugInfo } from '../../src/codeobject/index.ts';
+import { debugInfo, declaration } from '../../src/codeobject/index.ts';
 
 /** Sizes of the sections as u16, then their bytes. */
 const SECTIONS = ['info', 'abbrev', 'str_offsets', 'addr', 'loclists', 'rnglists', 'str'];
@@ -75,7 +75,17 @@ export default {
     let found = 0;
     for (const pc of [0x1518, 0x1620, 0x1908, 0x19e8, 0x1c40]) {
       const frames = info?.frames(pc) ?? [];
-      for (const frame of frames) info?.entries(frame.name);
+      for (const frame of frames) {
+        for (const name of [frame.name, `a::${frame.name}`]) info?.entries(name);
+        frame.signature();
+        for (const word of [frame.name, 'u32', 'pair']) {
+          info?.typeNamed(word);
+          info?.enumerator(word);
+          info?.constant(word);
+        }
+      }
+      info?.blockAt(pc);
+      for (const { type } of info?.parameters(pc) ?? []) declaration(type, 'x');
       for (let inlined = 0; inlined < Math.max(1, frames.length); inlined++) {
         for (const variable of info?.variables(pc, inlined) ?? []) {
           variable.place(pc);

@@ -8,6 +8,10 @@ import type { Load, ShownVariable } from './typed.ts';
 const WORD = 4;
 const PACKED_BYTES = 8;
 const MOST_REGISTERS = 16;
+/** With all that alignment may put between members. */
+const MOST_BYTES = 256;
+/** Damaged debug information may have a type that contains itself. */
+const MAX_DEPTH = 40;
 
 /** Bytes of a value that are in registers of their own. */
 interface Leaf {
@@ -22,7 +26,7 @@ export function returnedValue(
   lane: number,
   load: Load,
 ): ShownVariable | undefined {
-  if (type === undefined || type.bytes === 0 || type.kind === 'unknown') return undefined;
+  if (type === undefined || type.bytes === 0 || type.bytes > MOST_BYTES || type.kind === 'unknown') return undefined;
   const leaves = leavesOfReturned(type);
   const words = (leaves ?? []).map(({ bytes }) => Math.ceil(bytes / WORD));
   const count = words.reduce((sum, n) => sum + n, 0);
@@ -60,18 +64,21 @@ function ownRegisters(type: DebugType, offset: number): readonly Leaf[] | undefi
 }
 
 /** Members of members, in order; undefined for bit fields, and where members of a union are not alike in size. */
-function leavesOf(type: DebugType, offset: number): readonly Leaf[] | undefined {
+function leavesOf(type: DebugType, offset: number, depth = 0): readonly Leaf[] | undefined {
+  if (depth > MAX_DEPTH) return undefined;
   if (type.kind === 'array' && type.isVector !== true) {
     const element = type.of?.();
     if (element === undefined || type.count > MOST_REGISTERS) return undefined;
-    return joined(Array.from({ length: type.count }, (_, i) => leavesOf(element, offset + i * element.bytes)));
+    return joined(
+      Array.from({ length: type.count }, (_, i) => leavesOf(element, offset + i * element.bytes, depth + 1)),
+    );
   }
   if (type.kind !== 'struct') return ownRegisters(type, offset);
   if (type.members.length === 0 || type.members.some(({ bits }) => bits !== undefined)) return undefined;
   const members = [...type.members].sort((a, b) => a.offset - b.offset);
-  if (type.isUnion !== true) return joined(members.map((one) => leavesOf(one.type(), offset + one.offset)));
+  if (type.isUnion !== true) return joined(members.map((one) => leavesOf(one.type(), offset + one.offset, depth + 1)));
   if (members.some((one) => one.type().bytes !== type.bytes)) return undefined;
-  const [first, ...others] = members.map((one) => leavesOf(one.type(), offset));
+  const [first, ...others] = members.map((one) => leavesOf(one.type(), offset, depth + 1));
   const registers = (all: readonly Leaf[] | undefined): string => all?.flatMap(wordsOf).join() ?? '';
   return others.every((one) => registers(one) === registers(first)) ? first : undefined;
 }
