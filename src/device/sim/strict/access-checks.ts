@@ -140,6 +140,7 @@ export class AccessChecks {
     this.scratchLow = 0;
     this.scratchHigh = 0;
     const written: LdsBytes[] = [];
+    const { conflicts } = this.races;
     for (const piece of pieces) {
       const bytes = this.checkPiece(actor, piece, low, high, piece === pieces[pieces.length - 1]);
       if (bytes !== undefined) written.push(bytes);
@@ -147,7 +148,26 @@ export class AccessChecks {
     for (const read of plan.dataReads) {
       this.registers.checkVector(w, shadow, pc, read, low & ~this.scratchLow, high & ~this.scratchHigh);
     }
+    if (isSynchronising && access.kind === 'load') this.notePoll(actor, pieces[0], this.races.conflicts === conflicts);
     return written.length === 0 ? undefined : written;
+  }
+
+  /** A load with device scope has been looked at, and `isFine`: compiled code need not ask about the like of it as long as nothing changes. */
+  private notePoll({ w, access, shadow, pc }: Actor, piece: AccessPiece | undefined, isFine: boolean): void {
+    const { registers } = shadow;
+    const { span } = access;
+    registers.poll = undefined;
+    const lane = onlyLane(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number);
+    if (!isFine || piece === undefined || access.space !== 'global' || (span !== 4 && span !== 8) || lane < 0) return;
+    w.lane = lane;
+    const address = access.address(w, lane, piece);
+    const region = this.reporter.dispatch.memory.find(address, span);
+    if (region === undefined || address % 4 !== 0) return;
+    const offset = address - region.base;
+    if (!this.global.of(region).hasDwords(offset, span)) return;
+    const words = this.global.pages.writerWords(region, offset, span);
+    if (words === undefined) return;
+    registers.poll = [pc + 1, region.offset + offset, ...words, ...this.global.log.state];
   }
 
   /**
@@ -422,6 +442,13 @@ export class AccessChecks {
     const more = soffset === undefined ? 0 : bindScalarWord(soffset, 'i32')(w, 0) >>> 0;
     return w.address(base.encoding) + immediateOf(instruction, 'offset') + more;
   }
+}
+
+/** The lane of EXEC if there is one only; else -1. */
+function onlyLane(low: number, high: number): number {
+  const word = low !== 0 ? low : high;
+  if (word === 0 || (word & (word - 1)) !== 0 || (low !== 0 && high !== 0)) return -1;
+  return 31 - Math.clz32(word) + (low !== 0 ? 0 : 32);
 }
 
 /** Whether any of the bytes has been written: code may load more than it uses. */

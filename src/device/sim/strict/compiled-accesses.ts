@@ -29,6 +29,7 @@ import { looking } from './compiled-looks.ts';
 import { emitLookAndMove } from './compiled-moves.ts';
 import { noteLearnt, orderFunction, pushHasNews, releaseFunction } from './compiled-order.ts';
 import { pageFunction } from './compiled-pages.ts';
+import { pollFunction } from './compiled-polls.ts';
 import { Run } from './compiled-runs.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './compiled-scattered.ts';
 import { pushMayBeStrided } from './compiled-strided.ts';
@@ -72,6 +73,7 @@ import {
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
   SHADOW_PENDING,
+  SHADOW_POLL,
   SHADOW_STORES,
   SHADOW_TOTAL,
 } from './registers.ts';
@@ -96,7 +98,7 @@ export function lookedAt(
     if (plan.writes.length > 0 && !canLog(plan.instruction, operation)) return undefined;
     return access.space === 'global' && role.kind === 'vm' ? asStore(operation) : undefined;
   }
-  if (checker.isSynchronising(plan)) return undefined;
+  if (checker.isSynchronising(plan)) return isPollable(plan) ? (operation as LoadOperation) : undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
   if (access.toLds)
     return operation.kind === 'load' && access.space === 'global' && role.kind === 'vm' && !handsOver
@@ -106,6 +108,13 @@ export function lookedAt(
   if (access.isScalar) return access.space === 'global' && operation.kind === 'load' ? operation : undefined;
   if (access.space === 'lds') return role.kind === 'lds' ? operation : undefined;
   return access.space === 'global' && role.kind === 'vm' ? operation : undefined;
+}
+
+/** Whether a load with device scope may be one by which a wavefront waits for others, over and over again. */
+function isPollable({ access, operation, role, isDefinedByAccess }: StrictPlan): boolean {
+  if (operation?.kind !== 'load' || operation.half !== undefined || operation.pairStride !== undefined) return false;
+  if (access?.space !== 'global' || access.isScalar || access.toLds || role.kind !== 'vm') return false;
+  return isDefinedByAccess && (operation.bytes === 4 || operation.bytes === 8);
 }
 
 /** Whether an instruction of the LDS unit moves values between lanes, and touches no memory. */
@@ -390,6 +399,8 @@ export interface Circumstances {
   /** Wavefronts may hand over data through LDS without a barrier, or learn what others have done otherwise. */
   readonly handsOver: boolean;
   readonly learns: boolean;
+  /** It goes past the caches, as StrictChecker.isSynchronising has it. */
+  readonly isSynchronising: boolean;
   /** A load may read what atomics of others are changing (StrictChecker.looksAhead). */
   readonly looksAhead: boolean;
   /** Has the log of atomics get what the wavefront knows of stores (GlobalRaces.noteKnown). */
@@ -408,7 +419,7 @@ export function emitLooks(
   circumstances: Circumstances,
   moved: number,
 ): AccessCode {
-  const { isQuiet, handsOver, learns, noteKnown } = circumstances;
+  const { isQuiet, handsOver, learns, isSynchronising, noteKnown } = circumstances;
   const { access, instruction } = plan;
   const { fn, module, pc } = context;
   const mark = fn.size;
@@ -421,6 +432,11 @@ export function emitLooks(
       fn.i32(1).set(moved);
       return 'moves';
     }
+    fn.truncate(mark);
+    return 'none';
+  }
+  if (isSynchronising && operation.kind === 'load') {
+    if (emitPoll(context, shadow, plan, operation, noteKnown)) return 'looks';
     fn.truncate(mark);
     return 'none';
   }
@@ -545,6 +561,27 @@ function emitAtomic(
     .i32(pc)
     .call(logFunction(module, returns ? 'fetch' : 'update'));
   if (returns) noteLearnt(fn, shadow);
+  fn.release('i32', entry);
+  return true;
+}
+
+/** As emitLooks, of a load with device scope. False when there is no code for its addresses. */
+function emitPoll(
+  context: FunctionContext,
+  shadow: number,
+  { instruction }: StrictPlan,
+  operation: LoadOperation,
+  noteKnown: () => void,
+): boolean {
+  const { fn, module, pc } = context;
+  const { bytes } = operation;
+  const entry = fn.local('i32');
+  fn.get(shadow).memory('i32.load', SHADOW_POLL).op('i32.eqz').brIf(0);
+  beginEntry(fn, shadow, entry, noteKnown);
+  if (!emitLook(context, module, instruction, operation, 0, keepLanes(bytes), () => fn.i32(pc).get(entry)))
+    return false;
+  fn.op('i32.eqz').brIf(0);
+  fn.get(shadow).get(entry).i32(pc).call(pollFunction(module, bytes)).op('i32.eqz').brIf(0);
   fn.release('i32', entry);
   return true;
 }

@@ -222,11 +222,11 @@ export class StrictInstrument implements Instrument {
       if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
       fn.brIf(0);
     }
-    const code = emitLooks(context, shadow, plan, operation, this.looksOf(context), moved);
+    const code = emitLooks(context, shadow, plan, operation, this.looksOf(context, plan), moved);
     if (code !== 'none') {
       if (this.pushMissing(fn, shadow, exec, segment))
         this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
-      emitLogged(context, shadow, plan, operation, this.looksOf(context));
+      emitLogged(context, shadow, plan, operation, this.looksOf(context, plan));
       fn.br(1).end();
       fn.get(shadow).get(known).memory('i32.store', SHADOW_ACCESS);
       look();
@@ -238,12 +238,13 @@ export class StrictInstrument implements Instrument {
   }
 
   /** What looks at the access at a place in the image may count on. */
-  private looksOf({ fn, module, wave, pc }: FunctionContext): Circumstances {
+  private looksOf({ fn, module, wave, pc }: FunctionContext, plan: StrictPlan): Circumstances {
     const { checker } = this;
     return {
       isQuiet: checker.isQuiet(pc),
       handsOver: checker.handsOver,
       learns: checker.learns,
+      isSynchronising: checker.isSynchronising(plan),
       looksAhead: checker.looksAhead(pc),
       noteKnown: () => fn.get(wave).i32(pc).call(this.index(module, 'strictKnown')),
     };

@@ -64,6 +64,8 @@ export class GlobalRaces implements SyncReader {
   private readonly arrivals = new Map<number, Map<number, Arrival>>();
   /** The last access has read the counters of the grid's barrier. */
   private hasReadGridSync = false;
+  /** Accesses so far that nothing puts in order with an earlier one. */
+  conflicts = 0;
 
   constructor(reporter: Reporter, regions: DispatchRegions, global: GlobalShadow) {
     this.reporter = reporter;
@@ -116,6 +118,7 @@ export class GlobalRaces implements SyncReader {
           this.isSame(actor, piece, lane, of, at, size, offset)
         )
       ) {
+        this.conflicts++;
         this.globalRace(actor, lane, of.region.base + at, conflict, isWrite);
       }
       at += size;
@@ -237,7 +240,7 @@ export class GlobalRaces implements SyncReader {
 
   private acquire(group: number, { acquisitions, isGridSync }: Arrival): void {
     const { synchronisation } = this.global;
-    for (const one of acquisitions) synchronisation.acquire(group, one);
+    for (const one of acquisitions) if (synchronisation.acquire(group, one)) this.global.log.changed();
     // __ockl_grid_sync invalidates the caches before it waits, and reads nothing between.
     if (isGridSync) synchronisation.invalidate(group);
   }

@@ -4,9 +4,18 @@ import { gpuWindow, PAGE as PAGE_BYTES } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { type Unlog, unlogOf } from './compiled-unlog.ts';
-import { DETAILS_SIZE, DETAILS_WORDS, frozenReader, HOLDS, PAGE_DETAILS, PAGE_QUICK } from './race-details.ts';
+import {
+  DETAILS_SIZE,
+  DETAILS_WORDS,
+  frozenReader,
+  HOLDS,
+  PAGE_DETAILS,
+  PAGE_QUICK,
+  RECORD_WORDS,
+  RECORD_WRITER,
+} from './race-details.ts';
 import type { Toucher } from './race-events.ts';
-import { EVENTS_HEAD_BYTES, RaceEvents } from './race-events.ts';
+import { EVENTS_HEAD_BYTES, EVENTS_IN_ORDER, RaceEvents } from './race-events.ts';
 import {
   type DetailRoom,
   EVENTS_HEAD,
@@ -395,6 +404,19 @@ export class RacePages {
   /** Where the record of page `index` of an allocation is; 0 where it is not in the table. */
   recordOf(region: Region, index: number): number {
     return this.table[(region.base - gpuWindow.base) / PAGE_BYTES + index] ?? 0;
+  }
+
+  /** The words of the writers of one or two dwords of a page, where compiled code sees them and none of them is used again for others. */
+  writerWords(region: Region, offset: number, bytes: number): readonly [number, number] | undefined {
+    const { buffer } = this.memory.wasm;
+    const record = this.recordOf(region, Math.floor(offset / PAGE_BYTES));
+    const inPage = offset % PAGE_BYTES;
+    if (record === 0 || inPage + bytes > PAGE_BYTES || this.eventsHead[EVENTS_IN_ORDER / 4] === 0) return undefined;
+    const at = ((new Uint32Array(buffer, record, PAGE_WORDS)[PAGE_DETAILS] as number) & ~HOLDS) >>> 0;
+    if (at < DETAILS_SIZE) return undefined;
+    const words = new Uint32Array(buffer, at, DETAILS_WORDS);
+    const first = RECORD_WORDS * Math.floor(inPage / 4) + RECORD_WRITER;
+    return [words[first] as number, bytes > 4 ? (words[first + RECORD_WORDS] as number) : 0];
   }
 
   /** TypeScript is to look at each access of page `index` of an allocation from now on. */

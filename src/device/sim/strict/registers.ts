@@ -80,10 +80,21 @@ export const SHADOW_AHEAD = SHADOW_FIRST_EVENT + 20;
 export const MAY_LOOK_AHEAD = 1;
 export const HAS_LOOKED_AHEAD = 2;
 /**
+ * i32[6]: of the last load with device scope by one lane, its place in the image and one, or 0 where the next one is to be looked at in any case; its offset in
+ * wasm memory, the words of the writers of its dwords, and where the log of atomics was and how often it had changed (compiled-polls.ts).
+ */
+export const SHADOW_POLL = SHADOW_AHEAD + 4;
+export const POLL_PC = 0;
+export const POLL_AT = 4;
+export const POLL_WORD = 8;
+export const POLL_SECOND = 12;
+export const POLL_NEXT = 16;
+export const POLL_CHANGES = 20;
+/**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled-log.ts).
  */
-export const SHADOW_READER = (SHADOW_AHEAD + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_POLL + 24 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -392,6 +403,11 @@ export class RegisterShadow {
         lds,
       };
     });
+  }
+
+  /** Of the last load with device scope by one lane (SHADOW_POLL); nothing when the next one is to be looked at. */
+  set poll(words: readonly [number, number, number, number, number, number] | undefined) {
+    this.machine.set(words ?? [0], (SHADOW_POLL - SHADOW_ACTOR) / 4);
   }
 
   /** Tells compiled code whether nothing is missing on the way that has been looked at. */

@@ -4,14 +4,16 @@ import { gpuWindow } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import { LANES } from '../state/wave.ts';
 
-// The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made; then
-// by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS
-// says, its offset in wasm memory and the place of the store that STORED stands for (race-details.ts).
+// The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made, how often what is
+// known of the order has changed without an entry; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics
+// (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS says, its offset in wasm memory and the place of the store that STORED stands for
+// (race-details.ts).
 export const SYNC_NEXT = 0;
 export const SYNC_END = 4;
 export const SYNC_COUNT = 8;
 export const SYNC_IS_KEPT = 12;
-export const SYNC_AHEAD = 16;
+export const SYNC_CHANGES = 16;
+export const SYNC_AHEAD = 32;
 export const AHEAD_SLOTS = 64;
 export const SYNC_STORED = SYNC_AHEAD + 4 * AHEAD_SLOTS;
 export const STORED_SLOTS = 1024;
@@ -82,7 +84,7 @@ export class SyncLog {
     const { buffer, byteOffset, byteLength } = this.storage;
     this.words = new Uint32Array(buffer, byteOffset, byteLength / 4);
     const first = byteOffset + SYNC_HEAD;
-    this.words.set([first, byteOffset + byteLength, 0, isKept ? 1 : 0]);
+    this.words.set([first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0]);
     this.words.fill(0xffffffff, SYNC_AHEAD / 4, SYNC_HEAD / 4);
   }
 
@@ -99,6 +101,16 @@ export class SyncLog {
 
   get isEmpty(): boolean {
     return this.next === this.storage.byteOffset + SYNC_HEAD;
+  }
+
+  /** Where the next entry goes, and how often the order has changed without one: while both are the same, nobody has learnt anything. */
+  get state(): readonly [next: number, changes: number] {
+    return [this.next, this.words[SYNC_CHANGES / 4] as number];
+  }
+
+  /** Somebody has learnt something that has no entry, or none any more. */
+  changed(): void {
+    this.words[SYNC_CHANGES / 4] = (this.words[SYNC_CHANGES / 4] as number) + 1;
   }
 
   /** A load at a place of the image may look ahead of atomics. */
@@ -141,6 +153,7 @@ export class SyncLog {
     const { words, storage, reader, isReading } = this;
     if (isReading || this.isEmpty || reader === undefined) return;
     this.isReading = true;
+    this.changed();
     const end = (this.next - storage.byteOffset) / 4;
     const { calls } = this;
     for (let at = SYNC_HEAD / 4; at < end; ) {
