@@ -53,7 +53,7 @@ export function beginningAt(info: DebugInfo | undefined, pc: number): number {
  * function those inside it. An address means the innermost one. Source: gdb, stopped_by_user_bp_inline_frame.
  */
 export function hiddenAt(facts: SourceFacts, pc: number, meant: string | undefined): number {
-  const begin = meant === undefined || /^\s*[*+]|^\s*0x/i.test(meant) ? 0 : beginningAt(facts.info, pc);
+  const begin = meant === undefined || /^\s*\*|^\s*0x|\+(?:0x)?\d+\s*$/i.test(meant) ? 0 : beginningAt(facts.info, pc);
   if (meant === undefined || begin === 0) return 0;
   const frames = framesAt(facts, pc, 0, 0).slice(0, begin + 1);
   const line = /(?:^|:)\s*(\d+)\s*$/.exec(meant)?.[1];

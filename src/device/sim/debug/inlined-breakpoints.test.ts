@@ -17,6 +17,7 @@ const run = (place: string, commands: readonly string[]) =>
 
 test.skipIf(!hasLlvm()).each([
   ['k', 'k', 7],
+  ['k+0', 'lane, inlined', 3],
   ['lane', 'lane, inlined', 3],
   ['input.c:3', 'lane, inlined', 3],
 ])('%s means %s', async (place, shown, line) => {
