@@ -140,6 +140,34 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
     expect(stderr).not.toContain('first');
   });
 
+  test('from an editor: what a program prints, and where; its exit code', async () => {
+    writeFileSync(
+      join(folder, 'adapter.cjs'),
+      `process.argv.splice(2, 0, 'dap');\nimport(${JSON.stringify(join(root, 'bin/wavesmith'))});\n`,
+    );
+    const client = new DebugClient(process.execPath, join(folder, 'adapter.cjs'), 'wavesmith', {});
+    client.defaultTimeout = 200_000;
+    await client.start();
+    try {
+      const outputs: [category: string, output: string][] = [];
+      client.on('output', ({ body }: { body: { output: string; category: string } }) =>
+        outputs.push([body.category, body.output]),
+      );
+      const exited = client.waitForEvent('exited');
+      const command = ['/bin/sh', '-c', 'echo one; echo two >&2; exit 3'];
+      await Promise.all([client.initializeRequest(), client.launch({ command, target: 'gfx942' } as never)]);
+      expect((await exited).body).toEqual({ exitCode: 3 });
+      expect(outputs).toEqual(
+        expect.arrayContaining([
+          ['stdout', 'one\n'],
+          ['stderr', 'two\n'],
+        ]),
+      );
+    } finally {
+      await client.stop();
+    }
+  });
+
   test('from an editor: breakpoints hold over dispatches, frames have variables', async () => {
     writeFileSync(
       join(folder, 'adapter.cjs'),

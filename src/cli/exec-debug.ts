@@ -14,8 +14,8 @@ export interface ExecDebugOptions {
 /** An editor in the place of the terminal. */
 export interface EditorSide {
   readonly leader: DebugLeader;
-  /** Gets what the program prints. */
-  readonly write: (text: string) => void;
+  /** Gets what the program prints, and where it prints it. */
+  readonly write: (text: string, stream?: 'stdout' | 'stderr') => void;
 }
 
 const collect = (value: string, all: string[]): string[] => [...all, value];

@@ -43,7 +43,10 @@ import { disassembled, LISTING, Sources } from './sources.ts';
 import { Variables } from './variables.ts';
 
 /** Runs `wavesmith run` or `exec` with a leader in the place of a terminal; resolves to the exit code. */
-export type Launcher = (line: LaunchLine, leader: EditorLeader, write: (text: string) => void) => Promise<number>;
+export type Launcher = (line: LaunchLine, leader: EditorLeader, write: Write) => Promise<number>;
+
+/** Gets what a program prints, and where it prints it. */
+type Write = (text: string, stream?: 'stdout' | 'stderr') => void;
 
 /** The words of the protocol for why waves are held. */
 const REASONS: Readonly<Record<Stop['reason'], string>> = {
@@ -153,7 +156,7 @@ export class WavesmithDebugSession extends DebugSession {
       return;
     }
     let isReady = false;
-    const write = (text: string): void => this.sendEvent(new OutputEvent(text, 'stdout'));
+    const write: Write = (text, stream = 'stdout') => this.sendEvent(new OutputEvent(text, stream));
     const { cwd, program, command, stopOnEntry, stopAtEnd, noDebug } = configuration;
     const file = String(Array.isArray(command) ? command[0] : program);
     this.leader = new EditorLeader(
@@ -191,7 +194,7 @@ export class WavesmithDebugSession extends DebugSession {
     configuration: LaunchConfiguration,
     cwd: unknown,
     leader: EditorLeader,
-    write: (text: string) => void,
+    write: Write,
   ): Promise<number> {
     if (cwd !== undefined) enter(cwd);
     return await this.launcher(launchLine(configuration), leader, write);
