@@ -1,10 +1,13 @@
 // The quick way through the checks of a memory access: whole dwords of live, written memory that nobody else touches. It says yes, and
 // then everything is recorded, or no, and the checks that can say what is wrong look at it (access-checks.ts).
+import { immediateOf, operandNamed } from '../../../isa/operand.ts';
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts';
 import type { AccessPlan } from '../interpreter/access-plan.ts';
+import { vectorBase } from '../interpreter/operands.ts';
 import { gpuWindow } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
-import { EXEC, LANES, type Wave } from '../state/wave.ts';
+import { EXEC, FLAT_SCRATCH, LANES, type Wave } from '../state/wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
@@ -22,6 +25,13 @@ export interface GroupState {
   readonly waves: readonly WaveShadow[];
   readonly scratch: Region | undefined;
 }
+
+const HIGH_WORD = 4294967296;
+
+/** A bit for each lane: lanes 0 to 31, and the others. */
+type Lanes = [low: number, high: number];
+
+const isAny = ([low, high]: Lanes): boolean => (low | high) !== 0;
 
 /** Nothing of LDS is written. */
 export const NO_LDS: readonly LdsBytes[] = [];
@@ -75,7 +85,7 @@ export class FastAccesses {
       const isFine =
         start >= 0 ? this.wholeGlobal(state, who, access, start) : this.eachGlobal(state, who, access, low, high);
       written = isFine ? NO_LDS : undefined;
-    }
+    } else if (access.space === 'flat') written = this.eachFlat(w, state, pc, plan, low, high) ? NO_LDS : undefined;
     if (written !== undefined && access.kind === 'load') {
       for (const { register } of plan.writes) registers.define(register, BOTH, low, high);
     }
@@ -120,6 +130,65 @@ export class FastAccesses {
     for (let i = 0; i < LANES; i++) {
       if ((((i < 32 ? low : high) >>> (i & 31)) & 1) === 0) continue;
       if (!this.one(of, (addresses[i] as number) - base, span, isWrite, who)) return false;
+    }
+    return true;
+  }
+
+  /** Lanes at flat addresses, each in the space that its address says. Stores to LDS are left to the closer look. */
+  private eachFlat(
+    w: Wave,
+    state: GroupState,
+    pc: number,
+    { instruction, access }: StrictPlan,
+    low: number,
+    high: number,
+  ): boolean {
+    const { addresses } = this;
+    if (access === undefined || (low | high) === 0 || !access.addresses(w, access.span, addresses)) return false;
+    const [global, lds, scratch]: [Lanes, Lanes, Lanes] = [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ];
+    for (let lane = 0; lane < LANES; lane++) {
+      const half = lane >>> 5;
+      const bit = 1 << (lane & 31);
+      if (((half === 0 ? low : high) & bit) === 0) continue;
+      const aperture = Math.floor((addresses[lane] as number) / HIGH_WORD);
+      const lanes = aperture === SHARED_APERTURE_HIGH ? lds : aperture === PRIVATE_APERTURE_HIGH ? scratch : global;
+      lanes[half] = (lanes[half] as number) | bit;
+    }
+    if (isAny(scratch) && !this.eachScratch(w, state, access, scratch)) return false;
+    if (isAny(global) && !this.eachGlobal(state, toucherOf(w, state, pc), access, ...global)) return false;
+    if (!isAny(lds)) return true;
+    const { span, kind } = access;
+    const vaddr = operandNamed(instruction, 'vaddr');
+    const shadow = state.waves[w.index] as WaveShadow;
+    if (kind === 'store' || state.lds.order !== undefined || vaddr?.kind !== 'reg' || !state.lds.isSettledFor(shadow))
+      return false;
+    const offset = immediateOf(instruction, 'offset');
+    return state.lds.accessLanes(w.index, pc, w.vgprs, vectorBase(vaddr), offset, span, false, ...lds, undefined);
+  }
+
+  /** Lanes in scratch; loads of what has been written. */
+  private eachScratch(w: Wave, state: GroupState, { span, kind }: AccessPlan, [low, high]: Lanes): boolean {
+    const { addresses } = this;
+    const { scratch, waves } = state;
+    const { registers } = waves[w.index] as WaveShadow;
+    if (scratch === undefined || !registers.isScalarDefined(FLAT_SCRATCH)) return false;
+    const limit = w.workgroup.dispatch.scratchPerLane;
+    const of = this.global.of(scratch);
+    const rows = w.address(FLAT_SCRATCH) - scratch.base;
+    const isWrite = kind === 'store';
+    for (let lane = 0; lane < LANES; lane++) {
+      if ((((lane < 32 ? low : high) >>> (lane & 31)) & 1) === 0) continue;
+      const offset = (addresses[lane] as number) % HIGH_WORD;
+      if ((offset & 3) !== 0 || offset + span > limit) return false;
+      for (let at = offset; at < offset + span; at += 4) {
+        const place = rows + at * LANES + 4 * lane;
+        if (isWrite) of.setDwords(place, 4);
+        else if (!of.hasDwords(place, 4)) return false;
+      }
     }
     return true;
   }

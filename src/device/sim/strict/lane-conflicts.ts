@@ -9,6 +9,8 @@ import type { StrictPlan } from './plan.ts';
 import type { Reporter } from './reporter.ts';
 
 const HIGH_WORD = 4294967296;
+/** Of the lanes of the store that is looked at; -1 where there is none, or it is of the lane alone. */
+const addresses = new Float64Array(LANES);
 
 /** Reports two lanes of a store that contradict each other, or of which one undoes what the other one has added. */
 export function checkLanes(
@@ -23,14 +25,19 @@ export function checkLanes(
   const piece = pieces[0];
   if (piece === undefined) return;
   const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
-  const addresses = new Float64Array(LANES).fill(-1);
+  const isGathered = access.span > 0 && access.addresses(w, access.span, addresses);
   let [last, ascends] = [-1, true];
   for (let lane = 0; lane < LANES; lane++) {
-    if (!maskBit(low, high, lane)) continue;
-    w.lane = lane;
-    const address = access.address(w, lane, piece);
-    if (address < 0 || Math.floor(address / HIGH_WORD) === PRIVATE_APERTURE_HIGH) continue;
-    addresses[lane] = address;
+    const isActive = maskBit(low, high, lane);
+    if (isActive && !isGathered) {
+      w.lane = lane;
+      addresses[lane] = access.address(w, lane, piece);
+    }
+    const address = isActive ? (addresses[lane] as number) : -1;
+    if (address < 0 || Math.floor(address / HIGH_WORD) === PRIVATE_APERTURE_HIGH) {
+      addresses[lane] = -1;
+      continue;
+    }
     ascends &&= address > last;
     last = address;
   }
