@@ -249,8 +249,11 @@ export class RegisterShadow {
 
   /** Whether the wavefront may have something to hand over to others of its workgroup that these do not know (SHADOW_SETTLED). */
   get hasNews(): boolean {
-    const [, , issued = 0, complete = 0] = this.outstanding;
-    return this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] !== (issued + complete) >>> 0;
+    return this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] !== this.storesMoved;
+  }
+  /** Stores that are issued, and those that are complete, added up. */
+  private get storesMoved(): number {
+    return ((this.outstanding[2] as number) + (this.outstanding[3] as number)) >>> 0;
   }
   /** Whether the log of atomics has what the wavefront knows of stores. */
   set isKnown(value: boolean) {
@@ -264,8 +267,7 @@ export class RegisterShadow {
   }
   /** The wavefronts know of each other's stores. */
   settle(): void {
-    const [, , issued = 0, complete = 0] = this.outstanding;
-    this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] = issued + complete;
+    this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] = this.storesMoved;
   }
 
   get barriers(): number {

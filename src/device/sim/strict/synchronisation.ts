@@ -12,8 +12,8 @@ const MAX_ANSWERS = 4;
 /** Releases of an address that are kept of a workgroup. */
 const MAX_RELEASES = 256;
 
-/** The stores of a workgroup that a release hands over: by wavefront, how many from its first on. */
-export type CompleteStores = Uint32Array;
+/** The stores of a workgroup that a release hands over: by wavefront, how many from its first on; 0 for wavefronts beyond the end. */
+export type CompleteStores = readonly number[];
 
 /** What a release hands over. */
 export interface HandedOver {
@@ -238,7 +238,7 @@ export class Synchronisation {
 /** Whether a has a later count of a wavefront than b. */
 export function isLater(a: CompleteStores, b: CompleteStores): boolean {
   if (a === b) return false;
-  for (let i = 0; i < a.length; i++) if ((a[i] as number) > (b[i] as number)) return true;
+  for (let i = 0; i < a.length; i++) if ((a[i] as number) > (b[i] ?? 0)) return true;
   return false;
 }
 
@@ -246,7 +246,7 @@ export function isLater(a: CompleteStores, b: CompleteStores): boolean {
 export function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
   if (!isLater(b, a)) return a;
   const out = a.slice();
-  for (let i = 0; i < b.length; i++) if ((b[i] as number) > (out[i] as number)) out[i] = b[i] as number;
+  for (let i = 0; i < b.length; i++) out[i] = Math.max(out[i] ?? 0, b[i] as number);
   return out;
 }
 

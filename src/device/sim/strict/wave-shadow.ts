@@ -29,7 +29,8 @@ import { type IssuedOperation, isNumberedStore, type LdsBytes, WaitQueue } from 
 
 /** Wavefronts that a workgroup can have. */
 const STORE_WAVES = 16;
-const NO_STORES: CompleteStores = new Uint32Array(STORE_WAVES);
+/** No typed array: V8 takes long to make those. */
+const NO_STORES: CompleteStores = Array.from({ length: STORE_WAVES }, () => 0);
 
 /** As many registers as there can be, `[vgprs, agprs]`. */
 export const ALL_REGISTERS: readonly [number, number] = [AGPR_BASE, AGPR_BASE];
@@ -256,8 +257,7 @@ export class WaveShadow {
     const { index } = this.wave;
     const { storesComplete } = this.waits;
     if (this.complete[index] !== storesComplete || this.complete === this.known) {
-      const complete = new Uint32Array(STORE_WAVES);
-      complete.set(this.known);
+      const complete = this.known.slice();
       complete[index] = storesComplete;
       this.complete = complete;
     }
@@ -336,9 +336,11 @@ export class WaveShadow {
    * store, so that a wait of any of them speaks for all.
    */
   static meet(waves: readonly WaveShadow[], inOrder: boolean): void {
-    if (waves.every(({ registers }) => !registers.hasNews)) return;
-    const issued = new Uint32Array(STORE_WAVES);
-    for (const { wave, waits } of waves) issued[wave.index] = waits.storesIssued;
+    let hasNews = false;
+    for (const { registers } of waves) hasNews ||= registers.hasNews;
+    if (!hasNews) return;
+    const issued = NO_STORES.slice(0, waves.length);
+    for (const { wave, registers } of waves) issued[wave.index] = registers.outstanding[2] as number;
     const complete = inOrder ? issued : completeOf(waves);
     let written = NO_STORES;
     for (const shadow of waves) if (shadow.written !== undefined) written = latest(written, shadow.written);
@@ -352,14 +354,13 @@ export class WaveShadow {
   }
 }
 
-/** The stores that one of the wavefronts knows to be complete. */
+/** The stores that one of the wavefronts of a workgroup knows to be complete. */
 function completeOf(waves: readonly WaveShadow[]): CompleteStores {
-  const all = NO_STORES.slice();
-  let last = NO_STORES;
+  const { known: first } = waves[0] as WaveShadow;
+  const all = first.slice(0, waves.length);
   for (const { wave, known, registers } of waves) {
     // Most know the same.
-    if (known !== last) for (let i = 0; i < STORE_WAVES; i++) all[i] = Math.max(all[i] as number, known[i] as number);
-    last = known;
+    if (known !== first) for (let i = 0; i < all.length; i++) all[i] = Math.max(all[i] as number, known[i] as number);
     all[wave.index] = Math.max(all[wave.index] as number, registers.outstanding[3] as number);
   }
   return all;
