@@ -9,7 +9,7 @@ import { Code } from '../wasm/memory/code.ts';
 import { atomicBytes, canCompile, type Frame, type Look, namedVector, pushUpdate } from '../wasm/memory/index.ts';
 import { looking } from './compiled-looks.ts';
 import { Span } from './compiled-spans.ts';
-import { updateQuadFunction, updateRecordsFunction } from './compiled-update-quads.ts';
+import { areAheadFunction, UpdateRecords, updateQuadFunction } from './compiled-update-quads.ts';
 import { attemptFunction, beginUpdates, updatesFunction } from './compiled-updates.ts';
 import {
   HAS_LOOKED_AHEAD,
@@ -170,6 +170,11 @@ export function attemptsFunction(module: WasmModule, instruction: Instruction, o
       fn.op('i32x4.all_true').if();
       fn.get(entry).i64(0n).memory('i64.store', ENTRY_ATTEMPTS).return().end().end();
     }
+    if (isSwap(instruction, op)) {
+      fn.get(isWhole).if();
+      writeSwaps(fn, entry, from, mask);
+      fn.get(entry).get(mask).memory('i64.store', ENTRY_ATTEMPTS).return().end();
+    }
     fn.get(entry).memory('i64.load', ENTRY_LANES).set(left);
     code.block((done) => {
       code.loop((again) => {
@@ -192,6 +197,39 @@ export function attemptsFunction(module: WasmModule, instruction: Instruction, o
   });
 }
 
+/** Whether an atomic puts a datum of 32 bits where it finds the one that follows. */
+function isSwap({ row }: Instruction, { type, data }: AtomicOperation): boolean {
+  return type === 'i32' && data === 'newThenCompare' && /_cmpswap$/.test(row.operation);
+}
+
+/** Sets `mask` to the lanes of all that find another value than theirs, or put there what they find. */
+function writeSwaps(fn: WasmFunction, entry: number, from: number, mask: number): void {
+  const [old, equal, bits] = [fn.local('v128'), fn.local('v128'), fn.local('i64')];
+  fn.i64(0n).set(mask);
+  for (let n = 0; n < LANES; n += 4) {
+    for (let lane = 0; lane < 4; lane++) {
+      fn.get(entry).memory('i32.load', ENTRY_ADDRESSES + 4 * (n + lane));
+      if (lane === 0) fn.memory('v128.load32_zero');
+      else fn.get(old).memoryLane('v128.load32_lane', lane);
+      fn.set(old);
+    }
+    fn.get(old)
+      .get(from)
+      .memory('v128.load', VGPR_BYTES + 4 * n)
+      .op('i32x4.eq')
+      .set(equal);
+    fn.get(old)
+      .get(from)
+      .memory('v128.load', 4 * n)
+      .op('i32x4.eq')
+      .get(equal)
+      .op('v128.not')
+      .op('v128.or');
+    fn.op('i32x4.bitmask').op('i64.extend_i32_u').set(bits);
+    fn.get(mask).get(bits).i64(BigInt(n)).op('i64.shl').op('i64.or').set(mask);
+  }
+}
+
 /** Whether an atomic of 32 bits adds its datum, or takes it away: it changes memory where that is not 0. */
 function isIntegerSum({ type, update: [e] }: AtomicOperation): boolean {
   return type === 'i32' && (e?.op === 'i32.add' || e?.op === 'i32.sub') && e.args.every(({ op }) => op === 'source');
@@ -199,7 +237,7 @@ function isIntegerSum({ type, update: [e] }: AtomicOperation): boolean {
 
 /** (shadow, entry, place in the image) → 1 when the bytes of its lanes are all right and noted, 0 when TypeScript has to look: nothing wrong has been noted then. */
 export function noteLanesFunction(module: WasmModule, element: number): WasmFunction {
-  const records = updateRecordsFunction(module);
+  const ahead = areAheadFunction(module);
   const [quad, four, attempt] = [
     updateQuadFunction(module),
     updatesFunction(module, element),
@@ -210,6 +248,7 @@ export function noteLanesFunction(module: WasmModule, element: number): WasmFunc
     const [shadow, entry, pc] = [0, 1, 2] as const;
     const [left, at, bits] = [fn.local('i64'), fn.local('i32'), fn.local('i32')];
     const [all, mine, words] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+    const records = new UpdateRecords(code, shadow, mine, ahead);
     const span = new Span(code, module, shadow, pc, element, true);
     const leave = (): void => {
       fn.if().i32(0).return().end();
@@ -238,9 +277,8 @@ export function noteLanesFunction(module: WasmModule, element: number): WasmFunc
               if (element === 4) {
                 span.note(all, {
                   details: (kind) => {
-                    fn.get(shadow);
-                    Span.pushRecords(fn, all, kind).get(mine).call(records).op('i32.eqz');
-                    code.brIf(slow);
+                    Span.pushRecords(fn, all, kind).set(words);
+                    records.note(words, slow);
                     code.br(next);
                   },
                 });

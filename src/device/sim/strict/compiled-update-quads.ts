@@ -1,6 +1,7 @@
 // Compiled code notes atomics of global memory four lanes at a time, in pages with details (race-details.ts): counters that many wavefronts update. It does
 // as CellWriter.noteUpdate does, where nobody else than atomics has written the dwords, and only loads have read them that may look ahead of atomics.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
+import { Code, type Label } from '../wasm/memory/code.ts';
 import { pushMayLookAhead, RECORD_SHIFT, TO_WRITER } from './compiled-details.ts';
 import { pushEvents, pushNamed, pushNamedFour } from './compiled-events.ts';
 import { FourPlaces } from './compiled-four.ts';
@@ -27,7 +28,7 @@ const DWORD = 4;
 const PAGE_BYTES = DWORD * PAGE;
 
 /** (shadow, readers' words of four dwords) → 1 when all that have one are of loads that are known to be such that may look ahead of atomics (SyncLog.setAhead). */
-function areAheadFunction(module: WasmModule): WasmFunction {
+export function areAheadFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.updates.ahead', ['i32', 'v128'], ['i32'], (fn) => {
     const [shadow, words] = [0, 1] as const;
     const [events, place, last] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
@@ -106,68 +107,112 @@ export function updateRecordsFunction(module: WasmModule): WasmFunction {
   const areAhead = areAheadFunction(module);
   return module.helper('strict.updates.records', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
     const [shadow, places, mine] = [0, 1, 2] as const;
+    const code = new Code(fn);
+    code.block((slow) => {
+      new UpdateRecords(code, shadow, mine, areAhead).note(places, slow);
+      fn.i32(1).return();
+    });
+    fn.i32(0);
+  });
+}
+
+/** Notes updates in records; its locals are of the function being written. */
+export class UpdateRecords {
+  private readonly code: Code;
+  private readonly fn: WasmFunction;
+  private readonly shadow: number;
+  private readonly mine: number;
+  private readonly areAhead: WasmFunction;
+  private readonly four: FourPlaces;
+  private readonly named: FourPlaces;
+  private readonly events: number;
+  private readonly words: number;
+  private readonly readers: number;
+  private readonly epochs: number;
+  private readonly actors: number;
+  private readonly isSame: number;
+  private readonly marks: number;
+
+  /** `mine`: a local with the event of the atomics as it is in a word of a record, in all lanes; `areAhead` is an areAheadFunction. */
+  constructor(code: Code, shadow: number, mine: number, areAhead: WasmFunction) {
+    const { fn } = code;
     const vector = (): number => fn.local('v128');
-    const [words, readers, epochs, actors, isSame, marks] = [
-      vector(),
-      vector(),
-      vector(),
-      vector(),
-      vector(),
-      vector(),
-    ] as const;
-    const stored = readers;
-    const [four, named, events] = [new FourPlaces(fn), new FourPlaces(fn), fn.local('i32')];
-    const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
-    const leave = (): WasmFunction => fn.if().i32(0).return().end();
+    [this.code, this.fn, this.shadow, this.mine, this.areAhead] = [code, fn, shadow, mine, areAhead];
+    [this.four, this.named, this.events] = [new FourPlaces(fn), new FourPlaces(fn), fn.local('i32')];
+    [this.words, this.readers, this.epochs] = [vector(), vector(), vector()];
+    [this.actors, this.isSame, this.marks] = [vector(), vector(), vector()];
+  }
+
+  private splat(n: number): WasmFunction {
+    return this.fn.v128(n, n, n, n);
+  }
+
+  private me(): WasmFunction {
+    return this.fn.get(this.shadow).memory('v128.load32_splat', SHADOW_ACTOR);
+  }
+
+  /** Leaves the numbers of the workgroups of actors (race-events.ts). */
+  private groupOf(push: () => void): WasmFunction {
+    push();
+    this.splat(1);
+    return this.fn.op('i32x4.sub').i32(4).op('i32x4.shr_u');
+  }
+
+  /** Notes the dwords whose records are at the places in a vector (a local), or goes to `slow`: nothing has been noted then. */
+  note(places: number, slow: Label): void {
+    const { fn, code, shadow, four, readers, words, marks } = this;
     four.set(places);
     four.gatherPairs(readers, words);
-    fn.get(readers).op('v128.any_true').if();
-    fn.get(shadow).get(readers).call(areAhead).op('i32.eqz');
-    leave();
-    fn.end();
+    fn.get(readers).op('v128.any_true');
+    code.if(() => {
+      fn.get(shadow).get(readers).call(this.areAhead).op('i32.eqz');
+      code.brIf(slow);
+    });
     // Nobody's, or an atomic's.
     fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
-    splat(ATOMIC_WRITE);
+    this.splat(ATOMIC_WRITE);
     fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.or').op('i32x4.all_true').op('i32.eqz');
-    leave();
-    fn.get(words).op('v128.any_true').if();
+    code.brIf(slow);
+    fn.get(words).op('v128.any_true');
+    code.if(
+      () => this.setMarks(slow),
+      () => fn.v128(0, 0, 0, 0).set(marks),
+    );
+    fn.get(marks).get(this.mine).op('v128.or');
+    this.splat(BYTES | ATOMIC_WRITE | UPDATE);
+    fn.op('v128.or').set(words);
+    four.put(words, TO_WRITER);
+  }
+
+  /** Sets `marks`, as RaceDetails.updaters and what GlobalShadow.stored has said: those whom the word names no longer. */
+  private setMarks(slow: Label): void {
+    const { fn, code, shadow, named, events, words, epochs, actors, isSame, marks } = this;
+    const stored = this.readers;
     pushEvents(fn, shadow).set(events);
     pushNamedFour(fn, events, words).set(actors);
     named.set(actors);
     named.gatherWhole(actors, epochs);
     fn.get(epochs).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(epochs);
-    /** Leaves the numbers of the workgroups of actors (race-events.ts). */
-    const groupOf = (push: () => void): WasmFunction => {
-      push();
-      splat(1);
-      return fn.op('i32x4.sub').i32(4).op('i32x4.shr_u');
-    };
-    const me = (): WasmFunction => fn.get(shadow).memory('v128.load32_splat', SHADOW_ACTOR);
-    groupOf(() => fn.get(actors));
-    groupOf(me).op('i32x4.eq').set(isSame);
-    // As RaceDetails.updaters: those whom the word names no longer.
+    this.groupOf(() => fn.get(actors));
+    this.groupOf(() => this.me())
+      .op('i32x4.eq')
+      .set(isSame);
     fn.get(words);
-    splat(MANY_UPDATE_WAVES);
+    this.splat(MANY_UPDATE_WAVES);
     fn.op('v128.and');
-    splat(MANY_UPDATE_WAVES);
+    this.splat(MANY_UPDATE_WAVES);
     fn.get(actors);
-    me().op('i32x4.eq').op('v128.bitselect').get(epochs).op('v128.and').get(words);
-    splat(MANY_UPDATE_GROUPS);
+    this.me().op('i32x4.eq').op('v128.bitselect').get(epochs).op('v128.and').get(words);
+    this.splat(MANY_UPDATE_GROUPS);
     fn.op('v128.and').op('v128.or');
-    splat(MANY_UPDATE_GROUPS);
+    this.splat(MANY_UPDATE_GROUPS);
     fn.get(isSame).op('v128.bitselect').get(words);
-    splat(UPDATE);
+    this.splat(UPDATE);
     fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and').get(words);
-    splat(STORED);
+    this.splat(STORED);
     fn.op('v128.and').tee(stored).op('v128.or').set(marks);
     // What another workgroup has stored there is for TypeScript.
     fn.get(stored).get(isSame).op('v128.andnot').op('v128.any_true');
-    leave();
-    fn.end();
-    fn.get(marks).get(mine).op('v128.or');
-    splat(BYTES | ATOMIC_WRITE | UPDATE);
-    fn.op('v128.or').set(words);
-    four.put(words, TO_WRITER);
-    fn.i32(1);
-  });
+    code.brIf(slow);
+  }
 }
