@@ -11,6 +11,7 @@ import {
   LOG_PARTS,
   LOG_SLOT,
   LOG_SLOTS,
+  LOGGED_FETCH,
   LOGGED_FLIGHT,
   LOGGED_LDS,
   LOGGED_STORE,
@@ -143,7 +144,8 @@ function partialWait(module: WasmModule): WasmFunction {
               add(dropOthers, -1);
             },
           );
-          fn.get(shadow).get(entry).call(arriveFunction(module));
+          isOf(LOGGED_FETCH);
+          code.if(() => fn.get(shadow).get(entry).call(arriveFunction(module)));
           fn.get(entry).i32(0).memory('i32.store', LOG_KIND);
           add(left, 1);
           eachSlot(all, (bit) => {
