@@ -40,7 +40,8 @@ interface Step {
   readonly group: number;
   readonly wave: number;
   readonly lanes: readonly [string, string];
-  readonly waits: boolean;
+  /** Operations that may be outstanding behind it; all where it does not wait. */
+  readonly left: number | undefined;
 }
 
 /** v3: the lane; v4: the work-item in the grid; v10: in the workgroup; s6: the wavefront. */
@@ -56,11 +57,12 @@ v_mov_b32_e32 v7, 0
 v_mov_b32_e32 v11, 0`;
 
 function textOf(
-  { kind, factor, more, count, shared, group, wave, lanes, waits }: Step,
+  { kind, factor, more, count, shared, group, wave, lanes, left }: Step,
   n: number,
   isNew: boolean,
 ): string {
-  if (kind === 'barrier') return `${waits ? 's_waitcnt vmcnt(0)\n' : ''}s_barrier`;
+  const wait = left === undefined ? '' : `s_waitcnt vmcnt(${left})`;
+  if (kind === 'barrier') return `${wait}\ns_barrier`;
   if (kind === 'invalidate') return isNew ? 'buffer_inv sc1' : 'buffer_wbinvl1_vol';
   if (kind === 'writeBack') return isNew ? 'buffer_wbl2 sc1' : 's_nop 0';
   if (kind === 'lds') return 'v_lshlrev_b32_e32 v5, 2, v3\nds_add_rtn_u32 v8, v5, v7\ns_waitcnt lgkmcnt(0)';
@@ -81,9 +83,9 @@ v_mul_lo_u32 v5, v5, s9
 v_and_b32_e32 v5, s8, v5
 v_lshlrev_b32_e32 v5, ${isWide ? 3 : 2}, v5
 ${KINDS[kind]}${policy}
-${waits || /load/.test(kind) ? 's_waitcnt vmcnt(0)' : ''}
+${/load/.test(kind) ? 's_waitcnt vmcnt(0)' : wait}
 s_mov_b64 exec, -1
-.Lstep${n}:${waits ? '\ns_waitcnt vmcnt(0)' : ''}`;
+.Lstep${n}:\n${wait}`;
 }
 
 const steps = fc.array(
@@ -117,7 +119,7 @@ const steps = fc.array(
       ['1', '0'],
       ['0', '1'],
     ),
-    waits: fc.constantFrom(true, true, true, false),
+    left: fc.constantFrom(0, 0, 0, 1, undefined),
   }),
   { minLength: 3, maxLength: 10 },
 );
