@@ -56,7 +56,7 @@ export function checkLanes(
   if (shared === undefined) return;
   const load = updatesInPlace(loaded, entry).get(loaded.region.base + pc);
   if (load === undefined) return;
-  reportLost(reporter, w, pc, access, addresses[shared[0]] as number, shared, load - loaded.region.base);
+  report(reporter, w, pc, access, addresses[shared[0]] as number, shared, load - loaded.region.base);
 }
 
 function valueIn({ vgprs }: Wave, { register, half, bytes }: AccessPiece, lane: number): number {
@@ -65,6 +65,7 @@ function valueIn({ vgprs }: Wave, { register, half, bytes }: AccessPiece, lane: 
   return (half === 'high' ? word >>> 16 : word) << (32 - 8 * bytes);
 }
 
+/** `load`: the place in the image of the load of what the lanes have added to, where they store the same. */
 function report(
   reporter: Reporter,
   w: Wave,
@@ -72,35 +73,24 @@ function report(
   { space }: AccessPlan,
   address: number,
   [first, second]: readonly [number, number],
+  load?: number,
 ): void {
   const isLds = space === 'lds';
+  const where = `0x${address.toString(16)}`;
   reporter.report('races/lanes', w, pc, () => ({
     lane: second,
     space: isLds ? 'lds' : 'global',
     address,
     allocation: isLds ? undefined : reporter.near(address),
-    message: `Lanes ${first} and ${second} store different values to the same address 0x${address.toString(16)}: which of them stays is not defined.`,
-    advice: 'Let one lane store, use an atomic, or give each lane an address of its own.',
-  }));
-}
-
-function reportLost(
-  reporter: Reporter,
-  w: Wave,
-  pc: number,
-  { space }: AccessPlan,
-  address: number,
-  [first, second]: readonly [number, number],
-  load: number,
-): void {
-  const isLds = space === 'lds';
-  reporter.report('races/lanes', w, pc, () => ({
-    lane: second,
-    space: isLds ? 'lds' : 'global',
-    address,
-    allocation: isLds ? undefined : reporter.near(address),
-    related: [reporter.other('loads the value', load)],
-    message: `Lanes ${first} and ${second} load the same value from address 0x${address.toString(16)}, add to it, and store it there: what all of them but one add is lost.`,
-    advice: 'Use an atomic, or let one lane add for all.',
+    ...(load === undefined
+      ? {
+          message: `Lanes ${first} and ${second} store different values to the same address ${where}: which of them stays is not defined.`,
+          advice: 'Let one lane store, use an atomic, or give each lane an address of its own.',
+        }
+      : {
+          related: [reporter.other('loads the value', load)],
+          message: `Lanes ${first} and ${second} load the same value from address ${where}, add to it, and store it there: what all of them but one add is lost.`,
+          advice: 'Use an atomic, or let one lane add for all.',
+        }),
   }));
 }
