@@ -1,5 +1,6 @@
 // Profile analysis at scale: a one-million-row kernel trace as CSV, rocpd and JSON from file to report, also with 200,000 kernels; raw thread traces. CSV also with
 // 1,000 kernels in no order on four queues, with names of 4 KB, and with a million API calls and a million markers beside it.
+// `npm run bench -- profile --only WORD…` takes the cases whose names contain one of the words.
 // Each case runs in a process of its own, so that the peak memory is its own. Targets: 5 s, 400 MB; with calls 8 s; each export 10 s; 30 MB/s.
 import { spawnSync } from 'node:child_process';
 import {
@@ -56,7 +57,10 @@ if (mode === 'report') {
   if (built.status !== 0) throw new Error('dist/ could not be built');
   const folder = mkdtempSync(join(tmpdir(), 'wavesmith-bench-'));
   try {
-    main(folder);
+    main(
+      folder,
+      process.argv.slice(2).filter((word) => !word.startsWith('--')),
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -135,45 +139,60 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-function main(folder: string): void {
-  const csv = join(folder, 'kernel_trace.csv');
-  const block = kernelTraceCsv(10_000);
-  const body = block.slice(block.indexOf('\n') + 1);
-  const fd = openSync(csv, 'w');
-  writeSync(fd, block.slice(0, block.indexOf('\n') + 1));
-  // Each block starts later than the one before: the first eight digits of the times count up.
-  for (let i = 0; i < ROWS / 10_000; i++) writeSync(fd, body.replaceAll(',15500000', `,${15500000 + i}`));
-  closeSync(fd);
-  const db = join(folder, 'results.db');
-  writeRocpd(db, ROWS);
-  const json = join(folder, 'results.json');
-  writeFileSync(json, rocprofJson(ROWS));
-  const thousand = writeTrace(join(folder, 'thousand'), 1000, 200);
-  const many = writeTrace(join(folder, 'many'), 200_000, 200);
+function main(folder: string, words: readonly string[]): void {
+  /** Makes a file when it is asked for first. */
+  const once = (make: () => string): (() => string) => {
+    let path: string | undefined;
+    return () => (path ??= make());
+  };
+  const written = (name: string, write: (path: string) => void): (() => string) =>
+    once(() => {
+      write(join(folder, name));
+      return join(folder, name);
+    });
+  const csv = written('kernel_trace.csv', (path) => {
+    const block = kernelTraceCsv(10_000);
+    const body = block.slice(block.indexOf('\n') + 1);
+    const fd = openSync(path, 'w');
+    writeSync(fd, block.slice(0, block.indexOf('\n') + 1));
+    // Each block starts later than the one before: the first eight digits of the times count up.
+    for (let i = 0; i < ROWS / 10_000; i++) writeSync(fd, body.replaceAll(',15500000', `,${15500000 + i}`));
+    closeSync(fd);
+  });
+  const thousand = once(() => writeTrace(join(folder, 'thousand'), 1000, 200));
   // Three grids each: there are 600,000 different launches.
   const kernels = { kernels: kernelNames(200_000, 200), grids: 3 };
-  const manyDb = join(folder, 'many.db');
-  writeRocpd(manyDb, ROWS, undefined, kernels);
-  const manyJson = join(folder, 'many.json');
-  writeFileSync(manyJson, rocprofJson(ROWS, kernels));
-  const long = writeTrace(join(folder, 'long'), 1000, 200, 4096);
-  const calls = join(folder, 'calls');
-  writeTrace(calls, 1000, 200);
-  writeCalls(join(calls, '500_hip_api_trace.csv'), 'HIP_RUNTIME_API', (i) => `hipFunction${i % 8}`);
-  writeCalls(join(calls, '500_marker_api_trace.csv'), 'MARKER_CORE_API', (i) => `step ${Math.floor(i / 10)}`);
-  const cases = [
+  const calls = once(() => {
+    const path = join(folder, 'calls');
+    writeTrace(path, 1000, 200);
+    writeCalls(join(path, '500_hip_api_trace.csv'), 'HIP_RUNTIME_API', (i) => `hipFunction${i % 8}`);
+    writeCalls(join(path, '500_marker_api_trace.csv'), 'MARKER_CORE_API', (i) => `step ${Math.floor(i / 10)}`);
+    return path;
+  });
+  const all = [
     ['kernel trace CSV', csv, [], 5],
     ['1,000 kernels', thousand, [], 5],
-    ['200,000 kernels', many, [], 5],
-    ['200,000 in rocpd', manyDb, [], 5],
-    ['200,000 in JSON', manyJson, [], 5],
-    ['names of 4 KB', long, [], 5],
+    ['200,000 kernels', once(() => writeTrace(join(folder, 'many'), 200_000, 200)), [], 5],
+    ['200,000 in rocpd', written('many.db', (path) => writeRocpd(path, ROWS, undefined, kernels)), [], 5],
+    ['200,000 in JSON', written('many.json', (path) => writeFileSync(path, rocprofJson(ROWS, kernels))), [], 5],
+    ['names of 4 KB', once(() => writeTrace(join(folder, 'long'), 1000, 200, 4096)), [], 5],
     ['calls and markers', calls, [], 8],
-    ['rocpd database', db, [], 5],
-    ['rocprofv3 JSON', json, [], 5],
+    ['rocpd database', written('results.db', (path) => writeRocpd(path, ROWS)), [], 5],
+    ['rocprofv3 JSON', written('results.json', (path) => writeFileSync(path, rocprofJson(ROWS))), [], 5],
     ['CSV and Perfetto', thousand, ['--perfetto'], 10],
     ['CSV and speedscope', thousand, ['--speedscope'], 10],
   ] as const;
+  const isAsked = (name: string): boolean => words.length === 0 || words.some((word) => name.includes(word));
+  const cases = all.flatMap(([name, make, more, target]) =>
+    isAsked(name) ? [[name, make(), more, target] as const] : [],
+  );
+  if (cases.length > 0) timeReports(folder, cases);
+  if (isAsked('raw thread trace')) timeTraces();
+}
+
+type ReportCase = readonly [name: string, path: string, options: readonly string[], target: number];
+
+function timeReports(folder: string, cases: readonly ReportCase[]): void {
   const results = cases.map(() => [] as Record<string, number>[]);
   for (let round = 0; round < ROUNDS; round++) {
     cases.forEach(([, file, more], i) => {
@@ -195,6 +214,9 @@ function main(folder: string): void {
         `${rss.toFixed(0).padStart(4)} MB peak (${rss < 400 ? 'under' : 'OVER'} 400 MB)`,
     );
   });
+}
+
+function timeTraces(): void {
   const traces = { decoded: [] as number[], stitched: [] as number[] };
   const cpuRates = { decoded: [] as number[], stitched: [] as number[] };
   let bytes = 0;
