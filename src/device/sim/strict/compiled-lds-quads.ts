@@ -252,22 +252,23 @@ export class LdsQuads {
   private noteAtomic(all: number, slow: Label): void {
     const { fn, tagged, tags, next } = this;
     const { code, module } = this.f;
-    this.requireWritten(all, slow);
     this.gather(this.readers);
-    fn.get(tagged).op('v128.any_true');
-    code.if(() => this.leaveForeign(slow));
+    this.pushOwnOrNone().op('v128.not').set(next);
     this.gather(this.writers);
-    // What atomics of the wavefront, or of several, have changed already stays so.
-    fn.get(tagged).v128(-1, -1, -1, -1).op('i32x4.eq').get(tagged).get(tags);
-    fn.v128(ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS).op('v128.or').tee(next).op('i32x4.eq');
-    fn.op('v128.or').op('i32x4.all_true');
+    // What atomics of the wavefront, or of several, have changed already stays so; it has been written, and noted before.
+    fn.get(next).get(tagged).v128(-1, -1, -1, -1).op('i32x4.eq').get(tagged).get(tags);
+    fn.v128(ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS, ATOMIC_TAGS).op('v128.or').op('i32x4.eq');
+    fn.op('v128.or').op('v128.not').op('v128.or').op('v128.any_true').op('i32.eqz');
     code.if(
       () => this.putLocal(this.places, this.pc),
       () => {
         // What the wavefront has stored itself stays a store (LdsShadow.write).
-        fn.get(tagged).get(tags).op('i32x4.eq').op('i32x4.all_true').op('i32.eqz');
+        fn.get(tagged).get(tags).op('v128.xor').get(next).op('v128.or').op('v128.any_true');
         code.if(() => {
-          // Dwords with writers have been noted before.
+          this.requireWritten(all, slow);
+          this.gather(this.readers);
+          this.leaveForeign(slow);
+          this.gather(this.writers);
           this.extend(all);
           fn.get(this.writers).get(this.places).get(all).get(tagged).get(tags).get(this.pc);
           fn.call(updatersFunction(module)).op('i32.eqz');
