@@ -206,9 +206,25 @@ export class GlobalShadow {
         !isWrite && page.isLogged && this.pages.tryLog(page, who, shadow.region, at, 4 * (end - first));
       if (!isRecorded && !page.note(who, first, end, isWrite)) {
         const details = this.detailed(shadow, dword) as RaceDetails;
-        if (!(isWrite ? details.writeDwords(first, end, who) : details.readDwords(first, end, who))) return false;
+        const isQuick = isWrite ? details.writeDwords(first, end, who) : details.readDwords(first, end, who);
+        if (!isQuick && !this.accessInOrder(details, first, end, who, isWrite)) return false;
       }
       at += (end - first) * 4;
+    }
+    return true;
+  }
+
+  /** Dwords of which others have handed over what they have stored or read are accessed; false at the first one that asks for a closer look. */
+  private accessInOrder(page: RaceDetails, first: number, end: number, who: Toucher, isWrite: boolean): boolean {
+    if (!this.synchronisation.isActive(groupOf(who.actor))) return false;
+    const event = page.event(who, isWrite);
+    for (let dword = first; dword < end; dword++) {
+      // What atomics have written stands for more than one access.
+      if ((page.writerMarks(dword) & ~BYTES) !== 0) return false;
+      if (this.againstWriter(page, dword, who, !isWrite) !== undefined) return false;
+      if (!isWrite) page.noteRead(dword, event, who, BYTES);
+      else if (this.againstReaders(page, dword, BYTES, who) === undefined) page.setWriter(dword, event, BYTES);
+      else return false;
     }
     return true;
   }
