@@ -199,10 +199,8 @@ class TraceWriter {
     this.immediate = path === '-' && options.break.length > 0;
     if (path === '-') this.descriptor = 1;
     else {
-      if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-        throw new WavesmithError('io/write', `Cannot write '${path}': it is a folder.`, { file: path });
-      }
       try {
+        if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw new Error('it is a folder');
         this.place = new OutputPlace(path);
         this.descriptor = openSync(this.place.temporary, 'w');
       } catch (error) {
