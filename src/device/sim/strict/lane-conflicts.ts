@@ -55,8 +55,18 @@ export function checkLanes(
   }
   if (shared === undefined) return;
   const load = updatesInPlace(loaded, entry).get(loaded.region.base + pc);
-  if (load === undefined) return;
+  if (load === undefined || isShareEven()) return;
   report(reporter, w, pc, access, addresses[shared[0]] as number, shared, load - loaded.region.base);
+}
+
+/**
+ * Whether as many lanes have each address of the store: lanes that keep what belongs to a row or a column of theirs all compute the same, and mean it once. Counters
+ * that values choose have some lanes more than others.
+ */
+function isShareEven(): boolean {
+  const counts = new Map<number, number>();
+  for (const address of addresses) if (address >= 0) counts.set(address, (counts.get(address) ?? 0) + 1);
+  return new Set(counts.values()).size === 1;
 }
 
 function valueIn({ vgprs }: Wave, { register, half, bytes }: AccessPiece, lane: number): number {

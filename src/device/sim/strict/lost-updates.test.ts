@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { strictFindings } from '../../../../tests/support/strict.ts';
 
 const FOUND = ['races/lanes'];
-/** Eight counters for all lanes, in v2; v8 is the number of the lane. */
-const COUNTERS = 'v_and_b32_e32 v2, 28, v1\nv_lshrrev_b32_e32 v8, 2, v1';
+/** Counters that squares choose, in v2: some have more lanes than others; v8 is the number of the lane. */
+const COUNTERS = 'v_lshrrev_b32_e32 v8, 2, v1\nv_mul_u32_u24_e32 v2, v8, v8\nv_and_b32_e32 v2, 28, v2';
 const WAIT = 's_waitcnt vmcnt(0) lgkmcnt(0)';
 const LOAD = `global_load_dword v3, v2, s[4:5]\n${WAIT}`;
 const STORE = 'global_store_dword v2, v3, s[4:5]';
@@ -23,6 +23,8 @@ it.each([
     [LOAD, 'v_add_u32_e32 v5, 1, v3', 'v_cmp_eq_u32_e32 vcc, 3, v5', 'v_cndmask_b32_e64 v3, 1, 2, vcc', STORE],
     [],
   ],
+  ['rows of four lanes', ['v_and_b32_e32 v2, 0xf0, v1', LOAD, 'v_add_u32_e32 v3, 1, v3', STORE], []],
+  ['columns', ['v_and_b32_e32 v2, 60, v1', LOAD, 'v_add_u32_e32 v3, 1, v3', STORE], []],
   ['one lane', ['s_mov_b64 exec, 1', LOAD, 'v_add_u32_e32 v3, 1, v3', STORE], []],
   ['lanes with places of their own', ['v_mov_b32_e32 v2, v1', LOAD, 'v_add_u32_e32 v3, 1, v3', STORE], []],
   [
