@@ -1,7 +1,8 @@
 // Compiled code notes accesses of global memory in the records of pages, as RacePage.note does, and in the bits of written bytes.
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code, type Label } from '../wasm/memory/code.ts';
-import { detailFunction, type GlobalAccess, openFunction } from './compiled-details.ts';
+import { detailFunction, type GlobalAccess } from './compiled-details.ts';
+import { openFunction } from './compiled-details-open.ts';
 import { LineWriter } from './compiled-lines.ts';
 import { beginLogFunction, logRunFunction } from './compiled-log.ts';
 import { openPageIndex, unlogPageIndex } from './compiled-open.ts';

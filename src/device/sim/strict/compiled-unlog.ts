@@ -1,7 +1,8 @@
 // A module of its own that puts the log of reads (read-log.ts) into the records of dwords: most dispatches never need it.
 import { MAX_WASM_PAGES } from '../state/layout.ts';
 import { type WasmFunction, WasmModule } from '../wasm/emit.ts';
-import { openFunction, RECORD_SHIFT, setDetails } from './compiled-details.ts';
+import { RECORD_SHIFT, setDetails } from './compiled-details.ts';
+import { openFunction } from './compiled-details-open.ts';
 import { FourPlaces } from './compiled-four.ts';
 import { LogWalk } from './compiled-log-walk.ts';
 import { pageFunction } from './compiled-pages.ts';

@@ -2,7 +2,8 @@
 // that learn from others (polls.ts), goes into a log (compiled-sync.ts).
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { Code } from '../wasm/memory/code.ts';
-import { CellWriter, noteNext, openFunction } from './compiled-details.ts';
+import { CellWriter, noteNext } from './compiled-details.ts';
+import { openFunction } from './compiled-details-open.ts';
 import { eventFunction } from './compiled-events.ts';
 import { LDS_UPDATED } from './lds.ts';
 import { LOGGED, PAGE_DETAILS } from './race-details.ts';
