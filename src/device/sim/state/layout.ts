@@ -124,7 +124,7 @@ export const TEMPORARY_REGISTERS = 2;
 export const WAVE_ADDRESS_TABLE = 1152;
 /** i32[2]: vector registers of each file that may hold something since the last reset. It outlasts the wave: a block is used again. */
 export const WAVE_USED = 1160;
-/** i32: record of a branch or writer of EXEC whose outcome is still to be counted, 0 for none; lanes that were active (tools/compiled-counts.ts). */
+/** i32: record of a branch or writer of EXEC whose outcome is still to be counted, 0 for none; lanes that were active (tools/compiled/counts.ts). */
 export const WAVE_COUNTED = 1168;
 export const WAVE_COUNTED_LANES = 1172;
 /** i32[512][64], accumulation registers from 256. */
@@ -136,7 +136,7 @@ export const MATRIX_SCRATCH_BYTES = 40960;
 /** The block's first bytes, to register v0, as they were before the wave's first instruction (`Wave.keepStart`). */
 export const WAVE_START = MATRIX_SCRATCH + MATRIX_SCRATCH_BYTES;
 export const WAVE_START_BYTES = WAVE_VGPRS + VGPR_BYTES;
-/** An odd number of KiB, by which `tools/compiled-counts.ts` tells waves of a workgroup apart. */
+/** An odd number of KiB, by which `tools/compiled/counts.ts` tells waves of a workgroup apart. */
 export const WAVE_BYTES = WAVE_START + 1792;
 
 export const RUNNING = 0;

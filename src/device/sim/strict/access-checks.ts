@@ -16,15 +16,15 @@ import { AccessReports, type Actor, type DispatchRegions } from './access-report
 import type { DropTable } from './drops.ts';
 import { FastAccesses, type GroupState, NO_LDS, toucherOf } from './fast-accesses.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
-import { GlobalRaces } from './global-races.ts';
-import { checkLanes } from './lane-conflicts.ts';
-import { LdsChecks, NEITHER } from './lds-checks.ts';
+import { LdsChecks, NEITHER } from './lds/lds-checks.ts';
 import { BOTH, HIGH, LOW, type StrictPlan } from './plan.ts';
-import type { RegisterChecks } from './register-checks.ts';
-import type { Origin } from './registers.ts';
+import { GlobalRaces } from './races/global-races.ts';
+import { checkLanes } from './races/lane-conflicts.ts';
+import type { RegisterChecks } from './registers/register-checks.ts';
+import type { Origin } from './registers/registers.ts';
+import type { LdsBytes } from './registers/waits.ts';
+import type { WaveShadow } from './registers/wave-shadow.ts';
 import type { Reporter } from './reporter.ts';
-import type { LdsBytes } from './waits.ts';
-import type { WaveShadow } from './wave-shadow.ts';
 
 const HIGH_WORD = 4294967296;
 

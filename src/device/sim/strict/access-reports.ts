@@ -5,12 +5,12 @@ import type { Region } from '../state/region.ts';
 import type { Wave } from '../state/wave.ts';
 import type { DropTable } from './drops.ts';
 import type { GroupState } from './fast-accesses.ts';
-import type { LdsShadow } from './lds.ts';
-import type { Told } from './lds-order.ts';
+import type { LdsShadow } from './lds/lds.ts';
+import type { Told } from './lds/lds-order.ts';
 import type { StrictPlan } from './plan.ts';
-import type { Toucher } from './race-events.ts';
+import type { Toucher } from './races/race-events.ts';
+import type { WaveShadow } from './registers/wave-shadow.ts';
 import type { Reporter } from './reporter.ts';
-import type { WaveShadow } from './wave-shadow.ts';
 
 /** Regions of a dispatch that have rules of their own. */
 export interface DispatchRegions {

@@ -1,6 +1,7 @@
 // Room `device/sim/strict`: strict mode: a run that reports reads of undefined values, missing waits, races and deadlocks. It keeps a
 // shadow of every register and byte.
-// Begin with this file, then findings.ts (what is reported); the quick ways through (compiled.ts, fast-accesses.ts) come last.
+// Begin with this file, then findings.ts (what is reported); registers, lds and races are what it knows, compiled/ and fast-accesses.ts the quick
+// ways through: they come last.
 //
 // Strict mode: a monitor that looks at every instruction before the interpreter executes it and reports what is wrong with it.
 // It keeps shadows of registers, LDS, scratch and global memory and a model of the wait counters (see the files beside this one).
@@ -23,20 +24,20 @@ import { FindingLog, type StrictOptions } from './findings.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
 import { Kept } from './kept.ts';
-import type { FlightsOf, LdsShadow } from './lds.ts';
+import type { FlightsOf, LdsShadow } from './lds/lds.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
-import { handsOver, learns, polls, precedesAtomic, readersStay } from './polls.ts';
-import { quietLoads } from './quiet-loads.ts';
-import { RegisterChecks } from './register-checks.ts';
-import { ACCESS_REGISTERS, initialScalars } from './registers.ts';
+import { handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
+import { Residents } from './races/residents.ts';
+import { RunningGroups } from './races/running-groups.ts';
+import type { Segment } from './races/segments.ts';
+import type { TrailBlocks } from './races/trails.ts';
+import { quietLoads } from './registers/quiet-loads.ts';
+import { RegisterChecks } from './registers/register-checks.ts';
+import { ACCESS_REGISTERS, initialScalars } from './registers/registers.ts';
+import { type Executed, KnownPaths, PathHazards } from './registers/wait-states.ts';
+import type { IssuedOperation } from './registers/waits.ts';
+import { ALL_REGISTERS, type Beginning, WaveShadow } from './registers/wave-shadow.ts';
 import { Reporter } from './reporter.ts';
-import { Residents } from './residents.ts';
-import { RunningGroups } from './running-groups.ts';
-import type { Segment } from './segments.ts';
-import type { TrailBlocks } from './trails.ts';
-import { type Executed, KnownPaths, PathHazards } from './wait-states.ts';
-import type { IssuedOperation } from './waits.ts';
-import { ALL_REGISTERS, type Beginning, WaveShadow } from './wave-shadow.ts';
 
 /** What the device knows of the kernel besides the launch. */
 export interface StrictKernel {

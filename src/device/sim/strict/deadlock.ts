@@ -8,8 +8,8 @@ import { semanticsOf } from '../../../isa/semantics/index.ts';
 import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
+import { Residents } from './races/residents.ts';
 import type { Reporter } from './reporter.ts';
-import { Residents } from './residents.ts';
 
 /** Instructions of a wavefront in one workgroup before its loops are looked at. */
 const PATIENCE = 200_000;

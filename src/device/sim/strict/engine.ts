@@ -6,11 +6,11 @@ import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { StrictChecker } from './checker.ts';
-import { StrictInstrument } from './compiled.ts';
-import { handsOver, learns } from './polls.ts';
-import { quietLoads } from './quiet-loads.ts';
-import { trailVectors } from './trails.ts';
-import { ALL_REGISTERS } from './wave-shadow.ts';
+import { StrictInstrument } from './compiled/compiled.ts';
+import { handsOver, learns } from './races/polls.ts';
+import { trailVectors } from './races/trails.ts';
+import { quietLoads } from './registers/quiet-loads.ts';
+import { ALL_REGISTERS } from './registers/wave-shadow.ts';
 
 /** Instructions of one wavefront in a workgroup before its turns are compared. */
 const PATIENCE = 200_000;

@@ -9,12 +9,12 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { EXEC, FLAT_SCRATCH, LANES, type Wave } from '../state/wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
-import type { LdsShadow } from './lds.ts';
+import type { LdsShadow } from './lds/lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
-import type { Toucher } from './race-events.ts';
-import { ACCESS_REGISTERS } from './registers.ts';
-import type { LdsBytes } from './waits.ts';
-import type { WaveShadow } from './wave-shadow.ts';
+import type { Toucher } from './races/race-events.ts';
+import { ACCESS_REGISTERS } from './registers/registers.ts';
+import type { LdsBytes } from './registers/waits.ts';
+import type { WaveShadow } from './registers/wave-shadow.ts';
 
 /** A workgroup that is running. */
 export interface GroupState {

@@ -14,12 +14,12 @@ import {
   type RaceDetails,
   STORED,
   UPDATE,
-} from './race-details.ts';
-import { groupOf, isSameGroup, type Toucher, waveOf } from './race-events.ts';
-import type { RacePage } from './race-page.ts';
-import { RacePages } from './race-pages.ts';
-import { SyncLog } from './sync-log.ts';
-import { type Order, Synchronisation } from './synchronisation.ts';
+} from './races/race-details.ts';
+import { groupOf, isSameGroup, type Toucher, waveOf } from './races/race-events.ts';
+import type { RacePage } from './races/race-page.ts';
+import { RacePages } from './races/race-pages.ts';
+import { SyncLog } from './races/sync-log.ts';
+import { type Order, Synchronisation } from './races/synchronisation.ts';
 
 /** The other side of a race. */
 export interface GlobalConflict {

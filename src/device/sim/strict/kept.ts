@@ -1,9 +1,9 @@
 // What strict dispatches of a device hand on to the next ones, so that a short dispatch does not begin with making it: the shadows of workgroups
 // that have ended, and tables that are as a dispatch that begins needs them. It lies in the device's memory until something else needs the place.
 import type { DeviceMemory } from '../state/memory.ts';
-import type { LdsShadow } from './lds.ts';
-import { type TrailBlocks, waysBytes } from './trails.ts';
-import type { WaveShadow } from './wave-shadow.ts';
+import type { LdsShadow } from './lds/lds.ts';
+import { type TrailBlocks, waysBytes } from './races/trails.ts';
+import type { WaveShadow } from './registers/wave-shadow.ts';
 
 /** Bytes of shadows that are kept; those of a wavefront are 87 KiB. */
 const MOST_SHADOWS = 2 ** 21;

@@ -1,0 +1,404 @@
+// Room `device/sim/strict/compiled`: strict mode's looks in WebAssembly: what is emitted before segments of code, and the functions of
+// the module that look at LDS, global memory, waits and atomics. Every one gives up for the checker where it does not know.
+// Begin with this file, then accesses.ts (loads and stores); lds.ts, global.ts, updates.ts and sync.ts are the kinds of accesses.
+//
+// Strict mode in compiled code: before each segment of plain instructions a few WebAssembly instructions ask whether everything it
+// reads is defined and nothing it touches is in flight. Only when they say no, and for memory, waits and barriers, the checker runs.
+
+import type { LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
+import type { BoundInstruction, LoadedCode } from '../../interpreter/loaded-code.ts';
+import { WAVE_SHADOW } from '../../state/layout.ts';
+import { EXEC, type Wave } from '../../state/wave.ts';
+import type { FunctionContext } from '../../wasm/context.ts';
+import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import type { Instrument } from '../../wasm/instrument.ts';
+import { type Block, itemsOf } from '../../wasm/walk.ts';
+import type { StrictChecker } from '../checker.ts';
+import type { GroupState } from '../fast-accesses.ts';
+import { HIGH, LOW, type StrictPlan } from '../plan.ts';
+import { accessSegment, type BlockPlan, planBlock, type Segment } from '../races/segments.ts';
+import { emitTrail, TrailBlocks } from '../races/trails.ts';
+import {
+  ACCESS_REGISTERS,
+  SHADOW_ACCESS,
+  SHADOW_BARRIERS,
+  SHADOW_COMPLETE,
+  SHADOW_LAST_BARRIER,
+  SHADOW_PENDING,
+  SHADOW_SCALARS,
+  SHADOW_STORES,
+  SHADOW_TOTAL,
+} from '../registers/registers.ts';
+import type { WaveShadow } from '../registers/wave-shadow.ts';
+import { type AccessCode, type Circumstances, emitLogged, emitLooks, lookedAt, movesLanes } from './accesses.ts';
+import { declareOpen } from './open.ts';
+import { waitFunction } from './waits.ts';
+
+export class StrictInstrument implements Instrument {
+  readonly imports: Instrument['imports'];
+  /** Of the dispatch whose wavefront runs. */
+  checker: StrictChecker;
+  private readonly plans = new WeakMap<Block, BlockPlan>();
+  private readonly segments = new Map<number, Segment>();
+  /** By the numbers that compiled code writes into a wavefront's trail. */
+  readonly blocks: TrailBlocks;
+  /** Instructions that are checked alone, by pc / 4. */
+  private readonly ones: StrictPlan[] = [];
+  /** By function, the local that has the address of the wavefront's shadow: each block sets it. */
+  private readonly shadows = new WeakMap<WasmFunction, number>();
+  private wave: Wave | undefined;
+  private state: GroupState | undefined;
+  private shadow: WaveShadow | undefined;
+
+  /** `vectors`: of trails (trails.ts). */
+  constructor(checker: StrictChecker, loaded: LoadedCode, vectors: number) {
+    this.blocks = new TrailBlocks(vectors);
+    this.checker = checker;
+    this.imports = {
+      strictOne: (_wave, pc) => {
+        const { wave, state, shadow } = this;
+        this.checker.check(
+          wave as Wave,
+          state as GroupState,
+          shadow as WaveShadow,
+          pc,
+          this.ones[pc >>> 2] as StrictPlan,
+        );
+        if (this.ones[pc >>> 2]?.wait !== undefined) this.shadow?.returnToLog();
+      },
+      strictBefore: (_wave, pc) => {
+        const at = loaded.region.base + pc;
+        this.checker.look(this.wave as Wave, at, loaded.at(at));
+      },
+      strictKnown: () => this.checker.noteKnown(this.shadow as WaveShadow),
+      strictPath: (_wave, pc) => this.checker.traceBlock(this.wave as Wave, this.blocks, pc),
+      strictOpen: (offset) => this.checker.openPage(this.state as GroupState, offset >>> 0),
+      strictUnlog: (offset) => (this.checker.unlogPage(this.state as GroupState, offset >>> 0) ? 1 : 0),
+      strictSegment: (_wave, pc) => this.checker.checkSegment(this.wave as Wave, this.segments.get(pc) as Segment, pc),
+    };
+  }
+
+  enter(w: Wave): void {
+    this.wave = w;
+    this.state = this.checker.stateOf(w.workgroup);
+    this.shadow = this.state.waves[w.index];
+  }
+
+  step(w: Wave, pc: number, bound: BoundInstruction): void {
+    this.checker.before(w, pc, bound);
+  }
+
+  declare(module: WasmModule): void {
+    this.index(module, 'strictOne');
+    this.index(module, 'strictBefore');
+    this.index(module, 'strictSegment');
+    this.index(module, 'strictPath');
+    this.index(module, 'strictKnown');
+    declareOpen(module);
+  }
+
+  private index(
+    module: WasmModule,
+    name: 'strictOne' | 'strictBefore' | 'strictSegment' | 'strictPath' | 'strictKnown',
+  ): number {
+    return module.importFunction('env', name, ['i32', 'i32'], []);
+  }
+
+  private planOf(block: Block): BlockPlan {
+    let plan = this.plans.get(block);
+    if (plan === undefined) {
+      plan = planBlock(
+        block,
+        (item) => this.checker.planFor(item.pc, item.instruction),
+        (one) => this.checker.isBeyondAllocation(one),
+      );
+      this.plans.set(block, plan);
+    }
+    return plan;
+  }
+
+  wants(block: Block, index: number): boolean {
+    return index === 0 || this.planOf(block).has(index);
+  }
+
+  emit(context: FunctionContext, block: Block, index: number): number | undefined {
+    if (index === 0) this.emitTrail(context, block);
+    const plan = this.planOf(block).get(index);
+    if (plan === undefined) return undefined;
+    if (!('plans' in plan)) return this.emitOne(context, plan);
+    this.emitSegment(context, block, plan);
+    return undefined;
+  }
+
+  /** The local with the address of the wavefront's shadow. */
+  private shadowLocal(fn: WasmFunction): number {
+    const local = this.shadows.get(fn) ?? fn.local('i32');
+    this.shadows.set(fn, local);
+    return local;
+  }
+
+  /** Notes the block in the wavefront's trail, and asks about wait states when the way to it is not known. */
+  private emitTrail(context: FunctionContext, block: Block): void {
+    const { fn, module, wave } = context;
+    const executed = itemsOf(block);
+    const shadow = this.shadowLocal(fn);
+    fn.get(wave).memory('i32.load', WAVE_SHADOW).set(shadow);
+    if (executed.length === 0) return;
+    const asks = this.checker.asksOfPath(executed);
+    const { blocks } = this;
+    emitTrail(context, shadow, blocks, blocks.add(executed), asks, this.index(module, 'strictPath'));
+  }
+
+  /** An instruction that the checker looks at each time, unless it is a wait or an access that compiled code can judge. Returns as `emit`. */
+  private emitOne(context: FunctionContext, plan: StrictPlan): number | undefined {
+    const { fn, module, wave, pc } = context;
+    this.ones[pc >>> 2] = plan;
+    const isBeyond = this.checker.isBeyondAllocation(plan);
+    const look = (): void => {
+      fn.get(wave)
+        .i32(pc)
+        .call(this.index(module, isBeyond ? 'strictBefore' : 'strictOne'));
+    };
+    const { wait } = plan;
+    if (wait !== undefined) {
+      const shadow = this.shadowLocal(fn);
+      fn.get(shadow).memory('i32.load', SHADOW_TOTAL).if();
+      fn.get(shadow).i32(wait.vm).i32(wait.lgkm).call(waitFunction(module));
+      fn.op('i32.eqz').if();
+      look();
+      fn.end().end();
+      return undefined;
+    }
+    if (plan.role.isBarrier) {
+      const shadow = this.shadowLocal(fn);
+      fn.get(shadow)
+        .get(shadow)
+        .memory('i32.load', SHADOW_BARRIERS)
+        .i32(1)
+        .op('i32.add')
+        .memory('i32.store', SHADOW_BARRIERS);
+      fn.get(shadow).i32(pc).memory('i32.store', SHADOW_LAST_BARRIER);
+      return undefined;
+    }
+    const operation = isBeyond ? undefined : lookedAt(plan, this.checker, this.checker.isPoll(pc));
+    const moved = fn.local('i32');
+    const isAccess = operation !== undefined || (!isBeyond && movesLanes(plan));
+    const code = isAccess ? this.emitAccess(context, plan, operation, look, moved) : 'none';
+    if (code === 'moves') return moved;
+    fn.release('i32', moved);
+    if (code === 'none') look();
+    return undefined;
+  }
+
+  /**
+   * An access whose registers are fine and whose bytes are all right is recorded here; else `look` is executed. Without `operation` it
+   * touches no memory. `moved` is a local that is set where the code moves the data: whether it has.
+   */
+  private emitAccess(
+    context: FunctionContext,
+    plan: StrictPlan,
+    operation: LoadOperation | StoreOperation | undefined,
+    look: () => void,
+    moved: number,
+  ): AccessCode {
+    const { fn, wave } = context;
+    const mark = fn.size;
+    const [shadow, known, exec] = [this.shadowLocal(fn), fn.local('i32'), fn.local('i64')];
+    const segment = accessSegment(plan);
+    fn.i32(0).set(known).i32(0).set(moved);
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .set(exec);
+    fn.block().block();
+    if (this.pushProblems(fn, shadow, exec, segment)) fn.i64(0n).op('i64.ne').brIf(0);
+    fn.i32(ACCESS_REGISTERS).set(known);
+    const announcers = this.checker.announcers(plan);
+    if (announcers !== 'none') {
+      // It announces something only when all stores before it are done (AccessChecks.isAnnouncement).
+      fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_COMPLETE).op('i32.eq');
+      if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
+      fn.brIf(0);
+    }
+    const code = emitLooks(context, shadow, plan, operation, this.looksOf(context, plan), moved);
+    if (code !== 'none') {
+      if (this.pushMissing(fn, shadow, exec, segment))
+        this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
+      emitLogged(context, shadow, plan, operation, this.looksOf(context, plan));
+      fn.br(1).end();
+      fn.get(shadow).get(known).memory('i32.store', SHADOW_ACCESS);
+      look();
+      fn.end();
+    } else fn.truncate(mark);
+    fn.release('i32', known);
+    fn.release('i64', exec);
+    return code;
+  }
+
+  /** What looks at the access at a place in the image may count on. */
+  private looksOf({ fn, module, wave, pc }: FunctionContext, plan: StrictPlan): Circumstances {
+    const { checker } = this;
+    return {
+      isQuiet: checker.isQuiet(pc),
+      handsOver: checker.handsOver,
+      learns: checker.learns,
+      isSynchronising: checker.isSynchronising(plan),
+      looksAhead: checker.looksAhead(pc),
+      noteKnown: () => fn.get(wave).i32(pc).call(this.index(module, 'strictKnown')),
+    };
+  }
+
+  private emitSegment({ fn, module, wave, pc }: FunctionContext, block: Block, segment: Segment): void {
+    // A block that another one runs into may hold less of the same instructions.
+    const known = this.segments.get(pc);
+    if (known === undefined || known.plans.length < segment.plans.length) this.segments.set(pc, segment);
+    const slow = (): void => {
+      fn.get(wave).i32(pc).call(this.index(module, 'strictSegment'));
+    };
+    if (segment.isSuspicious) {
+      slow();
+      return;
+    }
+    if (block.items.length === 0 && segment.plans.length === 0) return;
+    const shadow = this.shadowLocal(fn);
+    const exec = fn.local('i64');
+    if (dependsOnLanes(segment))
+      fn.get(wave)
+        .memory('i64.load', 4 * EXEC)
+        .set(exec);
+    const hasResults = this.pushMissing(fn, shadow, exec, segment);
+    if (this.pushProblems(fn, shadow, exec, segment)) {
+      const problems = fn.local('i64');
+      if (hasResults) fn.tee(problems).op('i64.or');
+      fn.i64(0n).op('i64.ne').if();
+      if (hasResults) {
+        fn.get(problems).op('i64.eqz').if();
+        this.writeResults(fn, shadow, exec, segment);
+        fn.else();
+        slow();
+        fn.end();
+      } else slow();
+      fn.end();
+      fn.release('i64', problems);
+    } else if (hasResults) this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
+    fn.release('i64', exec);
+  }
+
+  /** Writes results where the i64 on the stack says that some are not defined yet: from the second round of a loop on, none are. */
+  private ifMissing(fn: WasmFunction, write: () => void): void {
+    fn.i64(0n).op('i64.ne').if();
+    write();
+    fn.end();
+  }
+
+  /** Pushes an i64 that is 0 when nothing is wrong; false when there is nothing to ask. */
+  private pushProblems(fn: WasmFunction, shadow: number, exec: number, segment: Segment): boolean {
+    let count = 0;
+    const join = (): void => {
+      if (count++ > 0) fn.op('i64.or');
+    };
+    segment.scalarNeeds.forEach((mask, word) => {
+      if (mask === 0n) return;
+      fn.get(shadow).memory('i64.load', SHADOW_SCALARS + 8 * word);
+      fn.i64(-1n).op('i64.xor').i64(BigInt.asIntN(64, mask)).op('i64.and');
+      join();
+    });
+    segment.touched.forEach((mask, word) => {
+      if (mask === 0n) return;
+      fn.get(shadow).memory('i64.load', SHADOW_PENDING + 8 * word);
+      fn.i64(BigInt.asIntN(64, mask)).op('i64.and');
+      join();
+    });
+    const plain = segment.needs.filter((need) => need.lanes === undefined);
+    plain.forEach(({ register, isHigh }, i) => {
+      fn.get(shadow).memory('i64.load', 16 * register + (isHigh ? 8 : 0));
+      if (i > 0) fn.op('i64.and');
+    });
+    if (plain.length > 0) {
+      fn.i64(-1n).op('i64.xor').get(exec).op('i64.and');
+      join();
+    }
+    for (const { register, isHigh, lanes, orExec } of segment.needs) {
+      if (lanes === undefined) continue;
+      fn.get(shadow).memory('i64.load', 16 * register + (isHigh ? 8 : 0));
+      if (orExec) fn.get(exec).op('i64.or');
+      fn.i64(-1n).op('i64.xor').i64(BigInt.asIntN(64, lanes)).op('i64.and');
+      join();
+    }
+    if (segment.needsAllLanes) {
+      fn.get(exec).i64(-1n).op('i64.xor');
+      join();
+    }
+    if (segment.readsFirstLane) {
+      fn.get(exec).op('i64.eqz').op('i64.extend_i32_u');
+      join();
+    }
+    return count > 0;
+  }
+
+  /** Pushes an i64 that is 0 when all results are defined already; false when there are none. */
+  private pushMissing(fn: WasmFunction, shadow: number, exec: number, segment: Segment): boolean {
+    let count = 0;
+    const join = (): void => {
+      if (count++ > 0) fn.op('i64.or');
+    };
+    const pushLacking = (loads: readonly number[], pushMask: () => void): void => {
+      loads.forEach((at, n) => {
+        fn.get(shadow).memory('i64.load', at);
+        if (n > 0) fn.op('i64.and');
+      });
+      fn.i64(-1n).op('i64.xor');
+      pushMask();
+      fn.op('i64.and');
+      join();
+    };
+    const ofActive: number[] = [];
+    for (const { register, halves, lanes } of segment.results) {
+      const words = halvesOf(halves).map((offset) => 16 * register + offset);
+      if (lanes === undefined) ofActive.push(...words);
+      else pushLacking(words, () => fn.i64(BigInt.asIntN(64, lanes)));
+    }
+    if (ofActive.length > 0) pushLacking(ofActive, () => fn.get(exec));
+    segment.scalarResults.forEach((mask, word) => {
+      if (mask !== 0n) pushLacking([SHADOW_SCALARS + 8 * word], () => fn.i64(BigInt.asIntN(64, mask)));
+    });
+    return count > 0;
+  }
+
+  private writeResults(fn: WasmFunction, shadow: number, exec: number, segment: Segment): void {
+    for (const { register, halves, lanes } of segment.results) {
+      for (const offset of halvesOf(halves)) {
+        const at = 16 * register + offset;
+        fn.get(shadow).get(shadow).memory('i64.load', at);
+        if (lanes === undefined) fn.get(exec);
+        else fn.i64(BigInt.asIntN(64, lanes));
+        fn.op('i64.or').memory('i64.store', at);
+      }
+    }
+    segment.scalarResults.forEach((mask, word) => {
+      if (mask === 0n) return;
+      const at = SHADOW_SCALARS + 8 * word;
+      fn.get(shadow)
+        .get(shadow)
+        .memory('i64.load', at)
+        .i64(BigInt.asIntN(64, mask))
+        .op('i64.or')
+        .memory('i64.store', at);
+    });
+  }
+}
+
+/** Where the words of halves of a register are behind those of the register. */
+const halvesOf = (halves: number): readonly number[] => [
+  ...((halves & LOW) === 0 ? [] : [0]),
+  ...((halves & HIGH) === 0 ? [] : [8]),
+];
+
+/** Whether it matters to a segment which lanes are active. */
+function dependsOnLanes({ needs, results, readsFirstLane, needsAllLanes }: Segment): boolean {
+  return (
+    readsFirstLane ||
+    needsAllLanes ||
+    needs.some(({ lanes, orExec }) => lanes === undefined || orExec) ||
+    results.some(({ lanes }) => lanes === undefined)
+  );
+}

@@ -1,0 +1,120 @@
+// Compiled code notes four lanes at a time that access parts of dwords of global memory where values say: several wavefronts may have bytes of one dword.
+import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { BYTES, MANY_GROUPS_SHIFT, MANY_WAVES, MARKS } from '../races/race-details.ts';
+import { TO_WRITER } from './details.ts';
+import { FourPlaces } from './four.ts';
+import { FourRecords } from './global-before.ts';
+
+/** The bytes of an element by the place of its first one in a dword; elements do not go on in the next one. */
+const MASKS = (bytes: number): number => (bytes === 1 ? 0x08040201 : 0x000c0003);
+
+/** Leaves the bytes of the dwords that elements of so many bytes at the offsets in a vector have. */
+export function pushMasks(fn: WasmFunction, offsets: number, bytes: number): WasmFunction {
+  fn.v128(MASKS(bytes), 0, 0, 0).get(offsets).v128(3, 3, 3, 3);
+  return fn.op('v128.and').op('i8x16.swizzle').v128(BYTES, BYTES, BYTES, BYTES).op('v128.and');
+}
+
+/** Leaves the words of records that have some of the bytes, 0 for the others. */
+export function pushTouched(fn: WasmFunction, words: number, masks: number): WasmFunction {
+  return fn.get(words).get(words).get(masks).op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and');
+}
+
+/** Leaves all ones for words of a vector that are also in the lane behind, or in the one behind that: where no two are the same, none are. */
+function pushShared(fn: WasmFunction, words: number): WasmFunction {
+  fn.get(words).get(words).get(words).shuffle32(1, 2, 3, 0).op('i32x4.eq');
+  return fn.get(words).get(words).get(words).shuffle32(2, 3, 0, 1).op('i32x4.eq').op('v128.or');
+}
+
+/**
+ * (shadow, where the readers' words of the dwords of four elements are, their bytes, the event of the store as it is in a word of a record, what pushOlder leaves,
+ * in all lanes) → 1 when nobody has to do with the elements, or all that has comes before the store, and the store is noted; 0 when nothing is. With `seesLanes` also 0 when two elements
+ * are the same.
+ */
+export function storePartsFunction(module: WasmModule, seesLanes: boolean): WasmFunction {
+  const name = `strict.parts${seesLanes ? '' : '.some'}`;
+  return module.helper(name, ['i32', 'v128', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
+    const [places, masks, mine, older] = [1, 2, 3, 4] as const;
+    const vector = (): number => fn.local('v128');
+    const [readers, writers, touched] = [vector(), vector(), vector()] as const;
+    const four = new FourPlaces(fn);
+    const records = new FourRecords(fn);
+    const isShared = fn.local('i32');
+    pushShared(fn, places).op('v128.any_true').set(isShared);
+    if (seesLanes) {
+      fn.get(isShared).if();
+      for (const vector of [places, masks]) {
+        fn.get(vector).get(vector).get(vector).shuffle32(1, 2, 3, 0).op('i32x4.eq');
+        if (vector === masks) fn.op('v128.and');
+      }
+      for (const vector of [places, masks]) {
+        fn.get(vector).get(vector).get(vector).shuffle32(2, 3, 0, 1).op('i32x4.eq');
+        if (vector === masks) fn.op('v128.and');
+      }
+      fn.op('v128.or').op('v128.any_true').if().i32(0).return().end().end();
+    }
+    four.set(places);
+    four.gatherPairs(readers, writers);
+    fn.get(readers).op('v128.any_true').if();
+    fn.get(readers).i32(MANY_GROUPS_SHIFT).op('i32x4.shr_u').get(masks).op('v128.and');
+    fn.op('v128.any_true').if().i32(0).return().end();
+    pushTouched(fn, readers, masks).tee(touched).op('v128.any_true').if();
+    records.pushIsNobody(touched);
+    records.pushIsBefore(touched);
+    records.pushLacks(touched, MANY_WAVES).get(records.now).op('v128.not').op('v128.or').op('v128.and').op('v128.or');
+    records.leaveUnlessAll();
+    fn.end().end();
+    fn.get(writers).op('v128.any_true').if();
+    // Marks are only looked for where there is one, or one of the bytes.
+    fn.get(masks);
+    records.splat(MARKS & ~BYTES);
+    fn.op('v128.or').get(writers).op('v128.and').op('v128.any_true').if();
+    fn.get(writers);
+    records.splat(MARKS & ~BYTES);
+    fn.op('v128.and').op('v128.any_true').if().i32(0).return().end();
+    pushTouched(fn, writers, masks).set(touched);
+    records.pushIsNobody(touched);
+    records.pushIsBefore(touched);
+    // Another lane of the same store.
+    fn.get(touched).get(mine).op('v128.xor');
+    records.splat(MARKS);
+    fn.op('i32x4.gt_u').op('v128.and').op('v128.or');
+    records.leaveUnlessAll();
+    fn.end();
+    // What another wavefront has written of a dword is no longer its own.
+    fn.get(older).get(writers).op('i32x4.gt_u').op('i32x4.all_true').op('i32.eqz').if();
+    records.pushIsOwn(writers).get(writers).op('v128.and');
+    records.splat(BYTES);
+    fn.op('v128.and').get(masks).op('v128.or').set(masks);
+    fn.end().end();
+    fn.get(masks).get(mine).op('v128.or').set(masks);
+    putParts(fn, four, masks, TO_WRITER, () => fn.get(isShared));
+    fn.i32(1);
+  });
+}
+
+/** (where the readers' words of four dwords are, words): they have these words, at so many bytes behind that of their readers. */
+export function putPartsFunction(module: WasmModule, offset: number): WasmFunction {
+  return module.helper(`strict.parts.put.${offset}`, ['v128', 'v128'], [], (fn) => {
+    const [places, words] = [0, 1] as const;
+    const four = new FourPlaces(fn);
+    four.set(places);
+    putParts(fn, four, words, offset, () => pushShared(fn, places).op('v128.any_true'));
+  });
+}
+
+/** Does so, where `four` are the places, of which `pushIsShared` leaves whether two are the same: lanes of one dword have the same event, and their bytes come together. */
+function putParts(
+  fn: WasmFunction,
+  four: FourPlaces,
+  words: number,
+  offset: number,
+  pushIsShared: () => WasmFunction,
+): void {
+  four.put(words, offset);
+  pushIsShared().if();
+  four.each((place, lane) => {
+    fn.get(place).get(place).memory('i32.load', offset);
+    fn.get(words).lane('i32x4.extract_lane', lane).op('i32.or').memory('i32.store', offset);
+  });
+  fn.end();
+}

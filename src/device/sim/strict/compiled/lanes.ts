@@ -1,0 +1,131 @@
+// Compiled code looks for lanes of one store that have the same address: a table of the addresses that the store has had so far. A wavefront
+// has its own; an entry is the number of the store and the address. Addresses that share a slot can hide each other, nothing is invented:
+// whether the values differ is looked at by TypeScript (lane-conflicts.ts).
+import { LANES, WAVE_SHADOW } from '../../state/layout.ts';
+import type { FunctionContext } from '../../wasm/context.ts';
+import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { type Frame, type Look, namedVector } from '../../wasm/memory/index.ts';
+import type { StrictPlan } from '../plan.ts';
+import { LANE_SLOTS, SHADOW_ADDRESSES, SHADOW_LANES, SHADOW_STAMP } from '../registers/registers.ts';
+
+/** Nobody has asked yet whether the addresses ascend. */
+const UNKNOWN = -1;
+
+/** (shadow, address) → 1 when a lane of the store has had the address before. */
+function laneFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.lane', ['i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, address] = [0, 1] as const;
+    const [slot, key] = [fn.local('i32'), fn.local('i64')];
+    fn.get(address)
+      .i32(0x9e3779b1)
+      .op('i32.mul')
+      .i32(32 - Math.log2(LANE_SLOTS))
+      .op('i32.shr_u');
+    fn.i32(3).op('i32.shl').get(shadow).op('i32.add').set(slot);
+    fn.get(shadow).memory('i64.load32_u', SHADOW_STAMP).i64(32n).op('i64.shl');
+    fn.get(address).op('i64.extend_i32_u').op('i64.or').set(key);
+    fn.get(slot).memory('i64.load', SHADOW_LANES).get(key).op('i64.eq');
+    fn.get(slot).get(key).memory('i64.store', SHADOW_LANES);
+  });
+}
+
+/** (address of a register) → 1 when its words ascend from lane to lane. */
+function ascendingFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.ascending', ['i32'], ['i32'], (fn) => {
+    for (let lane = 0; lane < LANES; lane += 4) {
+      const at = Math.min(lane, LANES - 5);
+      fn.get(0).memory('v128.load', 4 * at);
+      fn.get(0).memory('v128.load', 4 * at + 4);
+      fn.op('i32x4.lt_u');
+      if (lane > 0) fn.op('v128.and');
+    }
+    fn.op('i32x4.all_true');
+  });
+}
+
+/** Notes for `apart` which register has the addresses of a store, 0 for none that has all of them. */
+export function emitAddressRegister({ fn, wave }: FunctionContext, shadow: number, { instruction }: StrictPlan): void {
+  // The word of an index can have the same bytes as that of another one.
+  const isIndexed = / idxen/.test(instruction.row.template);
+  const register = isIndexed ? undefined : namedVector(instruction, 'vaddr', 'addr');
+  fn.get(shadow);
+  if (register === undefined) fn.i32(0);
+  else fn.get(wave).i32(register).op('i32.add');
+  fn.memory('i32.store', SHADOW_ADDRESSES);
+}
+
+/** The place in the wave block of the register with the data of a part of a store to LDS, 0 where that is not known. */
+export function dataPlace({ instruction, operation }: StrictPlan, part: number): number {
+  if (operation?.kind !== 'store') return 0;
+  const register = part === 0 ? namedVector(instruction, 'data0', 'data') : namedVector(instruction, 'data1');
+  return register ?? 0;
+}
+
+/**
+ * A transfer that looks at a store, and asks TypeScript when two of its lanes have one address. Addresses that follow each other from the
+ * first lane to the last are none of its business; of others it asks first whether they ascend: then no two are the same. `lanes`, where there
+ * is one, looks at lanes in place of the transfer, and calls `ask` where it does not see itself whether they are apart.
+ */
+export function apart(
+  look: Look,
+  lanes?: (f: Frame, addresses: number, bits: number | undefined, ask: () => void) => void,
+): Look {
+  let [shadow, ascends] = [0, 0];
+  /** `push` leaves the addresses of so many lanes, one at a time. `bits`: the lanes that have them, where not all have. */
+  const leave = (f: Frame, lanes: number, push: (lane: number) => void, bits?: number): void => {
+    const { fn } = f.code;
+    fn.get(ascends).i32(UNKNOWN).op('i32.eq');
+    f.code.if(() => {
+      fn.get(shadow).memory('i32.load', SHADOW_ADDRESSES).tee(ascends).if('i32');
+      fn.get(ascends).call(ascendingFunction(f.module)).else().i32(0).end().set(ascends);
+    });
+    fn.get(ascends).op('i32.eqz');
+    f.code.if(() => {
+      for (let lane = 0; lane < lanes; lane++) {
+        if (bits !== undefined)
+          fn.get(bits)
+            .i32(1 << lane)
+            .op('i32.and')
+            .if('i32');
+        fn.get(shadow);
+        push(lane);
+        fn.call(laneFunction(f.module));
+        if (bits !== undefined) fn.else().i32(0).end();
+        if (lane > 0) fn.op('i32.or');
+      }
+      f.code.if(() => f.resume());
+    });
+  };
+  return {
+    ...look,
+    lanes: (f, addresses, bits) => {
+      const ask = (): void => leave(f, 4, (lane) => f.code.fn.get(addresses).lane('i32x4.extract_lane', lane), bits);
+      if (lanes !== undefined) {
+        lanes(f, addresses, bits, ask);
+        return;
+      }
+      ask();
+      look.lanes(f, addresses, bits);
+    },
+    prologue: (f) => {
+      look.prologue?.(f);
+      [shadow, ascends] = [f.code.local('i32'), f.code.local('i32')];
+      const { fn } = f.code;
+      fn.get(f.wave).memory('i32.load', WAVE_SHADOW).tee(shadow);
+      fn.get(shadow).memory('i32.load', SHADOW_STAMP).i32(1).op('i32.add').memory('i32.store', SHADOW_STAMP);
+      fn.i32(UNKNOWN).set(ascends);
+    },
+    contiguous: (f, a) => {
+      leave(f, 1, () => f.code.fn.get(a));
+      look.contiguous(f, a);
+    },
+    scattered: (f, addresses) => {
+      leave(f, addresses.length, (lane) => f.code.fn.get(addresses[lane] as number));
+      look.scattered(f, addresses);
+    },
+    move: (f, n, a, offset) => {
+      if (n === 0) leave(f, 1, () => f.code.fn.get(a));
+      look.move(f, n, a, offset);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// Compiled code looks at loads with device scope by which one lane waits for others: as long as nobody has stored to what it reads, and its workgroup has
+// learnt nothing new, they find what the last one has found, at which TypeScript has looked (AccessChecks.notePoll).
+import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { HOLDS, PAGE, PAGE_DETAILS, RECORD_BYTES } from '../races/race-details.ts';
+import { ENTRY_ADDRESSES, ENTRY_LANES, SYNC_CHANGES, SYNC_NEXT } from '../races/sync-log.ts';
+import {
+  POLL_AT,
+  POLL_CHANGES,
+  POLL_NEXT,
+  POLL_PC,
+  POLL_SECOND,
+  POLL_WORD,
+  SHADOW_PAGE_COUNT,
+  SHADOW_PAGES,
+  SHADOW_POLL,
+  SHADOW_SYNC,
+} from '../registers/registers.ts';
+import { RECORD_SHIFT, TO_WRITER } from './details.ts';
+
+const PAGE_BYTES = 4 * PAGE;
+
+/** (shadow, an entry of the log of atomics with the lanes of a load, place in the image) → 1 when the load finds what the last one has found, 0 when TypeScript has to look. */
+export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
+  return module.helper(`strict.poll.${bytes}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, entry, pc] = [0, 1, 2] as const;
+    const [at, head, page, cell] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
+    const known = (field: number): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_POLL + field);
+    known(POLL_PC).get(pc).i32(1).op('i32.add').op('i32.ne');
+    leave();
+    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.popcnt').i64(1n).op('i64.ne');
+    leave();
+    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl');
+    fn.get(entry).op('i32.add').memory('i32.load', ENTRY_ADDRESSES).tee(at);
+    known(POLL_AT).op('i32.ne');
+    leave();
+    fn.get(shadow).memory('i32.load', SHADOW_SYNC).tee(head).memory('i32.load', SYNC_NEXT);
+    known(POLL_NEXT).op('i32.ne');
+    fn.get(head).memory('i32.load', SYNC_CHANGES);
+    known(POLL_CHANGES).op('i32.ne').op('i32.or');
+    leave();
+    fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page);
+    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
+    leave();
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add').memory('i32.load');
+    fn.tee(page).op('i32.eqz');
+    leave();
+    fn.get(page)
+      .memory('i32.load', 4 * PAGE_DETAILS)
+      .i32(~HOLDS)
+      .op('i32.and')
+      .tee(cell)
+      .op('i32.eqz');
+    leave();
+    fn.get(at)
+      .i32(PAGE_BYTES - 4)
+      .op('i32.and')
+      .i32(RECORD_SHIFT)
+      .op('i32.shl')
+      .get(cell)
+      .op('i32.add')
+      .tee(cell);
+    fn.memory('i32.load', TO_WRITER);
+    known(POLL_WORD).op('i32.eq');
+    if (bytes === 8) {
+      fn.get(cell).memory('i32.load', TO_WRITER + RECORD_BYTES);
+      known(POLL_SECOND).op('i32.eq').op('i32.and');
+    }
+  });
+}

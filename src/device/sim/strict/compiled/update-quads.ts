@@ -1,0 +1,218 @@
+// Compiled code notes atomics of global memory four lanes at a time, in pages with details (race-details.ts): counters that many wavefronts update. It does
+// as CellWriter.noteUpdate does, where nobody else than atomics has written the dwords, and only loads have read them that may look ahead of atomics.
+import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { Code, type Label } from '../../wasm/memory/code.ts';
+import {
+  ATOMIC_WRITE,
+  BYTES,
+  HOLDS,
+  HOLDS_STORES,
+  LOGGED,
+  MANY_UPDATE_GROUPS,
+  MANY_UPDATE_WAVES,
+  PAGE,
+  QUICK_UNWRITTEN,
+  STORED,
+  UPDATE,
+} from '../races/race-details.ts';
+import { EVENT_ACTOR, EVENT_EPOCH, EVENT_PC } from '../races/race-events.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
+import { pushMayLookAhead, RECORD_SHIFT, TO_WRITER } from './details.ts';
+import { pushEvents, pushNamed, pushNamedFour } from './events.ts';
+import { FourPlaces } from './four.ts';
+import { areWrittenFunction } from './written.ts';
+
+if (EVENT_ACTOR !== 0 || EVENT_EPOCH !== 2) throw new Error('the events are laid out otherwise');
+
+const DWORD = 4;
+const PAGE_BYTES = DWORD * PAGE;
+
+/** (shadow, readers' words of four dwords) → 1 when all that have one are of loads that are known to be such that may look ahead of atomics (SyncLog.setAhead). */
+export function areAheadFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.updates.ahead', ['i32', 'v128'], ['i32'], (fn) => {
+    const [shadow, words] = [0, 1] as const;
+    const [events, place, last] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    pushEvents(fn, shadow).set(events);
+    for (let lane = 0; lane < 4; lane++) {
+      fn.get(words).lane('i32x4.extract_lane', lane).tee(place).if();
+      pushNamed(fn, events, place)
+        .memory('i32.load', 4 * EVENT_PC)
+        .tee(place)
+        .get(last)
+        .op('i32.ne')
+        .if();
+      pushMayLookAhead(fn, shadow, place).op('i32.eqz').if().i32(0).return().end();
+      fn.get(place).set(last).end().end();
+    }
+    fn.i32(1);
+  });
+}
+
+/**
+ * (shadow, offsets in wasm memory of four dwords, the event of the atomics as it is in a word of a record) → 1 when their updates are noted; 0 when nothing
+ * is: the dwords are to be looked at one by one.
+ */
+export function updateQuadFunction(module: WasmModule): WasmFunction {
+  const areWritten = areWrittenFunction(module, DWORD);
+  const note = updateRecordsFunction(module);
+  return module.helper('strict.updates.quad', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
+    const [shadow, all, mine] = [0, 1, 2] as const;
+    const [count, quick, page] = [fn.local('i32'), fn.local('i32'), fn.local('i32')] as const;
+    const [places, old] = [fn.local('v128'), fn.local('v128')] as const;
+    const four = new FourPlaces(fn);
+    const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
+    fn.get(all);
+    splat(DWORD - 1);
+    fn.op('v128.and').op('v128.any_true');
+    leave();
+    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).i32(2).op('i32.shl');
+    fn.get(shadow).memory('i32.load', SHADOW_PAGES).op('i32.add').set(quick);
+    fn.get(all).i32(Math.log2(PAGE_BYTES)).op('i32x4.shr_u').tee(places).lane('i32x4.extract_lane', 0).tee(page);
+    // Mostly all are of one page.
+    fn.op('i32x4.splat').get(places).op('v128.xor').op('v128.any_true').if();
+    fn.get(places).get(count).op('i32x4.splat').op('i32x4.lt_u').op('i32x4.all_true').op('i32.eqz');
+    leave();
+    fn.get(places).i32(2).op('i32x4.shl').get(quick).op('i32x4.splat').op('i32x4.add').set(places);
+    four.set(places);
+    four.gather(old, 0);
+    fn.else();
+    fn.get(page).get(count).op('i32.ge_u');
+    leave();
+    fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('v128.load32_splat').set(old).end();
+    // There are details, with stores in them.
+    fn.get(old);
+    splat(~(HOLDS | LOGGED | QUICK_UNWRITTEN));
+    fn.op('v128.and').op('i32x4.all_true').op('i32.eqz');
+    fn.get(old);
+    splat(HOLDS_STORES);
+    fn.op('v128.and').op('i32x4.all_true').op('i32.eqz').op('i32.or');
+    leave();
+    fn.get(old);
+    splat(QUICK_UNWRITTEN);
+    fn.op('v128.and').op('v128.any_true').if();
+    fn.get(shadow).get(all).call(areWritten).op('i32.eqz');
+    leave();
+    fn.end();
+    fn.get(shadow).get(all);
+    splat(PAGE_BYTES - DWORD);
+    fn.op('v128.and').i32(RECORD_SHIFT).op('i32x4.shl').get(old);
+    splat(~(HOLDS | QUICK_UNWRITTEN));
+    fn.op('v128.and').op('i32x4.add').get(mine).call(note);
+  });
+}
+
+/** As updateQuadFunction, of the dwords whose records are at four places, in pages with stores; all their bytes have been written. */
+export function updateRecordsFunction(module: WasmModule): WasmFunction {
+  const areAhead = areAheadFunction(module);
+  return module.helper('strict.updates.records', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
+    const [shadow, places, mine] = [0, 1, 2] as const;
+    const code = new Code(fn);
+    code.block((slow) => {
+      new UpdateRecords(code, shadow, mine, areAhead).note(places, slow);
+      fn.i32(1).return();
+    });
+    fn.i32(0);
+  });
+}
+
+/** Notes updates in records; its locals are of the function being written. */
+export class UpdateRecords {
+  private readonly code: Code;
+  private readonly fn: WasmFunction;
+  private readonly shadow: number;
+  private readonly mine: number;
+  private readonly areAhead: WasmFunction;
+  private readonly four: FourPlaces;
+  private readonly named: FourPlaces;
+  private readonly events: number;
+  private readonly words: number;
+  private readonly readers: number;
+  private readonly epochs: number;
+  private readonly actors: number;
+  private readonly isSame: number;
+  private readonly marks: number;
+
+  /** `mine`: a local with the event of the atomics as it is in a word of a record, in all lanes; `areAhead` is an areAheadFunction. */
+  constructor(code: Code, shadow: number, mine: number, areAhead: WasmFunction) {
+    const { fn } = code;
+    const vector = (): number => fn.local('v128');
+    [this.code, this.fn, this.shadow, this.mine, this.areAhead] = [code, fn, shadow, mine, areAhead];
+    [this.four, this.named, this.events] = [new FourPlaces(fn), new FourPlaces(fn), fn.local('i32')];
+    [this.words, this.readers, this.epochs] = [vector(), vector(), vector()];
+    [this.actors, this.isSame, this.marks] = [vector(), vector(), vector()];
+  }
+
+  private splat(n: number): WasmFunction {
+    return this.fn.v128(n, n, n, n);
+  }
+
+  private me(): WasmFunction {
+    return this.fn.get(this.shadow).memory('v128.load32_splat', SHADOW_ACTOR);
+  }
+
+  /** Leaves the numbers of the workgroups of actors (race-events.ts). */
+  private groupOf(push: () => void): WasmFunction {
+    push();
+    this.splat(1);
+    return this.fn.op('i32x4.sub').i32(4).op('i32x4.shr_u');
+  }
+
+  /** Notes the dwords whose records are at the places in a vector (a local), or goes to `slow`: nothing has been noted then. */
+  note(places: number, slow: Label): void {
+    const { fn, code, shadow, four, readers, words, marks } = this;
+    four.set(places);
+    four.gatherPairs(readers, words);
+    fn.get(readers).op('v128.any_true');
+    code.if(() => {
+      fn.get(shadow).get(readers).call(this.areAhead).op('i32.eqz');
+      code.brIf(slow);
+    });
+    // Nobody's, or an atomic's.
+    fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
+    this.splat(ATOMIC_WRITE);
+    fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.or').op('i32x4.all_true').op('i32.eqz');
+    code.brIf(slow);
+    fn.get(words).op('v128.any_true');
+    code.if(
+      () => this.setMarks(slow),
+      () => fn.v128(0, 0, 0, 0).set(marks),
+    );
+    fn.get(marks).get(this.mine).op('v128.or');
+    this.splat(BYTES | ATOMIC_WRITE | UPDATE);
+    fn.op('v128.or').set(words);
+    four.put(words, TO_WRITER);
+  }
+
+  /** Sets `marks`, as RaceDetails.updaters and what GlobalShadow.stored has said: those whom the word names no longer. */
+  private setMarks(slow: Label): void {
+    const { fn, code, shadow, named, events, words, epochs, actors, isSame, marks } = this;
+    const stored = this.readers;
+    pushEvents(fn, shadow).set(events);
+    pushNamedFour(fn, events, words).set(actors);
+    named.set(actors);
+    named.gatherWhole(actors, epochs);
+    fn.get(epochs).get(shadow).memory('v128.load32_splat', SHADOW_EPOCH).op('i32x4.eq').set(epochs);
+    this.groupOf(() => fn.get(actors));
+    this.groupOf(() => this.me())
+      .op('i32x4.eq')
+      .set(isSame);
+    fn.get(words);
+    this.splat(MANY_UPDATE_WAVES);
+    fn.op('v128.and');
+    this.splat(MANY_UPDATE_WAVES);
+    fn.get(actors);
+    this.me().op('i32x4.eq').op('v128.bitselect').get(epochs).op('v128.and').get(words);
+    this.splat(MANY_UPDATE_GROUPS);
+    fn.op('v128.and').op('v128.or');
+    this.splat(MANY_UPDATE_GROUPS);
+    fn.get(isSame).op('v128.bitselect').get(words);
+    this.splat(UPDATE);
+    fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.and').get(words);
+    this.splat(STORED);
+    fn.op('v128.and').tee(stored).op('v128.or').set(marks);
+    // What another workgroup has stored there is for TypeScript.
+    fn.get(stored).get(isSame).op('v128.andnot').op('v128.any_true');
+    code.brIf(slow);
+  }
+}

@@ -1,0 +1,197 @@
+// What wavefronts of a workgroup hand over to each other through LDS without a barrier: vector clocks. Kept for kernels whose code polls
+// LDS or uses what LDS atomics return (polls.ts). LDS executes the operations of a wavefront in order, so a store of a flag
+// hands over all that the wavefront has done in LDS before it, and its global stores; to other workgroups those that a wait has proved complete.
+// The clocks lie in wasm memory: compiled code reads and changes them, too (compiled/order.ts).
+// Source: LLVM's AMDGPUUsage, "Memory Model gfx942", local address space.
+import type { AccessPlan } from '../../interpreter/access-plan.ts';
+import type { DeviceMemory } from '../../state/memory.ts';
+import { type CompleteStores, type HandedOver, latest } from '../races/synchronisation.ts';
+
+type AccessKind = AccessPlan['kind'];
+
+/** What a wavefront hands over to others of its workgroup. */
+export interface HandedToOwn extends HandedOver {
+  /** By wavefront: global stores that are issued. A compute unit keeps their order, and what its wavefronts read behind them. */
+  readonly issued: CompleteStores;
+}
+
+/** What a wavefront has told: how far it had got, and those it had heard from; what it hands over where others may not know of it. */
+export interface Told {
+  readonly clock: Uint32Array;
+  readonly handed: HandedToOwn | undefined;
+}
+
+// In the storage, in bytes: room for a clock that compiled code works with; the clocks of the wavefronts, CLOCK_BYTES each; then the record of each
+// dword, four clocks: what reading it tells, and the times of the last write, of the last that was no atomic, and of the last read since the barrier.
+const MOST_WAVES = 16;
+export const CLOCK_BYTES = 4 * MOST_WAVES;
+export const ORDER_WORK = 0;
+export const ORDER_CLOCKS = CLOCK_BYTES;
+export const ORDER_RECORDS = ORDER_CLOCKS + MOST_WAVES * CLOCK_BYTES;
+export const RECORD_TOLD = 0;
+export const RECORD_WRITES = 1;
+export const RECORD_STORES = 2;
+export const RECORD_READS = 3;
+
+/** In the head of the shadow of LDS (lds.ts): log2 of the bytes of a clock of a record; whether reading a dword may tell more than times. */
+export interface OrderHead {
+  setNews(isNews: boolean): void;
+}
+
+/** log2 of the bytes of a clock in a record: of 4, 8 or 16 wavefronts. */
+export function clockShift(waves: number): number {
+  return waves <= 4 ? 4 : waves <= 8 ? 5 : 6;
+}
+
+export class LdsOrder {
+  /** All of it, to be given back. */
+  readonly storage: Uint8Array;
+  private readonly memory: DeviceMemory;
+  private readonly waves: number;
+  private readonly head: OrderHead;
+  /** By wavefront: its own time, which every release ends, and how far it has heard of the others. */
+  private readonly clocks: readonly Uint32Array[];
+  private readonly records: Uint32Array;
+  /** Words of a clock in a record. */
+  private readonly clockWords: number;
+  /** By dword: what reading it hands over, where that may be news. */
+  private readonly handed = new Map<number, { readonly all: HandedToOwn; readonly last: HandedToOwn }>();
+  /** Dwords that are polled: their accesses are what orders the rest. */
+  private readonly polled = new Set<number>();
+
+  constructor(memory: DeviceMemory, bytes: number, waves: number, head: OrderHead) {
+    this.memory = memory;
+    this.waves = waves;
+    this.head = head;
+    const clockBytes = 2 ** clockShift(waves);
+    const dwords = (bytes + 3) >>> 2;
+    this.clockWords = clockBytes / 4;
+    this.storage = memory.reserve(ORDER_RECORDS + 4 * clockBytes * dwords, 'strict mode');
+    const { buffer, byteOffset } = this.storage;
+    this.clocks = Array.from(
+      { length: waves },
+      (_, wave) => new Uint32Array(buffer, byteOffset + ORDER_CLOCKS + CLOCK_BYTES * wave, MOST_WAVES),
+    );
+    this.records = new Uint32Array(buffer, byteOffset + ORDER_RECORDS, clockBytes * dwords);
+    this.startTimes();
+  }
+
+  private startTimes(): void {
+    for (const [wave, clock] of this.clocks.entries()) {
+      clock.fill(0);
+      clock[wave] = 1;
+    }
+  }
+
+  /** A new workgroup begins; bytes from `low` up to `high` are those that the last one may have touched since its last barrier. */
+  start(low: number, high: number): void {
+    if (this.polled.size > 0) this.polled.clear();
+    this.barrier(low, high);
+  }
+
+  /** A barrier orders everything. Bytes from `low` up to `high` are those that may have been touched since the last one. */
+  barrier(low: number, high: number): void {
+    this.startTimes();
+    if (this.handed.size > 0) this.handed.clear();
+    this.head.setNews(this.polled.size > 0);
+    const { byteOffset, byteLength } = this.records;
+    const record = 16 * this.clockWords;
+    const from = record * (low >>> 2);
+    const to = Math.min(byteLength, record * ((high + 3) >>> 2));
+    if (high > low) this.memory.clear(byteOffset + from, to - from);
+  }
+
+  /** Where a clock of the record of a dword begins among the records. */
+  private at(dword: number, clock: number): number {
+    return (4 * dword + clock) * this.clockWords;
+  }
+
+  /** A wavefront is about to store to LDS, which may be a flag: what that tells. `handed`: what others may not know of. */
+  release(wave: number, handed: HandedToOwn | undefined): Told {
+    const clock = this.clocks[wave] as Uint32Array;
+    const told = { handed, clock: clock.slice() };
+    clock[wave] = (clock[wave] as number) + 1;
+    return told;
+  }
+
+  /** A store of a dword tells this from now on; an atomic adds to what the dword told. */
+  tell(address: number, { clock, handed }: Told, isAtomic: boolean): void {
+    const { records, waves } = this;
+    const dword = address >>> 2;
+    const at = this.at(dword, RECORD_TOLD);
+    for (let i = 0; i < waves; i++) {
+      records[at + i] = isAtomic ? Math.max(records[at + i] as number, clock[i] as number) : (clock[i] as number);
+    }
+    if (handed === undefined) {
+      if (!isAtomic && this.handed.size > 0) this.handed.delete(dword);
+      return;
+    }
+    const before = isAtomic ? this.handed.get(dword) : undefined;
+    // Several lanes of an access tell the same.
+    if (before?.last === handed) return;
+    this.handed.set(dword, { all: before === undefined ? handed : joined(before.all, handed), last: handed });
+    this.head.setNews(true);
+  }
+
+  /** A wavefront reads a dword by which others may have told something: what that hands over, as far as it may be news. */
+  hear(wave: number, address: number): HandedToOwn | undefined {
+    const { records, waves } = this;
+    const dword = address >>> 2;
+    const at = this.at(dword, RECORD_TOLD);
+    const clock = this.clocks[wave] as Uint32Array;
+    for (let i = 0; i < waves; i++) if (i !== wave) clock[i] = Math.max(clock[i] as number, records[at + i] as number);
+    return this.handed.get(dword)?.all;
+  }
+
+  setPolled(address: number): void {
+    this.polled.add(address >>> 2);
+    this.head.setNews(true);
+  }
+  isPolled(address: number): boolean {
+    return this.polled.has(address >>> 2);
+  }
+
+  /** An access is noted; `behind` is the release of the same instruction. */
+  note(wave: number, address: number, bytes: number, kind: AccessKind, behind: Told | undefined): void {
+    const { records } = this;
+    const time = (behind?.clock ?? (this.clocks[wave] as Uint32Array))[wave] as number;
+    for (let dword = address >>> 2; dword <= (address + bytes - 1) >>> 2; dword++) {
+      records[this.at(dword, kind === 'load' ? RECORD_READS : RECORD_WRITES) + wave] = time;
+      if (kind === 'store') records[this.at(dword, RECORD_STORES) + wave] = time;
+    }
+  }
+
+  /**
+   * Whether what the others have done to the bytes comes before what a wavefront does now: their writes, of an atomic those that were none, and if it writes
+   * their reads.
+   */
+  isBehind(wave: number, address: number, bytes: number, kind: AccessKind): boolean {
+    const { records } = this;
+    const clock = this.clocks[wave] as Uint32Array;
+    for (let dword = address >>> 2; dword <= (address + bytes - 1) >>> 2; dword++) {
+      const writes = this.at(dword, kind === 'atomic' ? RECORD_STORES : RECORD_WRITES);
+      const reads = this.at(dword, RECORD_READS);
+      for (let i = 0; i < this.waves; i++) {
+        if (i === wave) continue;
+        const time = Math.max(records[writes + i] as number, kind === 'load' ? 0 : (records[reads + i] as number));
+        if (time > (clock[i] as number)) return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether a wavefront has heard from another one since the barrier; -1 for any. */
+  hasHeard(wave: number, other: number): boolean {
+    const clock = this.clocks[wave] as Uint32Array;
+    return other < 0 ? clock.some((time, i) => i !== wave && time > 0) : (clock[other] as number) > 0;
+  }
+}
+
+/** What two have handed over; the first itself where the second adds nothing. */
+function joined(a: HandedToOwn, b: HandedToOwn): HandedToOwn {
+  const complete = latest(a.complete, b.complete);
+  const written = latest(a.written, b.written);
+  const issued = latest(a.issued, b.issued);
+  const isSame = complete === a.complete && written === a.written && issued === a.issued;
+  return isSame ? a : { complete, written, issued };
+}

@@ -1,0 +1,438 @@
+// Room `device/sim/strict/races`: races in global memory: records of who touched what, what is ordered by whom, and what is still under way.
+// Begin with this file, then race-page.ts and race-details.ts (the records), synchronisation.ts and polls.ts (what orders them).
+//
+// Races in global memory: accesses of other workgroups, and of other wavefronts without a barrier, to the same bytes; data that was
+// handed over before it was known to be stored.
+import { immediateOf } from '../../../../isa/operand.ts';
+import { targetInfo } from '../../../../isa/table/targets.ts';
+import type { AccessPiece } from '../../interpreter/access-plan.ts';
+import { LANES, type Wave } from '../../state/wave.ts';
+import type { Actor, DispatchRegions } from '../access-reports.ts';
+import type { GroupState } from '../fast-accesses.ts';
+import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow, WriteKind } from '../global.ts';
+import type { WaveShadow } from '../registers/wave-shadow.ts';
+import type { Reporter } from '../reporter.ts';
+import { polls, precedesAtomic } from './polls.ts';
+import { actorOf, groupOf, WAVES, waveOf } from './race-events.ts';
+import type { LoggedAtomic, SyncReader } from './sync-log.ts';
+import type { Acquisition, HandedOver, Released } from './synchronisation.ts';
+
+/** Size of `multi_grid_sync_info` (ockl/src/mg.cl). */
+const GRID_SYNC_BYTES = 48;
+
+/** Who reads what an access has written knows that it is done, too, and of what comes before it that what was known to be is. */
+function withItself({ complete, written }: HandedOver, wave: number, issued: number): HandedOver {
+  if (complete[wave] !== issued) return { complete, written };
+  const known = complete.slice();
+  known[wave] = issued + 1;
+  return { complete: known, written: written === complete ? known : written };
+}
+
+/** What an atomic acquires once its values have come back. */
+interface Arrival {
+  readonly acquisitions: readonly Acquisition[];
+  /** It has read the counters of the grid's barrier. */
+  readonly isGridSync: boolean;
+}
+
+/** What a wavefront knows of stores up to the next barrier, or until it learns more; and how many of its own are complete. */
+class KnownStores {
+  private readonly stores: WaveShadow['stores'];
+  private handed: HandedOver | undefined;
+
+  constructor(stores: WaveShadow['stores']) {
+    this.stores = stores;
+  }
+
+  /** As WaveShadow.handOver: the same arrays as long as nothing has changed. */
+  handedOver(wave: number, storesComplete: number): HandedOver {
+    if (this.handed === undefined || this.handed.complete[wave] !== storesComplete) {
+      const complete = this.stores.known.slice();
+      complete[wave] = storesComplete;
+      this.handed = { complete, written: this.stores.written ?? complete };
+    }
+    return this.handed;
+  }
+}
+
+export class GlobalRaces implements SyncReader {
+  private readonly reporter: Reporter;
+  private readonly regions: DispatchRegions;
+  private readonly global: GlobalShadow;
+  private acquisitions: Acquisition[] = [];
+  /** What was told last, and what its wavefront could hand over. */
+  private released: { readonly of: HandedOver; readonly by: Released } | undefined;
+  /** Of the log (sync-log.ts): by actor, what its wavefront knows of stores; by workgroup, what atomics by their number acquire. */
+  private readonly known = new Map<number, KnownStores>();
+  private readonly arrivals = new Map<number, Map<number, Arrival>>();
+  /** The last access has read the counters of the grid's barrier. */
+  private hasReadGridSync = false;
+  /** Accesses so far that nothing puts in order with an earlier one. */
+  conflicts = 0;
+
+  constructor(reporter: Reporter, regions: DispatchRegions, global: GlobalShadow) {
+    this.reporter = reporter;
+    this.regions = regions;
+    this.global = global;
+    global.log.reader = this;
+  }
+
+  /** What the last access acquires for its workgroup once its values have come back. */
+  takeArrival(group: number): (() => void) | undefined {
+    if (this.acquisitions.length === 0) return undefined;
+    const taken = { acquisitions: this.acquisitions, isGridSync: this.hasReadGridSync };
+    this.acquisitions = [];
+    this.hasReadGridSync = false;
+    return () => this.acquire(group, taken);
+  }
+
+  /** Whether an address is among the counters by which a grid waits for all of it. */
+  isGridSync(address: number): boolean {
+    const { gridSync } = this.regions;
+    return gridSync !== undefined && address >= gridSync && address < gridSync + GRID_SYNC_BYTES;
+  }
+
+  /** Accesses of other workgroups to the same bytes, dword by dword. */
+  touch(
+    actor: Actor,
+    piece: AccessPiece,
+    lane: number,
+    of: RegionShadow,
+    offset: number,
+    bytes: number,
+    isWrite: boolean,
+  ): void {
+    const { who, isSynchronising, access } = actor;
+    const kind = this.writeKind(actor, lane, of.region.base + offset);
+    this.synchronise(actor, of.region.base + offset, isWrite && kind !== 'attempt');
+    for (let at = offset; at < offset + bytes; ) {
+      const size = Math.min(4 - (at & 3), offset + bytes - at);
+      const conflict = isWrite
+        ? this.global.write(of, at, size, who, kind, this.mayLookAhead)
+        : isSynchronising
+          ? this.global.readPast(of, at, size, who)
+          : this.global.read(of, at, size, who, this.mayLookAhead);
+      if (
+        conflict !== undefined &&
+        !this.isAnnounced(actor, of.region.base + offset, conflict) &&
+        !(
+          conflict.other === 'write' &&
+          access.kind === 'store' &&
+          this.isSame(actor, piece, lane, of, at, size, offset)
+        )
+      ) {
+        this.conflicts++;
+        this.globalRace(actor, lane, of.region.base + at, conflict, isWrite);
+      }
+      at += size;
+    }
+  }
+
+  private writeKind({ w, access, plan, isSynchronising }: Actor, lane: number, address: number): WriteKind {
+    if (access.kind !== 'atomic') return isSynchronising ? 'scoped' : 'store';
+    return plan.attempt?.leavesMemory(w, lane, address) === true ? 'attempt' : 'update';
+  }
+
+  /**
+   * Whether an atomic that looks for it meets a store that told others something at this address: a lock that is free again, on gfx90a. Atomics that take
+   * whatever is there, as those that count, do not wait for a store.
+   */
+  private isAnnounced(
+    { access, plan, pc }: Actor,
+    address: number,
+    { other, workgroup, pc: storePc }: GlobalConflict,
+  ): boolean {
+    if (access.kind !== 'atomic' || other !== 'write') return false;
+    if (plan.attempt?.mayTake !== true && !this.isPoll(pc)) return false;
+    return this.global.synchronisation.hasReleased(workgroup, address, storePc);
+  }
+
+  /** What an access of an address that workgroups or wavefronts share acquires and releases. */
+  private synchronise(
+    { w, state, shadow, access, plan, isSynchronising, isAnnouncement, pc }: Actor,
+    address: number,
+    isWrite: boolean,
+  ): void {
+    if (!this.areOrders(state)) return;
+    const { synchronisation } = this.global;
+    // An atomic that returns nothing tells its wavefront nothing.
+    if (access.kind === 'load' || (access.kind === 'atomic' && plan.effects.defs.length > 0)) {
+      const seen = synchronisation.seenAt(address);
+      if (seen !== undefined) {
+        this.acquisitions.push(seen);
+        if (this.isGridSync(address)) this.hasReadGridSync = true;
+      }
+    }
+    if ((isSynchronising || isAnnouncement) && isWrite) {
+      synchronisation.release(state.number, address, this.releasedBy(shadow, w, pc));
+    }
+  }
+
+  /** Whether wavefronts can be put in order by more than barriers. */
+  private areOrders({ waves }: GroupState): boolean {
+    return this.regions.learns && (this.regions.workgroups > 1 || waves.length > 1);
+  }
+
+  /** What a wavefront tells others by an access with device scope. The same object for all lanes of an instruction. */
+  private releasedBy(shadow: WaveShadow, { index: wave }: Wave, pc: number): Released {
+    return this.releasedOf(shadow.handOver(), wave, pc, shadow.storesIssued);
+  }
+
+  private releasedOf(told: HandedOver, wave: number, pc: number, issued: number): Released {
+    const { released: last } = this;
+    const isLast =
+      last !== undefined &&
+      last.of.complete === told.complete &&
+      last.of.written === told.written &&
+      last.by.pc === pc &&
+      last.by.wave === wave &&
+      last.by.issued === issued;
+    if (isLast) return last.by;
+    const by = { ...withItself(told, wave, issued), pc, wave, issued };
+    this.released = { of: told, by };
+    return by;
+  }
+
+  /** What a wavefront knows of stores, for the atomics that compiled code notes in the log from now on. */
+  noteKnown({ registers, stores }: WaveShadow): void {
+    const { actor } = registers;
+    this.global.log.behind(() => this.known.set(actor, new KnownStores(stores)));
+    registers.isKnown = true;
+  }
+
+  /** All wavefronts of a workgroup have ended. */
+  endGroup(group: number): void {
+    const { log } = this.global;
+    log.behind(() => {
+      this.global.synchronisation.end(group);
+      for (let wave = 0; wave < WAVES; wave++) this.known.delete(actorOf(group, wave));
+      this.arrivals.delete(group);
+    });
+  }
+
+  /** An atomic of the log: as `synchronise` of all its lanes. */
+  atomic({ returns, actor, pc, number, storesIssued, storesComplete, lanes }: LoggedAtomic): void {
+    const { synchronisation } = this.global;
+    const [group, wave] = [groupOf(actor), waveOf(actor)];
+    const known = this.known.get(actor) as KnownStores;
+    const by = this.releasedOf(known.handedOver(wave, storesComplete), wave, pc, storesIssued);
+    const acquisitions: Acquisition[] = [];
+    let isGridSync = false;
+    for (const { address, leaves } of lanes) {
+      const seen = returns ? synchronisation.seenAt(address) : undefined;
+      if (seen !== undefined) {
+        acquisitions.push(seen);
+        isGridSync ||= this.isGridSync(address);
+      }
+      if (!leaves) synchronisation.release(group, address, by);
+    }
+    if (acquisitions.length === 0) return;
+    const arrivals = this.arrivals.get(group) ?? new Map<number, Arrival>();
+    this.arrivals.set(group, arrivals);
+    arrivals.set(number, { acquisitions, isGridSync });
+  }
+
+  /** The values of an atomic of the log have come back. */
+  arrive(actor: number, number: number): void {
+    const group = groupOf(actor);
+    const arrivals = this.arrivals.get(group);
+    const arrival = arrivals?.get(number);
+    arrivals?.delete(number);
+    if (arrival !== undefined) this.acquire(group, arrival);
+  }
+
+  private acquire(group: number, { acquisitions, isGridSync }: Arrival): void {
+    const { synchronisation } = this.global;
+    for (const one of acquisitions) if (synchronisation.acquire(group, one)) this.global.log.changed();
+    // __ockl_grid_sync invalidates the caches before it waits, and reads nothing between.
+    if (isGridSync) synchronisation.invalidate(group);
+  }
+
+  /**
+   * A scalar load of bytes that the dispatch has written: the scalar cache does not see what vector instructions store. It must have been
+   * invalidated behind the wait for the store. A load with `glc` asks past the cache: AITER's split-K kernels wait for each other in loops of
+   * it, which would not end otherwise.
+   */
+  scalarRead(actor: Actor, of: RegionShadow, offset: number, bytes: number): void {
+    if (actor.plan.cachePolicy !== 0) return;
+    const { fresh } = actor.shadow;
+    for (let at = offset; at < offset + bytes; at += 4) {
+      const last = this.global.lastWrite(of, at, Math.min(4, offset + bytes - at));
+      if (last === undefined) continue;
+      const [workgroup, wave] = [groupOf(last.actor), waveOf(last.actor)];
+      if (last.isUpdate && this.mayLookAhead(actor.pc, workgroup === actor.state.number)) continue;
+      if (fresh !== undefined) {
+        const known = fresh[wave] as number;
+        if (workgroup !== actor.state.number || last.store < known) continue;
+      }
+      this.staleScalar(actor, of.region.base + at, workgroup, wave, last.pc);
+      return;
+    }
+  }
+
+  private staleScalar({ w, pc }: Actor, address: number, workgroup: number, wave: number, storePc: number): void {
+    const { reporter } = this;
+    reporter.report('races/unacquired', w, pc, () => {
+      const id = reporter.workgroupId(workgroup);
+      return {
+        space: 'global',
+        address,
+        allocation: reporter.near(address),
+        related: [reporter.other('stores the data', storePc, wave, id)],
+        message: `0x${address.toString(16)} was stored by workgroup ${id.join(',')} and is read here through the scalar cache, which may hold older bytes: stores do not change it, and nothing has invalidated it since the store was known to be complete.`,
+        advice: `Execute 's_dcache_inv' behind the wait for the store, or read the data with a vector load.`,
+      };
+    });
+  }
+
+  /**
+   * Whether a load may read what atomics are changing: an atomic can follow it, or it has the scope of the workgroup itself, for which
+   * gfx90a has loads like any other.
+   */
+  private readonly mayLookAhead: LooksAhead = (pc, isOwn) => {
+    const { loaded } = this.reporter.dispatch;
+    const at = loaded.region.base + pc;
+    if (pc < 0) return true;
+    if (precedesAtomic(loaded, at)) {
+      this.global.log.setAhead(pc);
+      return true;
+    }
+    const instruction = isOwn ? loaded.instructionAt(at) : undefined;
+    if (instruction === undefined) return false;
+    return !targetInfo(this.regions.target).scopedCachePolicy || immediateOf(instruction, 'cpol') !== 0;
+  };
+
+  /** Whether a store leaves the bytes as they are: several workgroups may write the same value. */
+  private isSame(
+    { w, plan }: Actor,
+    piece: AccessPiece,
+    lane: number,
+    of: RegionShadow,
+    at: number,
+    size: number,
+    start: number,
+  ): boolean {
+    if (piece.register < 0 || plan.operation?.kind !== 'store') return false;
+    const skip = at - start;
+    const word = w.vgprs[(piece.register + (skip >>> 2)) * LANES + lane] as number;
+    const value = piece.half === 'high' ? word >>> 16 : word;
+    for (let n = 0; n < size; n++) {
+      if (((value >>> (8 * ((skip + n) & 3))) & 255) !== of.region.bytes[at + n]) return false;
+    }
+    return true;
+  }
+
+  /** Whether wavefronts of a workgroup may be ordered by the value that an instruction reads. */
+  isPoll(pc: number): boolean {
+    const { loaded } = this.reporter.dispatch;
+    return pc >= 0 && polls(loaded, loaded.region.base + pc);
+  }
+
+  private globalRace(actor: Actor, lane: number, address: number, conflict: GlobalConflict, isWrite: boolean): void {
+    const { w, pc, state, access, isSynchronising } = actor;
+    const { reporter } = this;
+    const isOwn = conflict.workgroup === state.number;
+    // An atomic that returns nothing, which is left then, waits for nobody.
+    const mayWait = isSynchronising && access.kind !== 'atomic' && conflict.other === 'write';
+    if (isOwn && (state.lds.hasLearnt || mayWait)) return;
+    if (isOwn && (this.isPoll(pc) || this.isPoll(conflict.pc))) {
+      state.lds.hasLearnt = true;
+      return;
+    }
+    const isHeard = conflict.other === 'read' || conflict.wave < 0;
+    if (isOwn && isHeard && state.lds.order?.hasHeard(w.index, conflict.wave) === true) return;
+    // Packets for the host go from wavefront to wavefront in memory that no cache keeps.
+    const { hostcall } = this.regions;
+    if (hostcall !== undefined && address >= hostcall.base && address < hostcall.base + hostcall.size) return;
+    const { order } = conflict;
+    if (order !== undefined && this.isHeapCode(order === 'stale' ? pc : order.releasePc)) return;
+    if (order === 'stale') {
+      this.unacquired(actor, lane, address, conflict);
+      return;
+    }
+    if (order !== undefined) {
+      this.unreleased(actor, lane, address, conflict, order);
+      return;
+    }
+    reporter.report('races/global', w, pc, () => {
+      const { workgroup, wave } = conflict;
+      const id = workgroup < 0 ? undefined : reporter.workgroupId(workgroup);
+      const who = isOwn
+        ? wave < 0
+          ? 'other wavefronts'
+          : `wavefront ${wave}`
+        : id === undefined
+          ? 'other workgroups'
+          : `workgroup ${id.join(',')}`;
+      const where = isOwn ? 'with no barrier between' : 'in the same dispatch, in no defined order';
+      return {
+        lane,
+        space: 'global',
+        address,
+        allocation: reporter.near(address),
+        related: [reporter.other('touches the same bytes', conflict.pc, isOwn && wave >= 0 ? wave : undefined, id)],
+        message: `0x${address.toString(16)} is ${isWrite ? 'written' : 'read'} here and ${conflict.other === 'write' ? 'written' : 'read'} by ${who} ${where}.`,
+        advice: isOwn
+          ? 'Put an s_barrier between the two, use an atomic, or give each wavefront bytes of its own.'
+          : 'Use an atomic, give each workgroup bytes of its own, or split the work into two dispatches.',
+      };
+    });
+  }
+
+  /**
+   * Whether an instruction is of AMD's functions behind malloc and free. Workgroups hand blocks to each other there by atomics that neither
+   * write caches back nor invalidate them, which a program can do nothing about.
+   */
+  private isHeapCode(pc: number): boolean {
+    return this.regions.heapCode.some(([start, end]) => pc >= start && pc < end);
+  }
+
+  /** A store that comes first, but the caches may still hold what was there before. */
+  private unacquired(
+    { w, pc }: Actor,
+    lane: number,
+    address: number,
+    { workgroup, wave, pc: storePc }: GlobalConflict,
+  ): void {
+    const { reporter } = this;
+    const instruction = this.regions.hasDies ? 'buffer_inv sc1' : 'buffer_wbinvl1_vol';
+    reporter.report('races/unacquired', w, pc, () => {
+      const id = reporter.workgroupId(workgroup);
+      return {
+        lane,
+        space: 'global',
+        address,
+        allocation: reporter.near(address),
+        related: [reporter.other('stores the data', storePc, wave, id)],
+        message: `0x${address.toString(16)} was stored by workgroup ${id.join(',')} and is read here through caches that may hold older bytes: nothing has invalidated them since the store was acquired.`,
+        advice: `Execute '${instruction}' behind the wait for the load or atomic that acquires, or read the data past the caches.`,
+      };
+    });
+  }
+
+  /** A store that was not known to be complete, or written back, when what orders the workgroups was stored. */
+  private unreleased(
+    { w, pc }: Actor,
+    lane: number,
+    address: number,
+    { workgroup, wave, pc: storePc }: GlobalConflict,
+    { releasePc, isComplete }: { readonly releasePc: number; readonly isComplete: boolean },
+  ): void {
+    const { reporter } = this;
+    reporter.report('races/unreleased', w, pc, () => {
+      const id = reporter.workgroupId(workgroup);
+      const release = reporter.other('hands the data over', releasePc, undefined, id);
+      return {
+        lane,
+        space: 'global',
+        address,
+        allocation: reporter.near(address),
+        related: [reporter.other('stores the data', storePc, wave, id), release],
+        message: `0x${address.toString(16)} is used here because of '${release?.place.instruction}' of workgroup ${id.join(',')}, which was executed before the store of its wavefront ${wave} to this address was known to be ${isComplete ? 'written back: it may still be in the cache of a die that other dies do not see' : 'complete'}.`,
+        advice: isComplete
+          ? `Execute 'buffer_wbl2 sc1' and s_waitcnt vmcnt(0) before '${release?.place.instruction}', or store the data with sc1.`
+          : `Let every wavefront that stores wait (s_waitcnt vmcnt(0)) before '${release?.place.instruction}', behind buffer_wbl2 where the target has it; other wavefronts than the one that executes it before an s_barrier.`,
+      };
+    });
+  }
+}

@@ -1,0 +1,238 @@
+// Cuts a block of compiled code into segments whose registers can be checked at once: instructions that only read and write
+// registers, under one EXEC. What a segment reads before it writes it must be defined and nothing it touches may be in flight.
+import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
+import type { Block } from '../../wasm/walk.ts';
+import { ANY, HIGH, type StrictPlan } from '../plan.ts';
+
+/** Lanes of a register that must be defined: those of EXEC, all, or some; `orExec` when the segment has written the active ones. */
+export interface LaneNeed {
+  readonly register: number;
+  readonly isHigh: boolean;
+  /** Undefined for the lanes of EXEC. */
+  readonly lanes: bigint | undefined;
+  readonly orExec: boolean;
+}
+
+/** Lanes of a register that become defined. */
+export interface LaneResult {
+  readonly register: number;
+  readonly halves: number;
+  /** Undefined for the lanes of EXEC. */
+  readonly lanes: bigint | undefined;
+}
+
+/** Instructions that are checked together. */
+export interface Segment {
+  readonly first: number;
+  /** Index of the instruction behind the last one. */
+  readonly end: number;
+  readonly plans: readonly StrictPlan[];
+  readonly needs: readonly LaneNeed[];
+  readonly results: readonly LaneResult[];
+  /** Bit sets of scalar slots, 64 a number. */
+  readonly scalarNeeds: readonly bigint[];
+  readonly scalarResults: readonly bigint[];
+  /** Slots (scalar and vector) that are read or written. */
+  readonly touched: readonly bigint[];
+  /** v_readfirstlane stands in it, which reads lane 0 when no lane is active. */
+  readonly readsFirstLane: boolean;
+  /** What is written depends on which lanes are active (DPP): said for all of them only. */
+  readonly needsAllLanes: boolean;
+  /** Something is wrong whatever the state is. */
+  readonly isSuspicious: boolean;
+}
+
+const ALL = (1n << 64n) - 1n;
+
+/** The constant lane of v_readlane or v_writelane, undefined when a register chooses. */
+function constantLane({ instruction }: StrictPlan): number | undefined {
+  const operand = operandNamed(instruction, 'src1');
+  if (operand?.kind === 'inline') return (operand.encoding - 128) & 63;
+  return operand?.kind === 'imm' || operand?.kind === 'literal' ? immediateOf(instruction, 'src1') & 63 : undefined;
+}
+
+/** Whether an instruction may stand in a segment; others are checked one by one. */
+export function isSegmentable(plan: StrictPlan): boolean {
+  if (plan.access !== undefined || plan.wait !== undefined || plan.role.kind !== undefined) return false;
+  if (plan.role.isBarrier || plan.isWriteBack || plan.isInvalidate || plan.outputModifier !== undefined) return false;
+  switch (plan.special) {
+    case 'movrels':
+    case 'movreld':
+      return false;
+    case 'readlane':
+    case 'writelane':
+      return constantLane(plan) !== undefined;
+    default:
+      return true;
+  }
+}
+
+/** Lanes of its results that an instruction writes when all are active; undefined for those of EXEC. */
+function writtenLanes(plan: StrictPlan): bigint | undefined {
+  const { laneSources } = plan;
+  if (laneSources !== undefined)
+    return laneSources.reduce((mask, from, lane) => (from < 0 ? mask : mask | (1n << BigInt(lane))), 0n);
+  const lane = plan.special === 'writelane' ? constantLane(plan) : undefined;
+  return lane === undefined ? undefined : 1n << BigInt(lane);
+}
+
+function writesExec({ effects }: StrictPlan): boolean {
+  return effects.defs.some(({ first, count }) => first <= 127 && first + count > 126);
+}
+
+/** A set of slots, as 32-bit words: large numbers are slow to change bit by bit. */
+class Slots {
+  private readonly words: Int32Array;
+  /** Of `size` slots, a multiple of 64. */
+  constructor(size: number) {
+    this.words = new Int32Array(size / 32);
+  }
+  add(slot: number): void {
+    this.words[slot >>> 5] = (this.words[slot >>> 5] as number) | (1 << (slot & 31));
+  }
+  has(slot: number): boolean {
+    return (((this.words[slot >>> 5] as number) >>> (slot & 31)) & 1) !== 0;
+  }
+  /** The slots, 64 a number. */
+  numbers(): bigint[] {
+    return Array.from(new BigUint64Array(this.words.buffer));
+  }
+}
+
+class SegmentBuilder {
+  private readonly first: number;
+  private readonly plans: StrictPlan[] = [];
+  private readonly needs = new Map<number | string, LaneNeed>();
+  private readonly results = new Map<number | string, LaneResult>();
+  private readonly scalarNeeds = new Slots(256);
+  private readonly scalarResults = new Slots(256);
+  private readonly touched = new Slots(768);
+  /** Registers written in the segment: 1 in the lanes of EXEC, 2 in all. */
+  private readonly written = new Map<number, number>();
+  private readsFirstLane = false;
+  private needsAllLanes = false;
+  private isSuspicious = false;
+
+  constructor(first: number) {
+    this.first = first;
+  }
+
+  add(plan: StrictPlan, isSuspicious: boolean): void {
+    this.plans.push(plan);
+    this.isSuspicious ||= isSuspicious;
+    this.readsFirstLane ||= plan.special === 'readfirstlane';
+    const { effects } = plan;
+    for (const ranges of [effects.uses, effects.keeps, effects.defs]) {
+      for (const { first, count } of ranges) {
+        for (let slot = first; slot < first + count; slot++) this.touched.add(slot);
+      }
+    }
+    for (const slot of plan.scalarReads) this.needScalar(slot);
+    for (const { register, half, isWhole } of plan.reads) {
+      this.need(register, half === HIGH, isWhole ? ALL : undefined);
+    }
+    for (const { register } of plan.partReads) this.need(register, false, undefined);
+    this.addSources(plan);
+    this.needsAllLanes ||= plan.laneSources !== undefined;
+    const lanes = writtenLanes(plan);
+    for (const { register, halves, isWhole } of plan.writes) this.write(register, halves, isWhole ? ALL : lanes);
+    for (const slot of plan.scalarWrites) this.scalarResults.add(slot);
+  }
+
+  /** Sources that pass on what they are: when all of them are defined, so are the results. */
+  private addSources(plan: StrictPlan): void {
+    const lane = plan.special === 'readlane' ? constantLane(plan) : undefined;
+    const slots = plan.copies.map(({ from }) => from);
+    if (plan.special === 'select' || plan.special === 'scalarSelect') slots.push(...plan.sources.slice(0, 2));
+    else if (plan.special !== 'none') slots.push(plan.sources[0] ?? -1);
+    for (const slot of slots) {
+      if (slot >= 256) this.need(slot - 256, false, lane === undefined ? undefined : 1n << BigInt(lane));
+      else if (slot >= 0) this.needScalar(slot);
+    }
+  }
+
+  private needScalar(slot: number): void {
+    if (!this.scalarResults.has(slot)) this.scalarNeeds.add(slot);
+  }
+
+  need(register: number, isHigh: boolean, lanes: bigint | undefined): void {
+    const written = this.written.get(register) ?? 0;
+    if (written === 2 || (written === 1 && lanes === undefined)) return;
+    const key = lanesKey(2 * register + (isHigh ? 1 : 0), lanes);
+    if (!this.needs.has(key)) this.needs.set(key, { register, isHigh, lanes, orExec: written === 1 });
+  }
+
+  private write(register: number, halves: number, lanes: bigint | undefined): void {
+    const key = lanesKey(register, lanes);
+    const before = this.results.get(key);
+    this.results.set(key, { register, halves: halves | (before?.halves ?? 0), lanes });
+    // A result in one half or one lane leaves the rest as it was.
+    if (halves !== ANY && halves !== 3) return;
+    if (lanes === undefined) this.written.set(register, Math.max(1, this.written.get(register) ?? 0));
+    else if (lanes === ALL) this.written.set(register, 2);
+  }
+
+  finish(end: number): Segment {
+    return {
+      first: this.first,
+      end,
+      plans: this.plans,
+      needs: [...this.needs.values()],
+      results: [...this.results.values()],
+      scalarNeeds: this.scalarNeeds.numbers(),
+      scalarResults: this.scalarResults.numbers(),
+      touched: this.touched.numbers(),
+      readsFirstLane: this.readsFirstLane,
+      needsAllLanes: this.needsAllLanes,
+      isSuspicious: this.isSuspicious,
+    };
+  }
+}
+
+/** What is looked up by a number and lanes. */
+const lanesKey = (n: number, lanes: bigint | undefined): number | string =>
+  lanes === undefined ? 2 * n : lanes === ALL ? 2 * n + 1 : `${n} ${lanes}`;
+
+/** The registers of a memory access that is checked alone, data included. */
+export function accessSegment(plan: StrictPlan): Segment {
+  const builder = new SegmentBuilder(0);
+  builder.add(plan, false);
+  for (const { register, half, isWhole } of plan.dataReads)
+    builder.need(register, half === HIGH, isWhole ? ALL : undefined);
+  return builder.finish(1);
+}
+
+/** A block cut up: by the index of its first instruction, a segment, or the plan of an instruction that is checked alone. */
+export type BlockPlan = ReadonlyMap<number, Segment | StrictPlan>;
+
+/** Cuts a block. `planOf` gives the plan of its instructions, `isSuspicious` whether one is wrong in itself. */
+export function planBlock(
+  block: Block,
+  planOf: (item: Block['items'][number]) => StrictPlan,
+  isSuspicious: (plan: StrictPlan) => boolean,
+): BlockPlan {
+  const items = block.ending.kind === 'branch' ? [...block.items, block.ending.item] : block.items;
+  const out = new Map<number, Segment | StrictPlan>();
+  let open: SegmentBuilder | undefined;
+  let start = 0;
+  const close = (end: number): void => {
+    if (open !== undefined) out.set(start, open.finish(end));
+    open = undefined;
+  };
+  items.forEach((item, index) => {
+    const plan = planOf(item);
+    if (!isSegmentable(plan)) {
+      close(index);
+      out.set(index, plan);
+      return;
+    }
+    if (open === undefined) {
+      open = new SegmentBuilder(index);
+      start = index;
+    }
+    open.add(plan, isSuspicious(plan));
+    if (writesExec(plan)) close(index + 1);
+  });
+  close(items.length);
+  return out;
+}

@@ -1,0 +1,186 @@
+// A log of what compiled code knows of atomics that put workgroups in order (synchronisation.ts): who has executed which, at which addresses, and when
+// their values have come back. Somebody who asks who comes before whom has it worked off first; most kernels have nobody who asks.
+import { gpuWindow } from '../../state/layout.ts';
+import type { DeviceMemory } from '../../state/memory.ts';
+import { LANES } from '../../state/wave.ts';
+
+// The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made, how often what is
+// known of the order has changed without an entry; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics
+// (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS says, its offset in wasm memory and the place of the store that STORED stands for
+// (race-details.ts).
+export const SYNC_NEXT = 0;
+export const SYNC_END = 4;
+export const SYNC_COUNT = 8;
+export const SYNC_IS_KEPT = 12;
+export const SYNC_CHANGES = 16;
+export const SYNC_AHEAD = 32;
+export const AHEAD_SLOTS = 64;
+export const SYNC_STORED = SYNC_AHEAD + 4 * AHEAD_SLOTS;
+export const STORED_SLOTS = 1024;
+export const STORED_BYTES = 8;
+export const SYNC_HEAD = SYNC_STORED + STORED_BYTES * STORED_SLOTS;
+
+// An entry: i32 what it is, i32 the actor (race-events.ts), i32 the place in the image, or that of a call; i32 the number of the atomic. An entry of an atomic
+// goes on: i32 the stores of the wavefront that are issued, i32 those that are complete; i64 lanes, i64 those of them that leave memory as it is, and the
+// lanes' offsets in wasm memory.
+export const ENTRY_KIND = 0;
+export const ENTRY_ACTOR = 4;
+export const ENTRY_PC = 8;
+export const ENTRY_NUMBER = 12;
+export const ENTRY_BYTES = 16;
+export const ENTRY_STORES = 16;
+export const ENTRY_COMPLETE = 20;
+export const ENTRY_LANES = 32;
+export const ENTRY_ATTEMPTS = 40;
+export const ENTRY_ADDRESSES = 48;
+export const ATOMIC_BYTES = ENTRY_ADDRESSES + 4 * LANES;
+/** An atomic that returns nothing; one that returns values, or a load, all of whose lanes leave memory as it is; values that have come back, and something that TypeScript does at this point. */
+export const ENTRY_UPDATE = 1;
+export const ENTRY_FETCH = 2;
+export const ENTRY_ARRIVAL = 3;
+export const ENTRY_CALL = 4;
+
+/** Bytes for entries; only what is used is touched. */
+const LOG_BYTES = 2 ** 26;
+/** The same where memory is short, or no entry stays. */
+const LEAST_BYTES = 2 ** 14;
+
+/** An atomic of the log. */
+export interface LoggedAtomic {
+  readonly returns: boolean;
+  readonly actor: number;
+  readonly pc: number;
+  readonly number: number;
+  readonly storesIssued: number;
+  readonly storesComplete: number;
+  /** Of the lanes, in their order; `leaves` says whether the lane leaves memory as it is. */
+  readonly lanes: Iterable<{ readonly address: number; readonly leaves: boolean }>;
+}
+
+/** Of an address in wasm memory; also addresses beyond it have one. */
+const offsetOf = (address: number): number => (address - gpuWindow.base) >>> 0;
+
+/** Who works the log off. */
+export interface SyncReader {
+  atomic(one: LoggedAtomic): void;
+  /** The values of an atomic have come back. */
+  arrive(actor: number, number: number): void;
+}
+
+export class SyncLog {
+  readonly storage: Uint8Array;
+  private readonly memory: DeviceMemory;
+  private readonly words: Uint32Array;
+  private calls: (() => void)[] = [];
+  private isReading = false;
+  reader: SyncReader | undefined;
+
+  /** `isKept`: entries are made. */
+  constructor(memory: DeviceMemory, isKept: boolean) {
+    this.memory = memory;
+    this.storage =
+      (isKept ? memory.tryReserveUncleared(SYNC_HEAD + LOG_BYTES) : undefined) ??
+      memory.reserveUncleared(SYNC_HEAD + LEAST_BYTES, 'strict mode');
+    const { buffer, byteOffset, byteLength } = this.storage;
+    this.words = new Uint32Array(buffer, byteOffset, byteLength / 4);
+    const first = byteOffset + SYNC_HEAD;
+    this.words.set([first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0]);
+    this.words.fill(0xffffffff, SYNC_AHEAD / 4, SYNC_HEAD / 4);
+  }
+
+  release(): void {
+    this.memory.release(this.storage);
+  }
+
+  private get next(): number {
+    return this.words[SYNC_NEXT / 4] as number;
+  }
+  private set next(value: number) {
+    this.words[SYNC_NEXT / 4] = value;
+  }
+
+  get isEmpty(): boolean {
+    return this.next === this.storage.byteOffset + SYNC_HEAD;
+  }
+
+  /** Where the next entry goes, and how often the order has changed without one: while both are the same, nobody has learnt anything. */
+  get state(): readonly [next: number, changes: number] {
+    return [this.next, this.words[SYNC_CHANGES / 4] as number];
+  }
+
+  /** Somebody has learnt something that has no entry, or none any more. */
+  changed(): void {
+    this.words[SYNC_CHANGES / 4] = (this.words[SYNC_CHANGES / 4] as number) + 1;
+  }
+
+  /** A load at a place of the image may look ahead of atomics. */
+  setAhead(pc: number): void {
+    this.words[SYNC_AHEAD / 4 + ((pc >>> 2) % AHEAD_SLOTS)] = pc;
+  }
+
+  /** The place of the store of a dword at an address that comes before its workgroup's atomics there. */
+  noteStored(address: number, pc: number): void {
+    const slot = this.storedSlot(address);
+    this.words[slot] = offsetOf(address);
+    this.words[slot + 1] = pc;
+  }
+  /** The same, where no other dword has taken its slot since. */
+  storedBy(address: number): number | undefined {
+    const slot = this.storedSlot(address);
+    return this.words[slot] === offsetOf(address) ? this.words[slot + 1] : undefined;
+  }
+  private storedSlot(address: number): number {
+    return (SYNC_STORED + STORED_BYTES * ((offsetOf(address) >>> 2) % STORED_SLOTS)) / 4;
+  }
+
+  /** Does something behind all that the log has so far: now if there is nothing. */
+  behind(call: () => void): void {
+    const { next, words } = this;
+    if (this.isEmpty || next + ENTRY_BYTES > (words[SYNC_END / 4] as number)) {
+      this.workOff();
+      call();
+      return;
+    }
+    const at = (next - this.storage.byteOffset) / 4;
+    words[at + ENTRY_KIND / 4] = ENTRY_CALL;
+    words[at + ENTRY_PC / 4] = this.calls.length;
+    this.calls.push(call);
+    this.next = next + ENTRY_BYTES;
+  }
+
+  /** The reader sees what is in the log, which is empty then. */
+  workOff(): void {
+    const { words, storage, reader, isReading } = this;
+    if (isReading || this.isEmpty || reader === undefined) return;
+    this.isReading = true;
+    this.changed();
+    const end = (this.next - storage.byteOffset) / 4;
+    const { calls } = this;
+    for (let at = SYNC_HEAD / 4; at < end; ) {
+      const kind = words[at + ENTRY_KIND / 4] as number;
+      const [actor = 0, pc = 0, number = 0] = words.subarray(at + ENTRY_ACTOR / 4, at + ENTRY_BYTES / 4);
+      const isAtomic = kind === ENTRY_UPDATE || kind === ENTRY_FETCH;
+      if (isAtomic) {
+        const [storesIssued = 0, storesComplete = 0] = words.subarray(at + ENTRY_STORES / 4, at + ENTRY_LANES / 4);
+        const lanes = this.lanesOf(at);
+        reader.atomic({ returns: kind === ENTRY_FETCH, actor, pc, number, storesIssued, storesComplete, lanes });
+      } else if (kind === ENTRY_ARRIVAL) reader.arrive(actor, number);
+      else (calls[pc] as () => void)();
+      at += (isAtomic ? ATOMIC_BYTES : ENTRY_BYTES) / 4;
+    }
+    this.calls = [];
+    this.next = storage.byteOffset + SYNC_HEAD;
+    this.isReading = false;
+  }
+
+  private *lanesOf(at: number): IterableIterator<{ readonly address: number; readonly leaves: boolean }> {
+    const { words } = this;
+    const has = (field: number, lane: number): boolean =>
+      (((words[at + field / 4 + (lane >>> 5)] as number) >>> (lane & 31)) & 1) !== 0;
+    for (let lane = 0; lane < LANES; lane++) {
+      if (!has(ENTRY_LANES, lane)) continue;
+      const address = gpuWindow.base + (words[at + ENTRY_ADDRESSES / 4 + lane] as number);
+      yield { address, leaves: has(ENTRY_ATTEMPTS, lane) };
+    }
+  }
+}

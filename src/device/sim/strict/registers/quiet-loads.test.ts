@@ -1,0 +1,154 @@
+import { describe, expect, it, test } from 'vitest';
+import fc from '../../../../../tests/support/fast-check.ts';
+import { kernelObject } from '../../../../../tests/support/kernel-source.ts';
+import { PROLOGUE } from '../../../../../tests/support/strict.ts';
+import { createDevice } from '../../../index.ts';
+import { SimModule } from '../../module.ts';
+import { DeviceMemory } from '../../state/memory.ts';
+import { quietLoads } from './quiet-loads.ts';
+
+const TARGETS = ['gfx90a', 'gfx942', 'gfx950'] as const;
+type Target = (typeof TARGETS)[number];
+
+/** Runs two workgroups of two wavefronts; v3 is the lane, v4 the work-item, s10 the wavefront. Returns `rule place` of each finding. */
+async function findingsOf(target: Target, code: string, engine: 'compiled' | 'interpreter'): Promise<string[]> {
+  const begin = `v_mbcnt_lo_u32_b32 v3, -1, 0
+v_mbcnt_hi_u32_b32 v3, -1, v3
+v_and_b32_e32 v4, 0x3ff, v0
+s_nop 4
+v_readfirstlane_b32 s10, v4
+s_lshr_b32 s10, s10, 6
+v_lshl_add_u32 v1, s2, 7, v4
+v_lshlrev_b32_e32 v1, 2, v1
+v_mov_b32_e32 v12, 0`;
+  const object = kernelObject({
+    target,
+    code: `${PROLOGUE}\n${begin}\n${code}\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v1, v12, s[4:5]`,
+    descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+  });
+  const device = await createDevice('sim', { target });
+  try {
+    const buffer = device.alloc(4096, 'x');
+    const { findings } = await device.dispatch({
+      kernel: device.load(object.bytes).kernel('k'),
+      grid: [2, 1, 1],
+      block: [128, 1, 1],
+      args: [buffer],
+      dynamicLds: 8192,
+      workers: 1,
+      engine,
+      strict: {},
+    });
+    return [...new Set((findings ?? []).map(({ rule, place }) => `${rule} ${place.pc}`))].sort();
+  } finally {
+    device.close();
+  }
+}
+
+const WRITE = 'v_lshlrev_b32_e32 v5, 2, v4\nds_write_b32 v5, v4';
+const READ = 'v_lshlrev_b32_e32 v5, 2, v4\nds_read_b32 v6, v5 offset:8';
+const MEET = 's_waitcnt lgkmcnt(0)\ns_barrier';
+
+describe('quietLoads', () => {
+  /** How many of a kernel's loads are quiet. */
+  const CODES: readonly (readonly [name: string, code: string, quiet: number])[] = [
+    ['a tile that is filled before', `${WRITE}\n${MEET}\n${READ}\n${READ}`, 2],
+    ['a store in the interval', `${MEET}\n${READ}\n${WRITE}\n${READ}`, 0],
+    ['a store in one of two intervals', `${READ}\n${MEET}\n${READ}\n${MEET}\n${WRITE}\n${READ}`, 2],
+    ['a loop without a barrier behind the loads', `.Lloop:\n${WRITE}\n${MEET}\n${READ}\ns_cbranch_scc1 .Lloop`, 0],
+    ['a loop with both barriers', `.Lloop:\n${WRITE}\n${MEET}\n${READ}\n${MEET}\ns_cbranch_scc1 .Lloop`, 1],
+    [
+      'a store on another way',
+      `${MEET}\ns_cbranch_scc1 .Lelse\n${READ}\ns_branch .Ljoin\n.Lelse:\n${WRITE}\n.Ljoin:`,
+      0,
+    ],
+    ['an atomic of LDS', `${MEET}\n${READ}\nds_add_u32 v5, v4`, 0],
+    ['a flat store', `${MEET}\n${READ}\nflat_store_dword v[8:9], v4`, 0],
+    ['a load from memory into LDS', `${MEET}\n${READ}\ns_mov_b32 m0, 0\nbuffer_load_dword off, s[8:11], 0 lds`, 0],
+    ['an append', `${MEET}\n${READ}\nds_append v7`, 0],
+    ['what only moves lanes', `${MEET}\n${READ}\nds_bpermute_b32 v7, v5, v4\nds_swizzle_b32 v7, v4 offset:0x401f`, 1],
+    ['a jump to a computed address', `${MEET}\n${READ}\ns_getpc_b64 s[12:13]\ns_setpc_b64 s[12:13]`, 0],
+  ];
+  it.each(CODES)('should know of %s', (_, code, quiet) => {
+    const object = kernelObject({
+      target: 'gfx942',
+      code,
+      descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32 },
+    });
+    const { loaded, kernels } = SimModule.load(new DeviceMemory(), 'gfx942', object);
+    expect(quietLoads(loaded, kernels[0]?.entry as number).size).toBe(quiet);
+  });
+});
+
+/** What a wavefront does: v5 is made of the work-item or the lane, and `who` has it: both wavefronts, or the first or second one alone. */
+interface Step {
+  readonly kind: keyof typeof TEXTS;
+  readonly isShared: boolean;
+  readonly more: number;
+  readonly who: 'both' | 'first' | 'second';
+}
+
+const TEXTS = {
+  write: 'ds_write_b32 v5, v4',
+  'write wide': 'ds_write_b64 v5, v[4:5]',
+  read: 'ds_read_b32 v6, v5\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
+  'read without a wait': 'ds_read_b32 v6, v5',
+  'read wide': 'ds_read_b128 v[8:11], v5\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v11, v12',
+  'read a byte': 'ds_read_u8 v6, v5 offset:1\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
+  'read two bytes': 'ds_read_u16 v6, v5 offset:2\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
+  // Lanes in no order, across dwords of which one may not be written.
+  'read two bytes of two dwords':
+    'v_bfrev_b32_e32 v7, v3\nv_lshrrev_b32_e32 v7, 24, v7\nv_lshlrev_b32_e32 v7, 4, v7\nds_read_u16 v6, v7 offset:3\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
+  atomic: 'ds_add_u32 v5, v4',
+  meet: 's_waitcnt lgkmcnt(0)\ns_barrier',
+  'meet at two places':
+    's_waitcnt lgkmcnt(0)\ns_cmp_eq_u32 s10, 0\ns_cbranch_scc1 .Lfirst@\ns_barrier\ns_branch .Lmet@\n.Lfirst@:\ns_barrier\n.Lmet@:',
+  'read and write behind two barriers':
+    's_waitcnt lgkmcnt(0)\ns_cmp_eq_u32 s10, 0\ns_cbranch_scc1 .Lreads@\ns_barrier\nds_write_b32 v5, v4\ns_branch .Lboth@\n.Lreads@:\ns_barrier\nds_read_b32 v6, v5\n.Lboth@:\ns_waitcnt lgkmcnt(0)\ns_barrier',
+} as const;
+
+function textOf({ kind, isShared, more, who }: Step, n: number): string {
+  const text = TEXTS[kind].replaceAll('@', `${n}`);
+  if (kind === 'meet' || kind === 'meet at two places') return text;
+  const place = `v_add_u32_e32 v5, ${more}, ${isShared ? 'v3' : 'v4'}\nv_lshlrev_b32_e32 v5, 4, v5`;
+  if (who === 'both' || kind === 'read and write behind two barriers') return `${place}\n${text}`;
+  return `s_cmp_eq_u32 s10, ${who === 'first' ? 1 : 0}\ns_cbranch_scc1 .Lnot${n}\n${place}\n${text}\n.Lnot${n}:`;
+}
+
+/** Writes all that the steps can reach. */
+const FILL = `v_lshlrev_b32_e32 v5, 4, v4
+${[8, 9, 10, 11].map((n) => `v_mov_b32_e32 v${n}, v4`).join('\n')}
+ds_write_b128 v5, v[8:11]
+ds_write_b128 v5, v[8:11] offset:2048
+${MEET}`;
+
+test('with quiet loads compiled code finds what the interpreter finds', async () => {
+  const found = new Map<string, number>();
+  let quiet = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...TARGETS),
+      fc.constantFrom(true, true, true, false),
+      fc.array(
+        fc.record({
+          kind: fc.constantFrom(...(Object.keys(TEXTS) as Step['kind'][]), 'read', 'read', 'write', 'meet', 'meet'),
+          isShared: fc.boolean(),
+          more: fc.constantFrom(0, 0, 1, 64),
+          who: fc.constantFrom('both', 'both', 'first', 'second'),
+        }) as fc.Arbitrary<Step>,
+        { minLength: 3, maxLength: 9 },
+      ),
+      async (target, isFilled, steps) => {
+        const code = [...(isFilled ? [FILL] : []), ...steps.map(textOf)].join('\n');
+        const compiled = await findingsOf(target, code, 'compiled');
+        expect(compiled).toEqual(await findingsOf(target, code, 'interpreter'));
+        for (const rule of new Set(compiled.map((one) => one.split(' ')[0] as string)))
+          found.set(rule, (found.get(rule) ?? 0) + 1);
+        if (compiled.length === 0) quiet++;
+      },
+    ),
+    { numRuns: 150 },
+  );
+  expect(quiet).toBeGreaterThan(0);
+  expect([...found.keys()].sort()).toEqual(['memory/uninitialised', 'races/lds']);
+});

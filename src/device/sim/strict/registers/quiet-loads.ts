@@ -1,0 +1,87 @@
+// Loads of LDS in barrier intervals in which no code writes LDS: nobody can race with them, and nobody needs to know who has read. Kernels that fill
+// a tile or a table, and read it behind a barrier, have only such loads.
+import { branchTarget } from '../../../../isa/index.ts';
+import { semanticsOf } from '../../../../isa/semantics/index.ts';
+import type { Instruction } from '../../../../isa/types.ts';
+import { reachable } from '../../dispatch/reachable.ts';
+import type { LoadedCode } from '../../interpreter/loaded-code.ts';
+
+const known = new WeakMap<LoadedCode, Map<number, ReadonlySet<number>>>();
+const NONE: ReadonlySet<number> = new Set();
+
+/**
+ * Addresses of the loads of LDS that lie in quiet intervals only, of the kernel that begins at `entry`. Intervals begin there and behind each s_barrier, and
+ * end at the next ones. It holds for wavefronts that have come from the same s_barrier. None where jumps go to computed addresses.
+ */
+export function quietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> {
+  const answers = known.get(loaded) ?? new Map<number, ReadonlySet<number>>();
+  known.set(loaded, answers);
+  const answer = answers.get(entry) ?? findQuietLoads(loaded, entry);
+  answers.set(entry, answer);
+  return answer;
+}
+
+function findQuietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> {
+  /** Where each instruction goes, and where those come from that are no barriers. */
+  const next = new Map<number, readonly number[]>();
+  const before = new Map<number, number[]>();
+  const [writers, loads, begins]: [number[], number[], number[]] = [[], [], [entry]];
+  for (const { at, instruction } of reachable(loaded, entry)) {
+    const { flags, operation } = instruction.row;
+    const target = branchTarget(instruction, at);
+    const isComputed = target === undefined && (flags.has('isBranch') || flags.has('isCall') || flags.has('isReturn'));
+    if (isComputed && operation !== 's_endpgm') return NONE;
+    const isEnd = operation === 's_endpgm' || flags.has('isBarrier');
+    const to = [...(target === undefined ? [] : [target]), ...(isEnd ? [] : [at + instruction.size])];
+    if (operation === 's_barrier') {
+      begins.push(...to);
+      continue;
+    }
+    next.set(at, to);
+    for (const one of to) before.set(one, [...(before.get(one) ?? []), at]);
+    const kind = kindOf(instruction);
+    if (kind === 'writes') writers.push(at);
+    if (kind === 'reads') loads.push(at);
+  }
+  if (loads.length === 0) return NONE;
+  const leadsToWriter = closure(writers, before);
+  const isLoud = closure(
+    begins.filter((at) => leadsToWriter.has(at)),
+    next,
+  );
+  return new Set(loads.filter((at) => !isLoud.has(at)));
+}
+
+/** All that can be reached from some addresses, themselves included. */
+function closure(from: readonly number[], to: ReadonlyMap<number, readonly number[]>): Set<number> {
+  const seen = new Set(from);
+  const pending = [...from];
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    for (const one of to.get(at) ?? []) {
+      if (seen.has(one)) continue;
+      seen.add(one);
+      pending.push(one);
+    }
+  }
+  return seen;
+}
+
+/** Instructions of LDS hardware that have nothing to do with its memory. */
+const MOVES = /^ds_(?:permute|bpermute|swizzle)_/;
+
+/** What an instruction may do to LDS; what is not known to leave it alone may write it. */
+function kindOf(instruction: Instruction): 'reads' | 'writes' | 'nothing' {
+  const { operation, template } = instruction.row;
+  const op = semanticsOf(operation);
+  if (/ lds$/.test(template)) return 'writes';
+  switch (op?.kind) {
+    case 'load':
+      if (op.toLds) return 'writes';
+      return op.space === 'lds' ? 'reads' : 'nothing';
+    case 'store':
+    case 'atomic':
+      return op.space === 'lds' || op.space === 'flat' ? 'writes' : 'nothing';
+    default:
+      return operation.startsWith('ds_') && !MOVES.test(operation) ? 'writes' : 'nothing';
+  }
+}

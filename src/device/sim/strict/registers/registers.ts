@@ -1,0 +1,549 @@
+// Room `device/sim/strict/registers`: what strict mode knows of a wavefront's registers: what is defined, what is still under way, and
+// the wait states between instructions.
+// Begin with this file, then waits.ts (outstanding operations) and register-checks.ts.
+//
+// Which lanes of which registers of a wavefront hold a value that something has written: a bit per lane and half register, a bit per
+// scalar register. Loads of bytes that nothing has written leave registers undefined; using such a register is the finding.
+import { descriptorRegisters, type KernelDescriptor } from '../../../../codeobject/index.ts';
+import { Slot } from '../../../../program/index.ts';
+import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from '../plan.ts';
+
+/** Bytes of the shadow of one wavefront: vector registers, scalar registers, pending slots. */
+export const SHADOW_VECTORS = 0;
+export const VECTOR_BYTES = 16;
+export const SHADOW_SCALARS = 512 * VECTOR_BYTES;
+const SCALAR_WORDS = 8;
+export const SHADOW_PENDING = SHADOW_SCALARS + 4 * SCALAR_WORDS;
+/**
+ * i32: operations that are outstanding; then ACCESS_* of the access that compiled code is about to execute, the vector stores that the
+ * wavefront has issued, and those of them that are known to be complete.
+ */
+export const SHADOW_TOTAL = SHADOW_PENDING + 96;
+export const SHADOW_ACCESS = SHADOW_TOTAL + 4;
+export const SHADOW_STORES = SHADOW_TOTAL + 8;
+export const SHADOW_COMPLETE = SHADOW_TOTAL + 12;
+/** i32: loads from memory into LDS that the wavefront has issued, and those of them that are known to be complete. */
+export const SHADOW_FLIGHTS = SHADOW_TOTAL + 16;
+export const SHADOW_FLIGHTS_DONE = SHADOW_TOTAL + 20;
+/** i32: where the table of the ways that have been looked at in the dispatch is (trails.ts), and 1 when nothing is missing on the last one. */
+export const SHADOW_WAYS = SHADOW_TOTAL + 24;
+export const SHADOW_IS_CLEAN = SHADOW_TOTAL + 28;
+/** v128, as many: the last blocks that the wavefront has executed, as trails.ts has them. */
+export const SHADOW_TRAIL = SHADOW_TOTAL + 32;
+export const TRAIL_VECTORS = 3;
+/** i32: who the wavefront is (race-page.ts), the barriers that its workgroup has passed, the table of pages (race-pages.ts) and its length. */
+export const SHADOW_ACTOR = SHADOW_TRAIL + 16 * TRAIL_VECTORS;
+export const SHADOW_EPOCH = SHADOW_ACTOR + 4;
+export const SHADOW_PAGES = SHADOW_ACTOR + 8;
+export const SHADOW_PAGE_COUNT = SHADOW_ACTOR + 12;
+/** i32: the shadow of the workgroup's LDS (lds.ts), and this wavefront's tag in it, four times. */
+export const SHADOW_LDS = SHADOW_ACTOR + 16;
+export const SHADOW_LDS_TAG = SHADOW_ACTOR + 20;
+/** The operations that compiled code has issued since WaitQueue was last told: entries of the log, and how many are outstanding of kind 'vm'. */
+export const SHADOW_LOGGED = SHADOW_ACTOR + 24;
+export const SHADOW_LOGGED_VM = SHADOW_ACTOR + 28;
+/** i32: s_barrier instructions executed, and the last one's place in the image. */
+export const SHADOW_BARRIERS = SHADOW_ACTOR + 32;
+export const SHADOW_LAST_BARRIER = SHADOW_ACTOR + 36;
+/** i32: where the kernel's arguments are in wasm memory, and their bytes; 0 where they are elsewhere. */
+export const SHADOW_KERNARG = SHADOW_ACTOR + 40;
+export const SHADOW_KERNARG_BYTES = SHADOW_ACTOR + 44;
+/** i64: lanes of the access that is looked at which its buffer drops; i32: where the table of instructions that drop is (drops.ts). */
+export const SHADOW_DROPS = SHADOW_ACTOR + 48;
+export const SHADOW_DROP_TABLE = SHADOW_ACTOR + 56;
+/**
+ * i32: entries of the log whose operations have left it (their LOG_KIND is 0); 1 when operations of the log write one slot, which has one bit
+ * among those pending.
+ */
+export const SHADOW_LEFT = SHADOW_ACTOR + 60;
+export const SHADOW_OVERLAPS = SHADOW_ACTOR + 64;
+/**
+ * i32: stores of the wavefront that came before it last told others something; all ones where others can learn at any time what is complete by then. Others
+ * may know of stores below the first one, or SHADOW_COMPLETE in the second case, and not of later ones (Toucher.told).
+ */
+export const SHADOW_RELEASED = SHADOW_ACTOR + 68;
+export const SHADOW_LEARNS = SHADOW_ACTOR + 72;
+/** i32: by place in the image, as EVENT_SLOTS says, the last event of global memory that compiled code has made (compiled/events.ts). */
+export const SHADOW_EVENTS = SHADOW_ACTOR + 76;
+export const EVENT_SLOTS = 16;
+/** i32: a number below that of any event of the wavefront, or the same, as long as EVENTS_IN_ORDER (race-events.ts). */
+export const SHADOW_FIRST_EVENT = SHADOW_EVENTS + 4 * EVENT_SLOTS;
+/**
+ * i32: the sum of SHADOW_STORES and SHADOW_COMPLETE at the last barrier, as long as the wavefront knows of no more stores of others; else one that they do
+ * not have. While they have it, the wavefront has nothing to hand over to others of its workgroup that these may not know.
+ */
+export const SHADOW_SETTLED = SHADOW_FIRST_EVENT + 4;
+/**
+ * i32: the log of atomics (sync-log.ts); 1 when it has what the wavefront knows of stores; how many of the outstanding operations have entries there.
+ */
+export const SHADOW_SYNC = SHADOW_FIRST_EVENT + 8;
+export const SHADOW_KNOWN = SHADOW_FIRST_EVENT + 12;
+export const SHADOW_FETCHES = SHADOW_FIRST_EVENT + 16;
+/** i32: whether the load that is looked at may read what atomics of others are changing; whether it has. */
+export const SHADOW_AHEAD = SHADOW_FIRST_EVENT + 20;
+export const MAY_LOOK_AHEAD = 1;
+export const HAS_LOOKED_AHEAD = 2;
+/**
+ * i32[6]: of the last load with device scope by one lane, its place in the image and one, or 0 where the next one is to be looked at in any case; its offset in
+ * wasm memory, the words of the writers of its dwords, and where the log of atomics was and how often it had changed (compiled/polls.ts).
+ */
+export const SHADOW_POLL = SHADOW_AHEAD + 4;
+export const POLL_PC = 0;
+export const POLL_AT = 4;
+export const POLL_WORD = 8;
+export const POLL_SECOND = 12;
+export const POLL_NEXT = 16;
+export const POLL_CHANGES = 20;
+/**
+ * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
+ * as these are the same, the reader need not be named again (compiled/log.ts).
+ */
+export const SHADOW_READER = (SHADOW_POLL + 24 + 15) & -16;
+export const SHADOW_LOG = SHADOW_READER + 16;
+/**
+ * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
+ * number; then for each part i64 lanes, i32 1 when all lanes are one run of bytes from the first address on, and 64 LDS addresses.
+ */
+export const LOG_PC = 0;
+export const LOG_PARTS = 4;
+export const LOG_KIND = 8;
+export const LOG_SLOT = 12;
+export const LOG_SLOTS = 14;
+/** Vector memory (a store of it: both; a load of it into LDS: both), LDS, scalar memory. */
+export const LOGGED_VM = 1;
+export const LOGGED_STORE = 2;
+export const LOGGED_LDS = 4;
+export const LOGGED_SCALAR = 8;
+export const LOGGED_FLIGHT = 16;
+/** What learns from others by the log of atomics: the number of its entry there is in place of a part, 0 for none. */
+export const LOGGED_FETCH = 32;
+export const LOG_PART = 16;
+/** In a part, behind its lanes: whether there is one run of bytes for all; the LDS addresses. */
+export const PART_RUN = 8;
+export const PART_ADDRESSES = 16;
+export const LOG_PART_BYTES = PART_ADDRESSES + 4 * 64;
+export const LOG_ENTRY_BYTES = LOG_PART + 2 * LOG_PART_BYTES;
+/** Entries; a full log is told to the queue. */
+export const LOG_ENTRIES = 128;
+/** i32: a number for the store that is looked at, the register with its addresses (0: none); then the table of compiled/lanes.ts. */
+export const SHADOW_STAMP = SHADOW_LOG + LOG_ENTRIES * LOG_ENTRY_BYTES;
+export const SHADOW_ADDRESSES = SHADOW_STAMP + 4;
+export const SHADOW_LANES = SHADOW_STAMP + 16;
+export const LANE_SLOTS = 1024;
+/** The words of two registers: the addresses of an access that overwrites them (compiled/moves.ts). */
+export const SHADOW_KEPT = SHADOW_LANES + 8 * LANE_SLOTS;
+/** What is behind the vector registers and before the log, as it is when a wavefront begins (WaveShadow.begin). */
+export const SHADOW_START = SHADOW_KEPT + 2 * 256;
+export const SHADOW_START_BYTES = SHADOW_LOG - SHADOW_SCALARS;
+export const SHADOW_BYTES = SHADOW_START + SHADOW_START_BYTES;
+
+/** Every register that is read is defined, and none that is named is in flight. */
+export const ACCESS_REGISTERS = 2;
+
+/** Where an undefined value came from: memory, or a register (its slot is the address) that nothing has written. */
+export interface Origin {
+  readonly space: 'global' | 'lds' | 'scratch' | 'kernarg' | 'register';
+  readonly address: number;
+  readonly pc: number;
+}
+
+/** An operation that compiled code has issued, and what it writes to LDS: the first byte of all lanes, or one address a lane. */
+export interface LoggedOperation {
+  readonly pc: number;
+  /** The number of its entry in the log of atomics (sync-log.ts). */
+  readonly fetch: number | undefined;
+  readonly lds: readonly { readonly isRun: boolean; readonly addresses: Uint32Array }[];
+}
+
+/** Where compiled code finds what the wavefronts of a dispatch share: places in wasm memory. */
+export interface Identity {
+  /** The table of pages (race-pages.ts). */
+  readonly pages: Uint32Array;
+  /** Where the kernel's arguments are, and their bytes; zeros where they are elsewhere. */
+  readonly kernargPlace: readonly [number, number];
+  /** The table of instructions that drop lanes (drops.ts). */
+  readonly drops: number;
+  /** The table of the ways that have been looked at (trails.ts). */
+  readonly ways: number;
+  /** Whether wavefronts can learn what others have done, other than at barriers. */
+  readonly learns: boolean;
+  /** The log of atomics (sync-log.ts). */
+  readonly syncLog: number;
+}
+
+export class RegisterShadow {
+  /** Per VGPR and AGPR: lanes 0–31 and 32–63 with a defined low half, then the same for the high half. */
+  readonly vectors: Uint32Array;
+  readonly scalars: Uint32Array;
+  /** Slots that outstanding operations write. */
+  readonly pending: Uint32Array;
+  /**
+   * From SHADOW_TOTAL on: operations outstanding, what is known of the next access (ACCESS_*), stores issued, stores complete, loads into
+   * LDS issued, those complete.
+   */
+  readonly outstanding: Int32Array;
+  /** SHADOW_TRAIL, and the two words from SHADOW_WAYS on. */
+  readonly trail: Uint16Array;
+  private readonly ways: Int32Array;
+  /** From SHADOW_ACTOR up to the log; then the log. */
+  private readonly machine: Uint32Array;
+  private readonly log: Uint32Array;
+  /** By slot: the load that left it undefined. */
+  readonly origins = new Map<number, Origin>();
+
+  constructor(buffer: ArrayBufferLike = new ArrayBuffer(SHADOW_BYTES), offset = 0) {
+    this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
+    this.scalars = new Uint32Array(buffer, offset + SHADOW_SCALARS, SCALAR_WORDS);
+    this.pending = new Uint32Array(buffer, offset + SHADOW_PENDING, 24);
+    this.outstanding = new Int32Array(buffer, offset + SHADOW_TOTAL, 6);
+    this.trail = new Uint16Array(buffer, offset + SHADOW_TRAIL, 8 * TRAIL_VECTORS);
+    this.ways = new Int32Array(buffer, offset + SHADOW_WAYS, 2);
+    this.machine = new Uint32Array(buffer, offset + SHADOW_ACTOR, (SHADOW_LOG - SHADOW_ACTOR) / 4);
+    this.log = new Uint32Array(buffer, offset + SHADOW_LOG, (LOG_ENTRIES * LOG_ENTRY_BYTES) / 4);
+  }
+
+  /** Tells compiled code where everything is; `lds` is the shadow of the workgroup's LDS, `tag` that of the wavefront in it. */
+  identify({ pages, kernargPlace, drops, ways, learns, syncLog }: Identity, lds: number, tag: number): void {
+    const put = (at: number, word: number): void => {
+      this.machine[(at - SHADOW_ACTOR) / 4] = word;
+    };
+    put(SHADOW_PAGES, pages.byteOffset);
+    put(SHADOW_PAGE_COUNT, pages.length);
+    put(SHADOW_LDS, lds);
+    put(SHADOW_LDS_TAG, tag);
+    put(SHADOW_KERNARG, kernargPlace[0]);
+    put(SHADOW_KERNARG_BYTES, kernargPlace[1]);
+    put(SHADOW_DROP_TABLE, drops);
+    put(SHADOW_LEARNS, learns ? -1 : 0);
+    put(SHADOW_SYNC, syncLog);
+    this.ways[0] = ways;
+  }
+
+  /** Who the wavefront is (race-page.ts). */
+  get actor(): number {
+    return this.machine[0] as number;
+  }
+  set actor(value: number) {
+    this.machine[0] = value;
+  }
+
+  /** Barriers that count for races: those of a workgroup that has other wavefronts. */
+  get epoch(): number {
+    return this.machine[1] as number;
+  }
+  set epoch(value: number) {
+    this.machine[1] = value;
+  }
+
+  /** Stores that others may know of, and not of later ones. */
+  get told(): number {
+    const released = this.machine[(SHADOW_RELEASED - SHADOW_ACTOR) / 4] as number;
+    const complete = (this.outstanding[3] as number) & (this.machine[(SHADOW_LEARNS - SHADOW_ACTOR) / 4] as number);
+    return Math.max(released, complete);
+  }
+
+  /** Stores that the wavefront had issued when it last told others something. */
+  set released(value: number) {
+    this.machine[(SHADOW_RELEASED - SHADOW_ACTOR) / 4] = value;
+  }
+
+  set firstEvent(value: number) {
+    this.machine[(SHADOW_FIRST_EVENT - SHADOW_ACTOR) / 4] = value;
+  }
+
+  /** Whether the wavefront may have something to hand over to others of its workgroup that these do not know (SHADOW_SETTLED). */
+  get hasNews(): boolean {
+    return this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] !== this.storesMoved;
+  }
+  /** Stores that are issued, and those that are complete, added up. */
+  private get storesMoved(): number {
+    return ((this.outstanding[2] as number) + (this.outstanding[3] as number)) >>> 0;
+  }
+  /** Whether the log of atomics has what the wavefront knows of stores. */
+  set isKnown(value: boolean) {
+    this.machine[(SHADOW_KNOWN - SHADOW_ACTOR) / 4] = value ? 1 : 0;
+  }
+
+  /** The wavefront knows of more stores of others. */
+  learn(): void {
+    this.isKnown = false;
+    this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] = 0xffffffff;
+  }
+  /** The wavefronts know of each other's stores. */
+  settle(): void {
+    this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] = this.storesMoved;
+  }
+
+  get barriers(): number {
+    return this.machine[(SHADOW_BARRIERS - SHADOW_ACTOR) / 4] as number;
+  }
+  get lastBarrier(): number {
+    return this.machine[(SHADOW_LAST_BARRIER - SHADOW_ACTOR) / 4] as number;
+  }
+  /** An s_barrier is executed. */
+  passBarrier(pc: number): void {
+    this.machine[(SHADOW_BARRIERS - SHADOW_ACTOR) / 4] = this.barriers + 1;
+    this.machine[(SHADOW_LAST_BARRIER - SHADOW_ACTOR) / 4] = pc;
+  }
+
+  /** Entries of the log. */
+  get logged(): number {
+    return this.machine[(SHADOW_LOGGED - SHADOW_ACTOR) / 4] as number;
+  }
+
+  /** Where the entries of the log begin whose operations are outstanding, in words, the oldest first. */
+  private liveEntries(): number[] {
+    const { logged, log } = this;
+    const all = Array.from({ length: logged }, (_, n) => (n * LOG_ENTRY_BYTES) / 4);
+    return all.filter((entry) => log[entry + LOG_KIND / 4] !== 0);
+  }
+
+  /** Where the operations in the log are in the image. */
+  loggedPcs(): number[] {
+    return this.liveEntries().map((entry) => this.log[entry + LOG_PC / 4] as number);
+  }
+
+  /** The loads into LDS in the log: their places in the image, and the operations of vector memory behind each. */
+  loggedFlights(): { readonly pc: number; readonly behind: number }[] {
+    const { log } = this;
+    const out: { pc: number; behind: number }[] = [];
+    for (const entry of this.liveEntries()) {
+      const kind = log[entry + LOG_KIND / 4] as number;
+      if ((kind & LOGGED_VM) !== 0) for (const flight of out) flight.behind++;
+      if ((kind & LOGGED_FLIGHT) !== 0) out.push({ pc: log[entry + LOG_PC / 4] as number, behind: 0 });
+    }
+    return out;
+  }
+
+  /** Operations of vector memory in the log. */
+  get loggedVm(): number {
+    return this.machine[(SHADOW_LOGGED_VM - SHADOW_ACTOR) / 4] as number;
+  }
+
+  /** Whether all outstanding operations are in the log, and are of vector memory. */
+  get isOnlyVm(): boolean {
+    const { machine, logged, loggedVm } = this;
+    return (
+      this.outstanding[0] === logged && logged === loggedVm + (machine[(SHADOW_LEFT - SHADOW_ACTOR) / 4] as number)
+    );
+  }
+
+  /** Whether an operation in the log writes LDS by the LDS unit. */
+  get logsLds(): boolean {
+    return this.liveEntries().some((entry) => this.log[entry + LOG_PARTS / 4] !== 0);
+  }
+
+  /** Whether a slot is written by an operation that no wait has proved complete. */
+  isPending(ranges: readonly { readonly first: number; readonly count: number }[]): boolean {
+    const { pending } = this;
+    for (const { first, count } of ranges) {
+      for (let slot = first; slot < first + count; slot++) {
+        if ((((pending[slot >>> 5] as number) >>> (slot & 31)) & 1) !== 0) return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Puts an operation into the log as compiled code does, so that compiled code can wait for it; false when the log is full, or operations
+   * are outstanding that are not in it. `lds`: the addresses that it writes, up to 64 for each of two parts.
+   */
+  tryLog(pc: number, kind: number, first: number, count: number, lds: readonly Uint32Array[]): boolean {
+    const { logged, outstanding } = this;
+    if (outstanding[0] !== logged || logged >= LOG_ENTRIES) return false;
+    this.enter(pc, kind, first, count, lds);
+    if ((kind & LOGGED_STORE) !== 0) outstanding[2] = (outstanding[2] as number) + 1;
+    if ((kind & LOGGED_FLIGHT) !== 0) outstanding[4] = (outstanding[4] as number) + 1;
+    return true;
+  }
+
+  /** An entry of the log, which has room; a store or a load into LDS has been counted as issued. */
+  enter(pc: number, kind: number, first: number, count: number, lds: readonly Uint32Array[]): void {
+    const { log, logged, outstanding, pending } = this;
+    const entry = (logged * LOG_ENTRY_BYTES) / 4;
+    log[entry + LOG_PC / 4] = pc;
+    log[entry + LOG_PARTS / 4] = lds.length;
+    log[entry + LOG_KIND / 4] = kind;
+    log[entry + LOG_SLOT / 4] = first | (count << 16);
+    lds.forEach((addresses, part) => {
+      const at = entry + (LOG_PART + part * LOG_PART_BYTES) / 4;
+      const { length } = addresses;
+      log[at] = length >= 32 ? -1 : (1 << length) - 1;
+      log[at + 1] = length >= 64 ? -1 : length > 32 ? (1 << (length - 32)) - 1 : 0;
+      log[at + 2] = 0;
+      log.set(addresses, at + 4);
+    });
+    if (this.isPending([{ first, count }])) this.machine[(SHADOW_OVERLAPS - SHADOW_ACTOR) / 4] = 1;
+    for (let slot = first; slot < first + count; slot++) {
+      pending[slot >>> 5] = (pending[slot >>> 5] as number) | (1 << (slot & 31));
+    }
+    this.machine[(SHADOW_LOGGED - SHADOW_ACTOR) / 4] = logged + 1;
+    outstanding[0] = logged + 1;
+    if ((kind & LOGGED_VM) !== 0) {
+      const vms = (SHADOW_LOGGED_VM - SHADOW_ACTOR) / 4;
+      this.machine[vms] = (this.machine[vms] as number) + 1;
+    }
+  }
+
+  /** Takes the operations that compiled code has issued out of the log; they are no longer among those outstanding. */
+  takeLog(): LoggedOperation[] {
+    const { logged, log, outstanding } = this;
+    outstanding[0] = (outstanding[0] as number) - logged;
+    const entries = this.liveEntries();
+    for (const at of [SHADOW_LOGGED, SHADOW_LOGGED_VM, SHADOW_LEFT, SHADOW_OVERLAPS, SHADOW_FETCHES]) {
+      this.machine[(at - SHADOW_ACTOR) / 4] = 0;
+    }
+    return entries.map((entry) => {
+      const lds = Array.from({ length: log[entry + LOG_PARTS / 4] as number }, (_, part) => {
+        const at = entry + (LOG_PART + part * LOG_PART_BYTES) / 4;
+        const lanes = [log[at] as number, log[at + 1] as number] as const;
+        if (log[at + 2] === 1) return { isRun: true, addresses: log.slice(at + 4, at + 5) };
+        const isActive = (_: number, lane: number): boolean =>
+          (((lanes[lane >>> 5] as number) >>> (lane & 31)) & 1) !== 0;
+        return { isRun: false, addresses: log.slice(at + 4, at + 4 + 64).filter(isActive) };
+      });
+      const isFetch = ((log[entry + LOG_KIND / 4] as number) & LOGGED_FETCH) !== 0;
+      return {
+        pc: log[entry + LOG_PC / 4] as number,
+        fetch: isFetch ? (log[entry + LOG_PART / 4] as number) || undefined : undefined,
+        lds,
+      };
+    });
+  }
+
+  /** Of the last load with device scope by one lane (SHADOW_POLL); nothing when the next one is to be looked at. */
+  set poll(words: readonly [number, number, number, number, number, number] | undefined) {
+    this.machine.set(words ?? [0], (SHADOW_POLL - SHADOW_ACTOR) / 4);
+  }
+
+  /** Tells compiled code whether nothing is missing on the way that has been looked at. */
+  setClean(isClean: boolean): void {
+    this.ways[1] = isClean ? 1 : 0;
+  }
+
+  /** The wavefront begins, or what it executes next is not known to follow. */
+  forgetBlocks(): void {
+    this.trail.fill(0);
+  }
+
+  isScalarDefined(slot: number): boolean {
+    return (((this.scalars[slot >>> 5] as number) >>> (slot & 31)) & 1) !== 0;
+  }
+
+  /** Scalar registers become defined, a bit each. */
+  defineScalars(words: Uint32Array): void {
+    for (let i = 0; i < SCALAR_WORDS; i++) this.scalars[i] = (this.scalars[i] as number) | (words[i] as number);
+  }
+
+  setScalar(slot: number, isDefined: boolean): void {
+    const bit = 1 << (slot & 31);
+    const old = this.scalars[slot >>> 5] as number;
+    this.scalars[slot >>> 5] = isDefined ? old | bit : old & ~bit;
+  }
+
+  /** Lanes of one half of the wave (word 0: 0–31) that an operand reads although they are undefined. */
+  undefinedLanes(read: VectorRead, mask: number, word: 0 | 1): number {
+    const at = read.register * 4 + word;
+    const low = this.vectors[at] as number;
+    const high = this.vectors[at + 2] as number;
+    const defined = read.half === LOW ? low : read.half === HIGH ? high : low | high;
+    return (mask & ~defined) >>> 0;
+  }
+
+  /** Whether no lane of what an operand reads is defined. */
+  isNeverWritten({ register, half }: VectorRead): boolean {
+    const at = register * 4;
+    const { vectors } = this;
+    const low = (vectors[at] as number) | (vectors[at + 1] as number);
+    const high = (vectors[at + 2] as number) | (vectors[at + 3] as number);
+    return (half === LOW ? low : half === HIGH ? high : low | high) === 0;
+  }
+
+  /** Lanes of a register's halves become defined. */
+  define(register: number, halves: number, low: number, high: number): void {
+    const at = register * 4;
+    const { vectors } = this;
+    if (halves & LOW) {
+      vectors[at] = (vectors[at] as number) | low;
+      vectors[at + 1] = (vectors[at + 1] as number) | high;
+    }
+    if (halves & HIGH) {
+      vectors[at + 2] = (vectors[at + 2] as number) | low;
+      vectors[at + 3] = (vectors[at + 3] as number) | high;
+    }
+  }
+
+  /** Lanes of a register's halves become undefined. */
+  undefine(register: number, halves: number, low: number, high: number): void {
+    const at = register * 4;
+    const { vectors } = this;
+    if (halves & LOW) {
+      vectors[at] = (vectors[at] as number) & ~low;
+      vectors[at + 1] = (vectors[at + 1] as number) & ~high;
+    }
+    if (halves & HIGH) {
+      vectors[at + 2] = (vectors[at + 2] as number) & ~low;
+      vectors[at + 3] = (vectors[at + 3] as number) & ~high;
+    }
+  }
+
+  /** Both halves of a register in these lanes take over what another register's lanes are. */
+  copy(to: number, from: number, low: number, high: number): void {
+    const { vectors } = this;
+    for (let n = 0; n < 4; n++) {
+      const mask = (n & 1) === 0 ? low : high;
+      const at = to * 4 + n;
+      vectors[at] = ((vectors[at] as number) & ~mask) | ((vectors[from * 4 + n] as number) & mask);
+    }
+  }
+
+  /** Whether a lane's register has anything defined. */
+  isLaneDefined(register: number, lane: number): boolean {
+    const at = register * 4 + (lane >>> 5);
+    return (((((this.vectors[at] as number) | (this.vectors[at + 2] as number)) >>> (lane & 31)) & 1) as number) !== 0;
+  }
+}
+
+/** The SGPRs that a wavefront starts with, a bit each (`defineScalars`). Source: LLVM AMDGPUUsage, "Initial Kernel Execution State". */
+export function initialScalars(descriptor: KernelDescriptor, isScratchArchitected: boolean): Uint32Array {
+  const words = new Uint32Array(SCALAR_WORDS);
+  for (const slot of scalarsOf(descriptor, isScratchArchitected)) {
+    words[slot >>> 5] = (words[slot >>> 5] as number) | (1 << (slot & 31));
+  }
+  return words;
+}
+
+/** Their numbers, in the order of the ABI. */
+function scalarsOf(descriptor: KernelDescriptor, isScratchArchitected: boolean): number[] {
+  const { rsrc2, properties, preload } = descriptor;
+  const user: readonly [number, number][] = [
+    [properties.enableSgprPrivateSegmentBuffer, 4],
+    [properties.enableSgprDispatchPtr, 2],
+    [properties.enableSgprQueuePtr, 2],
+    [properties.enableSgprKernargSegmentPtr, 2],
+    [properties.enableSgprDispatchId, 2],
+    [properties.enableSgprFlatScratchInit, 2],
+    [properties.enableSgprPrivateSegmentSize, 1],
+    [1, preload.length],
+  ].map(([flag, words]) => [Number(flag), words as number]);
+  const system = [
+    rsrc2.enableSgprWorkgroupIdX,
+    rsrc2.enableSgprWorkgroupIdY,
+    rsrc2.enableSgprWorkgroupIdZ,
+    rsrc2.enableSgprWorkgroupInfo,
+    // Kernels that call functions compute where their scratch is even when none of these has any.
+    !isScratchArchitected && (Number(rsrc2.enablePrivateSegment) || Number(properties.enableSgprPrivateSegmentBuffer)),
+  ].reduce<number>((sum, flag) => sum + Number(flag), 0);
+  const userWords = user.reduce((sum, [flag, words]) => sum + (flag === 0 ? 0 : words), 0);
+  const out = [...ALWAYS_DEFINED];
+  for (let n = 0; n < userWords; n++) out.push(n);
+  for (let n = 0; n < system; n++) out.push(rsrc2.userSgprCount + n);
+  if (isScratchArchitected) out.push(Slot.FLAT_SCRATCH, Slot.FLAT_SCRATCH + 1);
+  return out;
+}
+
+/** How many registers of each file the descriptor allocates to a wavefront. */
+export function allocatedRegisters(descriptor: KernelDescriptor): { v: number; a: number; s: number } {
+  const { vgprs, agprs, sgprs } = descriptorRegisters(descriptor);
+  return { v: vgprs, a: agprs, s: sgprs };
+}

@@ -1,0 +1,375 @@
+// Everything strict mode keeps about one wavefront.
+import { AGPR_BASE, LANES, WAVE_SHADOW } from '../../state/layout.ts';
+import { EXEC, type Wave } from '../../state/wave.ts';
+import { atomicBytes } from '../../wasm/memory/index.ts';
+import { type LdsShadow, tagsOf } from '../lds/lds.ts';
+import type { HandedToOwn } from '../lds/lds-order.ts';
+import { BOTH, type StrictPlan } from '../plan.ts';
+import { actorOf, EVENTS_NEXT } from '../races/race-events.ts';
+import { type CompleteStores, type HandedOver, isLater, latest } from '../races/synchronisation.ts';
+import {
+  type Identity,
+  LOG_ENTRIES,
+  LOGGED_FLIGHT,
+  LOGGED_LDS,
+  LOGGED_SCALAR,
+  LOGGED_STORE,
+  LOGGED_VM,
+  RegisterShadow,
+  SHADOW_BYTES,
+  SHADOW_KEPT,
+  SHADOW_SCALARS,
+  SHADOW_STAMP,
+  SHADOW_START,
+  SHADOW_START_BYTES,
+  VECTOR_BYTES,
+} from './registers.ts';
+import type { Executed } from './wait-states.ts';
+import { type IssuedOperation, isNumberedStore, type LdsBytes, WaitQueue } from './waits.ts';
+
+/** Wavefronts that a workgroup can have. */
+const STORE_WAVES = 16;
+/** No typed array: V8 takes long to make those. */
+const NO_STORES: CompleteStores = Array.from({ length: STORE_WAVES }, () => 0);
+
+/** As many registers as there can be, `[vgprs, agprs]`. */
+export const ALL_REGISTERS: readonly [number, number] = [AGPR_BASE, AGPR_BASE];
+
+/** What the wavefronts of a dispatch begin with. */
+export interface Beginning extends Identity {
+  /** SGPRs that are defined (registers.ts). */
+  readonly scalars: Uint32Array;
+  /** Stores reach other workgroups when they are written back. */
+  readonly hasDies: boolean;
+  /** The head of the table of events (race-events.ts). */
+  readonly events: Uint32Array;
+  /** The values of an atomic of the log have come back (sync-log.ts). */
+  readonly arrive: (actor: number, number: number) => void;
+  /** The plans of instructions by their places in the image. */
+  readonly planAt: (pc: number) => StrictPlan;
+}
+
+export class WaveShadow {
+  readonly registers: RegisterShadow;
+  private readonly waits: WaitQueue;
+  wave: Wave;
+  /** Instructions that were interpreted one behind the other, and the wave's count of instructions behind the last. */
+  interpreted: Executed[] = [];
+  interpretedUntil = -1;
+
+  /** Vector registers of each file that may be defined or not since the last `begin`, `[vgprs, agprs]`. */
+  used = ALL_REGISTERS;
+  /** The dispatch for whose wavefronts SHADOW_START is kept, with this LDS. */
+  private startOf: Beginning | undefined;
+  private lds: LdsShadow | undefined;
+  private planAt: (pc: number) => StrictPlan = () => {
+    throw new Error('the wavefront has not begun');
+  };
+  private arrive: Beginning['arrive'] = () => {};
+  /** By wavefront: stores known to be complete since the last barrier, and stores issued before it. */
+  known = NO_STORES;
+  /** By wavefront: stores known to be written back, so that other dies see them; undefined where all share a cache. */
+  private written: CompleteStores | undefined;
+  private issuedBefore = NO_STORES;
+  /** By wavefront: stores that come before what this one does, for the workgroup itself. */
+  before = NO_STORES;
+  private complete = NO_STORES;
+  /** Stores known to be complete when the scalar cache was last invalidated; undefined before that. */
+  fresh: CompleteStores | undefined;
+
+  /** Of the registers' shadow in wasm memory. */
+  readonly bytes: Uint8Array;
+
+  constructor(wave: Wave) {
+    this.wave = wave;
+    this.bytes = wave.memory.reserveUncleared(SHADOW_BYTES, 'strict mode');
+    wave.memory.clear(this.bytes.byteOffset + SHADOW_STAMP, SHADOW_KEPT - SHADOW_STAMP);
+    this.registers = new RegisterShadow(this.bytes.buffer, this.bytes.byteOffset);
+    this.waits = new WaitQueue(this.registers.pending, this.registers.outstanding, (operation) => {
+      if (operation.lds !== undefined) this.lds?.complete(operation);
+      operation.onComplete?.();
+    });
+  }
+
+  /** The operations that no wait has proved complete, those included that compiled code has issued. */
+  get queue(): WaitQueue {
+    if (this.registers.logged > 0) this.takeLog();
+    return this.waits;
+  }
+
+  /** An operation is issued; what it writes to LDS, and what is to be done when it is known to be complete. */
+  issue(
+    pc: number,
+    plan: StrictPlan,
+    epoch: number,
+    lds: readonly LdsBytes[] | undefined,
+    onComplete: (() => void) | undefined,
+  ): void {
+    const { kind } = plan.role;
+    if (kind === undefined) return;
+    const isFlight = kind === 'vm' && plan.access?.toLds === true;
+    if (isFlight) this.lds?.setFlights(this.wave.index, this.flightsIssued + 1, lds ?? []);
+    const written = isFlight ? undefined : lds;
+    if (onComplete === undefined && this.tryLog(pc, plan, written)) return;
+    const operation = this.queue.issue(kind, pc, plan, this.wave.index, epoch);
+    operation.lds = written;
+    operation.onComplete = onComplete;
+  }
+
+  /** Nothing is outstanding that a barrier would have to know of. */
+  get isIdle(): boolean {
+    return this.flightsIssued === 0 && (this.registers.outstanding[0] === 0 || this.registers.isOnlyVm);
+  }
+
+  /** Stores to memory that the wavefront has issued. */
+  get storesIssued(): number {
+    return this.registers.outstanding[2] as number;
+  }
+
+  /** Loads into LDS that the wavefront has issued, and those of them that are known to be complete. */
+  get flightsIssued(): number {
+    return this.registers.outstanding[4] as number;
+  }
+  get flightsDone(): number {
+    return this.registers.outstanding[5] as number;
+  }
+
+  /** The loads into LDS that are outstanding, in order: their places in the image and the operations of vector memory behind each. */
+  flights(): { readonly pc: number; readonly behind: number }[] {
+    if (this.flightsIssued === this.flightsDone) return [];
+    const { registers, waits } = this;
+    const { loggedVm } = registers;
+    const queued = waits.flights().map(({ operation, behind }) => ({ pc: operation.pc, behind: behind + loggedVm }));
+    return [...queued, ...registers.loggedFlights()];
+  }
+
+  /** An outstanding load into LDS by its number among those of the wavefront, from 1 on. */
+  flight(number: number): IssuedOperation | undefined {
+    return this.queue.flights()[number - this.flightsDone - 1]?.operation;
+  }
+
+  /** Puts a plain operation into the log that compiled code keeps, if it can be said there. */
+  private tryLog(pc: number, plan: StrictPlan, lds: readonly LdsBytes[] = []): boolean {
+    const { role, access, effects, operation } = plan;
+    const [range = { first: 0, count: 0 }, second] = effects.defs;
+    if (role.kind === 'flat' || second !== undefined || lds.length > 2) return false;
+    if (access?.toLds && role.kind !== 'vm') return false;
+    const each =
+      operation?.kind === 'store' ? operation.bytes : operation?.kind === 'atomic' ? atomicBytes(operation) : 0;
+    if (lds.some(({ count, bytes }) => count > LANES || bytes !== each)) return false;
+    const addresses = lds.map(({ addresses, count }) => addresses.subarray(0, count));
+    return this.registers.tryLog(pc, logKind(plan), range.first, range.count, addresses);
+  }
+
+  /** Puts what is outstanding into the log again, if it can be said there, so that compiled code can wait for it. */
+  returnToLog(): void {
+    const { registers, waits } = this;
+    if (registers.logged > 0) return;
+    for (const { pc, plan } of waits.takePlain(LOG_ENTRIES / 2)) {
+      const [range = { first: 0, count: 0 }] = plan.effects.defs;
+      registers.enter(pc, logKind(plan), range.first, range.count, []);
+    }
+  }
+
+  /** Outstanding operations that write LDS, when a barrier is passed. */
+  writingLds(epoch: number): readonly IssuedOperation[] {
+    const { registers, waits } = this;
+    if (registers.outstanding[0] === 0 || (!registers.logsLds && !waits.writesLds)) return [];
+    return [...this.queue.writingLds(epoch)];
+  }
+
+  /** Where outstanding instructions that read LDS are. */
+  readingLds(): number[] {
+    const { registers, waits } = this;
+    if (registers.outstanding[0] === 0) return [];
+    const reads = ({ access }: StrictPlan): boolean =>
+      access?.kind === 'load' && !access.toLds && (access.space === 'lds' || access.space === 'flat');
+    return [...registers.loggedPcs().filter((pc) => reads(this.planAt(pc))), ...waits.places(reads)];
+  }
+
+  private takeLog(): void {
+    const { registers, waits, wave } = this;
+    const { epoch, isShared } = this.lds as LdsShadow;
+    for (const { pc, fetch, lds } of registers.takeLog()) {
+      const plan = this.planAt(pc);
+      if (plan.role.kind === undefined) throw new Error(`the instruction at ${pc} is not waited for`);
+      const operation = waits.add(plan.role.kind, pc, plan, wave.index, epoch);
+      if (fetch !== undefined) operation.onComplete = () => this.arrive(registers.actor, fetch);
+      const { operation: access } = plan;
+      if (isShared && lds.length > 0 && (access?.kind === 'store' || access?.kind === 'atomic')) {
+        const bytes = access.kind === 'store' ? access.bytes : atomicBytes(access);
+        operation.lds = lds.map(({ addresses, isRun }) => ({
+          addresses,
+          count: addresses.length,
+          bytes: isRun ? LANES * bytes : bytes,
+        }));
+      }
+    }
+  }
+
+  /** The wavefront of a new workgroup begins. */
+  begin(wave: Wave, lds: LdsShadow, group: number, beginning: Beginning): void {
+    const { registers } = this;
+    const { memory, index, sgprs } = wave;
+    const at = this.bytes.byteOffset;
+    this.wave = wave;
+    wave.setField(WAVE_SHADOW, at);
+    const [vgprs, agprs] = this.used;
+    memory.clear(at, VECTOR_BYTES * vgprs);
+    memory.clear(at + VECTOR_BYTES * AGPR_BASE, VECTOR_BYTES * agprs);
+    this.used = ALL_REGISTERS;
+    if (this.startOf === beginning && this.lds === lds) {
+      memory.copy(at + SHADOW_SCALARS, at + SHADOW_START, SHADOW_START_BYTES);
+    } else {
+      memory.clear(at + SHADOW_SCALARS, SHADOW_START_BYTES);
+      registers.defineScalars(beginning.scalars);
+      registers.identify(beginning, lds.storage.byteOffset, tagsOf(index));
+      memory.copy(at + SHADOW_START, at + SHADOW_SCALARS, SHADOW_START_BYTES);
+      this.startOf = beginning;
+    }
+    registers.actor = actorOf(group, index);
+    registers.firstEvent = beginning.events[EVENTS_NEXT / 4] as number;
+    // The work-item ids, packed into v0.
+    registers.define(0, BOTH, sgprs[EXEC] as number, sgprs[EXEC + 1] as number);
+    // Clearing a map makes a new table, also where it is empty.
+    if (registers.origins.size > 0) registers.origins.clear();
+    this.waits.clear();
+    this.planAt = beginning.planAt;
+    this.arrive = beginning.arrive;
+    this.lds = lds;
+    this.written = beginning.hasDies ? NO_STORES : undefined;
+    this.known = NO_STORES;
+    this.issuedBefore = NO_STORES;
+    this.before = NO_STORES;
+    this.complete = NO_STORES;
+    this.fresh = undefined;
+    if (this.interpreted.length > 0) this.interpreted = [];
+    this.interpretedUntil = -1;
+  }
+
+  /** The stores that this wavefront knows of, its own since the last barrier left out: complete ones, and where dies have caches those written back. */
+  get stores(): { readonly known: CompleteStores; readonly written: CompleteStores | undefined } {
+    return { known: this.known, written: this.written };
+  }
+
+  /** The stores of the workgroup that this wavefront knows to be complete. The same array as long as nothing has changed. */
+  completeStores(): CompleteStores {
+    const { index } = this.wave;
+    const { storesComplete } = this.waits;
+    if (this.complete[index] !== storesComplete || this.complete === this.known) {
+      const complete = this.known.slice();
+      complete[index] = storesComplete;
+      this.complete = complete;
+    }
+    return this.complete;
+  }
+
+  /** The scalar cache is invalidated. */
+  invalidateScalars(): void {
+    if (this.registers.logged > 0) this.takeLog();
+    this.fresh = this.completeStores();
+  }
+
+  /** What this wavefront can hand over to other workgroups. The same arrays as long as nothing has changed. */
+  private handedOver(): HandedOver {
+    const complete = this.completeStores();
+    return { complete, written: this.written ?? complete };
+  }
+
+  /** What this wavefront hands over to other workgroups. The same arrays as long as nothing has changed. */
+  handOver(): HandedOver {
+    this.registers.released = this.storesIssued;
+    return this.handedOver();
+  }
+
+  /**
+   * The caches are written back: what the wavefront has stored, and what others had stored before the last barrier, is on its way before
+   * this. It is done when what is outstanding now is (LLVM waits no longer).
+   */
+  writeBack(): void {
+    const stores = latest(this.issuedBefore, this.known).slice();
+    stores[this.wave.index] = this.queue.storesIssued;
+    this.waits.whenDrained(() => {
+      this.learn(stores);
+      this.learnWritten(stores);
+    });
+  }
+
+  /**
+   * What this wavefront hands over to others of its workgroup, if that may be news: since the last barrier it has stored, a store has become complete,
+   * or it has learnt of others'.
+   */
+  newsForOwn(): HandedToOwn | undefined {
+    if (!this.registers.hasNews) return undefined;
+    this.registers.released = this.storesIssued;
+    const issued = this.before.slice();
+    issued[this.wave.index] = this.storesIssued;
+    return { ...this.handedOver(), issued };
+  }
+
+  /** Another wavefront of the workgroup has told through LDS what it knows. */
+  hearOwn({ complete, written, issued }: HandedToOwn): void {
+    this.learn(complete);
+    this.learnWritten(written);
+    const before = latest(this.before, issued);
+    if (before !== this.before) this.registers.learn();
+    this.before = before;
+  }
+
+  /** `all`: what the wavefront knows of then, if that is at hand. */
+  private learn(stores: CompleteStores, all?: CompleteStores): void {
+    const known = isLater(stores, this.known) ? (all ?? latest(this.known, stores)) : this.known;
+    if (known !== this.known) this.registers.learn();
+    this.known = known;
+    this.complete = known;
+  }
+
+  private learnWritten(stores: CompleteStores): void {
+    if (this.written === undefined) return;
+    const written = latest(this.written, stores);
+    if (written !== this.written) this.registers.learn();
+    this.written = written;
+  }
+
+  /**
+   * The wavefronts of a workgroup have met at a barrier. `inOrder`: the caches of a compute unit keep the order of what its wavefronts
+   * store, so that a wait of any of them speaks for all.
+   */
+  static meet(waves: readonly WaveShadow[], inOrder: boolean): void {
+    let hasNews = false;
+    for (const { registers } of waves) hasNews ||= registers.hasNews;
+    if (!hasNews) return;
+    const issued = NO_STORES.slice(0, waves.length);
+    for (const { wave, registers } of waves) issued[wave.index] = registers.outstanding[2] as number;
+    const complete = inOrder ? issued : completeOf(waves);
+    let written = NO_STORES;
+    for (const shadow of waves) if (shadow.written !== undefined) written = latest(written, shadow.written);
+    for (const shadow of waves) {
+      shadow.issuedBefore = issued;
+      // What all know together is more than what one knows.
+      shadow.learn(complete, complete);
+      shadow.learnWritten(written);
+      shadow.registers.settle();
+    }
+  }
+}
+
+/** The stores that one of the wavefronts of a workgroup knows to be complete. */
+function completeOf(waves: readonly WaveShadow[]): CompleteStores {
+  const { known: first } = waves[0] as WaveShadow;
+  const all = first.slice(0, waves.length);
+  for (const { wave, known, registers } of waves) {
+    // Most know the same.
+    if (known !== first) for (let i = 0; i < all.length; i++) all[i] = Math.max(all[i] as number, known[i] as number);
+    all[wave.index] = Math.max(all[wave.index] as number, registers.outstanding[3] as number);
+  }
+  return all;
+}
+
+/** What the log says of an operation that is waited for. */
+function logKind(plan: StrictPlan): number {
+  const { role, access } = plan;
+  if (role.kind === 'scalar') return LOGGED_SCALAR;
+  if (role.kind === 'lds') return LOGGED_LDS;
+  return LOGGED_VM | (isNumberedStore(role.kind, plan) ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0);
+}
