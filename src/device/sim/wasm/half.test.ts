@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { bitsFromF16, bitsFromF32, f16FromBits } from '../../../base/elements/formats.ts';
 import { WasmModule } from './emit.ts';
-import { decodeHalf, encodeHalf, roundHalf } from './half.ts';
+import { decodeHalf, encodeHalf, encodeTruncated, roundHalf } from './half.ts';
 
 /** Four f32 at a time: the function's result at 16 for what is at 0. */
 function compiled(write: (fn: Parameters<typeof roundHalf>[0]) => void) {
@@ -35,6 +36,38 @@ test('numbers round to f16 as encoding and decoding does', () => {
       expect(a.map(({ value }) => value)).toEqual(b.map(({ value }) => value));
       const isNumber = b.map(({ value }) => !Number.isNaN(value));
       expect(a.filter((_, i) => isNumber[i])).toEqual(b.filter((_, i) => isNumber[i]));
+    }
+  }
+});
+
+test('every f16 is decoded, whatever is above it', () => {
+  const decode = compiled(decodeHalf);
+  for (let first = 0; first < 2 ** 16; first += 4) {
+    const codes = [first, first + 1, first + 2, first + 3];
+    const words = decode(codes.map((code, lane) => code | (lane << 30))).map(({ word }) => word);
+    const quiet = codes.map((code) => (code & 0x7fff) > 0x7c00);
+    // NaNs keep sign and payload.
+    expect(words).toEqual(
+      codes.map((code, lane) =>
+        quiet[lane]
+          ? (((code & 0x8000) << 16) | 0x7f800000 | ((code & 0x3ff) << 13)) >>> 0
+          : bitsFromF32(f16FromBits(code)) >>> 0,
+      ),
+    );
+  }
+});
+
+test('sums of f16 are cut towards zero', () => {
+  const cut = compiled((fn) => encodeTruncated(fn, 'zero', true));
+  const ends = [0, 1, 2, 0x3ff, 0x400, 0x401, 0x7fff, 0x3c00, 0x3bff, 0x7bff, 0x7bfe, 0x7800, 0x5555];
+  const values = ends.flatMap((code) => [f16FromBits(code), -f16FromBits(code)]);
+  for (const a of values) {
+    const sums = values.map((b) => a + b).filter((sum) => Math.fround(sum) === sum || Number.isNaN(sum));
+    while (sums.length % 4 !== 0) sums.push(Infinity);
+    for (let i = 0; i < sums.length; i += 4) {
+      const four = sums.slice(i, i + 4);
+      const codes = cut(four.map((sum) => bitsFromF32(sum) >>> 0)).map(({ word }) => word);
+      expect(codes).toEqual(four.map((sum) => bitsFromF16(sum, 3)));
     }
   }
 });

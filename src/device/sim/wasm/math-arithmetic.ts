@@ -141,14 +141,10 @@ function sumOfHalves(
   for (const local of [b, s, t]) fn.release('v128', local);
 }
 
-/** Pushes the f32 sum in a local rounded towards zero: the error is on the stack. */
+/** Pushes the f32 sum of f16 values in a local rounded towards zero: the error, which is zero or at least 2^-24, is on the stack. */
 function towardsZero(fn: WasmFunction, sum: number): void {
-  const error = fn.local('v128');
-  fn.set(error).get(sum);
-  // One step back where the error is not zero, nor a NaN, and has the other sign.
-  fn.get(error).get(sum).op('v128.xor').i32(31).op('i32x4.shr_s');
-  fn.get(error).abs('f32x4').v128(0, 0, 0, 0).op('f32x4.gt').op('v128.and').op('i32x4.add');
-  fn.release('v128', error);
+  // One step back where the error has the other sign.
+  fn.get(sum).op('f32x4.mul').v128(0, 0, 0, 0).op('f32x4.lt').get(sum).op('i32x4.add');
 }
 
 /** The fraction, made in f64, is below 1; what would round to 1 becomes the largest f32 below. */

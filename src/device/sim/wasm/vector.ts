@@ -12,7 +12,7 @@ import { type FunctionContext, registerNumber } from './context.ts';
 import { crossLanes, endsBeforeCrossing, hasDpp, writesPartly } from './dpp.ts';
 import type { WasmModule } from './emit.ts';
 import { choosing, matrixFeatures } from './features.ts';
-import { decodeHalf, encodeHalf, encodeSize } from './half.ts';
+import { type Above, decodeHalf, encodeHalf, encodeSize, encodeTruncated } from './half.ts';
 import { pushTabled } from './half-tables.ts';
 import { addIndexed, pushOffsets, releaseOffsets } from './indexed.ts';
 import type { LaneMode } from './lane-writer.ts';
@@ -249,10 +249,9 @@ class VectorInstruction {
       });
     }
     if (second !== undefined) {
-      this.pushBits(first);
-      if (first.type === 'i32') fn.v128(...splat4(0xffff)).op('v128.and');
-      this.pushBits(second);
-      fn.i32(16).op('i32x4.shl').op('v128.or');
+      this.pushBits(first, 'anything');
+      this.pushBits(second, 'anything');
+      fn.i32(16).op('i32x4.shl').shuffle(LOW_HALVES);
       return [{ register: base, payload: false }];
     }
     const payload = this.pushNarrow(first, type, base);
@@ -314,8 +313,8 @@ class VectorInstruction {
     }
   }
 
-  /** Pushes a result of at most 32 bits as register bits (f32: NaNs with any payload). */
-  private pushBits(e: Expr): void {
+  /** Pushes a result of at most 32 bits as register bits (f32: NaNs with any payload; f16: with zeros or anything above). */
+  private pushBits(e: Expr, above: Above = 'zero'): void {
     const { code, run, omod, clamp, mode, op } = this;
     const { fn } = run;
     if (e.type === 'i32') {
@@ -339,8 +338,9 @@ class VectorInstruction {
     if (e.type === 'f16') {
       if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
       const isSize = clamp ? mode.dx10Clamp : isUnscaled && NEVER_NEGATIVE.has(e.op);
-      if (isSize && mode.round64 === 0) encodeSize(fn);
-      else encodeHalf(fn, mode.round64);
+      if (isSize && mode.round64 === 0) encodeSize(fn, above);
+      else if (isUnscaled && mode.round64 === 3 && SUMS.has(e.op)) encodeTruncated(fn, above, true);
+      else encodeHalf(fn, mode.round64, above);
       if (mode.saturate) this.limitHalf(e);
       if (!mode.out64) flushDenormals(fn, 'f16');
       return;
@@ -442,7 +442,7 @@ class VectorInstruction {
     const { run } = this;
     const { fn } = run;
     const value = fn.local('v128');
-    this.pushBits(e);
+    this.pushBits(e, 'anything');
     if (e.type === 'f32') canonicalSingle(run);
     fn.set(value);
     if (unused === 2 && bits === 16) {
@@ -489,6 +489,9 @@ const HIGH_HALVES = halvesFrom((byte) => (byte & 2) !== 0);
 const NEVER_DENORMAL = new Set(['f32.rsq', 'f32.sqrt', 'f32.cos_turns', 'f32.from_i32_s', 'f32.from_i32_u']);
 const isNeverDenormal = ({ op }: Expr, readsDenormals: boolean): boolean =>
   NEVER_DENORMAL.has(op) || (op === 'f32.sin_turns' && !readsDenormals);
+
+/** Operators of f16 whose results before rounding are multiples of the least f16. */
+const SUMS = new Set(['f16.add', 'f16.sub']);
 
 /** Operators of f16 whose results are not below zero, nor negative zeros. */
 const NEVER_NEGATIVE = new Set(['f16.exp2', 'f16.fract']);
