@@ -2,57 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ProfileDocument } from '../src/profile/index.ts';
 import { codes, profileFolders } from './support/profile-folder.ts';
+import { csv, MACHINE, ROW, table, type WorkloadChange, workloadFolder } from './support/workload-folder.ts';
 
 const { read } = profileFolders();
 
-const MACHINE = {
-  ...{ command: './copy', gpu_model: 'MI210', gpu_arch: 'gfx90a', cu_per_gpu: '104', simd_per_cu: '4', num_xcd: '1' },
-  ...{ max_waves_per_cu: '32', max_sclk: '1700', max_mclk: '1600', total_l2_chan: '32', num_hbm_channels: '32' },
-};
-const csv = (rows: readonly (readonly string[])[]) =>
-  rows.map((row) => `${row.map((cell) => (/[",]/.test(cell) ? `"${cell}"` : cell)).join(',')}\n`).join('');
-const table = (row: Readonly<Record<string, string>>) => csv([Object.keys(row), Object.values(row)]);
-
-/** One dispatch of 1,024 waves, and what it counted. */
-const ROW: Readonly<Record<string, string>> = {
-  ...{ Dispatch_ID: '0', Kernel_Name: 'copy', GPU_ID: '2', Grid_Size: '65536', Workgroup_Size: '256' },
-  ...{ LDS_Per_Workgroup: '0', Scratch_Per_Workitem: '0', Arch_VGPR: '8', Accum_VGPR: '0', SGPR: '16' },
-  ...{ Start_Timestamp: '1000000', End_Timestamp: '1020000', SQ_WAVES: '1024', SQ_INSTS: '40960' },
-  ...{ SQ_INSTS_VALU: '20480', SQ_INSTS_SALU: '4096', SQ_INSTS_SMEM: '2048', SQ_INSTS_VMEM: '2048' },
-  ...{ SQ_WAVE_CYCLES: '2000000', GRBM_COUNT: '34000', GRBM_GUI_ACTIVE: '34000', TCC_REQ_sum: '20000' },
-  ...{ TCC_HIT_sum: '5000', TCC_MISS_sum: '15000', TCC_EA_RDREQ_sum: '65536', TCC_EA_RDREQ_32B_sum: '0' },
-  ...{ TCC_EA_WRREQ_sum: '65536', TCC_EA_WRREQ_64B_sum: '65536' },
-};
-const ROOFS = {
-  ...{ device: '0', HBMBw: '1406.9', L2Bw: '4980.6', L1Bw: '9224.0', LDSBw: '20882.4', FP32Flops: '21056.2' },
-  ...{ FP64Flops: '20438.5', MFMABF16Flops: '169507.6', MFMAF16Flops: '164857.9' },
-};
-const LEVEL = { Dispatch_ID: '0', Kernel_Name: 'copy', GPU_ID: '2', Grid_Size: '65536', Workgroup_Size: '256' };
-const WAVES = {
-  ...LEVEL,
-  ...{ GRBM_COUNT: '34000', GRBM_GUI_ACTIVE: '34000', SQ_WAVES: '1024', SQ_WAVE_CYCLES: '2000000' },
-  ...{ SQ_LEVEL_WAVES: '0', SQ_ACCUM_PREV_HIRES: '8050000' },
-};
-const VMEM = { ...LEVEL, SQ_INSTS_VMEM: '2048', SQ_INST_LEVEL_VMEM: '9000', SQ_ACCUM_PREV_HIRES: '1638400' };
-
-interface Change {
-  readonly row?: Readonly<Record<string, string>>;
-  readonly without?: readonly string[];
-  readonly machine?: Readonly<Record<string, string>>;
-  readonly roofs?: Readonly<Record<string, string>>;
-  readonly waves?: Readonly<Record<string, string>>;
-  readonly vmem?: Readonly<Record<string, string>>;
-}
-function folder({ row, without = [], machine, roofs, waves, vmem }: Change = {}): ProfileDocument {
-  const cells = Object.entries({ ...ROW, ...row }).filter(([name]) => !without.includes(name));
-  return read({
-    'sysinfo.csv': table({ ...MACHINE, ...machine }),
-    'roofline.csv': table({ ...ROOFS, ...roofs }),
-    'pmc_perf.csv': table(Object.fromEntries(cells)),
-    'SQ_LEVEL_WAVES.csv': table({ ...WAVES, ...waves }),
-    'SQ_INST_LEVEL_VMEM.csv': table({ ...VMEM, ...vmem }),
-  });
-}
+const folder = (change: WorkloadChange = {}): ProfileDocument => workloadFolder(read, change);
 const sound = folder();
 const messages = (document: ProfileDocument) => document.findings.map(({ message }) => message).join('\n');
 
@@ -76,6 +30,21 @@ describe('columns that a script left out', () => {
     expect(document.kernels[0].metrics['bytes.hbm.read']).toEqual(sound.kernels[0].metrics['bytes.hbm.read']);
     expect(Object.keys(document.kernels[0].counters)).toEqual(Object.keys(sound.kernels[0].counters));
   });
+});
+
+test.each(['', 'Unnamed: 0', 'Unnamed: 0.1'])('a column called %j has numbers of rows, and is no counter', (name) => {
+  const { counters } = folder({ row: { [name]: '3' } }).kernels[0];
+  expect(counters).toEqual(sound.kernels[0].counters);
+});
+
+test('names of counters with spaces are the same counters', () => {
+  const document = folder({ without: ['SQ_INSTS_VALU'], row: { 'SQ INSTS VALU': ROW.SQ_INSTS_VALU } });
+  expect(document.kernels[0].counters).toEqual(sound.kernels[0].counters);
+  expect(document.kernels[0].metrics).toEqual(sound.kernels[0].metrics);
+});
+
+test.each(['Grid_Size', 'Workgroup_Size'])('%s of 0 is a finding', (column) => {
+  expect(messages(folder({ row: { [column]: '0' } }))).toContain('the size 0, which no launch can have');
 });
 
 test('channels add up where the cell of their sum is empty', () => {
@@ -118,8 +87,12 @@ test('a wave with more scalar registers than there are is a finding', () => {
   expect(messages(folder({ row: { SGPR: '16000000' } }))).toContain('16000000 scalar registers');
 });
 
+const LDS_CYCLES = (active: string, conflicts: string): WorkloadChange => ({
+  row: { SQ_LDS_IDX_ACTIVE: active, SQ_LDS_BANK_CONFLICT: conflicts },
+});
+
 describe('values that contradict each other', () => {
-  test.each<[string, Change, string]>([
+  test.each<[string, WorkloadChange, string]>([
     ['more instructions of a kind than in all', { row: { SQ_INSTS_VALU: '20480000000' } }, 'of SQ_INSTS'],
     ['more hits than requests', { row: { TCC_HIT_sum: '5000000000' } }, 'of TCC_REQ'],
     ['more busy cycles than cycles', { row: { GRBM_GUI_ACTIVE: '34000000' } }, 'of GRBM_COUNT'],
@@ -134,6 +107,26 @@ describe('values that contradict each other', () => {
       'instructions that are counted twice',
       { vmem: { SQ_INSTS_VMEM: '20480' } },
       'SQ_INSTS_VMEM is 20480 in the pass of SQ_INST_LEVEL_VMEM and 2048',
+    ],
+    ['more conflicts than LDS works', LDS_CYCLES('100', '4000'), 'which is part of the 100 of SQ_LDS_IDX_ACTIVE'],
+    ['waits to issue beyond the life of waves', { row: { SQ_WAIT_INST_ANY: '9000000' } }, 'of SQ_WAVE_CYCLES'],
+    ['more branches than instructions', { row: { SQ_INSTS_BRANCH: '409600' } }, 'of SQ_INSTS'],
+    [
+      'more hits of code than requests',
+      { row: { SQC_ICACHE_HITS: '9000', SQC_ICACHE_REQ: '900' } },
+      'of SQC_ICACHE_REQ',
+    ],
+    ['engines that are busy for longer', { row: { SQ_BUSY_CYCLES: '900000', SQ_CYCLES: '9000' } }, 'of SQ_CYCLES'],
+    [
+      'room that is missing for longer',
+      { row: { SPI_RA_LDS_CU_FULL_CSN: '4294967295' } },
+      'Workgroups wait for LDS is',
+    ],
+    ['cycles that were not counted', { waves: { GRBM_GUI_ACTIVE: '0' } }, 'SQ_LEVEL_WAVES:GRBM_GUI_ACTIVE is 0'],
+    [
+      'more instructions than can be issued',
+      { without: ['SQ_INSTS'], row: { SQ_INSTS_LDS: '4294967295' } },
+      '4294967295 of SQ_INSTS_LDS were counted within 20000 ns',
     ],
     ['memory that answers at once', { vmem: { SQ_ACCUM_PREV_HIRES: '0' } }, 'takes 0 cycles'],
     ['memory that answers after the end', { vmem: { SQ_ACCUM_PREV_HIRES: '1638400000000' } }, 'takes 800000000 cycles'],

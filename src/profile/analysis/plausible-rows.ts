@@ -14,6 +14,12 @@ const LEAST_NS = 2000;
 /** The lowest clock in MHz that a GPU has while it works. */
 const LEAST_MHZ = 100;
 
+/** Counters that no dispatch leaves at zero: it takes cycles, and its waves execute instructions to their end. */
+const NEVER_ZERO = /(?:^|:)(?:GRBM_COUNT|GRBM_GUI_ACTIVE|SQ_CYCLES|SQ_BUSY_CYCLES|SQ_WAVE_CYCLES|SQ_INSTS)$/;
+/** Instructions of waves, and how many of a kind a CU issues a cycle at most: one of each of its four SIMDs. */
+const INSTRUCTIONS = /^SQ_INSTS_[A-Z0-9_]+(?<!MOPS_[A-Z0-9]+)$/;
+const ISSUED = 4;
+
 /** One sentence for each kind of contradiction within dispatches of a kernel. `agent` is the GPU that they ran on. */
 export function contradictingRows(r: Recording, rows: Int32Array, agent: Agent | undefined): string[] {
   const column = (name: string): Float64Array | undefined =>
@@ -49,8 +55,25 @@ export function contradictingRows(r: Recording, rows: Int32Array, agent: Agent |
       return isFar ? `${waves[row]} waves were counted, and ${launched} launched` : undefined;
     });
   }
+  for (const name of r.counters.names) {
+    const values = NEVER_ZERO.test(name) ? column(name) : undefined;
+    if (values === undefined) continue;
+    check((row) => (values[row] === 0 ? `${name} is 0, as if nothing had run` : undefined));
+  }
+  const [clock, xccs, cus] = [agent?.maxClockMhz, agent?.xccCount, agent?.cuCount];
+  if (clock !== undefined && cus !== undefined) {
+    for (const name of r.counters.names) {
+      const values = INSTRUCTIONS.test(name) ? column(name) : undefined;
+      if (values === undefined) continue;
+      check((row) => {
+        const ns = d.end.get(row) - d.start.get(row);
+        if (d.timing.get(row) !== Timing.KNOWN || ns < LEAST_NS) return undefined;
+        const most = (clock * ns * cus * ISSUED * TIME_FACTOR) / 1e3;
+        return values[row] > most ? `${values[row]} of ${name} were counted within ${ns} ns` : undefined;
+      });
+    }
+  }
   const active = column('GRBM_GUI_ACTIVE');
-  const [clock, xccs] = [agent?.maxClockMhz, agent?.xccCount];
   if (active !== undefined && clock !== undefined && xccs !== undefined) {
     check((row) => {
       const ns = d.end.get(row) - d.start.get(row);

@@ -12,17 +12,6 @@ const SMALL = 1 << 20;
 /** What HBM moves comes from L2 or goes there; write-backs of kernels before, and instructions, are the little that does not. */
 const LEAST_L2_SHARE = 0.9;
 
-/** Metrics that are shares of a whole. */
-const SHARES: readonly string[] = [
-  'l2.hit',
-  'l1.hit',
-  'dcache.hit',
-  'wait.any',
-  'icache.miss',
-  'mfma.busy',
-  'share.salu',
-];
-
 /** How far above a peak that a benchmark reached on the machine a kernel may be. */
 const MEASURED_SLACK = 1.25;
 /** Counted waves over launched ones: a few may be those of a restore after preemption. */
@@ -35,6 +24,13 @@ const SHORTEST_NS = 50;
 /** How far above the whole the parts may be where they are seldom of one pass: hits of caches vary from run to run, and so do cycles. */
 const OF_RUNS = 1.5;
 const OF_CYCLES = 3;
+
+/** Metrics that are shares of a whole, and how far above it they may be. Fractions that are none: conflicts per access, branches per instruction. */
+const SHARES: readonly (readonly [id: RegExp, slack: number])[] = [
+  [/^(?:l[12]\.hit|dcache\.hit|icache\.miss|wait\.any|mfma\.busy|share\.salu|issue\..*)$/, SLACK],
+  [/^(?:l1\.miss|wait\.issue|sq\.busy)$/, OF_RUNS],
+  [/^(?:l2\.busy|lds\.busy|limit\..*)$/, OF_CYCLES],
+];
 
 /** Counters that count a part of what another one counts, and how far above it they may be. Several parts of one whole exclude each other. */
 export const PARTS: readonly (readonly [parts: readonly string[], whole: string, slack?: number])[] = [
@@ -52,6 +48,16 @@ export const PARTS: readonly (readonly [parts: readonly string[], whole: string,
     'SQ_INSTS_VALU',
   ],
   [['SQ_INSTS_VALU', 'SQ_INSTS_SALU', 'SQ_INSTS_SMEM'], 'SQ_INSTS'],
+  ...['VMEM', 'FLAT', 'LDS', 'BRANCH'].map((kind) => [[`SQ_INSTS_${kind}`], 'SQ_INSTS'] as const),
+  [['SQ_WAVES_EQ_64', 'SQ_WAVES_LT_64'], 'SQ_WAVES'],
+  [['SQ_LDS_BANK_CONFLICT'], 'SQ_LDS_IDX_ACTIVE', OF_RUNS],
+  [['SQ_WAIT_ANY'], 'SQ_WAVE_CYCLES', OF_RUNS],
+  [['SQ_WAIT_INST_ANY'], 'SQ_WAVE_CYCLES', OF_RUNS],
+  [['SQ_BUSY_CYCLES'], 'SQ_CYCLES', OF_RUNS],
+  [['SQC_ICACHE_HITS', 'SQC_ICACHE_MISSES'], 'SQC_ICACHE_REQ', OF_RUNS],
+  [['SQC_DCACHE_HITS', 'SQC_DCACHE_MISSES'], 'SQC_DCACHE_REQ', OF_RUNS],
+  // An instruction is in flight for a cycle at least.
+  [['SQ_INST_LEVEL_VMEM:SQ_INSTS_VMEM'], 'SQ_INST_LEVEL_VMEM:SQ_ACCUM_PREV_HIRES'],
   [['TCC_HIT', 'TCC_MISS'], 'TCC_REQ', OF_RUNS],
   [['GRBM_GUI_ACTIVE'], 'GRBM_COUNT', OF_CYCLES],
   [['SQ_LEVEL_WAVES:GRBM_GUI_ACTIVE'], 'SQ_LEVEL_WAVES:GRBM_COUNT'],
@@ -128,10 +134,10 @@ export function impossibleValues(input: PlausibleInput): string[] {
   }
   for (const { metric, value } of sums) {
     if (!isKnown(value)) continue;
-    const isShare = SHARES.includes(metric.id) || metric.id.startsWith('issue.');
-    if (isShare && (value.value > SLACK || value.value < 1 - SLACK)) {
-      found.push(`${metric.label} is ${percent(value.value)}`);
-    }
+    const slack = SHARES.find(([id]) => id.test(metric.id))?.[1] ?? Number.POSITIVE_INFINITY;
+    const isBelow = value.value < (slack === SLACK ? 1 - SLACK : 0);
+    if (value.value > slack || isBelow)
+      found.push(`${metric.label} is ${metric.unit === 'fraction' ? percent(value.value) : value.value}`);
     if (metric.id === 'lanes.active' && value.value > 64 * SLACK)
       found.push(`${metric.label} is ${value.value.toFixed(1)}`);
     if (metric.id === 'waves.resident.cycles' && value.value > OF_PASSES * (maxWavesPerCu ?? Number.POSITIVE_INFINITY))

@@ -6,8 +6,16 @@ import type { MeasuredRoofline } from '../records.ts';
 import { type ByteSource, baseName, dirName } from '../source.ts';
 import { type CellsHandler, type Header, readCsv } from './csv.ts';
 import { RowNumbers } from './row-numbers.ts';
-import { badRow, counterCell, reportEmpty, reportNoSize, reportTiming, textProblems } from './row-problems.ts';
-import { amount, count, counterName, isEmptyCell, isNoValue, number } from './values.ts';
+import {
+  badRow,
+  counterCell,
+  reportEmpty,
+  reportNoSize,
+  reportSize,
+  reportTiming,
+  textProblems,
+} from './row-problems.ts';
+import { amount, count, counterName, isEmptyCell, isNoValue, isUnnamed, number } from './values.ts';
 
 /** Why a row has no place among the dispatches of its file. */
 const NO_POSITION =
@@ -297,8 +305,8 @@ function dispatchRows(
     d.stream.push(-1);
     d.config.push(
       r.configId({
-        workgroup: [size(cells, at.workgroup), -1, -1],
-        grid: [size(cells, at.grid), -1, -1],
+        workgroup: [reportSize(r, file, size(cells, at.workgroup)), -1, -1],
+        grid: [reportSize(r, file, size(cells, at.grid)), -1, -1],
         lds: size(cells, at.lds),
         scratch: size(cells, at.scratch),
         vgpr: size(cells, at.vgpr),
@@ -405,7 +413,7 @@ function wideHandler(
       const list = channels.get(channel[1]) ?? [];
       list.push(index);
       channels.set(channel[1], list);
-    } else if (!isDescribing(name)) scalars.push({ index, name: prefix + name });
+    } else if (!isDescribing(name) && !isUnnamed(name)) scalars.push({ index, name: prefix + name });
   });
   reportChannels(r, file, channels);
   const dispatchRow = dispatchRows(h, file, r);

@@ -16,6 +16,7 @@ import {
   reportEmpty,
   reportNoSize,
   reportNoSizes,
+  reportSize,
   reportTiming,
   textProblems,
 } from './row-problems.ts';
@@ -137,13 +138,8 @@ const OLDER: Readonly<Record<string, readonly string[]>> = {
   Scratch_Size: ['Private_Segment_Size'],
 };
 
-/** How many of the numbers of a launch are sizes of workgroup and grid, and the most that a dispatch packet has room for. */
-const [SIZES, MOST_ITEMS] = [6, 2 ** 32 - 1];
-
-function reportSize(r: Recording, file: string, size: number): void {
-  const what = `A grid or workgroup has the size ${size}, which no launch can have: what is said of waves and occupancy is wrong`;
-  r.reportAlike('profile/bad-record', file, `${what}.`);
-}
+/** How many of the numbers of a launch are sizes of workgroup and grid. */
+const SIZES = 6;
 
 function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processes: FileProcesses): RowHandler {
   const at = {
@@ -200,7 +196,7 @@ function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processe
       numbers[i] = row.count(config[i]);
       if (numbers[i] < 0 && config[i] >= 0) reportNoSize(r, file, h.names[config[i]], row.text(config[i]));
     }
-    for (let i = 0; i < SIZES; i++) if (numbers[i] === 0 || numbers[i] > MOST_ITEMS) reportSize(r, file, numbers[i]);
+    for (let i = 0; i < SIZES; i++) reportSize(r, file, numbers[i]);
     const launch = { process, kernel, agent, queue, stream, config: r.configs.id(numbers) };
     const replayed = isReplayed ? r.findTraced(domain, process, dispatchId) : undefined;
     if (replayed !== undefined && replayed >= firstRow && d.kernel.get(replayed) === kernel)
@@ -311,6 +307,7 @@ function counterCollection(
     if (found < 0 && column >= 0) reportNoSize(r, file, h.names[column], row.text(column));
     return found;
   };
+  const sizeOf = (row: TableRow, column: number): number => reportSize(r, file, size(row, column));
   if (at.name < 0) {
     r.report(
       'profile/unnamed-kernel',
@@ -364,8 +361,8 @@ function counterCollection(
         queue: queues(agentId, row, at.queue),
         stream: -1,
         config: r.configId({
-          workgroup: [size(row, at.workgroup), -1, -1],
-          grid: [size(row, at.grid), -1, -1],
+          workgroup: [sizeOf(row, at.workgroup), -1, -1],
+          grid: [sizeOf(row, at.grid), -1, -1],
           lds: size(row, at.lds),
           scratch: size(row, at.scratch),
           vgpr: size(row, at.vgpr),

@@ -61,6 +61,17 @@ export function reportNoSize(r: Recording, file: string, column: string, text: s
   );
 }
 
+/** The most work-items along an axis that a dispatch packet has room for. */
+const MOST_ITEMS = 2 ** 32 - 1;
+
+/** The size of a grid or workgroup, -1 where it is not known; one that no launch can have is reported. */
+export function reportSize(r: Recording, file: string, size: number): number {
+  if (size !== 0 && size <= MOST_ITEMS) return size;
+  const what = `A grid or workgroup has the size ${size}, which no launch can have: what is said of waves and occupancy is wrong`;
+  r.reportAlike('profile/bad-record', file, `${what}.`);
+  return size;
+}
+
 /** Reports allocations whose sizes a file does not tell. */
 export function reportNoSizes(r: Recording, file: string): void {
   r.report('profile/no-sizes', file, 'Allocations have no sizes here; they are counted, and their bytes are not.');

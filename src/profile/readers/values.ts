@@ -43,10 +43,16 @@ export function isHardwareCount(name: string): boolean {
   return HARDWARE.test(name.replace(/^[A-Z_]+:|_sum$/g, ''));
 }
 
-/** A counter's name as profilers write it. Scripts that handle tables write names of the hardware's counters in small letters, too. */
+/** What pandas calls a column that has no name, as that of the numbers of rows. */
+export const isUnnamed = (column: string): boolean => /^\s*(?:Unnamed:? *[0-9]*(?:\.[0-9]+)?)?\s*$/i.test(column);
+
+/**
+ * A counter's name as profilers write it. Scripts that handle tables write names of the hardware's counters in small letters, too, and with
+ * spaces.
+ */
 export function counterName(text: string): string {
   const name = text.trim().replace(PANDAS, '');
-  const upper = name.toUpperCase();
+  const upper = name.toUpperCase().replaceAll(' ', '_');
   if (!HARDWARE.test(upper)) return name;
   // There is TCP_UTCL1_STALL_INFLIGHT_MAX, too.
   return upper.replace(name === upper ? /_SUM$/ : OVER_INSTANCES, (found) => found.toLowerCase());
