@@ -109,6 +109,7 @@ export class Debugger extends HeldDispatch implements Monitor {
 
   /** Keeps what the instruction that is executed now does with places that are watched. */
   private noteAccess(w: Wave, loadedPc: number, bound: BoundInstruction): void {
+    if (w.pc === loadedPc) this.past.note(w, loadedPc, bound);
     const isLooking = !this.past.isUnderWay && !this.isOver && !this.run.isDetached && w.pc === loadedPc;
     this.watches.before(w, loadedPc, bound, isLooking);
   }

@@ -1,7 +1,10 @@
 // Going back: what a dispatch's state was at moments of its past, and what the user changed since. The dispatch runs the same way every
 // time, so any moment is reached from the checkpoint before it by running on.
 import type { Rewindable, RunnerState } from '../dispatch/monitor.ts';
+import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
+import type { Wave } from '../state/wave.ts';
+import { StoredLines, StoreNoter } from './stored-lines.ts';
 
 /** Memory is kept in pieces of this size; those that did not change are kept once. */
 const CHUNK = 65536;
@@ -25,6 +28,14 @@ export interface Checkpoint<T> {
   readonly own: T;
   /** By offset in wasm memory. */
   readonly chunks: ReadonlyMap<number, Uint8Array>;
+  /** What instructions have stored from then to the next checkpoint, or to the latest moment. */
+  readonly stored: StoredLines;
+}
+
+/** A part of the past. */
+export interface Stretch<T> {
+  readonly checkpoint: Checkpoint<T>;
+  readonly end: number;
 }
 
 /** Something the user changed. */
@@ -42,11 +53,23 @@ export class History<T> {
   private lastEnd = performance.now();
   private lastCost = 0;
   private bytes = 0;
+  private readonly noter: StoreNoter;
+  /** The last checkpoint before the moment at which execution is. */
+  private current = 0;
   /** Memory is so large that not even one checkpoint is kept. */
   isTooLarge = false;
 
   constructor(memory: DeviceMemory) {
     this.memory = memory;
+    this.noter = new StoreNoter(memory);
+  }
+
+  /** Before each instruction: keeps what it is about to store. Where execution has been before that is known. */
+  note(time: number, w: Wave, pc: number, bound: BoundInstruction): void {
+    const all = this.checkpoints;
+    while (this.current < all.length - 1 && time >= (all[this.current + 1] as Checkpoint<T>).time) this.current++;
+    const last = all[this.current];
+    if (last !== undefined && this.current === all.length - 1) this.noter.note(last.stored, w, pc, bound);
   }
 
   /** The first moment that can be gone back to. */
@@ -83,7 +106,8 @@ export class History<T> {
       }
     }
     this.bytes += added;
-    this.checkpoints.push({ time, state: dispatch.save(), own: own(), chunks });
+    this.checkpoints.push({ time, state: dispatch.save(), own: own(), chunks, stored: new StoredLines() });
+    this.current = this.checkpoints.length - 1;
     if (this.checkpoints.length > MOST) this.dropOne();
     if (this.bytes > MOST_BYTES) this.thin();
     this.lastEnd = performance.now();
@@ -106,14 +130,21 @@ export class History<T> {
       const isShared = before.chunks.get(offset) === chunk || behind.chunks.get(offset) === chunk;
       if (!isShared && chunk.buffer !== ZEROS.buffer) this.bytes -= chunk.length;
     }
+    before.stored.join(one.stored);
     all.splice(at, 1);
+    this.current = all.length - 1;
   }
 
   /** Drops every second checkpoint but the first and the last. */
   private thin(): void {
-    const kept = this.checkpoints.filter((_, i) => i % 2 === 0 || i === this.checkpoints.length - 1);
+    const isKept = (i: number): boolean => i % 2 === 0 || i === this.checkpoints.length - 1;
+    this.checkpoints.forEach(({ stored }, i) => {
+      if (!isKept(i)) this.checkpoints[i - 1]?.stored.join(stored);
+    });
+    const kept = this.checkpoints.filter((_, i) => isKept(i));
     this.checkpoints.splice(0, this.checkpoints.length, ...kept);
     const all = new Set(this.checkpoints.flatMap(({ chunks }) => [...chunks.values()]));
+    this.current = kept.length - 1;
     this.bytes = 0;
     for (const chunk of all) if (chunk.buffer !== ZEROS.buffer) this.bytes += chunk.length;
   }
@@ -123,8 +154,25 @@ export class History<T> {
     return this.checkpoints.findLast((c) => c.time <= time);
   }
 
+  /**
+   * The last part before a time in which instructions may have stored to one of some lines, or the user has changed something; undefined when there is
+   * none. Without lines: the last part.
+   */
+  before(time: number, lines: readonly number[] | undefined): Stretch<T> | undefined {
+    const all = this.checkpoints;
+    for (let i = all.findLastIndex((c) => c.time < time); i >= 0; i--) {
+      const checkpoint = all[i] as Checkpoint<T>;
+      const end = Math.min(time, all[i + 1]?.time ?? time);
+      const isChanged = (): boolean => this.edits.some((e) => e.time >= checkpoint.time && e.time <= end);
+      if (lines === undefined || lines.some((line) => checkpoint.stored.has(line)) || isChanged())
+        return { checkpoint, end };
+    }
+    return undefined;
+  }
+
   /** Puts a checkpoint's memory back. The caller rewinds the dispatch to its state. */
   restore(checkpoint: Checkpoint<T>): void {
+    this.current = Math.max(0, this.checkpoints.indexOf(checkpoint));
     for (const [offset, bytes] of checkpoint.chunks) this.memory.bytesAt(offset, bytes.length).set(bytes);
     const first = this.edits.findIndex((e) => e.time >= checkpoint.time);
     this.made = first < 0 ? this.edits.length : first;

@@ -37,6 +37,11 @@ export class Past {
     this.history?.offer(this.held.time, dispatch, () => this.held.calls.save());
   }
 
+  /** Before each instruction: what it stores is kept. */
+  note(w: Wave, pc: number, bound: BoundInstruction): void {
+    this.history?.note(this.held.time, w, pc, bound);
+  }
+
   /** Whether it can be gone to. */
   get isKept(): boolean {
     return this.history?.start !== undefined;
@@ -154,20 +159,24 @@ export class Past {
     return this.history;
   }
 
-  /** Looks through the stretch from the checkpoint before a time to that time; without one the history begins there. */
+  /**
+   * Looks through the last stretch before a time, from a checkpoint on, in which what is looked for may have changed; without one the history
+   * begins there.
+   */
   private searchBefore(limit: number, history: History<SavedCalls>): Rewind {
-    const checkpoint = history.at(limit - 1);
-    if (checkpoint === undefined) {
+    const stretch = history.before(limit, this.search?.lines);
+    if (stretch === undefined) {
       const same = this.search?.lastResort;
       this.search = undefined;
       if (same !== undefined) return this.rewindTo(history.at(same.time) as Checkpoint<SavedCalls>, same);
       const time = history.start as number;
       return this.rewindTo(history.at(time) as Checkpoint<SavedCalls>, { time, reason: 'start of history' });
     }
+    const { checkpoint, end } = stretch;
     const rewind = this.rewindTo(checkpoint, undefined);
     return new Rewind(rewind.to, () => {
       rewind.arrived();
-      this.search?.begin(checkpoint.time, limit);
+      this.search?.begin(checkpoint.time, end);
     });
   }
 

@@ -83,13 +83,15 @@ function bytesAt(place: DebugPlace, size: number, w: Wave, lane: number, source:
       return Uint8Array.from(all).slice(0, size);
     }
     case 'scratch':
-      return scratchBytes(w, lane, scratchOffset(place.base, w, lane, source) + place.offset, size);
+      return scratchBytes(w, lane, scratchOffset(place.base, w, lane, source) + place.offset, size, source);
     case 'global': {
       const at = source.codeBase + place.address;
       const region = source.memory?.find(at, size);
+      if (region !== undefined) source.wasRead?.(region.offset + at - region.base, size);
       return region?.bytes.slice(at - region.base, at - region.base + size);
     }
     case 'lds':
+      source.wasRead?.(w.workgroup.lds.byteOffset + place.offset, size);
       return w.workgroup.lds.slice(place.offset, place.offset + size);
     default:
       return undefined;
@@ -111,12 +113,20 @@ export function scratchOffset(base: DebugRegister, w: Wave, lane: number, source
   return base.file === 's' && !w.workgroup.dispatch.architectedScratch ? value / LANES : value;
 }
 
-function scratchBytes(w: Wave, lane: number, offset: number, size: number): Uint8Array | undefined {
+function scratchBytes(
+  w: Wave,
+  lane: number,
+  offset: number,
+  size: number,
+  source: ScopeSource,
+): Uint8Array | undefined {
   const base = w.field(WAVE_SCRATCH_BASE);
   if (base === 0 || offset < 0 || offset + size > w.workgroup.dispatch.scratchPerLane) return undefined;
   // Scratch is swizzled: dword d of lane l is at d * 256 + l * 4.
   return Uint8Array.from({ length: size }, (_, i) => {
     const at = offset + i;
-    return w.memory.bytesAt(base + Math.floor(at / 4) * 4 * LANES + 4 * lane + (at & 3), 1)[0] as number;
+    const place = base + Math.floor(at / 4) * 4 * LANES + 4 * lane + (at & 3);
+    source.wasRead?.(place, 1);
+    return w.memory.bytesAt(place, 1)[0] as number;
   });
 }

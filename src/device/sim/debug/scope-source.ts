@@ -47,6 +47,8 @@ export interface ScopeSource {
   readonly shared?: { readonly fixed: number; readonly all: number } | undefined;
   /** Reads memory as a wave sees it; without a wave, global memory. */
   loadAs(w: Wave | undefined): Load;
+  /** Told of bytes at an offset of device memory that a variable is read from. */
+  wasRead?(offset: number, bytes: number): void;
   /** Values that were printed and variables of the session. */
   readonly remembered?: Remembered | undefined;
 }

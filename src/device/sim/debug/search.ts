@@ -10,6 +10,7 @@ import type { SourceFacts } from './frames.ts';
 import type { ScopeSource } from './scope-source.ts';
 import { isLeft, type Left, lineStepBackEnds, type StepStart } from './stepping.ts';
 import type { Change, Resume, StopReason, WaveKey } from './stop.ts';
+import { forLines, forLinesAt } from './stored-lines.ts';
 import { isSameOperand, type Operand } from './typed.ts';
 import { AccessWatcher, type WatchedPlace, watchedPlace } from './watch-access.ts';
 import { changesByStores, frameOfExpression, valueInFrame, type WatchedFrame, writesMemory } from './watched-frame.ts';
@@ -68,8 +69,12 @@ export class Search {
   private readonly frame: WatchedFrame | undefined;
   /** Only instructions that write memory change what is looked for. */
   private readonly isInMemory: boolean;
+  /** The lines of memory that what is looked for is read from; undefined where it may change without stores to them. */
+  readonly lines: readonly number[] | undefined;
   /** The instruction before may have written memory. */
   private isStored = true;
+  /** When it was asked for. */
+  private readonly began: number;
   from = 0;
   limit: number;
 
@@ -80,9 +85,32 @@ export class Search {
     this.view = view;
     this.missing = back.count;
     this.limit = now;
+    this.began = now;
     this.written = typeof back.to === 'object' ? parseExpression(back.to.writer) : undefined;
     this.frame = this.written && frameOfExpression(this.written, w, lane, view.source);
     this.isInMemory = this.written !== undefined && changesByStores(this.written, w, lane, view.source);
+    this.lines = this.written && this.isInMemory ? this.linesOf(this.written, w) : undefined;
+  }
+
+  /** The lines that an expression is read from now: as long as nobody stores to them it is read from the same ones, and stays. */
+  private linesOf(written: Expression, w: Wave | undefined): readonly number[] | undefined {
+    const { lane, view, frame } = this;
+    const { source } = view;
+    const { memory } = source;
+    if (memory === undefined) return undefined;
+    const lines = new Set<number>();
+    const add = (line: number): void => void lines.add(line);
+    const loadAs: ScopeSource['loadAs'] = (of) => {
+      const load = source.loadAs(of);
+      return (space, address, bytes, ofLane) => {
+        const loaded = load(space, address, bytes, ofLane);
+        forLines(memory, of, space, Number(address), bytes, ofLane, add);
+        return loaded;
+      };
+    };
+    const wasRead = (offset: number, bytes: number): void => forLinesAt(offset, bytes, add);
+    const noting = Object.create(source, { loadAs: { value: loadAs }, wasRead: { value: wasRead } }) as ScopeSource;
+    return valueInFrame(written, w, lane, noting, frame) === undefined ? undefined : [...lines];
   }
 
   /** A stretch begins. */
@@ -108,7 +136,7 @@ export class Search {
     const value = this.writtenValue();
     if (this.written === undefined || value === undefined) return;
     // Where the search began its user has just seen that.
-    if (this.last !== undefined && !isSameOperand(this.last, value) && time < this.limit) {
+    if (this.last !== undefined && !isSameOperand(this.last, value) && time < this.began) {
       const change = { text: this.written.text, before: this.last, after: value, access: 'was set here by a command' };
       this.keep({ time, reason: 'written', changes: [change] });
     }
