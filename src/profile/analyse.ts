@@ -5,6 +5,7 @@ import { clockBack } from './analysis/clock-back.ts';
 import { CounterTracks } from './analysis/counter-tracks.ts';
 import { type CriticalPath, longestPath } from './analysis/critical-path.ts';
 import { dependencySection } from './analysis/dependency-path.ts';
+import { classOf } from './analysis/instruction-class.ts';
 import { kernelEntries } from './analysis/kernel-entries.ts';
 import { type MetricSum, MetricTable, reportUnknownAgents, withChipFacts } from './analysis/metrics.ts';
 import { completeTurns } from './analysis/multiplexed.ts';
@@ -21,7 +22,7 @@ import {
   type RoofSources,
 } from './analysis/roofline.ts';
 import { copyLane, dispatchLanes, largest, pathSection, timedDomains } from './analysis/timeline.ts';
-import { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
+import { type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 import { reportUnlikeProducts, reportUnsurePeaks } from './analysis/unsure-peaks.ts';
 import { reportUnnamedKernels } from './analysis/untold.ts';
 import { WorkTable } from './analysis/work-table.ts';

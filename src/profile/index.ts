@@ -11,10 +11,11 @@ export {
 } from './analysis/bottleneck-types.ts';
 export { type CriticalPath, criticalPath } from './analysis/critical-path.ts';
 export { diffProfiles, type KernelChange, type ProfileDiff } from './analysis/diff.ts';
+export { classOf } from './analysis/instruction-class.ts';
 export { type KernelOccupancy, kernelOccupancy } from './analysis/occupancy.ts';
 export type { PackedWork } from './analysis/packed-work.ts';
 export { type Ceilings, ceilings, kernelRoofline, type Roof } from './analysis/roofline.ts';
-export { classOf, type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
+export { type TraceFeatures, traceFeatures } from './analysis/trace-features.ts';
 export type { WorkNode } from './analysis/work-table.ts';
 export { CHIPS } from './arch/chips.ts';
 export { counterPasses, METRICS, type MetricFormula } from './arch/metrics.ts';

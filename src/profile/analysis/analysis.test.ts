@@ -5,10 +5,10 @@ import { compile, namesOf, parseExpression } from '../arch/expression.ts';
 import { counterPasses, METRICS } from '../arch/metrics.ts';
 import { isKnown, type Measure, unknown } from '../measure.ts';
 import { Recording } from '../recording.ts';
+import { classOf } from './instruction-class.ts';
 import { MetricTable } from './metrics.ts';
 import { fitting, kernelOccupancy, launchedGroups } from './occupancy.ts';
 import { ceilings, kernelRoofline } from './roofline.ts';
-import { classOf } from './trace-features.ts';
 
 const value = (m: Measure): number | undefined => (isKnown(m) ? m.value : undefined);
 

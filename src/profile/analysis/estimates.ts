@@ -220,7 +220,11 @@ function memoryWait(input: ClassifierInput, waits: number, vector: number): numb
   const scalars = numberOf(waitShare(input, 'scalar'));
   const vectors = numberOf(waitShare(input, 'memory'));
   if (scalars !== undefined && vectors !== undefined) {
-    if (isCodeMissing(input)) return Math.min(waits, vectors + scalars);
+    if (isCodeMissing(input)) {
+      // Where code came at once, waves would wait for the memory that is on its way.
+      const inFlight = numberOf(input.trace?.gapsInFlight ?? unknown('')) ?? 0;
+      return Math.min(waits, vectors + scalars + inFlight);
+    }
     const others = [ldsWait(input), waitShare(input, 'atomics'), traceShare(input, 'barrier')];
     return Math.min(waits, Math.max(vectors + scalars, waits - others.reduce((sum, o) => sum + (numberOf(o) ?? 0), 0)));
   }

@@ -1,28 +1,12 @@
 // What a thread trace says: cycles by class of instruction, stall reasons, hottest lines, issue utilisation, the time from a
 // load to the wait that needs it, and how many waves were resident over time. On gfx9 latency = stall + issue, so the busy
 // time of a line is its latency, never latency + stall.
-import type { InstructionRow } from '../../isa/index.ts';
 import { known, type Measure, unknown } from '../measure.ts';
 import { STALL_REASONS } from '../readers/att.ts';
 import type { ThreadTrace, TraceLine, TraceWave } from '../records.ts';
-import { lineCategory, rowOf } from '../sqtt/code.ts';
-
-export const CLASSES = [
-  'VALU',
-  'MFMA',
-  'transcendental',
-  'SALU',
-  'VMEM',
-  'SMEM',
-  'LDS',
-  'FLAT',
-  'branch',
-  'wait',
-  'barrier',
-  'message',
-  'other',
-] as const;
-export type InstructionClass = (typeof CLASSES)[number];
+import { rowOf } from '../sqtt/code.ts';
+import { gapsInFlight } from './gaps-in-flight.ts';
+import { CLASSES, classOf, type InstructionClass } from './instruction-class.ts';
 
 export interface ClassSum {
   readonly class: InstructionClass;
@@ -52,37 +36,13 @@ export interface TraceFeatures {
   readonly waits: Readonly<Record<WaitedFor, number>>;
   /** Cycles from the first outstanding vector load to the end of the wait that follows, mean over waits. */
   readonly loadToUse: Measure;
+  /** Share of the waves' time without an instruction while vector memory that they wait for later is on its way. */
+  readonly gapsInFlight: Measure;
   /** PC sampling: samples by reason. */
   readonly stallReasons: readonly { readonly reason: string; readonly samples: number }[];
   readonly hottest: readonly number[];
   /** Resident waves over time: [cycle, waves], at most 512 steps. */
   readonly residency: readonly (readonly [number, number])[];
-}
-
-/** The class of an instruction by its text; unknown mnemonics are `other`. */
-export function classOf(text: string): InstructionClass {
-  const row = rowOf(text);
-  return row === undefined ? 'other' : classOfRow(row);
-}
-
-function classOfRow(row: InstructionRow): InstructionClass {
-  if (row.flags.has('MAI')) return 'MFMA';
-  if (row.flags.has('TRANS')) return 'transcendental';
-  const category = lineCategory(row);
-  switch (category) {
-    case 'branch':
-    case 'jump':
-      return 'branch';
-    case 'end':
-      return 'message';
-    case 'immediate': {
-      const operand = row.operands[0]?.cls ?? '';
-      if (/wait/i.test(operand)) return 'wait';
-      return /sendmsg/i.test(operand) ? 'message' : 'other';
-    }
-    default:
-      return category;
-  }
 }
 
 /** Computes the features of one trace. */
@@ -120,6 +80,7 @@ export function traceFeatures(trace: ThreadTrace): TraceFeatures {
     issueUtilisation: share(latency - stall, latency + idle),
     waits: waitCycles(trace.lines),
     loadToUse: loadToUse(trace),
+    gapsInFlight: gapsInFlight(trace),
     stallReasons: [...reasons].flatMap((samples, i) => (samples > 0 ? [{ reason: STALL_REASONS[i], samples }] : [])),
     hottest: trace.lines
       .map((_, i) => i)

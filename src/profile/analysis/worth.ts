@@ -1,6 +1,6 @@
 // What it is worth to have twice as many waves, and what it is worth that waves do not wait for something: estimates of what
 // docs/profile.md, "What a class means", measures on the timing model.
-import { combine, isKnown, known, type Measure, unknown } from '../measure.ts';
+import { combine, isKnown, known, type Measure, numberOf, unknown } from '../measure.ts';
 import { traceShare, waitShare } from './bottleneck-traces.ts';
 import type { BottleneckClass, ClassifierInput } from './bottleneck-types.ts';
 import { metricOf } from './metrics.ts';
@@ -55,10 +55,12 @@ export function worthOfWaits(input: ClassifierInput, name: BottleneckClass): Mea
     case 'memory-latency':
       return combine([combine([waitShare(input, 'memory'), waitShare(input, 'scalar')], add)], (w) => LATENCY_PART * w);
     case 'instruction-fetch': {
-      // What of the waits is neither for counters nor at barriers is for code.
+      // What of the waits is neither for counters nor at barriers is for code, and for memory that is on its way meanwhile.
       const all = metricOf(input.metrics, 'wait.any');
       const told = combine([traceShare(input, 'wait'), traceShare(input, 'barrier')], add);
-      return isKnown(told) ? combine([all, told], (waits, others) => Math.max(0, waits - others)) : waitsLeft(input);
+      if (!isKnown(told)) return waitsLeft(input);
+      const inFlight = numberOf(input.trace?.gapsInFlight ?? unknown('')) ?? 0;
+      return combine([all, told], (waits, others) => Math.max(0, waits - others - inFlight));
     }
     default:
       return unknown('a trace does not tell what the class could save');
