@@ -76,6 +76,10 @@ const PALE = `(() => {
 const SMALLEST = `Math.min(99, ...[...document.querySelectorAll('svg text')].map((text) =>
   Number.parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d))`;
 
+/** Pixels by which the timeline is wider than what is seen of it. */
+const BEYOND =
+  "(() => { const chart = document.querySelector('#timeline .chart'); return chart.scrollWidth - chart.clientWidth; })()";
+
 describe.skipIf(chromium === undefined)('in headless Chromium', () => {
   let page: Page;
   beforeAll(async () => {
@@ -109,6 +113,8 @@ describe.skipIf(chromium === undefined)('in headless Chromium', () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, `looks-${name}-${scheme}-${width}.png`), await page.screenshot());
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    // All of the timeline is in sight: nobody looks for work beyond an empty chart.
+    if (at === '#timeline') expect(await page.evaluate(BEYOND)).toBe(0);
     expect(await page.evaluate(PALE)).toEqual([]);
     expect(await page.evaluate(SMALLEST)).toBeGreaterThan(9);
     await page.evaluate(AXE);

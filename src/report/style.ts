@@ -33,7 +33,7 @@ code{font-family:ui-monospace,monospace;font-size:13px}
 .simulated{border-left:4px solid var(--l2);padding-left:10px}
 .toolbar{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin:8px 0}
 .chart{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:10px;margin:8px 0;overflow-x:auto}
-.chart svg{display:block;width:100%;min-width:850px;height:auto}
+.chart svg{display:block;width:100%;min-width:850px;height:auto}.chart svg.timeline{min-width:340px}
 svg text{fill:var(--fg);font:12px system-ui,sans-serif}svg .axis{font-size:13px}
 svg .grid{stroke:var(--line);stroke-width:1}
 svg .roof{stroke-width:2.5;fill:none}svg .roof.rate{stroke:var(--dim);stroke-width:2}

@@ -94,9 +94,12 @@ export function timelineView(
       ui.el('p', { class: 'note' }, `Of ${allLanes.length} lanes, ${MOST_LANES} are drawn. The exports have all.`),
     );
   }
-  const [W, L, ROW, MOST] = [1000, 170, 26, 3000];
-  /** Pixels from which on a bar has an edge, and arrows that can be told apart. */
-  const [EDGED, MOST_ARROWS] = [6, 60];
+  const [L, ROW, MOST] = [170, 26, 3000];
+  /** Units of the drawing from side to side, at most and at least: narrow windows have fewer, so that letters stay as large and all of it is in sight. */
+  const [WIDEST, NARROWEST] = [1000, 400];
+  let W = WIDEST;
+  /** Units from which on a bar has an edge, and from arrow to arrow where they can be told apart. */
+  const [EDGED, APART] = [6, 13];
   const hint = ui.el('p', { class: 'note' }, 'Zoom in to see the arrows along the critical path.');
   const tracks = work === null ? data.dispatches.tracks : [];
   const TRACK = 44;
@@ -225,7 +228,7 @@ export function timelineView(
     }
     if (onPath !== '') root.append(ui.svg('path', { d: onPath, class: 'on-path' }));
     // Arrows along the critical path, from the end of what comes before to the start of what waits for it.
-    let [arrows, drawn] = ['', 0];
+    let [arrows, drawn, leftmost, rightmost] = ['', 0, W, 0];
     for (const item of work === null ? path.timeline : []) {
       const to = places.get(item.node);
       if (to === undefined) continue;
@@ -234,16 +237,18 @@ export function timelineView(
         if (at === undefined || (at[2] === to[2] && to[0] - at[1] < 6)) continue;
         drawn++;
         const [x, y] = [to[0], to[2] * ROW + ROW / 2];
+        [leftmost, rightmost] = [Math.min(leftmost, x), Math.max(rightmost, x)];
         arrows += `M${at[1].toFixed(1)} ${at[2] * ROW + ROW / 2}L${x.toFixed(1)} ${y}M${(x - 5).toFixed(1)} ${y - 3}L${x.toFixed(1)} ${y}L${(x - 5).toFixed(1)} ${y + 3}`;
       }
     }
     // So many arrows would hide the bars: from far, the red edge shows the path.
-    if (arrows !== '' && drawn <= MOST_ARROWS) root.append(ui.svg('path', { d: arrows, class: 'arrow' }));
-    hint.hidden = drawn <= MOST_ARROWS;
+    const areApart = (drawn - 1) * APART <= rightmost - leftmost;
+    if (arrows !== '' && areApart) root.append(ui.svg('path', { d: arrows, class: 'arrow' }));
+    hint.hidden = drawn === 0 || areApart;
     const place = { left: L, right: W - 8, top: lanes.length * ROW, height: TRACK };
     drawTracks(ui, root, tracks, place, [from, from + width]);
     root.dataset.pieces = String(near?.length ?? -1);
-    for (const [t, label] of ui.ticks(from, from + width)) {
+    for (const [t, label] of ui.ticks(from, from + width, Math.floor((W - L) / 130))) {
       const x = px(t);
       const anchor = x < L + 40 ? 'start' : x > W - 48 ? 'end' : 'middle';
       root.append(
@@ -321,5 +326,15 @@ export function timelineView(
     hint,
   );
   draw();
+  /** Pixels of a unit where there are as few as that: those of the smallest letters are 9 then. */
+  const SMALLEST = 0.85;
+  const fit = () => {
+    const wide = Math.round(Math.max(NARROWEST, Math.min(WIDEST, root.clientWidth / SMALLEST)));
+    if (root.clientWidth === 0 || wide === W) return;
+    W = wide;
+    root.setAttribute('viewBox', `0 0 ${W} ${H}`);
+    draw();
+  };
+  new ResizeObserver(fit).observe(root);
   return section;
 }

@@ -19,8 +19,8 @@ export interface Ui {
   bandwidth(giga: number): string;
   /** A metric's value as its unit asks. */
   value(value: number, unit: string): string;
-  /** Round numbers between two, a few of them, and how each is written: with all the digits in which it differs from its neighbours. */
-  ticks(from: number, to: number): readonly (readonly [number, string])[];
+  /** Round numbers between two, at most `most` and one more, and how each is written: with all the digits in which it differs from its neighbours. */
+  ticks(from: number, to: number, most?: number): readonly (readonly [number, string])[];
   show(measure: PageMeasure, format: (value: number) => string): string;
   measure(measure: PageMeasure, format: (value: number) => string): HTMLElement;
   table(
@@ -125,8 +125,8 @@ export function createUi(): Ui {
       // The prefix belongs to a unit that is one word: TFLOP, and no T FLOP.
       return /[A-Za-z]$/.test(text) && /^(?:FL)?OP\b/.test(unit) ? `${text}${unit}` : `${text} ${unit}`;
     },
-    ticks(from, to) {
-      const rough = Math.max((to - from) / 6, 1e-3);
+    ticks(from, to, most = 6) {
+      const rough = Math.max((to - from) / most, 1e-3);
       const power = 10 ** Math.floor(Math.log10(rough));
       const step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
       const [scale, unit] =
