@@ -100,14 +100,19 @@ export class Recording {
   private reportGaps(): void {
     for (const rows of this.tracedRows.values()) {
       const { least, most, count } = rows.extent;
-      const missing = most - least + 1 - count;
-      if (!(missing > 0)) continue;
-      this.report(
-        'profile/missing-dispatches',
-        this.sources[0]?.path ?? '',
-        `The dispatches of a process have the numbers ${least} to ${most}, and ${missing} of these are not in the trace: the profiler was paused or left kernels out, or rows are missing. Sums are of those that are there.`,
-      );
+      this.reportGap(least, most, count, this.sources[0]?.path ?? '');
     }
+  }
+
+  /** The same of one process, whose traced dispatches have numbers from `least` to `most`, of which `count` are there. */
+  reportGap(least: number, most: number, count: number, file: string): void {
+    const missing = most - least + 1 - count;
+    if (!(missing > 0)) return;
+    this.report(
+      'profile/missing-dispatches',
+      file,
+      `The dispatches of a process have the numbers ${least} to ${most}, and ${missing} of these are not in the trace: the profiler was paused or left kernels out, or rows are missing. Sums are of those that are there.`,
+    );
   }
 
   /** Forgets what only readers need. */

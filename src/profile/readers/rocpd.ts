@@ -10,7 +10,7 @@ import { baseName, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { addCall } from './api-calls.ts';
 import { processKey } from './file-process.ts';
-import { reportTiming } from './row-problems.ts';
+import { reportSize, reportTiming } from './row-problems.ts';
 import { counterName, isCount, whole } from './values.ts';
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
@@ -380,7 +380,7 @@ class Reader {
   private launching(row: readonly SqlValue[]): Launching {
     const TABLE = 'kernel_dispatch';
     const [nid, pid, agentId, queueId, streamId, scratch, lds] = row;
-    const sizes = row.slice(7).map((size, i) => this.whole(TABLE, SHARED[7 + i], size));
+    const sizes = row.slice(7).map((size, i) => reportSize(this.r, this.file, this.whole(TABLE, SHARED[7 + i], size)));
     const agent = this.referred(this.agentKeys, agentId, TABLE, 'info_agent') ?? `agent ${num(agentId)}`;
     if (this.agentKeys.has(num(agentId)) && !this.gpus.has(num(agentId))) {
       this.r.report('profile/bad-record', this.file, `Dispatches ran on ${agent}, which the file does not call a GPU.`);

@@ -13,11 +13,13 @@ import { pcSampling } from './pc-samples.ts';
 import {
   badRow,
   counterCell,
+  NOT_TRACED,
   reportEmpty,
   reportNoSize,
   reportNoSizes,
   reportSize,
   reportTiming,
+  SIZES,
   textProblems,
 } from './row-problems.ts';
 import { count, counterName, isEmptyCell, isHardwareCount, number } from './values.ts';
@@ -138,9 +140,6 @@ const OLDER: Readonly<Record<string, readonly string[]>> = {
   Scratch_Size: ['Private_Segment_Size'],
 };
 
-/** How many of the numbers of a launch are sizes of workgroup and grid. */
-const SIZES = 6;
-
 function kernelTrace(h: Header, file: string, r: Recording, _: boolean, processes: FileProcesses): RowHandler {
   const at = {
     name: h.at('Kernel_Name'),
@@ -248,9 +247,6 @@ function queueIds(r: Recording): (agent: number, row: TableRow, column: number) 
 
 /** Where kernels are replayed: which run of a dispatch counted. */
 export const REPLAY = 'Replay_Pass';
-
-const NOT_TRACED =
-  'Dispatches with counters are not in the trace of their process; they are counted, with times of the run with counters.';
 
 function counterCollection(
   h: Header,

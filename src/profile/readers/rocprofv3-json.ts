@@ -7,9 +7,10 @@ import { type ByteSource, dirName } from '../source.ts';
 import { type AgentRow, distinctAgents, extent } from './agents.ts';
 import { addCall } from './api-calls.ts';
 import { processKey } from './file-process.ts';
-import { type Json, streamJson } from './json-stream.ts';
+import { readInOrder } from './json-order.ts';
+import type { Json } from './json-stream.ts';
 import { addSample } from './pc-samples.ts';
-import { reportNoSizes, reportTiming } from './row-problems.ts';
+import { NOT_TRACED, reportNoSizes, reportSize, reportTiming, SIZES } from './row-problems.ts';
 import { counterName, isCount, whole } from './values.ts';
 
 const ROOT = '$.rocprofiler-sdk-tool';
@@ -107,18 +108,7 @@ export function isRocprofJson(start: string): boolean {
 /** Reads rocprofv3 JSON into the recording. */
 export function readRocprofJson(source: ByteSource, recording: Recording): void {
   const reader = new Reader(source.path, recording);
-  const paths = [
-    `${ROOT}.*.metadata`,
-    `${ROOT}.*.agents.*`,
-    `${ROOT}.*.counters.*`,
-    `${ROOT}.*.kernel_symbols.*`,
-    `${ROOT}.*.strings`,
-    `${ROOT}.*.callback_records.counter_collection.*`,
-    `${ROOT}.*.buffer_records.*.*`,
-    `${ROOT}.metadata`,
-  ];
-  // Path: root, rocprofiler-sdk-tool, process index, section[, list].
-  streamJson(source, paths, (path, value) => reader.value(String(path[3]), String(path[4]), value));
+  readInOrder(source, ROOT, (section, kind, value) => reader.value(section, kind, value));
   reader.finish();
 }
 
@@ -178,6 +168,10 @@ class Reader {
   private readonly ownSections = new Set<string>();
   private isCopy = false;
   private parts = 0;
+  /** The dispatches that the trace of the part has, and how many of its own only counters told of so far. */
+  private ownTraced = new RowsById();
+  private madeByCounters = 0;
+  private firstOfPart = 0;
   /** Rows from here on are of this file. */
   private readonly firstRow: number;
   private readonly rowOfDispatch = new RowsById();
@@ -189,12 +183,14 @@ class Reader {
     this.file = file;
     this.r = r;
     this.firstRow = r.dispatches.length;
+    this.firstOfPart = this.firstRow;
     this.numberOf = r.passNumbers.ofFile(file);
   }
 
   value(section: string, kind: string, value: Json): void {
     switch (section) {
       case 'metadata':
+        this.endPart();
         // A further process has agents and symbols of its own.
         this.idsOfAgents.clear();
         this.ownSymbols.clear();
@@ -213,9 +209,12 @@ class Reader {
       case 'agents':
         this.agent(value);
         break;
-      case 'counters':
-        this.counters.set(handle(member(value, 'id')), counterName(str(member(value, 'name'))));
+      case 'counters': {
+        // One without a name has no values: each of them is reported.
+        const name = counterName(str(member(value, 'name')));
+        if (name !== '') this.counters.set(handle(member(value, 'id')), name);
         break;
+      }
       case 'kernel_symbols':
         this.symbol(value);
         break;
@@ -368,6 +367,7 @@ class Reader {
     if (n[0] < 0 || n[1] < 0 || n[2] < 0 || n[3] < 0 || n[4] < 0 || n[5] < 0) {
       this.bad('The size of a grid or workgroup is no whole number from 0 on');
     }
+    for (let i = 0; i < SIZES; i++) reportSize(this.r, this.file, n[i]);
     const isOdd = (value: Json, read: number): boolean => read < 0 && value !== undefined && value !== null;
     if (isOdd(of.group_segment_size, n[6]) || isOdd(of.private_segment_size, n[7])) {
       this.bad('The LDS or scratch size of a launch is no whole number from 0 on');
@@ -446,6 +446,7 @@ class Reader {
       const { agent } = this.launch(info, handle(member(data, 'stream_id')));
       if (!this.r.isOnGpuOf(found, this.r.agentKeys.get(agent), this.file)) return;
     }
+    if (found === undefined && id >= 0) this.madeByCounters++;
     const row = found ?? this.dispatch(info, data);
     const pass = this.passOf(row);
     for (const record of list(member(value, 'records'))) {
@@ -496,6 +497,8 @@ class Reader {
       if (found === undefined && this.isOfOtherKernel(id)) return;
       const row = found ?? this.dispatch(info, value);
       this.rowOfDispatch.add(num(dispatch_id), row);
+      if (id < 0 || this.ownTraced.add(id, row) !== undefined) return;
+      if (found !== undefined && found >= this.firstOfPart) this.madeByCounters--;
     } else if (kind === 'memory_copy') this.copy(value);
     else if (kind === 'memory_allocation' || kind === 'scratch_memory') {
       const key = this.operation(value);
@@ -600,7 +603,20 @@ class Reader {
     this.pendingSamples.length = 0;
   }
 
+  /** Says what the trace of a part lacks: dispatches that have counters, and numbers between those that are there. */
+  private endPart(): void {
+    const { least, most, count } = this.ownTraced.extent;
+    if (count > 0) {
+      if (this.madeByCounters > 0) this.r.report('profile/missing-rows', this.file, NOT_TRACED);
+      this.r.reportGap(least, most, count, this.file);
+    }
+    this.ownTraced = new RowsById();
+    this.madeByCounters = 0;
+    this.firstOfPart = this.r.dispatches.length;
+  }
+
   finish(): void {
+    this.endPart();
     this.flushSamples();
     // What tables of the same run call by its agents is described here, too.
     if (this.described.length > 0) this.r.machineDomain(this.machine);

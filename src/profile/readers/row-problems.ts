@@ -61,6 +61,12 @@ export function reportNoSize(r: Recording, file: string, column: string, text: s
   );
 }
 
+/** What is said of dispatches that only counters tell of. */
+export const NOT_TRACED =
+  'Dispatches with counters are not in the trace of their process; they are counted, with times of the run with counters.';
+
+/** How many of the numbers of a launch are sizes of workgroup and grid: the first ones. */
+export const SIZES = 6;
 /** The most work-items along an axis that a dispatch packet has room for. */
 const MOST_ITEMS = 2 ** 32 - 1;
 
