@@ -168,13 +168,12 @@ class Reader {
   private readonly ownSections = new Set<string>();
   private isCopy = false;
   private parts = 0;
-  /** The dispatches that the trace of the part has, and how many of its own only counters told of so far. */
+  /** The rows of the dispatches that the trace of the part has, by their numbers in the file, and how many of its own only counters told of so far. */
   private ownTraced = new RowsById();
   private madeByCounters = 0;
   private firstOfPart = 0;
   /** Rows from here on are of this file. */
   private readonly firstRow: number;
-  private readonly rowOfDispatch = new RowsById();
   /** The number that a dispatch has in the first pass. */
   private readonly numberOf: (id: number) => number;
   private readonly pendingSamples: { dispatch: number; sample: Parameters<typeof addSample>[1] }[] = [];
@@ -496,9 +495,9 @@ class Reader {
       if (found !== undefined && found < this.firstRow) this.r.reportTwice(this.file, 'Dispatches');
       if (found === undefined && this.isOfOtherKernel(id)) return;
       const row = found ?? this.dispatch(info, value);
-      this.rowOfDispatch.add(num(dispatch_id), row);
-      if (id < 0 || this.ownTraced.add(id, row) !== undefined) return;
-      if (found !== undefined && found >= this.firstOfPart) this.madeByCounters--;
+      if (id >= 0 && this.ownTraced.add(num(dispatch_id), row) !== undefined) return;
+      // One without a number may be what counters tell of.
+      if (id < 0 || (found !== undefined && found >= this.firstOfPart)) this.madeByCounters--;
     } else if (kind === 'memory_copy') this.copy(value);
     else if (kind === 'memory_allocation' || kind === 'scratch_memory') {
       const key = this.operation(value);
@@ -596,7 +595,7 @@ class Reader {
   private flushSamples(): void {
     for (const { dispatch, sample } of this.pendingSamples) {
       // PC sampling writes the dispatches of its run into a table beside the samples.
-      const row = this.rowOfDispatch.find(dispatch) ?? this.r.findTraced(this.domain, this.process, dispatch);
+      const row = this.ownTraced.find(dispatch) ?? this.r.findTraced(this.domain, this.process, dispatch);
       const kernel = row === undefined ? undefined : this.r.kernels.get(this.r.dispatches.kernel.get(row));
       addSample(this.r, { ...sample, kernel });
     }
@@ -605,6 +604,7 @@ class Reader {
 
   /** Says what the trace of a part lacks: dispatches that have counters, and numbers between those that are there. */
   private endPart(): void {
+    this.flushSamples();
     const { least, most, count } = this.ownTraced.extent;
     if (count > 0) {
       if (this.madeByCounters > 0) this.r.report('profile/missing-rows', this.file, NOT_TRACED);
@@ -617,7 +617,6 @@ class Reader {
 
   finish(): void {
     this.endPart();
-    this.flushSamples();
     // What tables of the same run call by its agents is described here, too.
     if (this.described.length > 0) this.r.machineDomain(this.machine);
     this.r.reportUnevenInstances(this.file, this.firstRow);
