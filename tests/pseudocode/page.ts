@@ -15,7 +15,8 @@ export function page(): string {
 AMD's ISA documents describe each instruction by a piece of pseudo-code.
 \`tests/pseudocode\` reads these texts and evaluates them, with arithmetic of its own.
 Every scalar and vector ALU operation is executed by the virtual GPU with edge and random operands, and compared bit for bit.
-It is done with MODE.IEEE and without it.
+It is done with MODE.IEEE and without it. So are the atomics of LDS and memory: what they leave and what they return. Loads and stores
+are not part of this test.
 
 A NaN that an operator makes may have any payload in the comparison, since the texts do not say which. Here it is the default
 quiet NaN. A NaN that a text moves keeps its bits, or becomes quiet where the text says so.
@@ -28,9 +29,6 @@ Each row is a case where the virtual GPU does not follow the letter. The test th
 | Operations | Difference | Reason |
 | --- | --- | --- |
 ${rows.join('\n')}
-
-The texts of float minimum and maximum in memory (\`ds_min_f32\`, \`global_atomic_min_f64\`, …) compare with \`<\` and so keep a NaN
-in memory. Here a NaN loses, as LLVM's \`atomicrmw fmin\` asks of the same instructions. Memory operations are not part of this test.
 
 ## MODE and modifiers
 

@@ -1,18 +1,21 @@
-// All operations of AMD's pseudo-code, each compared with the virtual GPU or listed with what stops it.
+// All operations of AMD's pseudo-code but loads and stores, each compared with the virtual GPU or listed with what stops it.
 import { readFileSync } from 'node:fs';
 import { randomNumbers } from '../../src/base/index.ts';
 import { semanticsOf } from '../../src/isa/semantics/index.ts';
 import type { TargetName } from '../../src/isa/types.ts';
 import { ADJUDICATED, NOT_COMPARED } from './adjudicated.ts';
+import { atomicText, compareAtomic } from './atomics.ts';
 import { compareScalar, compareVector, type Difference, rowOf } from './compare.ts';
 import { Evaluator } from './evaluate.ts';
 
-/** Texts of scalar and vector ALU operations by name, `V_ADD_F32`, with those followed here in the place of AMD's. */
+/** Texts of scalar and vector ALU operations and of atomics by name, `V_ADD_F32`, with those followed here in the place of AMD's. */
 export function readTexts(file: string): { texts: Map<string, string>; all: string[] } {
   const { pcode } = JSON.parse(readFileSync(file, 'utf8')) as { pcode: Record<string, string> };
   const texts = new Map<string, string>();
   for (const [key, text] of Object.entries(pcode)) {
     const [encoding, name] = key.split('.') as [string, string];
+    const atomic = atomicText(key, text);
+    if (atomic !== undefined) texts.set(atomic.name, atomic.text);
     if (!/^(SOP[12CK]|VOP)/.test(encoding)) continue;
     texts.set(name.replace(/_E(32|64)$/, ''), text);
   }
@@ -40,6 +43,15 @@ export function compareAll(file: string, target: TargetName, rounds: number, see
     const stopped = Object.entries(NOT_COMPARED).find(([, patterns]) => patterns.some((p) => p.test(name)));
     if (stopped !== undefined) {
       left.set(name, stopped[0]);
+      continue;
+    }
+    if (semanticsOf(name.toLowerCase())?.kind === 'atomic') {
+      const random = randomNumbers(seed);
+      const runs = Array.from({ length: rounds }, () => compareAtomic(evaluator, name, target, random));
+      if (runs.includes(undefined)) continue;
+      const differences = runs.flatMap((run) => run ?? []);
+      if (differences.length > 0) differing.set(name, differences);
+      else compared.set(name, 64 * rounds);
       continue;
     }
     const row = rowOf(target, name.toLowerCase());

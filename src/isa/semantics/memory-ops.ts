@@ -260,7 +260,16 @@ for (const rtn of ['', '_rtn']) {
     atomic(`ds_mskor${rtn}_b${bits}`, 'lds', type, INTEGER_UPDATES.mskor as Update, 'twoOperands');
     atomic(`ds_cmpst${rtn}_b${bits}`, 'lds', type, INTEGER_UPDATES.cmpswap as Update, 'compareThenNew');
     const float = bits === 32 ? 'f32' : 'f64';
-    atomic(`ds_cmpst${rtn}_f${bits}`, 'lds', float, INTEGER_UPDATES.cmpswap as Update, 'compareThenNew');
+    // Compared as floats, and moved or left bit by bit.
+    const isSame = e.eq(source(float, 0), source(float, 2));
+    define(`ds_cmpst${rtn}_f${bits}`, {
+      kind: 'atomic',
+      space: 'lds',
+      type: float,
+      update: [e.select(isSame, source(type, 1), source(type, 0))],
+      data: 'compareThenNew',
+      pairStride: undefined,
+    });
     atomic(`ds_add${rtn}_f${bits}`, 'lds', float, e.add);
     atomic(`ds_min${rtn}_f${bits}`, 'lds', float, e.fmin);
     atomic(`ds_max${rtn}_f${bits}`, 'lds', float, e.fmax);

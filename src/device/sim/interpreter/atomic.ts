@@ -40,7 +40,8 @@ export function bindAtomicUpdate(op: AtomicOperation): AtomicUpdate {
 function bindWrite(op: AtomicOperation, context: Context, result: Int32Array): (w: Wave) => void {
   const [first, second] = op.update;
   if (first === undefined) throw new Error('an atomic without an update');
-  if (op.type === 'i64') {
+  // Floats that are only moved are words.
+  if (first.type === 'i64') {
     const f = compileBig(first, context);
     return (w) => {
       const value = f(w.env);
@@ -49,13 +50,15 @@ function bindWrite(op: AtomicOperation, context: Context, result: Int32Array): (
     };
   }
   const f = compileNumber(first, context);
+  if (first.type === 'i32') {
+    return (w) => {
+      result[0] = f(w.env);
+    };
+  }
   const g = second === undefined ? f : compileNumber(second, context);
   return (w) => {
     const value = f(w.env);
     switch (op.type) {
-      case 'i32':
-        result[0] = value;
-        break;
       case 'f32':
         result[0] = bitsFromF32(value);
         break;

@@ -314,3 +314,35 @@ s_waitcnt vmcnt(0) lgkmcnt(0)`;
     await expectAgreement(`${setMode(mode)}\n${code}`, { words: 2, input, lds: 256 });
   }
 });
+
+test.each([0xc0, 0xd0, 0x00])(
+  'compare-and-swap of floats in LDS moves bits, with denormals as in MODE %i',
+  async (mode) => {
+    const special = [
+      0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x7f800000, 0x7fc00001, 0xffc12345, 0x7f812345, 0x3f800000,
+    ];
+    const addresses = `v_mbcnt_lo_u32_b32 v13, -1, 0
+v_mbcnt_hi_u32_b32 v13, -1, v13
+v_lshlrev_b32_e32 v13, 3, v13`;
+    for (const bits of [32, 64] as const) {
+      const words = new Uint32Array(6 * LANES);
+      for (let i = 0; i < words.length; i++) words[i] = pick(special);
+      // Half of the comparisons are with what is there.
+      for (let i = 0; i < words.length; i += 12) words.copyWithin(i + 2, i, i + 2);
+      const [memory, expected, next] = bits === 32 ? ['v4', 'v6', 'v8'] : ['v[4:5]', 'v[6:7]', 'v[8:9]'];
+      // What was there, or its lower word, is joined with what is there then.
+      const results =
+        bits === 32
+          ? ['v2', 'ds_read_b32 v3, v13']
+          : ['v[10:11]', 'ds_read_b64 v[2:3], v13\ns_waitcnt lgkmcnt(0)\nv_xor_b32_e32 v2, v2, v10'];
+      const code = `${addresses}
+ds_write_b${bits} v13, ${memory}
+s_waitcnt lgkmcnt(0)
+ds_cmpst_rtn_f${bits} ${results[0]}, v13, ${expected}, ${next}
+s_waitcnt lgkmcnt(0)
+${results[1]}
+s_waitcnt lgkmcnt(0)`;
+      await expectAgreement(`${setMode(mode)}\n${code}`, { words: 6, input: new Uint8Array(words.buffer), lds: 512 });
+    }
+  },
+);

@@ -164,11 +164,11 @@ export function isSum({ update: [e] }: AtomicOperation): boolean {
   );
 }
 
-/** Pushes the new raw memory word, floats with the canonical NaN. */
+/** Pushes the new raw memory word, floats that are computed with the canonical NaN. */
 export function pushUpdate(fn: WasmFunction, op: AtomicOperation, inputs: Inputs): void {
   const [first, second] = op.update as [Expr, Expr | undefined];
   push(fn, first, inputs);
-  if (op.type === 'f32' || op.type === 'f64') pushFloatWord(fn, op.type);
+  if (first.type === 'f32' || first.type === 'f64') pushFloatWord(fn, first.type);
   else if (second !== undefined) {
     const encode = encodeHalf(inputs.module, op.type === 'bf16x2');
     fn.call(encode);

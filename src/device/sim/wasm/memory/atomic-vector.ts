@@ -131,18 +131,18 @@ function decodedHalves(fn: WasmFunction, words: readonly number[]): (readonly [n
   return decoded;
 }
 
-/** Pushes the new raw words of memory, floats with the default quiet NaN. */
+/** Pushes the new raw words of memory, floats that are computed with the default quiet NaN. */
 export function pushVectorUpdate(fn: WasmFunction, op: AtomicOperation, given: VectorInputs): void {
   const halves = op.type === 'f16x2' ? decodedHalves(fn, given.values.slice(0, 2)) : [];
   const inputs = { ...given, halves };
   const [first, second] = op.update as [Expr, Expr | undefined];
   push(fn, first, inputs);
-  if (op.type === 'f32') {
+  if (first.type === 'f32') {
     const value = fn.local('v128');
     fn.set(value);
     canonical(fn, value);
     fn.release('v128', value);
-  } else if (op.type === 'f64') canonicalDouble(fn);
+  } else if (first.type === 'f64') canonicalDouble(fn);
   else if (second !== undefined) {
     const encode = op.type === 'bf16x2' ? encodeBrain : (to: WasmFunction): void => encodeHalf(to);
     encode(fn);
