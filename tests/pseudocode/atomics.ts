@@ -49,11 +49,11 @@ function instructionText(target: TargetName, name: string, op: AtomicOperation):
   return `${name} ${registers(0, n)}, v8, ${registers(16, op.data === 'one' ? n : 2 * n)}, ${MEMORY} ${returns}`;
 }
 
-/** The place of a lane in the memory that an atomic works in. */
-function memoryOf(w: Wave, isLds: boolean): DataView {
+/** LDS, or the memory at s[96:97]. */
+export function memoryOf(w: Wave, isLds: boolean, bytes: number): DataView {
   if (isLds) return w.workgroup.ldsView;
   const base = Number(w.s64(96));
-  return w.memory.access(base, STEP * LANES, true).view;
+  return w.memory.access(base, bytes, true).view;
 }
 
 const hex = (n: bigint): string => n.toString(16);
@@ -76,7 +76,7 @@ export function compareAtomic(
   }
   const isLds = operation.startsWith('ds_');
   const w = makeWave(target);
-  const view = memoryOf(w, isLds);
+  const view = memoryOf(w, isLds, STEP * LANES);
   const n = words(op);
   const width = 32 * n;
   const one = (): bigint => operandBits(random, op.type);

@@ -15,8 +15,8 @@ export function page(): string {
 AMD's ISA documents describe each instruction by a piece of pseudo-code.
 \`tests/pseudocode\` reads these texts and evaluates them, with arithmetic of its own.
 Every scalar and vector ALU operation is executed by the virtual GPU with edge and random operands, and compared bit for bit.
-It is done with MODE.IEEE and without it. So are the atomics of LDS and memory: what they leave and what they return. Loads and stores
-are not part of this test.
+It is done with MODE.IEEE and without it. So are the atomics, loads and stores of LDS and of global
+memory: what they leave, and what they return. Buffer, flat, scratch and scalar memory, whose texts are the same but for the address, are not.
 
 A NaN that an operator makes may have any payload in the comparison, since the texts do not say which. Here it is the default
 quiet NaN. A NaN that a text moves keeps its bits, or becomes quiet where the text says so.

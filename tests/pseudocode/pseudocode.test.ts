@@ -2,7 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { randomNumbers } from '../../src/base/index.ts';
+import { type AccessText, compareAccess } from './accesses.ts';
 import { ADJUDICATED, NOT_COMPARED } from './adjudicated.ts';
+import { compareAtomic } from './atomics.ts';
 import { Evaluator } from './evaluate.ts';
 import { decode, encode, formatOf, fromNumber, toNumber } from './exact.ts';
 import { page } from './page.ts';
@@ -50,10 +53,19 @@ describe('the evaluator', () => {
 });
 
 describe.skipIf(!existsSync(file))("AMD's pseudo-code", () => {
-  it.each(['gfx90a', 'gfx942', 'gfx950'] as const)('agrees with every ALU operation of %s', (target) => {
+  it.each(['gfx90a', 'gfx942', 'gfx950'] as const)('agrees with every operation of %s', (target) => {
     const report = compareAll(file, target, 2, 1);
     expect([...report.differing].map(([name, d]) => ({ name, ...d[0] }))).toEqual([]);
-    expect(report.compared.size).toBeGreaterThan(575);
+    expect(report.compared.size).toBeGreaterThan(690);
+  });
+
+  it('is compared in memory, too: a load with the text of another one differs', () => {
+    const { accesses, texts } = readTexts(file);
+    const [signed, unsigned] = ['DS_READ_I8', 'DS_READ_U8'].map((name) => accesses.get(name) as AccessText);
+    const swapped = new Evaluator(new Map([...texts, ['DS_READ_I8', unsigned?.text ?? '']]));
+    expect(compareAccess(swapped, signed as AccessText, 'gfx942', randomNumbers(1))?.length).toBeGreaterThan(16);
+    const added = new Evaluator(new Map([...texts, ['DS_SUB_RTN_U32', texts.get('DS_ADD_RTN_U32') ?? '']]));
+    expect(compareAtomic(added, 'DS_SUB_RTN_U32', 'gfx942', randomNumbers(1))?.length).toBeGreaterThan(16);
   });
 
   it('is adjudicated where it differs: no entry is without an operation, each changes what is compared', () => {
