@@ -45,3 +45,21 @@ test('rows for each XCC with equal values are added up', () => {
   expect(document.kernels.map(({ counters }) => counters)).toEqual(one.kernels.map(({ counters }) => counters));
   expect(codes(document)).toEqual(['profile/counter-instances']);
 });
+
+test.each([
+  [/^TCC/, 'All counters are 0'],
+  [/^SQ_INSTS_VALU$/, 'The counter SQ_INSTS_VALU is 0'],
+])('counters %s that are all 0 are a finding', (names, message) => {
+  const counted = (cell: NonNullable<TableStyle['cell']>) =>
+    read({
+      '500_agent_info.csv': AGENTS,
+      '500_kernel_trace.csv': traceOf(whole),
+      '500_counter_collection.csv': countersOf(whole, names, { cell }),
+    });
+  const document = counted((column, text) => (column === 'Counter_Value' ? '0.000000' : text));
+  expect(codes(document)).toEqual(['profile/zero-counters']);
+  expect(document.findings[0].message).toContain(message);
+  // One dispatch in which something was counted is enough.
+  const one = counted((column, text, { id }) => (column === 'Counter_Value' && id !== 4 ? '0.000000' : text));
+  expect(codes(one)).not.toContain('profile/zero-counters');
+});

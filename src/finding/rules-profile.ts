@@ -338,6 +338,13 @@ export const PROFILE_RULES = {
     source: SOURCES.rocprofv3,
     advice: 'See what wrote the file. A spreadsheet may have changed it; take the file that the profiler wrote.',
   },
+  'profile/zero-counters': {
+    severity: 'warning',
+    title: 'All counters of a recording are 0',
+    source: SOURCES.rocprofv3,
+    advice:
+      'Profile again with a counter that cannot be 0 (SQ_WAVES). If it is 0, too, the profiler may not count on this GPU, or not for this user.',
+  },
   'profile/unusable-time': {
     severity: 'warning',
     title: 'Work has no usable start or end; its duration is unknown',

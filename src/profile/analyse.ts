@@ -26,6 +26,7 @@ import { type TraceFeatures, traceFeatures } from './analysis/trace-features.ts'
 import { reportUnlikeProducts, reportUnsurePeaks } from './analysis/unsure-peaks.ts';
 import { reportUnnamedKernels } from './analysis/untold.ts';
 import { WorkTable } from './analysis/work-table.ts';
+import { reportZeroCounters } from './analysis/zero-counters.ts';
 import type { CallEntry } from './calls.ts';
 import {
   type CopyEntry,
@@ -102,6 +103,7 @@ function analysis(
   reportUnlikeProducts(recording, table.usedAgents());
   reportOddMachines(recording, table.usedAgents());
   reportUnnamedKernels(recording);
+  reportZeroCounters(recording);
   const domain = mainDomain(recording);
   const { work, streams } = workNodes(recording, table, domain);
   const path = work.length > 0 ? longestPath(work, { ...gapOption(options), streams }) : undefined;
