@@ -17,7 +17,7 @@ import { fillTrigTable, fmaExactly } from './math-exact.ts';
 import { memoryImports } from './memory/index.ts';
 import { INDEXES_REGISTERS, keyOf, MODE_MASK, type Place, SKIPS_VECTORS } from './place.ts';
 import { ScalarValues } from './scalar-values.ts';
-import { type Item, leavesInRow } from './walk.ts';
+import { type Block, type Item, leavesInRow } from './walk.ts';
 
 /** What compiled code is made for. */
 export interface CompileJob {
@@ -243,10 +243,11 @@ class CompiledUnits {
     s.writeTime += written - started;
     s.hostTime += performance.now() - written;
     const blocks = new Map(code.blocks.map((b) => [keyOf(b), b]));
+    const leaving = new Map<Block, boolean>();
     for (const [block, b] of code.blocks.entries()) {
       const key = keyOf(b);
       if (how.known?.(b) === true) continue;
-      const endsRow = !code.loadsIntoLds && !leavesInRow(b, blocks);
+      const endsRow = !code.loadsIntoLds && !leavesInRow(b, blocks, leaving);
       const strayedFrom = this.leftOut.get(key);
       this.entries.set(key, { unit, block, late: b.late, empty: code.lengths[block] === 0, endsRow, strayedFrom });
     }

@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { createDevice } from '../../index.ts';
+import { keyOf } from './place.ts';
+import { type Block, leavesInRow } from './walk.ts';
 
 const LOAD = 'global_load_lds_dword v1, s[4:5]';
 /** What the workgroup's clock, which counts instructions of all its wavefronts, gains from before to after the code. */
@@ -84,4 +86,26 @@ describe('rows of loads into LDS', () => {
     expect(row - one).toBe(COMPUTES.length + 2);
     expect(waits - one).toBeGreaterThan(2);
   });
+});
+
+it('should find which blocks leave their unit in a row, each once, also where they go round', () => {
+  let asked = 0;
+  /** A block of arithmetic, which goes to another one. */
+  const block = (pc: number, to: number): Block => ({
+    pc,
+    mode: 0,
+    late: false,
+    get items() {
+      asked++;
+      return [];
+    },
+    ending: { kind: 'goto', to: { pc: to, mode: 0 } },
+  });
+  const chain = Array.from({ length: 100 }, (_, n) => block(4 * n, 4 * (n + 1)));
+  const round = [block(800, 804), block(804, 808), block(808, 800), block(812, 804)];
+  const blocks = new Map([...chain, ...round].map((b) => [keyOf(b), b]));
+  const known = new Map<Block, boolean>();
+  expect(chain.map((b) => leavesInRow(b, blocks, known))).toEqual(chain.map(() => true));
+  expect(round.map((b) => leavesInRow(b, blocks, known))).toEqual(round.map(() => false));
+  expect(asked).toBe(blocks.size);
 });

@@ -53,15 +53,20 @@ export function rowAfter({ items, ending }: Pick<Block, 'items' | 'ending'>): bo
 
 /**
  * Whether a wave that enters a block in a row of loads into LDS leaves its unit in it: there is only arithmetic on the way. `blocks` are those of the
- * unit, by key.
+ * unit, by key; `known` what was found of its blocks so far. A wave that goes round for ever leaves nothing.
  */
-export function leavesInRow(block: Block, blocks: ReadonlyMap<number, Block>): boolean {
+export function leavesInRow(block: Block, blocks: ReadonlyMap<number, Block>, known: Map<Block, boolean>): boolean {
+  const way: Block[] = [];
   let one: Block | undefined = block;
-  while (one !== undefined && rowAfter(one) === undefined) {
+  while (one !== undefined && !known.has(one) && rowAfter(one) === undefined) {
+    way.push(one);
+    known.set(one, false);
     const { ending }: Block = one;
     one = ending.kind === 'goto' ? blocks.get(keyOf(ending.to)) : undefined;
   }
-  return one === undefined;
+  const leaves = one === undefined || known.get(one) === true;
+  for (const passed of way) known.set(passed, leaves);
+  return leaves;
 }
 
 function rowAfterItems(items: readonly Item[]): boolean | undefined {
