@@ -27,6 +27,7 @@ import { Kept } from './kept.ts';
 import type { FlightsOf, LdsShadow } from './lds/lds.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
+import { actorOf } from './races/race-events.ts';
 import { Residents } from './races/residents.ts';
 import { RunningGroups } from './races/running-groups.ts';
 import type { Segment } from './races/segments.ts';
@@ -482,6 +483,11 @@ export class StrictChecker implements Monitor {
     return this.now.deadlocks.takePatience();
   }
 
+  /** A wavefront goes on, where another one may have run. */
+  run(w: Wave): void {
+    this.now.global.pages.events.run(actorOf(this.stateOf(w.workgroup).number, w.index));
+  }
+
   /** An instruction has executed. */
   after(w: Wave, at: number, bound: BoundInstruction): void {
     const { deadlocks, base } = this.now;
@@ -490,7 +496,8 @@ export class StrictChecker implements Monitor {
 
   /** All live waves have reached a barrier, which is released. */
   barrier(workgroup: Workgroup): void {
-    const { lds, waves } = this.stateOf(workgroup);
+    const { number, lds, waves } = this.stateOf(workgroup);
+    this.now.global.pages.events.passBarrier(number);
     if (waves.every(({ isIdle }) => isIdle)) lds.barrier([], NO_READS, []);
     else this.meetAtBarrier(lds, waves);
     lds.meet(comeFromSeveral(waves));

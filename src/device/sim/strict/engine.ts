@@ -88,6 +88,7 @@ export class StrictEngine implements Engine {
 
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
     this.instrument.checker = this.checker;
+    this.checker.run(w);
     if (this.examining <= 0 && w.executed > this.nextExamination) {
       this.examining = EXAMINE;
       this.hasExamined = true;

@@ -607,6 +607,25 @@ export class WasmModule {
       },
       codeSize,
     );
+    this.writeNames(out);
     return new Uint8Array(out.view());
+  }
+
+  /** The helpers' names, as profilers and stack traces show them: a custom section. Source: WebAssembly specification, "Name Section". */
+  private writeNames(out: ByteSink): void {
+    const names = new ByteSink();
+    names.u32(this.named.size);
+    for (const [name, { index }] of this.named) {
+      names.u32(index);
+      names.text(name);
+    }
+    const body = new ByteSink();
+    body.text('name');
+    body.byte(1);
+    body.u32(names.length);
+    body.raw(names.view());
+    out.byte(0);
+    out.u32(body.length);
+    out.raw(body.view());
   }
 }

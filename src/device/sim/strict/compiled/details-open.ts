@@ -10,7 +10,7 @@ import {
   MANY_WAVES,
   RECORD_BYTES,
 } from '../races/race-details.ts';
-import { EVENT_SHIFT } from '../races/race-events.ts';
+import { EVENT_SHIFT, EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_NEXT, EVENTS_OWN } from '../races/race-events.ts';
 import {
   EVENTS_HEAD,
   LINE,
@@ -68,6 +68,17 @@ export function openFunction(module: WasmModule): WasmFunction {
     });
     fn.get(details).i32(0).i32(DETAILS_SIZE).memoryFill();
     const field = (word: number): WasmFunction => fn.get(line).memory('i32.load', 4 * word);
+    /** As RaceEvents.mixed: who has touched the lines gets events only now. */
+    const mixed = (): void => {
+      for (const bound of [EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_OWN]) {
+        fn.get(head)
+          .get(head)
+          .memory('i32.load', EVENTS_NEXT)
+          .i32(EVENT_SHIFT)
+          .op('i32.shl')
+          .memory('i32.store', bound);
+      }
+    };
     /** Sets `word` of one of `known` to the line's event as it is in a record. */
     const setWord = (side: (typeof known)[number], fields: readonly (number | undefined)[]): void => {
       fields.forEach((word, lane) => {
@@ -79,7 +90,11 @@ export function openFunction(module: WasmModule): WasmFunction {
       fn.tee(who).get(side.who).op('v128.xor').op('v128.any_true');
       code.if(() => {
         fn.get(who).set(side.who);
-        fn.get(head).get(who).call(take).tee(side.word).op('i32.eqz').if().i32(0).return().end();
+        fn.get(head).get(who).call(take).tee(side.word).op('i32.eqz');
+        code.if(() => {
+          mixed();
+          fn.i32(0).return();
+        });
         fn.get(side.word).i32(EVENT_SHIFT).op('i32.shl').i32(BYTES).op('i32.or').set(side.word);
       });
     };
@@ -157,6 +172,7 @@ export function openFunction(module: WasmModule): WasmFunction {
       .op('i32.eqz');
     code.if(() => fn.get(pool).get(details).i32(DETAILS_SIZE).op('i32.add').memory('i32.store'));
     setDetails(fn, page, () => fn.get(details).get(holds).op('i32.or'));
+    mixed();
     fn.i32(1);
   });
 }

@@ -37,6 +37,7 @@ import {
 } from '../registers/registers.ts';
 import { fourReadsFunction, fourStoresFunction } from './details-four.ts';
 import { eventFunction, pushEvents, pushIsSameGroup, pushNamed } from './events.ts';
+import { knownQuadsFunction } from './known-before.ts';
 
 /** Vector loads and stores, and scalar loads. */
 export type GlobalAccess = 'load' | 'store' | 'scalar';
@@ -67,7 +68,24 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
     fn.get(page)
       .memory('i32.load', 4 * PAGE_WRITTEN)
       .set(written);
+    const known = kind === 'scalar' ? undefined : knownQuadsFunction(module, kind);
     code.loop((again) => {
+      if (known !== undefined) {
+        const done = fn.local('i32');
+        pushIsQuad(fn, { at, bytes, written });
+        code.if(() => {
+          fn.get(shadow);
+          pushCell(fn, page, at).get(bytes).i32(4).op('i32.shr_u').get(mine);
+          one.pushBitsPlace().i32(0).get(written).select();
+          fn.call(known).tee(done);
+          code.if(() => {
+            one.hold(kind === 'store' ? HOLDS_STORES : HOLDS_READS);
+            fn.get(done).i32(4).op('i32.shl').tee(done).get(at).op('i32.add').set(at);
+            fn.get(bytes).get(done).op('i32.sub').tee(bytes).op('i32.eqz').if().i32(1).return().end();
+          });
+        });
+        fn.release('i32', done);
+      }
       const part = (): void => {
         fn.i32(DWORD)
           .get(at)
@@ -105,15 +123,7 @@ export function noteNext(
   const { fn } = code;
   const isFour = fn.local('i32');
   pushCell(fn, page, at).set(cell);
-  // The bits of their written bytes are to lie in bytes of their own.
-  fn.i32(QUAD - 1)
-    .i32(DWORD - 1)
-    .get(written)
-    .select()
-    .get(at)
-    .op('i32.and')
-    .op('i32.eqz');
-  fn.get(bytes).i32(QUAD).op('i32.ge_u').op('i32.and').set(isFour);
+  pushIsQuad(fn, { at, bytes, written }).set(isFour);
   fn.i32(BYTES).set(mask);
   code.block((noted) => {
     fn.get(isFour);
@@ -135,6 +145,21 @@ export function noteNext(
   fn.release('i32', isFour);
   fn.get(at).get(size).op('i32.add').set(at);
   fn.get(bytes).get(size).op('i32.sub').tee(bytes);
+}
+
+/** Leaves 1 where four whole dwords begin at `at` the bits of whose written bytes lie in bytes of their own. */
+function pushIsQuad(
+  fn: WasmFunction,
+  { at, bytes, written }: Pick<CellLocals, 'at' | 'written'> & { readonly bytes: number },
+): WasmFunction {
+  fn.i32(QUAD - 1)
+    .i32(DWORD - 1)
+    .get(written)
+    .select()
+    .get(at)
+    .op('i32.and')
+    .op('i32.eqz');
+  return fn.get(bytes).i32(QUAD).op('i32.ge_u').op('i32.and');
 }
 
 /** From the place of a dword in its page to that of its record: so many bits to the left. */
@@ -316,7 +341,7 @@ export class CellWriter {
   }
 
   /** The page's details have readers, or writers. */
-  private hold(side: number): void {
+  hold(side: number): void {
     const { fn, code } = this;
     const { page } = this.locals;
     this.pushHolds(side).op('i32.eqz');
@@ -584,7 +609,7 @@ export class CellWriter {
   }
 
   /** Leaves where the bits of the first dword's written bytes are. */
-  private pushBitsPlace(): WasmFunction {
+  pushBitsPlace(): WasmFunction {
     const { fn } = this;
     const { at, written } = this.locals;
     fn.get(at)

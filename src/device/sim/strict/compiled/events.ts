@@ -4,14 +4,12 @@ import { Code } from '../../wasm/memory/code.ts';
 import {
   EVENT_BYTES,
   EVENT_EPOCH,
-  EVENT_IS_FREE,
   EVENT_PC,
   EVENT_SHIFT,
   EVENT_STORE,
   EVENTS_AT,
   EVENTS_END,
-  EVENTS_FREE,
-  EVENTS_IN_ORDER,
+  EVENTS_KEPT,
   EVENTS_NEXT,
 } from '../races/race-events.ts';
 import { EVENTS_HEAD } from '../races/race-page.ts';
@@ -27,23 +25,13 @@ import {
 /** (the table's head, an event as its words) → the number of the event, 0 when the table is full. */
 export function takeFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.event.take', ['i32', 'v128'], ['i32'], (fn) => {
-    const code = new Code(fn);
     const [head, who] = [0, 1] as const;
-    const [event, place] = [fn.local('i32'), fn.local('i32')];
-    fn.get(head).memory('i32.load', EVENTS_FREE).tee(event);
-    code.if(
-      () => {
-        pushPlace(fn, head, event).set(place);
-        fn.get(head).get(place).memory('i32.load').i32(~EVENT_IS_FREE).op('i32.and').memory('i32.store', EVENTS_FREE);
-      },
-      () => {
-        fn.get(head).memory('i32.load', EVENTS_NEXT).tee(event).get(head).memory('i32.load', EVENTS_END);
-        fn.op('i32.ge_u').if().i32(0).return().end();
-        fn.get(head).get(event).i32(1).op('i32.add').memory('i32.store', EVENTS_NEXT);
-        pushPlace(fn, head, event).set(place);
-      },
-    );
-    fn.get(place).get(who).memory('v128.store').get(event);
+    const event = fn.local('i32');
+    fn.get(head).memory('i32.load', EVENTS_NEXT).tee(event).get(head).memory('i32.load', EVENTS_END);
+    fn.op('i32.ge_u').if().i32(0).return().end();
+    fn.get(head).get(event).i32(1).op('i32.add').memory('i32.store', EVENTS_NEXT);
+    pushPlace(fn, head, event);
+    fn.get(who).memory('v128.store').get(event);
   });
 }
 
@@ -91,7 +79,7 @@ export function pushHead(fn: WasmFunction, shadow: number): WasmFunction {
  */
 export function pushOlder(fn: WasmFunction, shadow: number): WasmFunction {
   fn.get(shadow).memory('i32.load', SHADOW_FIRST_EVENT).i32(EVENT_SHIFT).op('i32.shl');
-  return pushHead(fn, shadow).memory('i32.load', EVENTS_IN_ORDER).op('i32.and');
+  return pushHead(fn, shadow).memory('i32.load', EVENTS_KEPT).op('i32.and');
 }
 
 /** Leaves where the events are. */

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { strictFindings } from '../../../../../tests/support/strict.ts';
 import { DETAILS_WORDS } from './race-details.ts';
-import { EVENT_BYTES, EVENT_SHIFT, EVENTS_HEAD_BYTES, RaceEvents, type Toucher } from './race-events.ts';
+import {
+  EVENT_BYTES,
+  EVENT_SHIFT,
+  EVENTS_BEFORE,
+  EVENTS_BEHIND,
+  EVENTS_HEAD_BYTES,
+  EVENTS_OWN,
+  RaceEvents,
+  type Toucher,
+} from './race-events.ts';
 
 /** A table in memory of so many bytes, and records that name its events. */
 function table(bytes: number, words = DETAILS_WORDS) {
@@ -35,7 +44,7 @@ const storeOf = (events: RaceEvents, event: number): number => events.words[4 * 
 
 describe('RaceEvents', () => {
   it('should give one number to the same access', () => {
-    const { events } = table(2 ** 18);
+    const { events } = table(2 ** 19);
     const first = events.of(who(3), 9);
     expect(first).toBeGreaterThan(0);
     expect(events.of(who(3), 9)).toBe(first);
@@ -43,40 +52,62 @@ describe('RaceEvents', () => {
     expect(events.of({ ...who(3), epoch: 77 }, 9)).not.toBe(first);
   });
 
-  it('should give events back that no record names, and keep the others', () => {
-    const { events, records, tables, forgotten } = table(2 ** 18);
-    const kept = [1, 2, 3].map((n) => events.of(who(n), n));
-    kept.forEach((event, n) => {
-      records[n * 100] = (event << EVENT_SHIFT) | 15;
-    });
-    const seen = new Set<number>();
+  it('should give events back that no record names, and keep the others in their order', () => {
+    const { events, records, tables, forgotten } = table(2 ** 19);
+    const place = (n: number): number => (n * 37) % records.length;
     for (let n = 0; n < 100_000; n++) {
       const event = events.of(who(n), 1000 + n);
       expect(storeOf(events, event)).toBe(1000 + n);
-      seen.add(event);
+      if (n % 1000 === 7) records[place(n)] = (event << EVENT_SHIFT) | 15;
     }
     expect(tables).toHaveLength(1);
-    expect(kept.some((event) => seen.has(event))).toBe(false);
-    expect(kept.map((event) => storeOf(events, event))).toEqual([1, 2, 3]);
+    const named = Array.from({ length: 100 }, (_, n) => records[place(1000 * n + 7)] as number);
+    expect(named.map((word) => storeOf(events, word >>> EVENT_SHIFT))).toEqual(named.map((_, n) => 1000 * n + 1007));
+    expect(named.every((word, n) => n === 0 || word > (named[n - 1] as number))).toBe(true);
     expect(forgotten()).toBe(0);
   });
 
   it('should become larger where records name most of them', () => {
-    const { events, records, tables, forgotten } = table(2 ** 20, 16_384);
-    for (let n = 0; n < 16_000; n++) records[n] = (events.of(who(n), n) << EVENT_SHIFT) | 15;
-    expect(tables).toEqual([4096, 8192, 16_384].map((count) => count * EVENT_BYTES));
+    const { events, records, tables, forgotten } = table(2 ** 21, 65_536);
+    for (let n = 0; n < 60_000; n++) records[n] = (events.of(who(n), n) << EVENT_SHIFT) | 15;
+    expect(tables).toEqual([16_384, 32_768, 65_536].map((count) => count * EVENT_BYTES));
     expect(forgotten()).toBe(0);
-    for (let n = 0; n < 16_000; n++) expect(storeOf(events, (records[n] as number) >>> EVENT_SHIFT)).toBe(n);
+    for (let n = 0; n < 60_000; n++) expect(storeOf(events, (records[n] as number) >>> EVENT_SHIFT)).toBe(n);
   });
 
   it('should forget the records, and say so, where there is no room for what they name', () => {
-    const { events, records, forgotten } = table(2 ** 17, 16_384);
-    for (let n = 0; n < 4095; n++) records[n] = (events.of(who(n), n) << EVENT_SHIFT) | 15;
+    const { events, records, forgotten } = table(2 ** 19, 65_536);
+    for (let n = 0; n < 16_383; n++) records[n] = (events.of(who(n), n) << EVENT_SHIFT) | 15;
     expect(forgotten()).toBe(0);
-    const event = events.of(who(5000), 5000);
+    const event = events.of(who(50_000), 50_000);
     expect(forgotten()).toBe(1);
     expect(records.every((word) => word === 0)).toBe(true);
-    expect(storeOf(events, event)).toBe(5000);
+    expect(storeOf(events, event)).toBe(50_000);
+  });
+
+  it('should say by numbers what comes before what the wavefront that runs does', () => {
+    const { events } = table(2 ** 19);
+    const bounds = (): number[] => [EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_OWN].map((at) => events.bound(at));
+    const access = (actor: number, epoch: number): number =>
+      events.of({ actor, epoch, store: 0, pc: 16 }, 0) << EVENT_SHIFT;
+    events.run(1);
+    const first = access(1, 0);
+    events.run(2);
+    const second = access(2, 0);
+    expect(bounds()).toEqual([first, first, second]);
+    events.passBarrier(0);
+    events.run(1);
+    const third = access(1, 1);
+    // Both are of the workgroup, before its barrier.
+    expect(bounds()).toEqual([first, third, third]);
+    events.run(17);
+    const other = access(17, 0);
+    expect(bounds()).toEqual([other, other, other]);
+    events.run(1);
+    // A page is opened: somebody's access gets an event later than it was.
+    const late = access(18, 0);
+    const next = access(1, 1) === third ? late + (1 << EVENT_SHIFT) : 0;
+    expect(bounds()).toEqual([next, next, next]);
   });
 });
 

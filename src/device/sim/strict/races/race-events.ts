@@ -1,5 +1,6 @@
 // Who has touched global memory, where, when, and after how many stores: the events that the records of dwords (race-details.ts) name by
-// number. Several dwords share one event, so a record is a word. Events that no record names any longer are given back when the table is full.
+// number. Several dwords share one event, so a record is a word. Events that no record names any longer are given back when the table is full: the
+// others move down, so that a lower number is always an earlier event.
 
 import type { CompleteStores } from './synchronisation.ts';
 
@@ -48,23 +49,26 @@ const EVENT_WORDS = 4;
 export const EVENT_BYTES = 4 * EVENT_WORDS;
 /** Where the number of an event is in a word of a record. Number 0 is no event. */
 export const EVENT_SHIFT = 9;
-const MOST_EVENTS = 2 ** (32 - EVENT_SHIFT);
-/** Of an event that has been given back: EVENT_ACTOR has the next such one and this bit, which no actor has. */
-export const EVENT_IS_FREE = 0x80000000;
-
+/** Below the number of the last event that a word can have, which is not used. */
+const MOST_EVENTS = 2 ** (32 - EVENT_SHIFT) - 1;
+/** Above all words of records. */
+const NO_WORD = MOST_EVENTS * 2 ** EVENT_SHIFT;
 /**
- * Bytes of the head of the table: where its events are, the next number that was never given out, their end, and the first one given back; then all ones as long as
- * none has ever been given back, so that what has a lower number than another one is older.
+ * Bytes of the head of the table: where its events are, the next number that was never given out, and their end. What has a lower number than another one is
+ * older. All ones as long as no event has been given another number. Then what is known of words of records by their numbers alone: from the first one up to
+ * the second the workgroup that runs has made them before its last barrier, from the third one on the wavefront that runs has.
  */
 export const EVENTS_AT = 0;
 export const EVENTS_NEXT = 4;
 export const EVENTS_END = 8;
-export const EVENTS_FREE = 12;
-export const EVENTS_IN_ORDER = 16;
-export const EVENTS_HEAD_BYTES = 20;
+export const EVENTS_KEPT = 12;
+export const EVENTS_BEFORE = 16;
+export const EVENTS_BEHIND = 20;
+export const EVENTS_OWN = 24;
+export const EVENTS_HEAD_BYTES = 28;
 
 /** Events of the first table; a table that is full gets twice the size or is swept. */
-const FIRST_EVENTS = 4096;
+const FIRST_EVENTS = 16_384;
 /** A sweep looks at all records: a table has at least one event for so many words of them, so that sweeps cost no more than what fills it. */
 const WORDS_OF_EVENT = 8;
 /** Events that TypeScript remembers having made. */
@@ -90,21 +94,20 @@ export interface EventRoom {
 /** The table of a dispatch. Compiled code takes events from it, too (compiled/events.ts). */
 export class RaceEvents {
   private readonly room: EventRoom;
-  private readonly headAt: number;
+  /** Bytes that memory had before it has grown are still it. */
+  private readonly head: Uint32Array;
   /** The events where the table is now: bytes that memory had before it has grown are still it. */
   private kept: Uint32Array | undefined;
   private readonly recent = new Uint32Array(RECENT);
+  /** The wavefront that runs; 0 for nobody. */
+  private actor = 0;
 
   /** `headAt`: where the EVENTS_HEAD_BYTES of the head are. */
   constructor(room: EventRoom, headAt: number) {
     this.room = room;
-    this.headAt = headAt;
-    this.head[EVENTS_IN_ORDER / 4] = 0xffffffff;
+    this.head = new Uint32Array(room.buffer(), headAt, EVENTS_HEAD_BYTES / 4);
+    this.head[EVENTS_KEPT / 4] = 0xffffffff;
     if (!this.resize(FIRST_EVENTS)) throw new Error('there is no room for the first events');
-  }
-
-  private get head(): Uint32Array {
-    return new Uint32Array(this.room.buffer(), this.headAt, EVENTS_HEAD_BYTES / 4);
   }
 
   /** The events, EVENT_WORDS words each. */
@@ -124,7 +127,7 @@ export class RaceEvents {
 
   /** Gives the table so many events; false when there is no room for them. */
   private resize(count: number): boolean {
-    const [old = 0, next = 0, end = 0, free = 0] = this.head;
+    const [old = 0, next = 0, end = 0] = this.head;
     const at = this.room.reserve(EVENT_BYTES * count);
     if (at === undefined) return false;
     const bytes = new Uint8Array(this.room.buffer());
@@ -133,7 +136,8 @@ export class RaceEvents {
       bytes.copyWithin(at, old, old + EVENT_BYTES * end);
       this.room.release(old);
     }
-    this.head.set([at, Math.max(1, next), count, free]);
+    this.head.set([at, Math.max(1, next), count]);
+    if (end === 0) this.mixed();
     this.kept = undefined;
     return true;
   }
@@ -145,6 +149,7 @@ export class RaceEvents {
     if (this.is(known, actor, pc, epoch, store)) return known;
     const event = this.take();
     this.words.set([actor, pc, epoch, store], EVENT_WORDS * event);
+    if (actor !== this.actor) this.mixed();
     this.recent[slot] = event;
     return event;
   }
@@ -164,11 +169,6 @@ export class RaceEvents {
   private take(): number {
     for (;;) {
       const { head } = this;
-      const free = head[EVENTS_FREE / 4] as number;
-      if (free !== 0) {
-        head[EVENTS_FREE / 4] = (this.words[EVENT_WORDS * free + EVENT_ACTOR] as number) & ~EVENT_IS_FREE;
-        return free;
-      }
       const next = head[EVENTS_NEXT / 4] as number;
       if (next < (head[EVENTS_END / 4] as number)) {
         head[EVENTS_NEXT / 4] = next + 1;
@@ -193,25 +193,80 @@ export class RaceEvents {
     this.sweep();
   }
 
-  /** Gives events back that no record names; their number. */
+  /** Gives events back that no record names; their number. The others keep their order. */
   private sweep(): number {
     const { words, head } = this;
-    const end = head[EVENTS_END / 4] as number;
-    const isNamed = new Uint8Array(end);
+    const next = head[EVENTS_NEXT / 4] as number;
+    const isNamed = new Uint8Array(next);
     for (const records of this.room.records()) {
       for (let i = 0; i < records.length; i++) isNamed[(records[i] as number) >>> EVENT_SHIFT] = 1;
     }
-    let [free, given] = [0, 0];
-    // From the last one on: they are used again in ascending order.
-    for (let event = end - 1; event > 0; event--) {
-      if (isNamed[event] !== 0) continue;
-      words[EVENT_WORDS * event + EVENT_ACTOR] = (free | EVENT_IS_FREE) >>> 0;
-      free = event;
-      given++;
+    /** By number: what it is from now on, or where it would be. */
+    const numbers = new Uint32Array(next + 1);
+    let end = 1;
+    for (let event = 1; event < next; event++) {
+      numbers[event] = end;
+      if (isNamed[event] === 0) continue;
+      words.copyWithin(EVENT_WORDS * end, EVENT_WORDS * event, EVENT_WORDS * (event + 1));
+      end++;
     }
-    head[EVENTS_FREE / 4] = free;
-    head[EVENTS_IN_ORDER / 4] = 0;
-    return given;
+    if (end === next) return 0;
+    numbers[next] = end;
+    // What remembers a number compares what is there with what it wants.
+    words.fill(0, EVENT_WORDS * end, EVENT_WORDS * next);
+    for (const records of this.room.records()) {
+      for (let i = 0; i < records.length; i++) {
+        const word = records[i] as number;
+        records[i] = ((numbers[word >>> EVENT_SHIFT] as number) << EVENT_SHIFT) | (word & (2 ** EVENT_SHIFT - 1));
+      }
+    }
+    head[EVENTS_NEXT / 4] = end;
+    head[EVENTS_KEPT / 4] = 0;
+    for (const bound of [EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_OWN]) {
+      const event = (head[bound / 4] as number) >>> EVENT_SHIFT;
+      head[bound / 4] = (numbers[event] as number) << EVENT_SHIFT;
+    }
+    return next - end;
+  }
+
+  /** A wavefront runs from now on: what events that come now are is known by their numbers. */
+  run(actor: number): void {
+    if (isSameGroup(actor, this.actor)) this.head[EVENTS_OWN / 4] = this.nextWord;
+    else this.mixed();
+    this.actor = actor;
+  }
+
+  /** A workgroup has come to a barrier: what it has done comes before what it does. */
+  passBarrier(group: number): void {
+    if (group === groupOf(this.actor)) this.head[EVENTS_BEHIND / 4] = this.nextWord;
+  }
+
+  /** Has `note` note accesses of others than who runs. */
+  ofOthers<T>(note: () => T): T {
+    this.setBounds(NO_WORD);
+    try {
+      return note();
+    } finally {
+      this.mixed();
+    }
+  }
+
+  /** Events have got numbers later than they were, or of others than who runs: of those up to now nothing is known by their numbers. */
+  private mixed(): void {
+    this.setBounds(this.nextWord);
+  }
+
+  private setBounds(word: number): void {
+    this.head.fill(word, EVENTS_BEFORE / 4, EVENTS_OWN / 4 + 1);
+  }
+
+  /** One of EVENTS_BEFORE, EVENTS_BEHIND and EVENTS_OWN. */
+  bound(at: number): number {
+    return this.head[at / 4] as number;
+  }
+
+  private get nextWord(): number {
+    return (this.head[EVENTS_NEXT / 4] as number) << EVENT_SHIFT;
   }
 }
 

@@ -28,7 +28,17 @@ import {
   RECORD_WORDS,
   RECORD_WRITER,
 } from './race-details.ts';
-import { actorOf, EVENT_BYTES, EVENT_SHIFT, type Toucher } from './race-events.ts';
+import {
+  actorOf,
+  EVENT_BYTES,
+  EVENT_SHIFT,
+  EVENTS_BEFORE,
+  EVENTS_BEHIND,
+  EVENTS_NEXT,
+  EVENTS_OWN,
+  isSameGroup,
+  type Toucher,
+} from './race-events.ts';
 import {
   EVENTS_HEAD,
   FROZEN,
@@ -100,7 +110,20 @@ function compiled() {
   const memory = new WebAssembly.Memory({ initial: 4, maximum: 65536 });
   const instance = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { env: { memory } });
   const words = new Uint32Array(memory.buffer);
-  const call = (name: string, { actor, epoch, store, told = 0 }: Toucher, ...parameters: number[]): boolean => {
+  const head = (TABLE + EVENTS_HEAD) / 4;
+  let [last, lastEpoch] = [0, 0];
+  /** As RaceEvents.run and passBarrier. */
+  const run = ({ actor, epoch }: Toucher): void => {
+    const next = (words[head + EVENTS_NEXT / 4] as number) << EVENT_SHIFT;
+    const isSame = isSameGroup(actor, last);
+    if (!isSame) words[head + EVENTS_BEFORE / 4] = next;
+    if (!isSame || epoch !== lastEpoch) words[head + EVENTS_BEHIND / 4] = next;
+    if (actor !== last) words[head + EVENTS_OWN / 4] = next;
+    [last, lastEpoch] = [actor, epoch];
+  };
+  const call = (name: string, who: Toucher, ...parameters: number[]): boolean => {
+    const { actor, epoch, store, told = 0 } = who;
+    run(who);
     words.set([actor, epoch], SHADOW_ACTOR / 4);
     words[SHADOW_STORES / 4] = store;
     // Told in so many words, or complete where that is known.
@@ -120,11 +143,12 @@ function compiled() {
   /** `stays`: of readers' words (frozenReader). */
   const clear = (stays = false): void => {
     words.fill(0);
+    [last, lastEpoch] = [0, 0];
     words[(TABLE + FROZEN) / 4] = frozenReader(stays);
     words[SHADOW_PAGES / 4] = TABLE;
     words[SHADOW_PAGE_COUNT / 4] = 1;
     words[TABLE / 4] = RECORD;
-    words.set([EVENTS, 1, EVENT_COUNT, 0], (TABLE + EVENTS_HEAD) / 4);
+    words.set([EVENTS, 1, EVENT_COUNT, 0xffffffff], head);
   };
   /** What the details of the page say. */
   const tell = (): string =>

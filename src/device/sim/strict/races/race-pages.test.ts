@@ -43,7 +43,7 @@ describe('RacePages', () => {
     expect(() => new RacePages(memory)).toThrow("for 'strict mode' do not fit");
     memory.free(room.base);
     for (const _again of [1, 2]) {
-      expect(() => new RacePages(memory)).toThrow("65536 bytes for 'strict mode' do not fit");
+      expect(() => new RacePages(memory)).toThrow("262144 bytes for 'strict mode' do not fit");
     }
   });
 });

@@ -16,7 +16,7 @@ import {
   RECORD_WRITER,
 } from './race-details.ts';
 import type { Toucher } from './race-events.ts';
-import { EVENTS_HEAD_BYTES, EVENTS_IN_ORDER, RaceEvents } from './race-events.ts';
+import { EVENTS_HEAD_BYTES, EVENTS_KEPT, RaceEvents } from './race-events.ts';
 import {
   type DetailRoom,
   EVENTS_HEAD,
@@ -109,6 +109,7 @@ export class RacePages {
   private readonly room: DetailRoom;
   private trackedBytes = 0;
   private detailedBytes = 0;
+  readonly events: RaceEvents;
   /** Accesses were made to memory that is not followed. */
   isTruncated = false;
 
@@ -132,15 +133,14 @@ export class RacePages {
     this.eventsHead = new Uint32Array(bytes.buffer, at + EVENTS_HEAD, EVENTS_HEAD_BYTES / 4);
     const frozen = frozenReader(readersStay);
     new Uint32Array(bytes.buffer, at + FROZEN, 1)[0] = frozen;
-    let events: RaceEvents;
     try {
-      events = this.events(at + EVENTS_HEAD);
+      this.events = this.makeEvents(at + EVENTS_HEAD);
     } catch (error) {
       this.release();
       throw error;
     }
     this.room = {
-      events,
+      events: this.events,
       frozen,
       reserve: (room) => this.reserveDetails(room),
       at: (offset) => new Uint32Array(memory.wasm.buffer, offset, DETAILS_WORDS),
@@ -193,7 +193,10 @@ export class RacePages {
     const pages = new Map<number, RacePage>();
     for (let from = logAt; from < next; ) {
       const unlog = this.compiledUnlog(next - from);
-      if (unlog !== undefined) from = unlog.all((this.shadow as Uint8Array).byteOffset, from, next) >>> 0;
+      if (unlog !== undefined) {
+        const { byteOffset } = this.shadow as Uint8Array;
+        from = this.events.ofOthers(() => unlog.all(byteOffset, from, next) >>> 0);
+      }
       const words = new Uint32Array(this.memory.wasm.buffer, from, (next - from) / 4);
       // Where compiled code finds no room, it is made for one reader: then compiled code goes on.
       const entries = unlog !== undefined ? entriesOfReader(words) : words;
@@ -219,7 +222,7 @@ export class RacePages {
 
   /** Whether the reads of the log can get events without making room for them, which might take those that no record names yet. */
   get hasEventsForLog(): boolean {
-    return ((this.log[0] as number) - this.logAt) / LOG_ENTRY < this.room.events.left;
+    return ((this.log[0] as number) - this.logAt) / LOG_ENTRY < this.events.left;
   }
 
   /** Puts what the log has of page `index` into its details; false where the rest has to follow. */
@@ -229,8 +232,10 @@ export class RacePages {
     this.taken++;
     this.spans.fill(0);
     const page = this.unlogged(index);
-    if (unlog !== undefined)
-      return unlog.take((this.shadow as Uint8Array).byteOffset, logAt, next, index) >>> 0 === next;
+    if (unlog !== undefined) {
+      const { byteOffset } = this.shadow as Uint8Array;
+      return this.events.ofOthers(() => unlog.take(byteOffset, logAt, next, index) >>> 0) === next;
+    }
     const words = new Uint32Array(memory.wasm.buffer, logAt, (next - logAt) / 4);
     return takeReads(words, index, ({ who, at, bytes }) => page.detailed.read(who, at % PAGE_BYTES, bytes));
   }
@@ -261,7 +266,7 @@ export class RacePages {
     return page;
   }
 
-  private events(head: number): RaceEvents {
+  private makeEvents(head: number): RaceEvents {
     const { memory, eventTables } = this;
     return new RaceEvents(
       {
@@ -406,12 +411,12 @@ export class RacePages {
     return this.table[(region.base - gpuWindow.base) / PAGE_BYTES + index] ?? 0;
   }
 
-  /** The words of the writers of one or two dwords of a page, where compiled code sees them and none of them is used again for others. */
+  /** The words of the writers of one or two dwords of a page, where compiled code sees them and they name the same events as long as they are the same. */
   writerWords(region: Region, offset: number, bytes: number): readonly [number, number] | undefined {
     const { buffer } = this.memory.wasm;
     const record = this.recordOf(region, Math.floor(offset / PAGE_BYTES));
     const inPage = offset % PAGE_BYTES;
-    if (record === 0 || inPage + bytes > PAGE_BYTES || this.eventsHead[EVENTS_IN_ORDER / 4] === 0) return undefined;
+    if (record === 0 || inPage + bytes > PAGE_BYTES || this.eventsHead[EVENTS_KEPT / 4] === 0) return undefined;
     const at = ((new Uint32Array(buffer, record, PAGE_WORDS)[PAGE_DETAILS] as number) & ~HOLDS) >>> 0;
     if (at < DETAILS_SIZE) return undefined;
     const words = new Uint32Array(buffer, at, DETAILS_WORDS);

@@ -19,7 +19,7 @@ import {
   SHADOW_STORES,
 } from '../registers/registers.ts';
 import { LOGGED, PAGE, PAGE_DETAILS } from './race-details.ts';
-import { actorOf, type Toucher } from './race-events.ts';
+import { actorOf, groupOf, type Toucher } from './race-events.ts';
 import { LOG_END, LOG_NEXT, type RacePage } from './race-page.ts';
 import { RacePages } from './race-pages.ts';
 import { LOG_ENTRY } from './read-log.ts';
@@ -157,11 +157,15 @@ describe('the log of reads', () => {
       words()[((pages.table[first / PAGE_BYTES + page] as number) + 4 * PAGE_DETAILS) / 4] as number;
     const ends: boolean[] = [];
     const said: boolean[] = [];
+    let [last, lastEpoch] = [0, 0];
     try {
       steps.every(({ actor, epoch, store, pc, kind, bytes, lanes, run }) => {
         // Each wavefront has a shadow of its own.
         if (words()[(at + SHADOW_ACTOR) / 4] !== actor) words()[(at + SHADOW_READER) / 4] = 0;
         words().set([actor, epoch], (at + SHADOW_ACTOR) / 4);
+        if (epoch !== lastEpoch) pages.events.passBarrier(groupOf(actor));
+        if (actor !== last) pages.events.run(actor);
+        [last, lastEpoch] = [actor, epoch];
         expect(SHADOW_EPOCH).toBe(SHADOW_ACTOR + 4);
         words()[(at + SHADOW_STORES) / 4] = store;
         const places = lanes.map((lane) => first + lane);

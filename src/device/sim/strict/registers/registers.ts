@@ -66,7 +66,7 @@ export const SHADOW_LEARNS = SHADOW_ACTOR + 72;
 /** i32: by place in the image, as EVENT_SLOTS says, the last event of global memory that compiled code has made (compiled/events.ts). */
 export const SHADOW_EVENTS = SHADOW_ACTOR + 76;
 export const EVENT_SLOTS = 16;
-/** i32: a number below that of any event of the wavefront, or the same, as long as EVENTS_IN_ORDER (race-events.ts). */
+/** i32: a number below that of any event of the wavefront, or the same, as long as EVENTS_KEPT (race-events.ts). */
 export const SHADOW_FIRST_EVENT = SHADOW_EVENTS + 4 * EVENT_SLOTS;
 /**
  * i32: the sum of SHADOW_STORES and SHADOW_COMPLETE at the last barrier, as long as the wavefront knows of no more stores of others; else one that they do

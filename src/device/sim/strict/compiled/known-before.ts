@@ -1,0 +1,112 @@
+// What records of dwords (race-details.ts) name comes before what the wavefront does, where the numbers of their events say so alone: those of its own workgroup
+// before its last barrier, and its own since it runs (EVENTS_BEFORE and what follows in race-events.ts). Data in memory that a workgroup works on is mostly so.
+import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { Code } from '../../wasm/memory/code.ts';
+import { BYTES, MANY_WAVES, MARKS } from '../races/race-details.ts';
+import { EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_OWN } from '../races/race-events.ts';
+import { pushHead } from './events.ts';
+
+const QUAD_BYTES = 32;
+
+/** Of the words of four records' sides. */
+export class KnownBefore {
+  private readonly fn: WasmFunction;
+  private readonly from: number;
+  private readonly span: number;
+  private readonly own: number;
+  /** What the wavefront's own words are below, from `own` on. */
+  private readonly ownSpan: number;
+  private readonly isOld: number;
+
+  constructor(fn: WasmFunction) {
+    this.fn = fn;
+    const vector = (): number => fn.local('v128');
+    [this.from, this.span, this.own, this.ownSpan, this.isOld] = [vector(), vector(), vector(), vector(), vector()];
+  }
+
+  /** `mine` is a local with the event of a store as it is in a word of a record: others of it are of other lanes, which do not come before. */
+  begin(shadow: number, mine?: number): void {
+    const { fn, from, span, own, ownSpan } = this;
+    const head = fn.local('i32');
+    pushHead(fn, shadow).set(head);
+    fn.get(head).memory('v128.load32_splat', EVENTS_BEFORE).set(from);
+    fn.get(head).memory('v128.load32_splat', EVENTS_BEHIND).get(from).op('i32x4.sub').set(span);
+    fn.get(head).memory('v128.load32_splat', EVENTS_OWN).set(own);
+    // Another wavefront's page may have been opened since the store got its event: then none is known to be its own.
+    if (mine === undefined) fn.v128(0, 0, 0, 0);
+    else fn.get(mine).op('i32x4.splat').get(own).op('i32x4.max_u');
+    fn.get(own).op('i32x4.sub').set(ownSpan);
+    fn.release('i32', head);
+  }
+
+  /** Leaves all ones for words whose event comes before, and those of nobody. */
+  pushIsKnown(words: number): WasmFunction {
+    const { fn, from, span, own, ownSpan, isOld } = this;
+    fn.get(words).get(from).op('i32x4.sub').get(span).op('i32x4.lt_u').tee(isOld);
+    fn.get(words).get(own).op('i32x4.sub').get(ownSpan).op('i32x4.lt_u').op('v128.or');
+    return fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
+  }
+
+  /**
+   * Leaves all ones for words, of readers or writers, whose event comes before and is all that they stand for: of readers those of the same interval do
+   * before a barrier, too. Atomics have marks of their own.
+   */
+  pushIsPlain(words: number): WasmFunction {
+    const { fn, isOld } = this;
+    this.pushIsKnown(words);
+    fn.get(words);
+    const all = MARKS & ~BYTES;
+    const old = all & ~MANY_WAVES;
+    fn.v128(old, old, old, old).v128(all, all, all, all).get(isOld).op('v128.bitselect').op('v128.and');
+    return fn.v128(0, 0, 0, 0).op('i32x4.eq').op('v128.and');
+  }
+}
+
+/**
+ * (shadow, where the records of dwords are, how many quads of whole ones, the event of the access as it is in a word of a record, where the bits of their written
+ * bytes are or 0) → how many quads from the first on have been noted. At the first one that needs a closer look it ends.
+ */
+export function knownQuadsFunction(module: WasmModule, kind: 'load' | 'store'): WasmFunction {
+  const isWrite = kind === 'store';
+  return module.helper(`strict.known.${kind}`, ['i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const code = new Code(fn);
+    const [shadow, cell, quads, mine, written] = [0, 1, 2, 3, 4] as const;
+    const [left, pairs, next] = [fn.local('i32'), [fn.local('v128'), fn.local('v128')], fn.local('v128')] as const;
+    const known = new KnownBefore(fn);
+    known.begin(shadow, isWrite ? mine : undefined);
+    fn.get(mine).i32(BYTES).op('i32.or').op('i32x4.splat').set(next);
+    fn.get(quads).set(left);
+    const leave = (): WasmFunction => fn.if().get(quads).get(left).op('i32.sub').return().end();
+    code.loop((again) => {
+      for (const [n, pair] of pairs.entries()) {
+        fn.get(cell)
+          .memory('v128.load', (QUAD_BYTES / 2) * n)
+          .set(pair);
+        known.pushIsPlain(pair);
+        if (n > 0) fn.op('v128.and');
+      }
+      fn.op('i32x4.all_true').op('i32.eqz');
+      leave();
+      fn.get(written);
+      code.if(() => {
+        fn.get(written);
+        if (isWrite) fn.i32(0xffff).memory('i32.store16');
+        else {
+          fn.memory('i32.load16_u').i32(0xffff).op('i32.ne');
+          leave();
+        }
+        fn.get(written).i32(2).op('i32.add').set(written);
+      });
+      for (const [n, pair] of pairs.entries()) {
+        fn.get(cell).get(next).get(pair);
+        if (isWrite) fn.v128(0, -1, 0, -1);
+        else fn.v128(-1, 0, -1, 0);
+        fn.op('v128.bitselect').memory('v128.store', (QUAD_BYTES / 2) * n);
+      }
+      fn.get(cell).i32(QUAD_BYTES).op('i32.add').set(cell);
+      fn.get(left).i32(1).op('i32.sub').tee(left);
+      code.brIf(again);
+    });
+    fn.get(quads);
+  });
+}
