@@ -9,6 +9,7 @@ import { ldsLanesFunction } from './lds-lanes.ts';
 import { type LdsAccess, LdsQuads } from './lds-quads.ts';
 import { sameFunction } from './lds-same.ts';
 import { ldsStridedFunction } from './lds-strided.ts';
+import { isWide, LdsWide } from './lds-wide.ts';
 import { looking } from './looks.ts';
 import { Run } from './runs.ts';
 import { pushMayBeStrided } from './strided.ts';
@@ -46,6 +47,7 @@ export function lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): 
   const isMoved = movesLds(bytes, kind);
   let [shadow, base, address, relative] = [0, 0, 0, 0];
   let quads: LdsQuads | undefined;
+  let wide: LdsWide | undefined;
   const words = Math.max(1, bytes / 4);
   const run = new Run(
     (f) => {
@@ -94,10 +96,12 @@ export function lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): 
     fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
     if (!isAtomic) run.begin(f);
-    if (bytes === 4 || (bytes === 8 && !isAtomic) || (bytes < 4 && isQuiet)) {
+    const isInParts = isWide(bytes) && !isAtomic;
+    if (bytes === 4 || isInParts || (bytes < 4 && isQuiet)) {
       const [pc] = f.extra as [number];
       relative = f.code.local('v128');
       quads = new LdsQuads(f, shadow, pc, isQuiet ? 'quiet' : kind);
+      wide = isInParts ? new LdsWide(quads, f, bytes) : undefined;
     }
     if (!keeps) return;
     const [, part] = f.extra as [number, number];
@@ -137,6 +141,16 @@ export function lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): 
           fn.get(relative).v128(within, within, within, within).op('v128.and').op('v128.any_true');
           f.code.brIf(slow);
           fn.get(relative).v128(-4, -4, -4, -4).op('v128.and').set(relative);
+        }
+        if (wide !== undefined) {
+          f.code.block((narrow) => {
+            wide?.note(relative, narrow);
+            f.code.br(done);
+          });
+        }
+        if (words > 2) {
+          f.code.br(slow);
+          return;
         }
         known.note(relative, slow);
         for (let word = 1; word < words; word++) {

@@ -25,25 +25,25 @@ export type LdsAccess = 'load' | 'store' | 'atomic';
 
 /** Notes dwords of four lanes, of quiet loads (quiet-loads.ts) only that they are there; its locals are of the function being written. */
 export class LdsQuads {
-  private readonly kind: LdsAccess | 'quiet';
+  readonly kind: LdsAccess | 'quiet';
   private readonly fn: WasmFunction;
   private readonly f: Frame;
-  private readonly pc: number;
-  private readonly head: number;
+  readonly pc: number;
+  readonly head: number;
   /** Whether loads into LDS may still be to write. */
-  private readonly mayFly: number;
+  readonly mayFly: number;
   /** Lowest and highest bytes that have been noted here, four of each, of which the least and the most count. */
-  private readonly low: number;
-  private readonly high: number;
+  readonly low: number;
+  readonly high: number;
   /** The wavefront's tags: of a dword, and of four. */
   private readonly tag: number;
-  private readonly tags: number;
-  private readonly writers: number;
-  private readonly readers: number;
+  readonly tags: number;
+  readonly writers: number;
+  readonly readers: number;
   /** The places of instructions that are noted: of readers, or of writers. */
-  private readonly places: number;
+  readonly places: number;
   private readonly written: number;
-  private readonly addresses: readonly number[];
+  readonly addresses: readonly number[];
   private readonly tagged: number;
   private readonly next: number;
   private readonly bits: number;
@@ -136,7 +136,7 @@ export class LdsQuads {
     });
   }
 
-  private setAddresses(all: number): void {
+  setAddresses(all: number): void {
     for (const [n, address] of this.addresses.entries()) this.fn.get(all).lane('i32x4.extract_lane', n).set(address);
   }
 
@@ -189,7 +189,7 @@ export class LdsQuads {
     return fn.op('i32x4.all_true').op('i32.eqz');
   }
 
-  private pushBitsPlace(address: number): WasmFunction {
+  pushBitsPlace(address: number): WasmFunction {
     return this.fn.get(this.written).get(address).i32(3).op('i32.shr_u').op('i32.add');
   }
 

@@ -19,6 +19,7 @@ import {
 } from '../lds/lds.ts';
 import { SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/registers.ts';
 import { flightFunction, pushMayFly } from './flights.ts';
+import { noteRows } from './lds-rows.ts';
 
 /** Selects the lowest byte of each dword four times. */
 export const LOWEST = [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12];
@@ -204,6 +205,9 @@ function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | un
   if (flights !== undefined) leaveFlights(fn, shadow, head, flights, [at], () => fn.get(bytes));
   fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).set(tag);
   extend(code, head, at, bytes, word);
+  // `word` is the end of the bytes.
+  const isFull = fn.local('i32');
+  if (!isWrite) fn.get(word).get(head).memory('i32.load', LDS_FULL).op('i32.le_u').set(isFull);
   /** The bits of a dword, or of four from an even one on, must be set, or become so. Words of memory are not read across what was stored. */
   const bits = (count: 1 | 4): void => {
     const width = count === 4 ? 16 : 8;
@@ -218,6 +222,14 @@ function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | un
     fn.get(word).i32(-1).op('i32.xor').op('i32.and');
     leave();
   };
+  const bitsUnlessFull = (count: 1 | 4): void => {
+    if (isWrite) {
+      bits(count);
+      return;
+    }
+    fn.get(isFull).op('i32.eqz');
+    code.if(() => bits(count));
+  };
   const step = (size: number): void => {
     fn.get(at).i32(size).op('i32.add').set(at).get(bytes).i32(size).op('i32.sub').set(bytes);
   };
@@ -226,17 +238,18 @@ function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | un
     eachByte(fn, code, { head, tag, at, bytes, pc, word, isWrite, isSame, array, leave });
     fn.i32(1).return();
   });
+  if (!isSame) noteRows(code, { head, tag, at, bytes, pc, isFull }, isWrite);
   code.loop((again) => {
     fn.get(bytes).i32(16).op('i32.ge_u').get(at).i32(4).op('i32.and').op('i32.eqz').op('i32.and');
     code.if(
       () => {
         fourDwords(fn, code, { tag, pc, word, isWrite, isSame, array, leave });
-        bits(4);
+        bitsUnlessFull(4);
         step(16);
       },
       () => {
         oneDword(fn, code, { tag, pc, word, isWrite, isSame, array, leave });
-        bits(1);
+        bitsUnlessFull(1);
         step(4);
       },
     );
