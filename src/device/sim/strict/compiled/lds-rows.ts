@@ -70,7 +70,5 @@ export function noteRows(code: Code, { head, tag, at, bytes, pc, isFull }: Row, 
         code.brIf(again);
       });
     });
-    fn.get(bytes).op('i32.eqz');
-    code.if(() => fn.i32(1).return());
   });
 }

@@ -31,7 +31,8 @@ export const LOWEST = [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12];
 export function ldsFunction(module: WasmModule, isWrite: boolean, hasLookedAtFlights = false): WasmFunction {
   const name = `strict.lds.${isWrite ? 'store' : 'load'}${hasLookedAtFlights ? '.flight' : ''}`;
   const flights = hasLookedAtFlights ? undefined : flightFunction(module, false);
-  return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeLds(fn, isWrite, flights));
+  const parts = partsFunction(module, isWrite, false);
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => writeLds(fn, isWrite, flights, parts));
 }
 
 /** As ldsFunction, of a load that nobody can race with (quiet-loads.ts): all that is asked is whether the bytes are there. */
@@ -56,8 +57,9 @@ export function pushIsNotQuiet(fn: WasmFunction, shadow: number, head: number): 
 /** As ldsFunction, of a store of what the bytes hold already: it does not matter which other wavefronts touch them. */
 export function ldsSameFunction(module: WasmModule): WasmFunction {
   const flights = flightFunction(module, false);
+  const parts = partsFunction(module, true, true);
   return module.helper('strict.lds.store.same', ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) =>
-    writeLds(fn, true, flights, true),
+    writeLds(fn, true, flights, parts, true),
   );
 }
 
@@ -192,10 +194,17 @@ function leaveFlights(
   fn.end();
 }
 
-function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | undefined, isSame = false): void {
+function writeLds(
+  fn: WasmFunction,
+  isWrite: boolean,
+  flights: WasmFunction | undefined,
+  parts: WasmFunction,
+  isSame = false,
+): void {
   const code = new Code(fn);
   const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
   const [head, tag, word, place] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+  const [size, rest] = [fn.local('i32'), fn.local('i32')];
   const leave = (): void => {
     fn.if().i32(0).return().end();
   };
@@ -233,49 +242,64 @@ function writeLds(fn: WasmFunction, isWrite: boolean, flights: WasmFunction | un
   const step = (size: number): void => {
     fn.get(at).i32(size).op('i32.add').set(at).get(bytes).i32(size).op('i32.sub').set(bytes);
   };
+  const pushParts = (count: number): WasmFunction => fn.get(head).get(tag).get(at).get(count).get(pc).call(parts);
+  // The bytes before the first whole dword, and behind the last one.
   fn.get(at).get(bytes).op('i32.or').i32(3).op('i32.and');
   code.if(() => {
-    eachByte(fn, code, { head, tag, at, bytes, pc, word, isWrite, isSame, array, leave });
-    fn.i32(1).return();
+    fn.i32(0).get(at).op('i32.sub').i32(3).op('i32.and').tee(size).get(bytes).get(size).get(bytes).op('i32.lt_u');
+    fn.select().tee(size);
+    code.if(() => {
+      pushParts(size).op('i32.eqz');
+      leave();
+      fn.get(at).get(size).op('i32.add').set(at).get(bytes).get(size).op('i32.sub').set(bytes);
+    });
+    fn.get(bytes).i32(3).op('i32.and').set(rest).get(bytes).i32(-4).op('i32.and').set(bytes);
   });
   if (!isSame) noteRows(code, { head, tag, at, bytes, pc, isFull }, isWrite);
-  code.loop((again) => {
-    fn.get(bytes).i32(16).op('i32.ge_u').get(at).i32(4).op('i32.and').op('i32.eqz').op('i32.and');
-    code.if(
-      () => {
-        fourDwords(fn, code, { tag, pc, word, isWrite, isSame, array, leave });
-        bitsUnlessFull(4);
-        step(16);
-      },
-      () => {
-        oneDword(fn, code, { tag, pc, word, isWrite, isSame, array, leave });
-        bitsUnlessFull(1);
-        step(4);
-      },
-    );
-    fn.get(bytes);
-    code.brIf(again);
-  });
-  fn.i32(1);
+  fn.get(bytes);
+  code.if(() =>
+    code.loop((again) => {
+      fn.get(bytes).i32(16).op('i32.ge_u').get(at).i32(4).op('i32.and').op('i32.eqz').op('i32.and');
+      code.if(
+        () => {
+          fourDwords(fn, code, { tag, pc, word, isWrite, isSame, array, leave });
+          bitsUnlessFull(4);
+          step(16);
+        },
+        () => {
+          oneDword(fn, code, { tag, pc, word, isWrite, isSame, array, leave });
+          bitsUnlessFull(1);
+          step(4);
+        },
+      );
+      fn.get(bytes);
+      code.brIf(again);
+    }),
+  );
+  fn.get(rest).if('i32');
+  pushParts(rest).else().i32(1).end();
 }
 
-/** Parts of dwords: their bytes one by one. */
-function eachByte(
-  fn: WasmFunction,
-  code: Code,
-  {
-    head,
-    tag,
-    at,
-    bytes,
-    pc,
-    word,
-    isWrite,
-    isSame,
-    array,
-    leave,
-  }: Parts & { readonly [name in 'head' | 'at' | 'bytes']: number },
-): void {
+/**
+ * (the shadow of LDS, the wavefront's tags of a dword, LDS address, bytes, place in the image) → 1 when parts of dwords are all right and noted, byte by byte; 0 when
+ * TypeScript has to look.
+ */
+function partsFunction(module: WasmModule, isWrite: boolean, isSame: boolean): WasmFunction {
+  const name = `strict.lds.parts.${isWrite ? 'store' : 'load'}${isSame ? '.same' : ''}`;
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
+    eachByte(fn, isWrite, isSame);
+    fn.i32(1);
+  });
+}
+
+function eachByte(fn: WasmFunction, isWrite: boolean, isSame: boolean): void {
+  const code = new Code(fn);
+  const [head, tag, at, bytes, pc] = [0, 1, 2, 3, 4] as const;
+  const word = fn.local('i32');
+  const leave = (): void => {
+    fn.if().i32(0).return().end();
+  };
+  const array = (which: number): WasmFunction => fn.get(head).memory('i32.load', which).get(at).op('i32.add');
   const [place, mine] = [fn.local('i32'), fn.local('i32')];
   fn.get(tag).i32(255).op('i32.and').set(mine);
   const leaveForeign = (which: number): void => {
