@@ -27,7 +27,6 @@ import { Kept } from './kept.ts';
 import type { FlightsOf, LdsShadow } from './lds/lds.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
 import { handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
-import { actorOf } from './races/race-events.ts';
 import { Residents } from './races/residents.ts';
 import { RunningGroups } from './races/running-groups.ts';
 import type { Segment } from './races/segments.ts';
@@ -236,6 +235,7 @@ export class StrictChecker implements Monitor {
     const { lds, waves: all } = shadows.begin(workgroup.lds.byteLength, waves, this.now.handsOver);
     for (let n = 0; n < waves.length; n++) (all[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning);
     this.started++;
+    global.begin(number, all);
     this.wavefronts += waves.length;
     this.groups.add(workgroup, { number, lds, waves: all, scratch });
     deadlocks.startWorkgroup(all);
@@ -485,7 +485,7 @@ export class StrictChecker implements Monitor {
 
   /** A wavefront goes on, where another one may have run. */
   run(w: Wave): void {
-    this.now.global.pages.events.run(actorOf(this.stateOf(w.workgroup).number, w.index));
+    this.now.global.run(this.stateOf(w.workgroup).number, w.index);
   }
 
   /** An instruction has executed. */
@@ -497,7 +497,7 @@ export class StrictChecker implements Monitor {
   /** All live waves have reached a barrier, which is released. */
   barrier(workgroup: Workgroup): void {
     const { number, lds, waves } = this.stateOf(workgroup);
-    this.now.global.pages.events.passBarrier(number);
+    this.now.global.passBarrier(number);
     if (waves.every(({ isIdle }) => isIdle)) lds.barrier([], NO_READS, []);
     else this.meetAtBarrier(lds, waves);
     lds.meet(comeFromSeveral(waves));
@@ -573,6 +573,7 @@ export class StrictChecker implements Monitor {
     this.lastGroup = undefined;
     this.now.shadows.end(state.lds);
     this.now.accesses.endGroup(state);
+    this.now.global.end(state.number);
     deadlocks.endWorkgroup(waves);
   }
 

@@ -3,6 +3,7 @@
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { type MemoryHistory, setBits } from './history.ts';
+import { HandedOverBefore } from './races/handed-over.ts';
 import {
   ATOMIC_WRITE,
   BYTES,
@@ -15,11 +16,12 @@ import {
   STORED,
   UPDATE,
 } from './races/race-details.ts';
-import { groupOf, isSameGroup, type Toucher, waveOf } from './races/race-events.ts';
+import { actorOf, groupOf, isSameGroup, type Toucher, waveOf } from './races/race-events.ts';
 import type { RacePage } from './races/race-page.ts';
 import { RacePages } from './races/race-pages.ts';
 import { SyncLog } from './races/sync-log.ts';
 import { type Order, Synchronisation } from './races/synchronisation.ts';
+import type { WaveShadow } from './registers/wave-shadow.ts';
 
 /** The other side of a race. */
 export interface GlobalConflict {
@@ -114,6 +116,7 @@ export class GlobalShadow {
   private last: RegionShadow | undefined;
   readonly pages: RacePages;
   private readonly order = new Synchronisation();
+  private readonly handedOver: HandedOverBefore | undefined;
   /** What compiled code has added to it, to be worked off before somebody asks. */
   readonly log: SyncLog;
 
@@ -122,6 +125,7 @@ export class GlobalShadow {
     this.history = history;
     this.pages = new RacePages(memory, readersStay);
     this.log = new SyncLog(memory, learns);
+    this.handedOver = learns ? new HandedOverBefore() : undefined;
     history.hold();
   }
 
@@ -141,6 +145,44 @@ export class GlobalShadow {
   /** The caches of a workgroup's compute unit are invalidated. */
   invalidate(group: number): void {
     this.log.behind(() => this.order.invalidate(group));
+    this.handedOver?.invalidate(group);
+    this.findHandedOver(group);
+  }
+
+  /** A workgroup begins. */
+  begin(group: number, waves: readonly WaveShadow[]): void {
+    this.handedOver?.begin(
+      group,
+      waves.map(({ registers }) => registers),
+    );
+  }
+
+  /** All wavefronts of a workgroup have ended. */
+  end(group: number): void {
+    this.handedOver?.end(group);
+  }
+
+  /** A wavefront goes on, where another one may have run. */
+  run(group: number, wave: number): void {
+    const { events } = this.pages;
+    events.run(actorOf(group, wave));
+    if (this.handedOver !== undefined) events.know(this.handedOver.known(group, events.renumberings));
+  }
+
+  /** A workgroup has come to a barrier. */
+  passBarrier(group: number): void {
+    const { events } = this.pages;
+    events.passBarrier(group);
+    if (this.handedOver === undefined) return;
+    this.handedOver.passBarrier(group, events.nextWord, events.renumberings);
+    this.findHandedOver(group);
+  }
+
+  private findHandedOver(group: number): void {
+    if (this.handedOver?.mayKnowMore(group) !== true) return;
+    const { events } = this.pages;
+    this.handedOver.find(group, this.synchronisation, events.nextWord);
+    events.know(this.handedOver.known(group, events.renumberings));
   }
 
   of(region: Region): RegionShadow {

@@ -44,6 +44,7 @@ import {
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
   SHADOW_PENDING,
+  SHADOW_PLAIN,
   SHADOW_POLL,
   SHADOW_STORES,
   SHADOW_TOTAL,
@@ -414,6 +415,9 @@ export function emitLogged(
   if (role.kind === 'vm') {
     increment(SHADOW_LOGGED_VM);
     if (isNumbered) increment(SHADOW_STORES);
+    if (isNumbered && access?.kind === 'store') {
+      fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', SHADOW_PLAIN);
+    }
     if (access?.toLds) increment(SHADOW_FLIGHTS);
   }
   const pending = new Map<number, bigint>();

@@ -23,7 +23,7 @@ import {
   STORED,
   UPDATE,
 } from '../races/race-details.ts';
-import { EVENT_ACTOR, EVENT_EPOCH, EVENT_PC, EVENT_SHIFT } from '../races/race-events.ts';
+import { EVENT_ACTOR, EVENT_EPOCH, EVENT_PC, EVENT_SHIFT, EVENTS_KNOWN } from '../races/race-events.ts';
 import { FROZEN, PAGE_WRITTEN } from '../races/race-page.ts';
 import { AHEAD_SLOTS, STORED_BYTES, STORED_SLOTS, SYNC_AHEAD, SYNC_STORED } from '../races/sync-log.ts';
 import {
@@ -36,7 +36,7 @@ import {
   SHADOW_SYNC,
 } from '../registers/registers.ts';
 import { fourReadsFunction, fourStoresFunction } from './details-four.ts';
-import { eventFunction, pushEvents, pushIsSameGroup, pushNamed } from './events.ts';
+import { eventFunction, pushEvents, pushHead, pushIsSameGroup, pushNamed } from './events.ts';
 import { knownQuadsFunction } from './known-before.ts';
 
 /** Vector loads and stores, and scalar loads. */
@@ -58,9 +58,9 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
     const code = new Code(fn);
     const [shadow, at, bytes, pc, page] = [0, 1, 2, 3, 4] as const;
     const local = (): number => fn.local('i32');
-    const [actor, epoch, events, frozen, mine] = [local(), local(), local(), local(), local()] as const;
+    const [actor, epoch, events, frozen, known, mine] = [local(), local(), local(), local(), local(), local()] as const;
     const [cell, mask, written, size] = [local(), local(), local(), local()] as const;
-    const locals = { shadow, at, pc, actor, epoch, events, frozen, mine, page, cell, mask, written };
+    const locals = { shadow, at, pc, actor, epoch, events, frozen, known, mine, page, cell, mask, written };
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
     const one = new CellWriter(code, locals, leave, 1);
     const four = new CellWriter(code, locals, leave, 4);
@@ -68,16 +68,16 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
     fn.get(page)
       .memory('i32.load', 4 * PAGE_WRITTEN)
       .set(written);
-    const known = kind === 'scalar' ? undefined : knownQuadsFunction(module, kind);
+    const quads = kind === 'scalar' ? undefined : knownQuadsFunction(module, kind);
     code.loop((again) => {
-      if (known !== undefined) {
+      if (quads !== undefined) {
         const done = fn.local('i32');
         pushIsQuad(fn, { at, bytes, written });
         code.if(() => {
           fn.get(shadow);
           pushCell(fn, page, at).get(bytes).i32(4).op('i32.shr_u').get(mine);
           one.pushBitsPlace().i32(0).get(written).select();
-          fn.call(known).tee(done);
+          fn.call(quads).tee(done);
           code.if(() => {
             one.hold(kind === 'store' ? HOLDS_STORES : HOLDS_READS);
             fn.get(done).i32(4).op('i32.shl').tee(done).get(at).op('i32.add').set(at);
@@ -221,6 +221,8 @@ export interface CellLocals {
   readonly events: number;
   /** What a reader's word has of MANY_GROUPS where the word stays as it is (frozenReader). */
   readonly frozen: number;
+  /** EVENTS_KNOWN of race-events.ts. */
+  readonly known: number;
   /** The event of the access as it is in a word of a record; 0 before `begin`. */
   readonly mine: number;
   readonly page: number;
@@ -260,10 +262,10 @@ export class CellWriter {
     [this.other, this.when, this.marks] = [local(), local(), local()];
   }
 
-  /** Sets the locals that are the same for all dwords: `actor`, `epoch`, `events`, `frozen` and `mine`. */
+  /** Sets the locals that are the same for all dwords: `actor`, `epoch`, `events`, `frozen`, `known` and `mine`. */
   begin(isWrite: boolean, event: WasmFunction): void {
     const { fn } = this;
-    const { shadow, pc, actor, epoch, events, frozen, mine } = this.locals;
+    const { shadow, pc, actor, epoch, events, frozen, known, mine } = this.locals;
     fn.get(shadow).get(pc);
     if (isWrite) fn.get(shadow).memory('i32.load', SHADOW_STORES);
     else fn.i32(0);
@@ -272,6 +274,7 @@ export class CellWriter {
     fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(actor);
     fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(epoch);
     pushEvents(fn, shadow).set(events);
+    pushHead(fn, shadow).memory('i32.load', EVENTS_KNOWN).set(known);
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add').memory('i32.load').set(frozen);
   }
 
@@ -296,13 +299,14 @@ export class CellWriter {
       .set(when);
   }
 
-  /** Leaves 1 when the event is somebody else's, and not before a barrier of the workgroup. */
-  private pushIsForeign(): WasmFunction {
+  /** Leaves 1 when the event, which a word names, is somebody else's, not before a barrier of the workgroup and not handed over to it. */
+  private pushIsForeign(word: number): WasmFunction {
     const { fn, other, when } = this;
-    const { actor, epoch } = this.locals;
+    const { actor, epoch, known } = this.locals;
     fn.get(other).get(actor).op('i32.ne');
     pushIsSameGroup(fn, other, actor).op('i32.eqz');
-    return fn.get(when).get(epoch).op('i32.eq').op('i32.or').op('i32.and');
+    fn.get(when).get(epoch).op('i32.eq').op('i32.or').op('i32.and');
+    return fn.get(word).get(known).op('i32.ge_u').op('i32.and');
   }
 
   /** Leaves 1 when a word has bytes of the access. */
@@ -390,7 +394,7 @@ export class CellWriter {
       else
         code.if(() => {
           this.setEvent(writer);
-          this.pushIsForeign();
+          this.pushIsForeign(writer);
           this.pushTouches(writer).op('i32.and');
           code.if(() => {
             // What atomics are changing may be read where one can follow.
@@ -455,7 +459,7 @@ export class CellWriter {
       fn.get(cell).memory('i32.load').tee(reader);
       code.if(() => {
         this.setEvent(reader);
-        this.pushIsForeign();
+        this.pushIsForeign(reader);
         fn.get(reader).i32(MANY_WAVES).op('i32.and').i32(0).get(when).get(epoch).op('i32.eq').select().op('i32.or');
         fn.i32(0);
         this.pushTouches(reader).select();
@@ -467,7 +471,7 @@ export class CellWriter {
     fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
     code.if(() => {
       this.setEvent(writer);
-      this.pushIsForeign();
+      this.pushIsForeign(writer);
       this.pushTouches(writer).op('i32.and');
       // Atomics of the workgroup come before a barrier, if they are not of this interval; of others nothing is known here.
       fn.get(writer)
@@ -585,7 +589,7 @@ export class CellWriter {
     code.if(() => {
       this.setEvent(writer);
       pushIsSameGroup(fn, other, actor).op('i32.eqz').i32(0).get(writer).i32(STORED).op('i32.and').select();
-      this.pushIsForeign();
+      this.pushIsForeign(writer);
       fn.get(writer).i32(ATOMIC_WRITE).op('i32.and').select();
       this.leave();
     });

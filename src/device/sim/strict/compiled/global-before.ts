@@ -6,6 +6,7 @@ import { EVENT_ACTOR, EVENT_EPOCH } from '../races/race-events.ts';
 import { HAS_LOOKED_AHEAD, SHADOW_ACTOR, SHADOW_AHEAD, SHADOW_EPOCH } from '../registers/registers.ts';
 import { pushEvents, pushNamed, pushNamedFour } from './events.ts';
 import { FourPlaces } from './four.ts';
+import { KnownBefore } from './known-before.ts';
 
 /** Of four lanes, in a function whose first parameter is the shadow. */
 export class FourRecords {
@@ -133,6 +134,9 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
     four.pushLacks(words, UPDATE).op('v128.not').tee(ahead).op('v128.or').op('i32x4.all_true').if();
     fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD).i32(1).return().end().end();
     four.pushIsAllOwn(words).if().i32(1).return().end();
+    const known = new KnownBefore(fn);
+    known.begin(shadow);
+    known.pushIsKnown(words).op('i32x4.all_true').if().i32(1).return().end();
     four.pushIsNobody(words);
     four.pushIsBefore(words).op('v128.or').get(ahead).op('v128.or');
     four.leaveUnlessAll();
@@ -148,11 +152,17 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
  */
 export function areBehindFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.before.store', ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
-    const [readers, writers, mine] = [1, 2, 3] as const;
+    const [shadow, readers, writers, mine] = [0, 1, 2, 3] as const;
     const four = new FourRecords(fn);
+    const known = new KnownBefore(fn);
+    const word = fn.local('i32');
     fn.get(writers).op('v128.any_true').op('i32.eqz').if();
     four.pushIsAllOwn(readers).if().i32(1).return().end();
     fn.end();
+    fn.get(mine).lane('i32x4.extract_lane', 0).set(word);
+    known.begin(shadow, word);
+    known.pushIsPlain(readers);
+    known.pushIsPlain(writers).op('v128.and').op('i32x4.all_true').if().i32(1).return().end();
     fn.get(readers).op('v128.any_true').if();
     four.pushIsNobody(readers);
     four.pushIsBefore(readers);

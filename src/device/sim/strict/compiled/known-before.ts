@@ -1,9 +1,9 @@
 // What records of dwords (race-details.ts) name comes before what the wavefront does, where the numbers of their events say so alone: those of its own workgroup
-// before its last barrier, and its own since it runs (EVENTS_BEFORE and what follows in race-events.ts). Data in memory that a workgroup works on is mostly so.
+// before its last barrier, its own since it runs, and what others have handed over to it (EVENTS_BEFORE and what follows in race-events.ts). Data in memory that a workgroup works on is mostly so.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { BYTES, MANY_WAVES, MARKS } from '../races/race-details.ts';
-import { EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_OWN } from '../races/race-events.ts';
+import { EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_KNOWN, EVENTS_OWN } from '../races/race-events.ts';
 import { pushHead } from './events.ts';
 
 const QUAD_BYTES = 32;
@@ -17,16 +17,18 @@ export class KnownBefore {
   /** What the wavefront's own words are below, from `own` on. */
   private readonly ownSpan: number;
   private readonly isOld: number;
+  private readonly known: number;
 
   constructor(fn: WasmFunction) {
     this.fn = fn;
     const vector = (): number => fn.local('v128');
-    [this.from, this.span, this.own, this.ownSpan, this.isOld] = [vector(), vector(), vector(), vector(), vector()];
+    [this.from, this.span, this.own] = [vector(), vector(), vector()];
+    [this.ownSpan, this.isOld, this.known] = [vector(), vector(), vector()];
   }
 
   /** `mine` is a local with the event of a store as it is in a word of a record: others of it are of other lanes, which do not come before. */
   begin(shadow: number, mine?: number): void {
-    const { fn, from, span, own, ownSpan } = this;
+    const { fn, from, span, own, ownSpan, known } = this;
     const head = fn.local('i32');
     pushHead(fn, shadow).set(head);
     fn.get(head).memory('v128.load32_splat', EVENTS_BEFORE).set(from);
@@ -36,15 +38,17 @@ export class KnownBefore {
     if (mine === undefined) fn.v128(0, 0, 0, 0);
     else fn.get(mine).op('i32x4.splat').get(own).op('i32x4.max_u');
     fn.get(own).op('i32x4.sub').set(ownSpan);
+    // Nobody's words are 0.
+    fn.get(head).memory('v128.load32_splat', EVENTS_KNOWN).v128(1, 1, 1, 1).op('i32x4.max_u').set(known);
     fn.release('i32', head);
   }
 
   /** Leaves all ones for words whose event comes before, and those of nobody. */
   pushIsKnown(words: number): WasmFunction {
-    const { fn, from, span, own, ownSpan, isOld } = this;
+    const { fn, from, span, own, ownSpan, isOld, known } = this;
     fn.get(words).get(from).op('i32x4.sub').get(span).op('i32x4.lt_u').tee(isOld);
     fn.get(words).get(own).op('i32x4.sub').get(ownSpan).op('i32x4.lt_u').op('v128.or');
-    return fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
+    return fn.get(words).get(known).op('i32x4.lt_u').op('v128.or');
   }
 
   /**

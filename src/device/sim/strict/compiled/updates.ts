@@ -68,12 +68,12 @@ function writeUpdates(
 ): void {
   const code = new Code(fn);
   const local = (): number => fn.local('i32');
-  const [actor, epoch, events, frozen, mine] = [local(), local(), local(), local(), local()] as const;
+  const [actor, epoch, events, frozen, known, mine] = [local(), local(), local(), local(), local(), local()] as const;
   const [page, cell, mask, written, size] = [local(), local(), local(), local(), local()] as const;
   const leave = (): void => {
     fn.if().i32(0).return().end();
   };
-  const locals = { shadow, at, pc, actor, epoch, events, frozen, mine, page, cell, mask, written };
+  const locals = { shadow, at, pc, actor, epoch, events, frozen, known, mine, page, cell, mask, written };
   const one = new CellWriter(code, locals, leave, 1);
   const four = new CellWriter(code, locals, leave, 4);
   fn.get(at)

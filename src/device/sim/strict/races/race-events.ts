@@ -56,7 +56,8 @@ const NO_WORD = MOST_EVENTS * 2 ** EVENT_SHIFT;
 /**
  * Bytes of the head of the table: where its events are, the next number that was never given out, and their end. What has a lower number than another one is
  * older. All ones as long as no event has been given another number. Then what is known of words of records by their numbers alone: from the first one up to
- * the second the workgroup that runs has made them before its last barrier, from the third one on the wavefront that runs has.
+ * the second the workgroup that runs has made them before its last barrier, from the third one on the wavefront that runs has. Below the last one everybody has
+ * made them, and handed them over to the workgroup (handed-over.ts).
  */
 export const EVENTS_AT = 0;
 export const EVENTS_NEXT = 4;
@@ -65,7 +66,8 @@ export const EVENTS_KEPT = 12;
 export const EVENTS_BEFORE = 16;
 export const EVENTS_BEHIND = 20;
 export const EVENTS_OWN = 24;
-export const EVENTS_HEAD_BYTES = 28;
+export const EVENTS_KNOWN = 28;
+export const EVENTS_HEAD_BYTES = 32;
 
 /** Events of the first table; a table that is full gets twice the size or is swept. */
 const FIRST_EVENTS = 16_384;
@@ -99,6 +101,8 @@ export class RaceEvents {
   /** The events where the table is now: bytes that memory had before it has grown are still it. */
   private kept: Uint32Array | undefined;
   private readonly recent = new Uint32Array(RECENT);
+  /** How often events have been given other numbers. */
+  renumberings = 0;
   /** The wavefront that runs; 0 for nobody. */
   private actor = 0;
 
@@ -222,6 +226,8 @@ export class RaceEvents {
     }
     head[EVENTS_NEXT / 4] = end;
     head[EVENTS_KEPT / 4] = 0;
+    head[EVENTS_KNOWN / 4] = 0;
+    this.renumberings++;
     for (const bound of [EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_OWN]) {
       const event = (head[bound / 4] as number) >>> EVENT_SHIFT;
       head[bound / 4] = (numbers[event] as number) << EVENT_SHIFT;
@@ -232,7 +238,10 @@ export class RaceEvents {
   /** A wavefront runs from now on: what events that come now are is known by their numbers. */
   run(actor: number): void {
     if (isSameGroup(actor, this.actor)) this.head[EVENTS_OWN / 4] = this.nextWord;
-    else this.mixed();
+    else {
+      this.mixed();
+      this.know(0);
+    }
     this.actor = actor;
   }
 
@@ -260,12 +269,18 @@ export class RaceEvents {
     this.head.fill(word, EVENTS_BEFORE / 4, EVENTS_OWN / 4 + 1);
   }
 
+  /** Words of records below `word` come before what who runs does. */
+  know(word: number): void {
+    this.head[EVENTS_KNOWN / 4] = word;
+  }
+
   /** One of EVENTS_BEFORE, EVENTS_BEHIND and EVENTS_OWN. */
   bound(at: number): number {
     return this.head[at / 4] as number;
   }
 
-  private get nextWord(): number {
+  /** The word that the next event will have in a record. */
+  get nextWord(): number {
     return (this.head[EVENTS_NEXT / 4] as number) << EVENT_SHIFT;
   }
 }

@@ -78,6 +78,8 @@ interface GroupOrder {
   readonly last: Map<SharedAddress, number>;
   /** Of `acquired`, the first so many were there when the caches were invalidated. */
   fresh: number;
+  /** Of those, how many releases of each address have been seen. */
+  readonly seen: Map<SharedAddress, number>;
   /** By workgroup. */
   readonly told: Map<number, Told>;
 }
@@ -97,7 +99,7 @@ export class Synchronisation {
   private group(number: number): GroupOrder {
     let order = this.groups.get(number);
     if (order === undefined) {
-      order = { acquired: [], last: new Map(), fresh: 0, told: new Map() };
+      order = { acquired: [], last: new Map(), fresh: 0, seen: new Map(), told: new Map() };
       this.groups.set(number, order);
     }
     return order;
@@ -151,7 +153,19 @@ export class Synchronisation {
   /** The caches of a workgroup's compute unit are invalidated. */
   invalidate(group: number): void {
     const order = this.groups.get(group);
-    if (order !== undefined) order.fresh = order.acquired.length;
+    if (order === undefined) return;
+    const { acquired, seen } = order;
+    // Later ones of an address have seen more.
+    for (const { at, count } of acquired.slice(order.fresh)) seen.set(at, count);
+    order.fresh = acquired.length;
+  }
+
+  /** By address, the last release of another workgroup that a running one has acquired before its caches were invalidated. */
+  eachFreshRelease(group: number, other: number, see: (by: HandedOver) => void): void {
+    this.groups.get(group)?.seen.forEach((count, at) => {
+      const last = lastBefore(at.releases.get(other), count);
+      if (last !== undefined) see(last.by);
+    });
   }
 
   /** A workgroup has ended. */

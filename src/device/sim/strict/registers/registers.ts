@@ -94,11 +94,13 @@ export const POLL_WORD = 8;
 export const POLL_SECOND = 12;
 export const POLL_NEXT = 16;
 export const POLL_CHANGES = 20;
+/** i32: stores of the wavefront up to the last one that is no atomic. */
+export const SHADOW_PLAIN = SHADOW_POLL + 24;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).
  */
-export const SHADOW_READER = (SHADOW_POLL + 24 + 15) & -16;
+export const SHADOW_READER = (SHADOW_PLAIN + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -245,6 +247,14 @@ export class RegisterShadow {
   /** Stores that the wavefront had issued when it last told others something. */
   set released(value: number) {
     this.machine[(SHADOW_RELEASED - SHADOW_ACTOR) / 4] = value;
+  }
+
+  /** Stores of the wavefront up to the last one that is no atomic. */
+  get plainStores(): number {
+    return this.machine[(SHADOW_PLAIN - SHADOW_ACTOR) / 4] as number;
+  }
+  set plainStores(value: number) {
+    this.machine[(SHADOW_PLAIN - SHADOW_ACTOR) / 4] = value;
   }
 
   set firstEvent(value: number) {

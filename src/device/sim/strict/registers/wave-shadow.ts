@@ -110,10 +110,12 @@ export class WaveShadow {
     const isFlight = kind === 'vm' && plan.access?.toLds === true;
     if (isFlight) this.lds?.setFlights(this.wave.index, this.flightsIssued + 1, lds ?? []);
     const written = isFlight ? undefined : lds;
-    if (onComplete === undefined && this.tryLog(pc, plan, written)) return;
-    const operation = this.queue.issue(kind, pc, plan, this.wave.index, epoch);
-    operation.lds = written;
-    operation.onComplete = onComplete;
+    if (onComplete !== undefined || !this.tryLog(pc, plan, written)) {
+      const operation = this.queue.issue(kind, pc, plan, this.wave.index, epoch);
+      operation.lds = written;
+      operation.onComplete = onComplete;
+    }
+    if (plan.access?.kind === 'store' && isNumberedStore(kind, plan)) this.registers.plainStores = this.storesIssued;
   }
 
   /** Nothing is outstanding that a barrier would have to know of. */
