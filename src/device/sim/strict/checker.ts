@@ -146,7 +146,11 @@ export class StrictChecker implements Monitor {
     const areOrdered = learns(loaded, launch) && workgroups * wavesPerGroup > 1;
     const reporter = new Reporter(this.log, { kernelName, loaded, entry: launch.entry, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
-    const global = new GlobalShadow(this.history, memory, readersStay(loaded, launch), areOrdered);
+    const global = new GlobalShadow(this.history, memory, {
+      readersStay: readersStay(loaded, launch),
+      learns: areOrdered,
+      handsOver: handsOver(loaded, launch),
+    });
     const kept = Kept.of(memory);
     const drops = new DropTable(kept);
     const regions = {
@@ -233,7 +237,8 @@ export class StrictChecker implements Monitor {
     const scratch = this.scratchOf(waves[0]);
     if (scratch !== undefined) global.resetScratch(scratch);
     const { lds, waves: all } = shadows.begin(workgroup.lds.byteLength, waves, this.now.handsOver);
-    for (let n = 0; n < waves.length; n++) (all[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning);
+    for (let n = 0; n < waves.length; n++)
+      (all[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning, waves.length === 1);
     this.started++;
     global.begin(number, all);
     this.wavefronts += waves.length;
@@ -497,12 +502,12 @@ export class StrictChecker implements Monitor {
   /** All live waves have reached a barrier, which is released. */
   barrier(workgroup: Workgroup): void {
     const { number, lds, waves } = this.stateOf(workgroup);
-    this.now.global.passBarrier(number);
     if (waves.every(({ isIdle }) => isIdle)) lds.barrier([], NO_READS, []);
     else this.meetAtBarrier(lds, waves);
     lds.meet(comeFromSeveral(waves));
     if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
     WaveShadow.meet(waves, !this.now.hasDies);
+    this.now.global.passBarrier(number, lds.epoch);
     this.now.deadlocks.changed();
   }
 
@@ -534,6 +539,7 @@ export class StrictChecker implements Monitor {
         pc: pc - this.now.base,
         wave: index,
         issued: shadow.storesIssued,
+        epoch: shadow.registers.epoch,
       });
     }
     const all = synchronisation.seenAt(GRID_BARRIER);

@@ -110,18 +110,28 @@ export class RegionShadow {
   }
 }
 
+/** What the code of a dispatch may do. */
+interface Kernel {
+  /** Of dwords that several workgroups have read (frozenReader). */
+  readonly readersStay: boolean;
+  /** Wavefronts can be put in order by more than barriers. */
+  readonly learns: boolean;
+  /** Those of a workgroup can through LDS. */
+  readonly handsOver: boolean;
+}
+
 export class GlobalShadow {
   private readonly history: MemoryHistory;
   private readonly shadows = new Map<number, RegionShadow>();
   private last: RegionShadow | undefined;
   readonly pages: RacePages;
-  private readonly order = new Synchronisation();
+  private readonly order: Synchronisation;
   private readonly handedOver: HandedOverBefore | undefined;
   /** What compiled code has added to it, to be worked off before somebody asks. */
   readonly log: SyncLog;
 
-  /** `readersStay`: of dwords that several workgroups have read (frozenReader). `learns`: wavefronts can be put in order by more than barriers. */
-  constructor(history: MemoryHistory, memory: DeviceMemory, readersStay: boolean, learns: boolean) {
+  constructor(history: MemoryHistory, memory: DeviceMemory, { readersStay, learns, handsOver }: Kernel) {
+    this.order = new Synchronisation(handsOver);
     this.history = history;
     this.pages = new RacePages(memory, readersStay);
     this.log = new SyncLog(memory, learns);
@@ -166,23 +176,28 @@ export class GlobalShadow {
   run(group: number, wave: number): void {
     const { events } = this.pages;
     events.run(actorOf(group, wave));
-    if (this.handedOver !== undefined) events.know(this.handedOver.known(group, events.renumberings));
+    if (this.handedOver !== undefined) this.tellKnown(group, this.handedOver);
   }
 
   /** A workgroup has come to a barrier. */
-  passBarrier(group: number): void {
+  passBarrier(group: number, epoch: number): void {
     const { events } = this.pages;
     events.passBarrier(group);
     if (this.handedOver === undefined) return;
-    this.handedOver.passBarrier(group, events.nextWord, events.renumberings);
+    this.handedOver.passBarrier(group, epoch, events.nextWord, events.renumberings);
     this.findHandedOver(group);
   }
 
   private findHandedOver(group: number): void {
     if (this.handedOver?.mayKnowMore(group) !== true) return;
+    this.handedOver.find(group, this.synchronisation, this.pages.events.nextWord);
+    this.tellKnown(group, this.handedOver);
+  }
+
+  private tellKnown(group: number, handedOver: HandedOverBefore): void {
     const { events } = this.pages;
-    this.handedOver.find(group, this.synchronisation, events.nextWord);
-    events.know(this.handedOver.known(group, events.renumberings));
+    const { reads, writes } = handedOver.known(group, events.renumberings);
+    events.know(reads, writes);
   }
 
   of(region: Region): RegionShadow {
@@ -457,8 +472,10 @@ export class GlobalShadow {
     if (reader !== 0 && (marks & mask) !== 0) {
       if (!isSameGroup(reader, actor)) {
         const workgroup = groupOf(reader);
-        const order = synchronisation.orderOf(group, workgroup, waveOf(reader), -1, false);
-        return order === 'ordered' ? undefined : { workgroup, wave: waveOf(reader), pc, other: 'read' };
+        const wave = waveOf(reader);
+        const read = { wave, epoch: page.readerEpoch(dword), isMany: (marks & MANY_WAVES) !== 0 };
+        if (synchronisation.isReadBefore(group, workgroup, read)) return undefined;
+        return { workgroup, wave: read.isMany ? -1 : wave, pc, other: 'read' };
       }
       const isMany = (marks & MANY_WAVES) !== 0;
       if (page.readerEpoch(dword) === epoch && (isMany || reader !== actor)) {

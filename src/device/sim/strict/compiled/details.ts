@@ -23,7 +23,14 @@ import {
   STORED,
   UPDATE,
 } from '../races/race-details.ts';
-import { EVENT_ACTOR, EVENT_EPOCH, EVENT_PC, EVENT_SHIFT, EVENTS_KNOWN } from '../races/race-events.ts';
+import {
+  EVENT_ACTOR,
+  EVENT_EPOCH,
+  EVENT_PC,
+  EVENT_SHIFT,
+  EVENTS_KNOWN,
+  EVENTS_KNOWN_READS,
+} from '../races/race-events.ts';
 import { FROZEN, PAGE_WRITTEN } from '../races/race-page.ts';
 import { AHEAD_SLOTS, STORED_BYTES, STORED_SLOTS, SYNC_AHEAD, SYNC_STORED } from '../races/sync-log.ts';
 import {
@@ -60,7 +67,8 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
     const local = (): number => fn.local('i32');
     const [actor, epoch, events, frozen, known, mine] = [local(), local(), local(), local(), local(), local()] as const;
     const [cell, mask, written, size] = [local(), local(), local(), local()] as const;
-    const locals = { shadow, at, pc, actor, epoch, events, frozen, known, mine, page, cell, mask, written };
+    const knownReads = local();
+    const locals = { shadow, at, pc, actor, epoch, events, frozen, knownReads, known, mine, page, cell, mask, written };
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
     const one = new CellWriter(code, locals, leave, 1);
     const four = new CellWriter(code, locals, leave, 4);
@@ -221,7 +229,8 @@ export interface CellLocals {
   readonly events: number;
   /** What a reader's word has of MANY_GROUPS where the word stays as it is (frozenReader). */
   readonly frozen: number;
-  /** EVENTS_KNOWN of race-events.ts. */
+  /** EVENTS_KNOWN_READS and EVENTS_KNOWN of race-events.ts. */
+  readonly knownReads: number;
   readonly known: number;
   /** The event of the access as it is in a word of a record; 0 before `begin`. */
   readonly mine: number;
@@ -262,10 +271,10 @@ export class CellWriter {
     [this.other, this.when, this.marks] = [local(), local(), local()];
   }
 
-  /** Sets the locals that are the same for all dwords: `actor`, `epoch`, `events`, `frozen`, `known` and `mine`. */
+  /** Sets the locals that are the same for all dwords: `actor`, `epoch`, `events`, `frozen`, `knownReads`, `known` and `mine`. */
   begin(isWrite: boolean, event: WasmFunction): void {
     const { fn } = this;
-    const { shadow, pc, actor, epoch, events, frozen, known, mine } = this.locals;
+    const { shadow, pc, actor, epoch, events, frozen, knownReads, known, mine } = this.locals;
     fn.get(shadow).get(pc);
     if (isWrite) fn.get(shadow).memory('i32.load', SHADOW_STORES);
     else fn.i32(0);
@@ -275,6 +284,7 @@ export class CellWriter {
     fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(epoch);
     pushEvents(fn, shadow).set(events);
     pushHead(fn, shadow).memory('i32.load', EVENTS_KNOWN).set(known);
+    pushHead(fn, shadow).memory('i32.load', EVENTS_KNOWN_READS).set(knownReads);
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add').memory('i32.load').set(frozen);
   }
 
@@ -302,11 +312,15 @@ export class CellWriter {
   /** Leaves 1 when the event, which a word names, is somebody else's, not before a barrier of the workgroup and not handed over to it. */
   private pushIsForeign(word: number): WasmFunction {
     const { fn, other, when } = this;
-    const { actor, epoch, known } = this.locals;
+    const { actor, epoch, knownReads, known } = this.locals;
     fn.get(other).get(actor).op('i32.ne');
     pushIsSameGroup(fn, other, actor).op('i32.eqz');
     fn.get(when).get(epoch).op('i32.eq').op('i32.or').op('i32.and');
-    return fn.get(word).get(known).op('i32.ge_u').op('i32.and');
+    return fn
+      .get(word)
+      .get(word === this.reader ? knownReads : known)
+      .op('i32.ge_u')
+      .op('i32.and');
   }
 
   /** Leaves 1 when a word has bytes of the access. */

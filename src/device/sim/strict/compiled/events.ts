@@ -9,8 +9,8 @@ import {
   EVENT_STORE,
   EVENTS_AT,
   EVENTS_END,
-  EVENTS_KEPT,
   EVENTS_NEXT,
+  EVENTS_RENUMBERED,
 } from '../races/race-events.ts';
 import { EVENTS_HEAD } from '../races/race-page.ts';
 import {
@@ -78,8 +78,8 @@ export function pushHead(fn: WasmFunction, shadow: number): WasmFunction {
  * numbers.
  */
 export function pushOlder(fn: WasmFunction, shadow: number): WasmFunction {
-  fn.get(shadow).memory('i32.load', SHADOW_FIRST_EVENT).i32(EVENT_SHIFT).op('i32.shl');
-  return pushHead(fn, shadow).memory('i32.load', EVENTS_KEPT).op('i32.and');
+  fn.i32(0).get(shadow).memory('i32.load', SHADOW_FIRST_EVENT).i32(EVENT_SHIFT).op('i32.shl');
+  return pushHead(fn, shadow).memory('i32.load', EVENTS_RENUMBERED).select();
 }
 
 /** Leaves where the events are. */

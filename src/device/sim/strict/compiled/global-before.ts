@@ -134,7 +134,7 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
     four.pushLacks(words, UPDATE).op('v128.not').tee(ahead).op('v128.or').op('i32x4.all_true').if();
     fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD).i32(1).return().end().end();
     four.pushIsAllOwn(words).if().i32(1).return().end();
-    const known = new KnownBefore(fn);
+    const known = new KnownBefore(fn, 'writers');
     known.begin(shadow);
     known.pushIsKnown(words).op('i32x4.all_true').if().i32(1).return().end();
     four.pushIsNobody(words);
@@ -154,15 +154,16 @@ export function areBehindFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.before.store', ['i32', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
     const [shadow, readers, writers, mine] = [0, 1, 2, 3] as const;
     const four = new FourRecords(fn);
-    const known = new KnownBefore(fn);
+    const [knownReaders, knownWriters] = [new KnownBefore(fn, 'readers'), new KnownBefore(fn, 'writers')];
     const word = fn.local('i32');
     fn.get(writers).op('v128.any_true').op('i32.eqz').if();
     four.pushIsAllOwn(readers).if().i32(1).return().end();
     fn.end();
     fn.get(mine).lane('i32x4.extract_lane', 0).set(word);
-    known.begin(shadow, word);
-    known.pushIsPlain(readers);
-    known.pushIsPlain(writers).op('v128.and').op('i32x4.all_true').if().i32(1).return().end();
+    knownReaders.begin(shadow, word);
+    knownWriters.begin(shadow, word);
+    knownReaders.pushIsPlain(readers);
+    knownWriters.pushIsPlain(writers).op('v128.and').op('i32x4.all_true').if().i32(1).return().end();
     fn.get(readers).op('v128.any_true').if();
     four.pushIsNobody(readers);
     four.pushIsBefore(readers);

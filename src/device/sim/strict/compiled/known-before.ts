@@ -3,14 +3,15 @@
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { BYTES, MANY_WAVES, MARKS } from '../races/race-details.ts';
-import { EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_KNOWN, EVENTS_OWN } from '../races/race-events.ts';
+import { EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_KNOWN, EVENTS_KNOWN_READS, EVENTS_OWN } from '../races/race-events.ts';
 import { pushHead } from './events.ts';
 
 const QUAD_BYTES = 32;
 
-/** Of the words of four records' sides. */
+/** Of words of records: of readers, of writers, or of a reader and a writer in turn. */
 export class KnownBefore {
   private readonly fn: WasmFunction;
+  private readonly of: 'readers' | 'writers' | 'pairs';
   private readonly from: number;
   private readonly span: number;
   private readonly own: number;
@@ -19,8 +20,9 @@ export class KnownBefore {
   private readonly isOld: number;
   private readonly known: number;
 
-  constructor(fn: WasmFunction) {
+  constructor(fn: WasmFunction, of: 'readers' | 'writers' | 'pairs') {
     this.fn = fn;
+    this.of = of;
     const vector = (): number => fn.local('v128');
     [this.from, this.span, this.own] = [vector(), vector(), vector()];
     [this.ownSpan, this.isOld, this.known] = [vector(), vector(), vector()];
@@ -28,7 +30,7 @@ export class KnownBefore {
 
   /** `mine` is a local with the event of a store as it is in a word of a record: others of it are of other lanes, which do not come before. */
   begin(shadow: number, mine?: number): void {
-    const { fn, from, span, own, ownSpan, known } = this;
+    const { fn, of, from, span, own, ownSpan, known } = this;
     const head = fn.local('i32');
     pushHead(fn, shadow).set(head);
     fn.get(head).memory('v128.load32_splat', EVENTS_BEFORE).set(from);
@@ -39,7 +41,10 @@ export class KnownBefore {
     else fn.get(mine).op('i32x4.splat').get(own).op('i32x4.max_u');
     fn.get(own).op('i32x4.sub').set(ownSpan);
     // Nobody's words are 0.
-    fn.get(head).memory('v128.load32_splat', EVENTS_KNOWN).v128(1, 1, 1, 1).op('i32x4.max_u').set(known);
+    fn.get(head);
+    if (of === 'pairs') fn.memory('v128.load64_splat', EVENTS_KNOWN_READS);
+    else fn.memory('v128.load32_splat', of === 'readers' ? EVENTS_KNOWN_READS : EVENTS_KNOWN);
+    fn.v128(1, 1, 1, 1).op('i32x4.max_u').set(known);
     fn.release('i32', head);
   }
 
@@ -76,7 +81,7 @@ export function knownQuadsFunction(module: WasmModule, kind: 'load' | 'store'): 
     const code = new Code(fn);
     const [shadow, cell, quads, mine, written] = [0, 1, 2, 3, 4] as const;
     const [left, pairs, next] = [fn.local('i32'), [fn.local('v128'), fn.local('v128')], fn.local('v128')] as const;
-    const known = new KnownBefore(fn);
+    const known = new KnownBefore(fn, 'pairs');
     known.begin(shadow, isWrite ? mine : undefined);
     fn.get(mine).i32(BYTES).op('i32.or').op('i32x4.splat').set(next);
     fn.get(quads).set(left);

@@ -2,7 +2,7 @@
 // learnt nothing new, they find what the last one has found, at which TypeScript has looked (AccessChecks.notePoll).
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { HOLDS, PAGE, PAGE_DETAILS, RECORD_BYTES } from '../races/race-details.ts';
-import { EVENTS_KEPT } from '../races/race-events.ts';
+import { EVENTS_RENUMBERED } from '../races/race-events.ts';
 import { ENTRY_ADDRESSES, ENTRY_LANES, SYNC_CHANGES, SYNC_NEXT } from '../races/sync-log.ts';
 import {
   POLL_AT,
@@ -41,7 +41,7 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
     fn.get(head).memory('i32.load', SYNC_CHANGES);
     known(POLL_CHANGES).op('i32.ne').op('i32.or');
     leave();
-    pushHead(fn, shadow).memory('i32.load', EVENTS_KEPT).op('i32.eqz');
+    pushHead(fn, shadow).memory('i32.load', EVENTS_RENUMBERED);
     leave();
     fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page);
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');

@@ -141,8 +141,8 @@ class LaneWriter {
     [this.written, this.mask, this.bits, this.mine] = [local(), local(), local(), local()];
     [this.table, this.count] = [local(), local()];
     const { shadow, at, pc, actor, epoch, mine, page, place: cell, mask, written } = this;
-    const [events, frozen, known] = [local(), local(), local()] as const;
-    const locals = { shadow, at, pc, actor, epoch, events, frozen, known, mine, page, cell, mask, written };
+    const [events, frozen, knownReads, known] = [local(), local(), local(), local()] as const;
+    const locals = { shadow, at, pc, actor, epoch, events, frozen, knownReads, known, mine, page, cell, mask, written };
     const leave = (): void => this.code.brIf(this.slow as Label);
     this.cells = new CellWriter(this.code, locals, leave, 1);
     this.records = new LineWriter(this.code, { shadow, actor, epoch, pc, line: cell, mask }, leave);

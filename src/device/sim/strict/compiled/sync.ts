@@ -15,6 +15,7 @@ import {
   ENTRY_ATTEMPTS,
   ENTRY_BYTES,
   ENTRY_COMPLETE,
+  ENTRY_EPOCH,
   ENTRY_FETCH,
   ENTRY_KIND,
   ENTRY_LANES,
@@ -36,6 +37,8 @@ import {
   SHADOW_ACTOR,
   SHADOW_AHEAD,
   SHADOW_COMPLETE,
+  SHADOW_EPOCH,
+  SHADOW_EPOCH_STEP,
   SHADOW_FETCHES,
   SHADOW_KNOWN,
   SHADOW_LOG,
@@ -355,6 +358,13 @@ export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch
     field(SHADOW_STORES).memory('i32.store', ENTRY_STORES);
     fn.get(entry);
     field(SHADOW_COMPLETE).memory('i32.store', ENTRY_COMPLETE);
+    fn.get(entry);
+    field(SHADOW_EPOCH).memory('i32.store', ENTRY_EPOCH);
+    if (kind !== 'load') {
+      fn.get(shadow);
+      field(SHADOW_EPOCH);
+      field(SHADOW_EPOCH_STEP).op('i32.add').memory('i32.store', SHADOW_EPOCH);
+    }
     fn.get(head).get(entry).i32(ATOMIC_BYTES).op('i32.add').memory('i32.store', SYNC_NEXT);
     if (!returns) return;
     fn.get(shadow);

@@ -73,7 +73,8 @@ function writeUpdates(
   const leave = (): void => {
     fn.if().i32(0).return().end();
   };
-  const locals = { shadow, at, pc, actor, epoch, events, frozen, known, mine, page, cell, mask, written };
+  const knownReads = local();
+  const locals = { shadow, at, pc, actor, epoch, events, frozen, knownReads, known, mine, page, cell, mask, written };
   const one = new CellWriter(code, locals, leave, 1);
   const four = new CellWriter(code, locals, leave, 4);
   fn.get(at)

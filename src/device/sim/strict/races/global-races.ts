@@ -175,10 +175,27 @@ export class GlobalRaces implements SyncReader {
 
   /** What a wavefront tells others by an access with device scope. The same object for all lanes of an instruction. */
   private releasedBy(shadow: WaveShadow, { index: wave }: Wave, pc: number): Released {
-    return this.releasedOf(shadow.handOver(), wave, pc, shadow.storesIssued);
+    const told = shadow.handOver();
+    const issued = shadow.storesIssued;
+    const known = this.lastReleased(told, wave, pc, issued);
+    if (known !== undefined) return known;
+    const { registers } = shadow;
+    const { epoch } = registers;
+    registers.epoch = epoch + registers.epochStep;
+    return this.releasedOf(told, { wave, pc, issued, epoch });
   }
 
-  private releasedOf(told: HandedOver, wave: number, pc: number, issued: number): Released {
+  private releasedOf(told: HandedOver, by: Omit<Released, keyof HandedOver>): Released {
+    const { wave, pc, issued } = by;
+    const known = this.lastReleased(told, wave, pc, issued);
+    if (known !== undefined) return known;
+    const released = { ...withItself(told, wave, issued), ...by };
+    this.released = { of: told, by: released };
+    return released;
+  }
+
+  /** What was told last, if it is this. */
+  private lastReleased(told: HandedOver, wave: number, pc: number, issued: number): Released | undefined {
     const { released: last } = this;
     const isLast =
       last !== undefined &&
@@ -187,10 +204,7 @@ export class GlobalRaces implements SyncReader {
       last.by.pc === pc &&
       last.by.wave === wave &&
       last.by.issued === issued;
-    if (isLast) return last.by;
-    const by = { ...withItself(told, wave, issued), pc, wave, issued };
-    this.released = { of: told, by };
-    return by;
+    return isLast ? last.by : undefined;
   }
 
   /** What a wavefront knows of stores, for the atomics that compiled code notes in the log from now on. */
@@ -211,11 +225,11 @@ export class GlobalRaces implements SyncReader {
   }
 
   /** An atomic of the log: as `synchronise` of all its lanes. */
-  atomic({ returns, actor, pc, number, storesIssued, storesComplete, lanes }: LoggedAtomic): void {
+  atomic({ returns, actor, pc, number, storesIssued, storesComplete, epoch, lanes }: LoggedAtomic): void {
     const { synchronisation } = this.global;
     const [group, wave] = [groupOf(actor), waveOf(actor)];
     const known = this.known.get(actor) as KnownStores;
-    const by = this.releasedOf(known.handedOver(wave, storesComplete), wave, pc, storesIssued);
+    const by = this.releasedOf(known.handedOver(wave, storesComplete), { wave, pc, issued: storesIssued, epoch });
     const acquisitions: Acquisition[] = [];
     let isGridSync = false;
     for (const { address, leaves } of lanes) {

@@ -8,6 +8,8 @@ const MOST_BARRIERS = 8;
 const MOST_GROUPS = 512;
 
 interface Barrier {
+  /** Barriers that the workgroup has passed then. */
+  readonly epoch: number;
   /** Below the words of records of what comes later. */
   readonly word: number;
   readonly stores: CompleteStores;
@@ -26,8 +28,16 @@ interface Group {
   /** Of what the workgroup was asked about last: whether it has come to a barrier and invalidated its caches since. */
   hasMet: boolean;
   hasInvalidated: boolean;
-  known: number;
+  /** Words of readers and of writers below these come before. */
+  known: Known;
 }
+
+interface Known {
+  readonly reads: number;
+  readonly writes: number;
+}
+
+const NOTHING: Known = { reads: 0, writes: 0 };
 
 /** Of a dispatch whose wavefronts can be put in order by more than barriers. */
 export class HandedOverBefore {
@@ -36,7 +46,7 @@ export class HandedOverBefore {
 
   begin(group: number, waves: readonly Storing[]): void {
     if (this.groups.size > MOST_GROUPS) return;
-    this.groups.set(group, { waves, barriers: [], hasMet: false, hasInvalidated: false, known: 0 });
+    this.groups.set(group, { waves, barriers: [], hasMet: false, hasInvalidated: false, known: NOTHING });
   }
 
   /** All wavefronts of a workgroup have ended: theirs are those of other workgroups from now on. */
@@ -52,17 +62,17 @@ export class HandedOverBefore {
     this.renumberings = renumberings;
     for (const group of this.groups.values()) {
       group.barriers.length = 0;
-      group.known = 0;
+      group.known = NOTHING;
     }
   }
 
   /** A workgroup has come to a barrier; `word` is the one that the next event will have. */
-  passBarrier(number: number, word: number, renumberings: number): void {
+  passBarrier(number: number, epoch: number, word: number, renumberings: number): void {
     this.forget(renumberings);
     const group = this.groups.get(number);
     if (group === undefined) return;
     if (group.barriers.length === MOST_BARRIERS) group.barriers.shift();
-    group.barriers.push({ word, stores: group.waves.map(({ plainStores }) => plainStores) });
+    group.barriers.push({ epoch, word, stores: group.waves.map(({ plainStores }) => plainStores) });
     group.hasMet = true;
   }
 
@@ -77,10 +87,10 @@ export class HandedOverBefore {
     return group?.hasMet === true && group.hasInvalidated && this.groups.size <= MOST_GROUPS;
   }
 
-  /** The word below which all words of records come before what a workgroup does; 0 for none. */
-  known(number: number, renumberings: number): number {
+  /** The words below which all words of readers, or writers, come before what a workgroup does; 0 for none. */
+  known(number: number, renumberings: number): Known {
     this.forget(renumberings);
-    return this.groups.get(number)?.known ?? 0;
+    return this.groups.get(number)?.known ?? NOTHING;
   }
 
   /** Finds it anew: the least of what the other workgroups have handed over, and not beyond the workgroup's own last barrier. `now` is the word of the next event. */
@@ -89,19 +99,22 @@ export class HandedOverBefore {
     if (group === undefined) return;
     group.hasMet = false;
     group.hasInvalidated = false;
-    let known = group.barriers.at(-1)?.word ?? 0;
+    const last = group.barriers.at(-1)?.word ?? 0;
+    let [reads, writes] = [last, last];
     for (const [other, { barriers, waves }] of this.groups) {
-      if (known === 0) break;
       if (other === number) continue;
-      let most = 0;
+      let [mostReads, mostWrites] = [0, 0];
       order.eachFreshRelease(number, other, (by) => {
         const handsAll = waves.every(({ plainStores }, wave) => covers(by, wave, plainStores));
-        most = Math.max(most, handsAll ? now : wordOf(barriers, by));
+        mostWrites = Math.max(mostWrites, handsAll ? now : wordOf(barriers, by));
+        // What was read before the barrier that came before.
+        mostReads = Math.max(mostReads, barriers.findLast(({ epoch }) => epoch <= by.epoch)?.word ?? 0);
       });
-      known = Math.min(known, most);
+      [reads, writes] = [Math.min(reads, mostReads), Math.min(writes, mostWrites)];
+      if (reads === 0 && writes === 0) break;
     }
     // What has been known once stays so.
-    group.known = Math.max(group.known, known);
+    group.known = { reads: Math.max(group.known.reads, reads), writes: Math.max(group.known.writes, writes) };
   }
 }
 

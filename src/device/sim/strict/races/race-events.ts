@@ -11,7 +11,7 @@ export const WAVES = 16;
 export interface Toucher {
   /** Workgroup × 16 + wavefront, + 1. */
   readonly actor: number;
-  /** Barriers that the workgroup has passed. */
+  /** Barriers that the workgroup has passed; of a wavefront that is alone in its workgroup, how often it has told others something. */
   readonly epoch: number;
   /** Stores that the wavefront has issued before. */
   readonly store: number;
@@ -55,19 +55,20 @@ const MOST_EVENTS = 2 ** (32 - EVENT_SHIFT) - 1;
 const NO_WORD = MOST_EVENTS * 2 ** EVENT_SHIFT;
 /**
  * Bytes of the head of the table: where its events are, the next number that was never given out, and their end. What has a lower number than another one is
- * older. All ones as long as no event has been given another number. Then what is known of words of records by their numbers alone: from the first one up to
- * the second the workgroup that runs has made them before its last barrier, from the third one on the wavefront that runs has. Below the last one everybody has
- * made them, and handed them over to the workgroup (handed-over.ts).
+ * older. How often events have been given other numbers. Then what is known of words of records by their numbers alone: from the first one up to the second the
+ * workgroup that runs has made them before its last barrier, from the third one on the wavefront that runs has. Below the last ones everybody has made them, and
+ * handed them over to the workgroup (handed-over.ts): words of readers, and of writers.
  */
 export const EVENTS_AT = 0;
 export const EVENTS_NEXT = 4;
 export const EVENTS_END = 8;
-export const EVENTS_KEPT = 12;
+export const EVENTS_RENUMBERED = 12;
 export const EVENTS_BEFORE = 16;
 export const EVENTS_BEHIND = 20;
 export const EVENTS_OWN = 24;
-export const EVENTS_KNOWN = 28;
-export const EVENTS_HEAD_BYTES = 32;
+export const EVENTS_KNOWN_READS = 28;
+export const EVENTS_KNOWN = 32;
+export const EVENTS_HEAD_BYTES = 36;
 
 /** Events of the first table; a table that is full gets twice the size or is swept. */
 const FIRST_EVENTS = 16_384;
@@ -101,8 +102,6 @@ export class RaceEvents {
   /** The events where the table is now: bytes that memory had before it has grown are still it. */
   private kept: Uint32Array | undefined;
   private readonly recent = new Uint32Array(RECENT);
-  /** How often events have been given other numbers. */
-  renumberings = 0;
   /** The wavefront that runs; 0 for nobody. */
   private actor = 0;
 
@@ -110,7 +109,6 @@ export class RaceEvents {
   constructor(room: EventRoom, headAt: number) {
     this.room = room;
     this.head = new Uint32Array(room.buffer(), headAt, EVENTS_HEAD_BYTES / 4);
-    this.head[EVENTS_KEPT / 4] = 0xffffffff;
     if (!this.resize(FIRST_EVENTS)) throw new Error('there is no room for the first events');
   }
 
@@ -225,9 +223,8 @@ export class RaceEvents {
       }
     }
     head[EVENTS_NEXT / 4] = end;
-    head[EVENTS_KEPT / 4] = 0;
-    head[EVENTS_KNOWN / 4] = 0;
-    this.renumberings++;
+    head[EVENTS_RENUMBERED / 4] = this.renumberings + 1;
+    this.know(0, 0);
     for (const bound of [EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_OWN]) {
       const event = (head[bound / 4] as number) >>> EVENT_SHIFT;
       head[bound / 4] = (numbers[event] as number) << EVENT_SHIFT;
@@ -240,7 +237,7 @@ export class RaceEvents {
     if (isSameGroup(actor, this.actor)) this.head[EVENTS_OWN / 4] = this.nextWord;
     else {
       this.mixed();
-      this.know(0);
+      this.know(0, 0);
     }
     this.actor = actor;
   }
@@ -269,9 +266,15 @@ export class RaceEvents {
     this.head.fill(word, EVENTS_BEFORE / 4, EVENTS_OWN / 4 + 1);
   }
 
-  /** Words of records below `word` come before what who runs does. */
-  know(word: number): void {
-    this.head[EVENTS_KNOWN / 4] = word;
+  /** Words of readers below the first one, and of writers below the second, come before what who runs does. */
+  know(reads: number, writes: number): void {
+    this.head[EVENTS_KNOWN_READS / 4] = reads;
+    this.head[EVENTS_KNOWN / 4] = writes;
+  }
+
+  /** How often events have been given other numbers. */
+  get renumberings(): number {
+    return this.head[EVENTS_RENUMBERED / 4] as number;
   }
 
   /** One of EVENTS_BEFORE, EVENTS_BEHIND and EVENTS_OWN. */

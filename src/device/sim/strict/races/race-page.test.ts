@@ -148,7 +148,7 @@ function compiled() {
     words[SHADOW_PAGES / 4] = TABLE;
     words[SHADOW_PAGE_COUNT / 4] = 1;
     words[TABLE / 4] = RECORD;
-    words.set([EVENTS, 1, EVENT_COUNT, 0xffffffff], head);
+    words.set([EVENTS, 1, EVENT_COUNT], head);
   };
   /** What the details of the page say. */
   const tell = (): string =>

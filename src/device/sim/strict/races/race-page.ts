@@ -25,7 +25,7 @@ export const LINES = PAGE / LINE;
 
 // In front of the table of pages (race-pages.ts), in bytes from it: the head of the table of events (race-events.ts); where the next details
 // may be, and the end of the room for them.
-export const EVENTS_HEAD = -64;
+export const EVENTS_HEAD = -80;
 export const POOL_NEXT = -16;
 export const POOL_END = -12;
 // Where the next entry of the log of reads is (read-log.ts), and from where on there is no room for one.

@@ -16,7 +16,7 @@ import {
   RECORD_WRITER,
 } from './race-details.ts';
 import type { Toucher } from './race-events.ts';
-import { EVENTS_HEAD_BYTES, EVENTS_KEPT, RaceEvents } from './race-events.ts';
+import { EVENTS_HEAD_BYTES, RaceEvents } from './race-events.ts';
 import {
   type DetailRoom,
   EVENTS_HEAD,
@@ -416,7 +416,7 @@ export class RacePages {
     const { buffer } = this.memory.wasm;
     const record = this.recordOf(region, Math.floor(offset / PAGE_BYTES));
     const inPage = offset % PAGE_BYTES;
-    if (record === 0 || inPage + bytes > PAGE_BYTES || this.eventsHead[EVENTS_KEPT / 4] === 0) return undefined;
+    if (record === 0 || inPage + bytes > PAGE_BYTES || this.events.renumberings > 0) return undefined;
     const at = ((new Uint32Array(buffer, record, PAGE_WORDS)[PAGE_DETAILS] as number) & ~HOLDS) >>> 0;
     if (at < DETAILS_SIZE) return undefined;
     const words = new Uint32Array(buffer, at, DETAILS_WORDS);

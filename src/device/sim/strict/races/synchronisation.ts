@@ -22,8 +22,17 @@ export interface HandedOver {
   readonly written: CompleteStores;
 }
 
+/** A read, of which a record knows: by which wavefront in which epoch (Toucher). `isMany`: others of its workgroup have read in the same one. */
+export interface Read {
+  readonly wave: number;
+  readonly epoch: number;
+  readonly isMany: boolean;
+}
+
 /** What an instruction of a wavefront tells others at the addresses that it writes atomically or with device scope. */
 export interface Released extends HandedOver {
+  /** As of Toucher. */
+  readonly epoch: number;
   readonly pc: number;
   /** The wavefront, and the stores that it had issued before, complete or not. */
   readonly wave: number;
@@ -95,6 +104,12 @@ export class Synchronisation {
   private readonly answers: { readonly question: readonly number[]; readonly order: Order }[] = [];
   private readonly byAddress = new Map<number, SharedAddress>();
   private readonly groups = new Map<number, GroupOrder>();
+  /** Wavefronts of a workgroup may be put in order through LDS without barriers. */
+  private readonly handsOver: boolean;
+
+  constructor(handsOver = false) {
+    this.handsOver = handsOver;
+  }
 
   private group(number: number): GroupOrder {
     let order = this.groups.get(number);
@@ -161,7 +176,7 @@ export class Synchronisation {
   }
 
   /** By address, the last release of another workgroup that a running one has acquired before its caches were invalidated. */
-  eachFreshRelease(group: number, other: number, see: (by: HandedOver) => void): void {
+  eachFreshRelease(group: number, other: number, see: (by: Released) => void): void {
     this.groups.get(group)?.seen.forEach((count, at) => {
       const last = lastBefore(at.releases.get(other), count);
       if (last !== undefined) see(last.by);
@@ -187,15 +202,43 @@ export class Synchronisation {
     if (mine === undefined) return 'unordered';
     const { acquired, fresh } = mine;
     const question = [group, acquired.length, isRead ? fresh : -1, other, wave, store, isPast ? 1 : 0];
-    const known = this.answers.find(({ question: one }) => one.every((word, n) => word === question[n]));
+    return this.answer(question, () => {
+      const search = (count: number): Order =>
+        searchReleases(acquired, count, other, (releases, upTo) => orderBy(releases, upTo, wave, store, isPast));
+      if (isRead && search(fresh) === 'ordered') return 'ordered';
+      const order = search(acquired.length);
+      return isRead && order === 'ordered' ? 'stale' : order;
+    });
+  }
+
+  /** Whether a running workgroup has acquired something that another one has told behind a read. */
+  isReadBefore(group: number, other: number, read: Read): boolean {
+    const mine = this.groups.get(group);
+    if (mine === undefined) return false;
+    const { acquired } = mine;
+    const { wave, epoch, isMany } = read;
+    const question = [group, acquired.length, -2, other, wave, epoch, isMany ? 1 : 0];
+    const isBefore = (by: Released): boolean => this.isBehind(by, read);
+    const order = this.answer(question, () =>
+      searchReleases(acquired, acquired.length, other, (releases, upTo) =>
+        releases?.some(({ number, by }) => number < upTo && isBefore(by)) === true ? 'ordered' : undefined,
+      ),
+    );
+    return order === 'ordered';
+  }
+
+  /** Whether a workgroup has told something behind a read of its own: behind a barrier, or by the wavefront that has read. */
+  private isBehind({ epoch, wave }: Released, read: Read): boolean {
+    if (epoch !== read.epoch) return epoch > read.epoch;
+    return this.handsOver || (wave === read.wave && !read.isMany);
+  }
+
+  private answer(question: readonly number[], find: () => Order): Order {
+    const known = this.answers.find(
+      ({ question: one }) => one.length === question.length && one.every((word, n) => word === question[n]),
+    );
     if (known !== undefined) return known.order;
-    const search = (count: number): Order => this.search(acquired, count, other, wave, store, isPast);
-    let order: Order;
-    if (isRead && search(fresh) === 'ordered') order = 'ordered';
-    else {
-      order = search(acquired.length);
-      if (isRead && order === 'ordered') order = 'stale';
-    }
+    const order = find();
     if (this.answers.length >= MAX_ANSWERS) this.answers.shift();
     this.answers.push({ question, order });
     return order;
@@ -214,39 +257,38 @@ export class Synchronisation {
     const here = this.byAddress.get(address);
     return early[wave]?.find(({ at, issued }) => at !== here && store < issued)?.pc;
   }
+}
 
-  private search(
-    acquired: readonly Acquisition[],
-    count: number,
-    other: number,
-    wave: number,
-    store: number,
-    isPast: boolean,
-  ): Order {
-    const visited = new Map<SharedAddress, number>();
-    let early: Order = 'unordered';
-    let steps = 0;
-    const open: [readonly Acquisition[], number][] = [[acquired, count]];
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (++steps > MAX_STEPS) return 'ordered';
-      const [list, length] = next;
-      for (let i = length - 1; i >= 0; i--) {
-        const { at, count } = list[i] as Acquisition;
-        const before = visited.get(at) ?? 0;
-        if (before >= count) continue;
-        visited.set(at, count);
-        const found = orderBy(at.releases.get(other), count, wave, store, isPast);
-        if (found === 'ordered') return 'ordered';
-        early = found ?? early;
-        for (const [by, all] of at.releases) {
-          if (by === other) continue;
-          const through = lastBefore(all, count);
-          if (through !== undefined && through.acquiredCount > 0) open.push([through.acquired, through.acquiredCount]);
-        }
+/** By which of the releases of a workgroup that have been acquired, directly or through others, something is in order; `orderOfThem` says so of one address. */
+function searchReleases(
+  acquired: readonly Acquisition[],
+  count: number,
+  other: number,
+  orderOfThem: (releases: readonly Release[] | undefined, count: number) => Order | undefined,
+): Order {
+  const visited = new Map<SharedAddress, number>();
+  let early: Order = 'unordered';
+  let steps = 0;
+  const open: [readonly Acquisition[], number][] = [[acquired, count]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (++steps > MAX_STEPS) return 'ordered';
+    const [list, length] = next;
+    for (let i = length - 1; i >= 0; i--) {
+      const { at, count } = list[i] as Acquisition;
+      const before = visited.get(at) ?? 0;
+      if (before >= count) continue;
+      visited.set(at, count);
+      const found = orderOfThem(at.releases.get(other), count);
+      if (found === 'ordered') return 'ordered';
+      early = found ?? early;
+      for (const [by, all] of at.releases) {
+        if (by === other) continue;
+        const through = lastBefore(all, count);
+        if (through !== undefined && through.acquiredCount > 0) open.push([through.acquired, through.acquiredCount]);
       }
     }
-    return early;
   }
+  return early;
 }
 
 /** Whether a has a later count of a wavefront than b. */

@@ -31,7 +31,7 @@ export const SHADOW_IS_CLEAN = SHADOW_TOTAL + 28;
 /** v128, as many: the last blocks that the wavefront has executed, as trails.ts has them. */
 export const SHADOW_TRAIL = SHADOW_TOTAL + 32;
 export const TRAIL_VECTORS = 3;
-/** i32: who the wavefront is (race-page.ts), the barriers that its workgroup has passed, the table of pages (race-pages.ts) and its length. */
+/** i32: who the wavefront is (race-page.ts), its epoch (Toucher), the table of pages (race-pages.ts) and its length. */
 export const SHADOW_ACTOR = SHADOW_TRAIL + 16 * TRAIL_VECTORS;
 export const SHADOW_EPOCH = SHADOW_ACTOR + 4;
 export const SHADOW_PAGES = SHADOW_ACTOR + 8;
@@ -66,7 +66,7 @@ export const SHADOW_LEARNS = SHADOW_ACTOR + 72;
 /** i32: by place in the image, as EVENT_SLOTS says, the last event of global memory that compiled code has made (compiled/events.ts). */
 export const SHADOW_EVENTS = SHADOW_ACTOR + 76;
 export const EVENT_SLOTS = 16;
-/** i32: a number below that of any event of the wavefront, or the same, as long as EVENTS_KEPT (race-events.ts). */
+/** i32: a number below that of any event of the wavefront, or the same, as long as EVENTS_RENUMBERED is 0 (race-events.ts). */
 export const SHADOW_FIRST_EVENT = SHADOW_EVENTS + 4 * EVENT_SLOTS;
 /**
  * i32: the sum of SHADOW_STORES and SHADOW_COMPLETE at the last barrier, as long as the wavefront knows of no more stores of others; else one that they do
@@ -96,11 +96,13 @@ export const POLL_NEXT = 16;
 export const POLL_CHANGES = 20;
 /** i32: stores of the wavefront up to the last one that is no atomic. */
 export const SHADOW_PLAIN = SHADOW_POLL + 24;
+/** i32: what is added to SHADOW_EPOCH when the wavefront tells others something. */
+export const SHADOW_EPOCH_STEP = SHADOW_POLL + 28;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).
  */
-export const SHADOW_READER = (SHADOW_PLAIN + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_EPOCH_STEP + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -255,6 +257,14 @@ export class RegisterShadow {
   }
   set plainStores(value: number) {
     this.machine[(SHADOW_PLAIN - SHADOW_ACTOR) / 4] = value;
+  }
+
+  /** What is added to the epoch when the wavefront tells others something: 1 where it is alone in its workgroup, whose barriers do not count. */
+  get epochStep(): number {
+    return this.machine[(SHADOW_EPOCH_STEP - SHADOW_ACTOR) / 4] as number;
+  }
+  set epochStep(value: number) {
+    this.machine[(SHADOW_EPOCH_STEP - SHADOW_ACTOR) / 4] = value;
   }
 
   set firstEvent(value: number) {

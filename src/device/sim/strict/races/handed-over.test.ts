@@ -1,0 +1,160 @@
+// Data that workgroups exchange behind barriers of the grid: compiled code knows by numbers of events what has been handed over, and finds what the interpreter finds.
+import { describe, expect, it } from 'vitest';
+import { strictFindings } from '../../../../../tests/support/strict.ts';
+import { HandedOverBefore } from './handed-over.ts';
+import { type Released, Synchronisation } from './synchronisation.ts';
+
+const GROUPS = 4;
+const ROUNDS = 4;
+
+/** What a round leaves out, or does too late. */
+type Mistake = 'none' | 'write-back' | 'wait' | 'invalidate' | 'late store' | 'second barrier';
+
+/** Every wavefront waits until the first lane of each workgroup has come, by a counter of its own. */
+const gridBarrier = (
+  n: number,
+  mistake: Mistake = 'none',
+): string => `${mistake === 'write-back' ? '' : 'buffer_wbl2 sc1'}
+${mistake === 'wait' ? '' : 's_waitcnt vmcnt(0)'}
+s_barrier
+v_mov_b32_e32 v8, ${0x1000 + 64 * n}
+v_readfirstlane_b32 s10, v0
+s_cmp_lg_u32 s10, 0
+s_cbranch_scc1 .Lmet${n}
+s_mov_b64 s[14:15], exec
+s_mov_b64 exec, 1
+global_atomic_add v8, v5, s[4:5]
+.Lpoll${n}:
+global_load_dword v6, v8, s[4:5] sc1
+s_waitcnt vmcnt(0)
+v_readfirstlane_b32 s11, v6
+s_cmp_lt_u32 s11, ${GROUPS}
+s_cbranch_scc1 .Lpoll${n}
+s_mov_b64 exec, s[14:15]
+.Lmet${n}:
+s_barrier
+${mistake === 'invalidate' ? '' : 'buffer_inv sc1'}`;
+
+/** Stores of the second wavefront alone, which is at no barrier. */
+const lateStore = (n: number): string => `v_readfirstlane_b32 s10, v0
+s_cmp_eq_u32 s10, 0
+s_cbranch_scc1 .Lnone${n}
+global_store_dword v3, v5, s[4:5]
+.Lnone${n}:`;
+
+/** Every workgroup stores, and reads what the next one has stored: again and again. */
+function exchange(mistake: Mistake): string {
+  const rounds = Array.from({ length: ROUNDS }, (_, n) => {
+    // Mistakes are made when earlier rounds went well.
+    const here = n === ROUNDS - 1 ? mistake : 'none';
+    const isSecondMissing = n === ROUNDS - 2 && mistake === 'second barrier';
+    return `global_store_dword v3, v5, s[4:5]
+${gridBarrier(2 * n, here)}
+${here === 'late store' ? lateStore(n) : ''}
+global_load_dword v7, v4, s[4:5]
+s_waitcnt vmcnt(0)
+${isSecondMissing ? 's_barrier' : gridBarrier(2 * n + 1)}`;
+  });
+  return `v_lshlrev_b32_e32 v2, 2, v0
+s_lshl_b32 s8, s2, 9
+v_add_u32_e32 v3, s8, v2
+s_add_u32 s9, s2, 1
+s_and_b32 s9, s9, ${GROUPS - 1}
+s_lshl_b32 s9, s9, 9
+v_add_u32_e32 v4, s9, v2
+v_mov_b32_e32 v5, 1
+v_mov_b32_e32 v8, 0x1000
+${rounds.join('\n')}`;
+}
+
+describe('what workgroups exchange behind barriers of the grid', () => {
+  it.each([
+    ['none', []],
+    ['write-back', ['races/unreleased']],
+    ['wait', ['races/unreleased']],
+    ['invalidate', ['races/unacquired']],
+    ['late store', ['races/global', 'races/unreleased']],
+    ['second barrier', ['races/global', 'races/unreleased']],
+  ] as const)('%s is missing', async (mistake, rules) => {
+    const options = { grid: [GROUPS, 1, 1], block: [128, 1, 1], bufferBytes: 0x2000, isZeroed: true } as const;
+    const found = await Promise.all(
+      (['compiled', 'interpreter'] as const).map(async (engine) => {
+        const findings = (await strictFindings(exchange(mistake), { ...options, engine })) ?? [];
+        return findings.map(({ rule, place }) => [rule, place?.instruction]);
+      }),
+    );
+    expect([...new Set(found[0]?.map(([rule]) => rule))]).toEqual(rules);
+    expect(found[0]).toEqual(found[1]);
+  });
+});
+
+describe('HandedOverBefore', () => {
+  const by = (stores: number): Released => ({
+    complete: [stores, stores],
+    written: [stores, stores],
+    pc: 0,
+    wave: 0,
+    issued: stores,
+    epoch: 1,
+  });
+  /** Two workgroups of two wavefronts; the first one has stored, passed a barrier and released. */
+  function two() {
+    const order = new Synchronisation();
+    const handed = new HandedOverBefore();
+    const waves = [0, 1].map(() => [{ plainStores: 0 }, { plainStores: 0 }]);
+    for (const [group, all] of waves.entries()) handed.begin(group, all);
+    const store = (group: number, count: number): void => {
+      for (const wave of waves[group] ?? []) wave.plainStores = count;
+    };
+    const acquire = (): void => {
+      order.acquire(1, order.seenAt(64) ?? expect.fail());
+      order.invalidate(1);
+      handed.invalidate(1);
+    };
+    store(0, 3);
+    handed.passBarrier(0, 1, 1000, 0);
+    order.release(0, 64, by(3));
+    return { order, handed, store, acquire };
+  }
+
+  it('should say nothing before a workgroup has invalidated its caches and come to a barrier', () => {
+    const { order, handed, acquire } = two();
+    expect(handed.mayKnowMore(1)).toBe(false);
+    acquire();
+    expect(handed.mayKnowMore(1)).toBe(false);
+    handed.passBarrier(1, 1, 1500, 0);
+    expect(handed.mayKnowMore(1)).toBe(true);
+    handed.find(1, order, 1600);
+    expect(handed.known(1, 0).writes).toBe(1500);
+    expect(handed.mayKnowMore(1)).toBe(false);
+  });
+
+  it('should go as far as the last barrier that is handed over where there are later stores', () => {
+    const { order, handed, store, acquire } = two();
+    store(0, 4);
+    acquire();
+    handed.passBarrier(1, 1, 1500, 0);
+    handed.find(1, order, 1600);
+    expect(handed.known(1, 0).writes).toBe(1000);
+  });
+
+  it('should know nothing while one workgroup has handed nothing over', () => {
+    const { order, handed, acquire } = two();
+    handed.begin(2, [{ plainStores: 0 }]);
+    acquire();
+    handed.passBarrier(1, 1, 1500, 0);
+    handed.find(1, order, 1600);
+    expect(handed.known(1, 0).writes).toBe(0);
+  });
+
+  it('should forget when events have other numbers', () => {
+    const { order, handed, acquire } = two();
+    acquire();
+    handed.passBarrier(1, 1, 1500, 0);
+    handed.find(1, order, 1600);
+    expect(handed.known(1, 1).writes).toBe(0);
+    handed.passBarrier(1, 2, 700, 1);
+    handed.find(1, order, 800);
+    expect(handed.known(1, 1).writes).toBe(700);
+  });
+});
