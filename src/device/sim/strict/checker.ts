@@ -237,8 +237,7 @@ export class StrictChecker implements Monitor {
     const scratch = this.scratchOf(waves[0]);
     if (scratch !== undefined) global.resetScratch(scratch);
     const { lds, waves: all } = shadows.begin(workgroup.lds.byteLength, waves, this.now.handsOver);
-    for (let n = 0; n < waves.length; n++)
-      (all[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning, waves.length === 1);
+    for (let n = 0; n < waves.length; n++) (all[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning);
     this.started++;
     global.begin(number, all);
     this.wavefronts += waves.length;
@@ -540,6 +539,7 @@ export class StrictChecker implements Monitor {
         wave: index,
         issued: shadow.storesIssued,
         epoch: shadow.registers.epoch,
+        releases: shadow.registers.releases++,
       });
     }
     const all = synchronisation.seenAt(GRID_BARRIER);

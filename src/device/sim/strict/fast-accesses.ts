@@ -217,8 +217,8 @@ export class FastAccesses {
 /** Who a wavefront is to the records of global memory. */
 export function toucherOf(w: Wave, { waves }: GroupState, pc: number): Toucher {
   const { registers, before } = waves[w.index] as WaveShadow;
-  const { actor, epoch, told } = registers;
-  return { actor, epoch, store: registers.outstanding[2] as number, told, pc, before };
+  const { actor, epoch, releases, told } = registers;
+  return { actor, epoch, store: registers.outstanding[2] as number, releases, told, pc, before };
 }
 
 function eachLds(

@@ -463,7 +463,7 @@ export class GlobalShadow {
 
   /** A read of a dword, when nothing orders it before a write. */
   private againstReaders(page: RaceDetails, dword: number, mask: number, who: Toucher): GlobalConflict | undefined {
-    const { actor, epoch } = who;
+    const { actor } = who;
     const { synchronisation } = this;
     const reader = page.reader(dword);
     const marks = page.readerMarks(dword);
@@ -473,12 +473,13 @@ export class GlobalShadow {
       if (!isSameGroup(reader, actor)) {
         const workgroup = groupOf(reader);
         const wave = waveOf(reader);
-        const read = { wave, epoch: page.readerEpoch(dword), isMany: (marks & MANY_WAVES) !== 0 };
+        const [epoch, releases] = [page.readerEpoch(dword), page.readerReleases(dword)];
+        const read = { wave, epoch, releases, isMany: (marks & MANY_WAVES) !== 0 };
         if (synchronisation.isReadBefore(group, workgroup, read)) return undefined;
         return { workgroup, wave: read.isMany ? -1 : wave, pc, other: 'read' };
       }
       const isMany = (marks & MANY_WAVES) !== 0;
-      if (page.readerEpoch(dword) === epoch && (isMany || reader !== actor)) {
+      if (page.readerEpoch(dword) === who.epoch && (isMany || reader !== actor)) {
         return { workgroup: group, wave: isMany ? -1 : waveOf(reader), pc, other: 'read' };
       }
     }

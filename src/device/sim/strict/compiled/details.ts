@@ -39,6 +39,7 @@ import {
   SHADOW_AHEAD,
   SHADOW_EPOCH,
   SHADOW_PAGES,
+  SHADOW_RELEASES,
   SHADOW_STORES,
   SHADOW_SYNC,
 } from '../registers/registers.ts';
@@ -276,8 +277,7 @@ export class CellWriter {
     const { fn } = this;
     const { shadow, pc, actor, epoch, events, frozen, knownReads, known, mine } = this.locals;
     fn.get(shadow).get(pc);
-    if (isWrite) fn.get(shadow).memory('i32.load', SHADOW_STORES);
-    else fn.i32(0);
+    fn.get(shadow).memory('i32.load', isWrite ? SHADOW_STORES : SHADOW_RELEASES);
     fn.call(event).i32(EVENT_SHIFT).op('i32.shl').tee(mine).op('i32.eqz');
     this.leave();
     fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(actor);

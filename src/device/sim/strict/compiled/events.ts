@@ -40,7 +40,7 @@ function pushPlace(fn: WasmFunction, head: number, event: number): WasmFunction 
   return fn.get(event).i32(EVENT_BYTES).op('i32.mul').get(head).memory('i32.load', EVENTS_AT).op('i32.add');
 }
 
-/** (shadow, place in the image, stores before) → the number of the event that the wavefront accesses memory there now; 0 when the table is full. */
+/** (shadow, place in the image, for EVENT_STORE) → the number of the event that the wavefront accesses memory there now; 0 when the table is full. */
 export function eventFunction(module: WasmModule): WasmFunction {
   const take = takeFunction(module);
   return module.helper('strict.event', ['i32', 'i32', 'i32'], ['i32'], (fn) => {

@@ -20,7 +20,14 @@ import {
 } from '../races/race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from '../races/race-events.ts';
 import { FROZEN } from '../races/race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
+import {
+  SHADOW_ACTOR,
+  SHADOW_EPOCH,
+  SHADOW_PAGE_COUNT,
+  SHADOW_PAGES,
+  SHADOW_RELEASES,
+  SHADOW_STORES,
+} from '../registers/registers.ts';
 import { RECORD_SHIFT, TO_WRITER } from './details.ts';
 import { eventFunction, pushEvents, pushNamedFour, pushOlder } from './events.ts';
 import { FourPlaces } from './four.ts';
@@ -402,8 +409,7 @@ export class GlobalQuads {
     fn.get(mine).op('v128.any_true').op('i32.eqz');
     code.if(() => {
       fn.get(shadow).get(this.pc);
-      if (this.isWrite) fn.get(shadow).memory('i32.load', SHADOW_STORES);
-      else fn.i32(0);
+      fn.get(shadow).memory('i32.load', this.isWrite ? SHADOW_STORES : SHADOW_RELEASES);
       fn.call(eventFunction(module)).i32(EVENT_SHIFT).op('i32.shl').op('i32x4.splat').tee(mine);
       fn.op('v128.any_true').op('i32.eqz');
       code.brIf(slow);

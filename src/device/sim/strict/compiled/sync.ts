@@ -21,6 +21,7 @@ import {
   ENTRY_LANES,
   ENTRY_NUMBER,
   ENTRY_PC,
+  ENTRY_RELEASES,
   ENTRY_STORES,
   ENTRY_UPDATE,
   SYNC_COUNT,
@@ -38,12 +39,12 @@ import {
   SHADOW_AHEAD,
   SHADOW_COMPLETE,
   SHADOW_EPOCH,
-  SHADOW_EPOCH_STEP,
   SHADOW_FETCHES,
   SHADOW_KNOWN,
   SHADOW_LOG,
   SHADOW_LOGGED,
   SHADOW_RELEASED,
+  SHADOW_RELEASES,
   SHADOW_STORES,
   SHADOW_SYNC,
 } from '../registers/registers.ts';
@@ -360,10 +361,11 @@ export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch
     field(SHADOW_COMPLETE).memory('i32.store', ENTRY_COMPLETE);
     fn.get(entry);
     field(SHADOW_EPOCH).memory('i32.store', ENTRY_EPOCH);
+    fn.get(entry);
+    field(SHADOW_RELEASES).memory('i32.store', ENTRY_RELEASES);
     if (kind !== 'load') {
       fn.get(shadow);
-      field(SHADOW_EPOCH);
-      field(SHADOW_EPOCH_STEP).op('i32.add').memory('i32.store', SHADOW_EPOCH);
+      field(SHADOW_RELEASES).i32(1).op('i32.add').memory('i32.store', SHADOW_RELEASES);
     }
     fn.get(head).get(entry).i32(ATOMIC_BYTES).op('i32.add').memory('i32.store', SYNC_NEXT);
     if (!returns) return;

@@ -180,9 +180,9 @@ export class GlobalRaces implements SyncReader {
     const known = this.lastReleased(told, wave, pc, issued);
     if (known !== undefined) return known;
     const { registers } = shadow;
-    const { epoch } = registers;
-    registers.epoch = epoch + registers.epochStep;
-    return this.releasedOf(told, { wave, pc, issued, epoch });
+    const { epoch, releases } = registers;
+    registers.releases = releases + 1;
+    return this.releasedOf(told, { wave, pc, issued, epoch, releases });
   }
 
   private releasedOf(told: HandedOver, by: Omit<Released, keyof HandedOver>): Released {
@@ -225,11 +225,17 @@ export class GlobalRaces implements SyncReader {
   }
 
   /** An atomic of the log: as `synchronise` of all its lanes. */
-  atomic({ returns, actor, pc, number, storesIssued, storesComplete, epoch, lanes }: LoggedAtomic): void {
+  atomic({ returns, actor, pc, number, storesIssued, storesComplete, epoch, releases, lanes }: LoggedAtomic): void {
     const { synchronisation } = this.global;
     const [group, wave] = [groupOf(actor), waveOf(actor)];
     const known = this.known.get(actor) as KnownStores;
-    const by = this.releasedOf(known.handedOver(wave, storesComplete), { wave, pc, issued: storesIssued, epoch });
+    const by = this.releasedOf(known.handedOver(wave, storesComplete), {
+      wave,
+      pc,
+      issued: storesIssued,
+      epoch,
+      releases,
+    });
     const acquisitions: Acquisition[] = [];
     let isGridSync = false;
     for (const { address, leaves } of lanes) {

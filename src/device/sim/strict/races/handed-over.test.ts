@@ -96,6 +96,7 @@ describe('HandedOverBefore', () => {
     wave: 0,
     issued: stores,
     epoch: 1,
+    releases: 0,
   });
   /** Two workgroups of two wavefronts; the first one has stored, passed a barrier and released. */
   function two() {

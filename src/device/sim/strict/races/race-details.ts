@@ -91,7 +91,7 @@ export class RaceDetails {
 
   /** The number of the event that `who` accesses memory now. Asking makes room: what was read of the records before may be gone. */
   event(who: Toucher, isWrite: boolean): number {
-    return this.events.of(who, isWrite ? who.store : 0);
+    return this.events.of(who, isWrite ? who.store : (who.releases ?? 0));
   }
 
   private field(word: number, field: number): number {
@@ -127,6 +127,11 @@ export class RaceDetails {
   }
   readerEpoch(dword: number): number {
     return this.field(this.words[RECORD_WORDS * dword] as number, EVENT_EPOCH);
+  }
+
+  /** How often the reader had told others something before, as far as that is known. */
+  readerReleases(dword: number): number {
+    return this.field(this.words[RECORD_WORDS * dword] as number, EVENT_STORE);
   }
 
   setWriter(dword: number, event: number, marks: number): void {

@@ -11,10 +11,12 @@ export const WAVES = 16;
 export interface Toucher {
   /** Workgroup × 16 + wavefront, + 1. */
   readonly actor: number;
-  /** Barriers that the workgroup has passed; of a wavefront that is alone in its workgroup, how often it has told others something. */
+  /** Barriers that the workgroup has passed. */
   readonly epoch: number;
   /** Stores that the wavefront has issued before. */
   readonly store: number;
+  /** How often it has told other workgroups something before, where that is known. */
+  readonly releases?: number;
   /** Of its stores, those that others may know of, and not of later ones; none when left out. */
   readonly told?: number;
   readonly pc: number;
@@ -40,7 +42,7 @@ export function isSameGroup(a: number, b: number): boolean {
   return (a - 1) >>> 4 === (b - 1) >>> 4;
 }
 
-/** Words of an event: the actor, the place in the image, the epoch, and for stores the number of those before. */
+/** Words of an event: the actor, the place in the image, the epoch, and for stores the number of those before, for loads that of releases. */
 export const EVENT_ACTOR = 0;
 export const EVENT_PC = 1;
 export const EVENT_EPOCH = 2;
@@ -144,7 +146,7 @@ export class RaceEvents {
     return true;
   }
 
-  /** The number of the event that `who` accesses memory; `store` is the number of its stores before, 0 for loads. */
+  /** The number of the event that `who` accesses memory; `store` is the number of its stores before, for loads that of its releases. */
   of({ actor, pc, epoch }: Toucher, store: number): number {
     const slot = (31 * actor + (pc >>> 2)) % RECENT;
     const known = this.recent[slot] as number;

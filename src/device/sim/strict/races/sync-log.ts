@@ -21,7 +21,7 @@ export const STORED_BYTES = 8;
 export const SYNC_HEAD = SYNC_STORED + STORED_BYTES * STORED_SLOTS;
 
 // An entry: i32 what it is, i32 the actor (race-events.ts), i32 the place in the image, or that of a call; i32 the number of the atomic. An entry of an atomic
-// goes on: i32 the stores of the wavefront that are issued, i32 those that are complete, i32 its epoch; i64 lanes, i64 those of them that leave memory as it is, and the
+// goes on: i32 the stores of the wavefront that are issued, i32 those that are complete, i32 its epoch, i32 its releases; i64 lanes, i64 those of them that leave memory as it is, and the
 // lanes' offsets in wasm memory.
 export const ENTRY_KIND = 0;
 export const ENTRY_ACTOR = 4;
@@ -31,6 +31,7 @@ export const ENTRY_BYTES = 16;
 export const ENTRY_STORES = 16;
 export const ENTRY_COMPLETE = 20;
 export const ENTRY_EPOCH = 24;
+export const ENTRY_RELEASES = 28;
 export const ENTRY_LANES = 32;
 export const ENTRY_ATTEMPTS = 40;
 export const ENTRY_ADDRESSES = 48;
@@ -56,6 +57,7 @@ export interface LoggedAtomic {
   readonly storesComplete: number;
   /** As of Toucher (race-events.ts). */
   readonly epoch: number;
+  readonly releases: number;
   /** Of the lanes, in their order; `leaves` says whether the lane leaves memory as it is. */
   readonly lanes: Iterable<{ readonly address: number; readonly leaves: boolean }>;
 }
@@ -165,9 +167,19 @@ export class SyncLog {
       const isAtomic = kind === ENTRY_UPDATE || kind === ENTRY_FETCH;
       if (isAtomic) {
         const fields = words.subarray(at + ENTRY_STORES / 4, at + ENTRY_LANES / 4);
-        const [storesIssued = 0, storesComplete = 0, epoch = 0] = fields;
+        const [storesIssued = 0, storesComplete = 0, epoch = 0, releases = 0] = fields;
         const lanes = this.lanesOf(at);
-        reader.atomic({ returns: kind === ENTRY_FETCH, actor, pc, number, storesIssued, storesComplete, epoch, lanes });
+        reader.atomic({
+          returns: kind === ENTRY_FETCH,
+          actor,
+          pc,
+          number,
+          storesIssued,
+          storesComplete,
+          epoch,
+          releases,
+          lanes,
+        });
       } else if (kind === ENTRY_ARRIVAL) reader.arrive(actor, number);
       else (calls[pc] as () => void)();
       at += (isAtomic ? ATOMIC_BYTES : ENTRY_BYTES) / 4;

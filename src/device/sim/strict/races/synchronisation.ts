@@ -22,10 +22,11 @@ export interface HandedOver {
   readonly written: CompleteStores;
 }
 
-/** A read, of which a record knows: by which wavefront in which epoch (Toucher). `isMany`: others of its workgroup have read in the same one. */
+/** A read, of which a record knows: by which wavefront and when (Toucher). `isMany`: others of its workgroup have read in the same epoch. */
 export interface Read {
   readonly wave: number;
   readonly epoch: number;
+  readonly releases: number;
   readonly isMany: boolean;
 }
 
@@ -33,6 +34,7 @@ export interface Read {
 export interface Released extends HandedOver {
   /** As of Toucher. */
   readonly epoch: number;
+  readonly releases: number;
   readonly pc: number;
   /** The wavefront, and the stores that it had issued before, complete or not. */
   readonly wave: number;
@@ -216,8 +218,8 @@ export class Synchronisation {
     const mine = this.groups.get(group);
     if (mine === undefined) return false;
     const { acquired } = mine;
-    const { wave, epoch, isMany } = read;
-    const question = [group, acquired.length, -2, other, wave, epoch, isMany ? 1 : 0];
+    const { wave, epoch, releases, isMany } = read;
+    const question = [group, acquired.length, -2, other, wave, epoch, releases, isMany ? 1 : 0];
     const isBefore = (by: Released): boolean => this.isBehind(by, read);
     const order = this.answer(question, () =>
       searchReleases(acquired, acquired.length, other, (releases, upTo) =>
@@ -228,9 +230,10 @@ export class Synchronisation {
   }
 
   /** Whether a workgroup has told something behind a read of its own: behind a barrier, or by the wavefront that has read. */
-  private isBehind({ epoch, wave }: Released, read: Read): boolean {
+  private isBehind({ epoch, wave, releases }: Released, read: Read): boolean {
     if (epoch !== read.epoch) return epoch > read.epoch;
-    return this.handsOver || (wave === read.wave && !read.isMany);
+    if (read.isMany || wave !== read.wave) return this.handsOver;
+    return releases >= read.releases;
   }
 
   private answer(question: readonly number[], find: () => Order): Order {

@@ -31,7 +31,7 @@ export const SHADOW_IS_CLEAN = SHADOW_TOTAL + 28;
 /** v128, as many: the last blocks that the wavefront has executed, as trails.ts has them. */
 export const SHADOW_TRAIL = SHADOW_TOTAL + 32;
 export const TRAIL_VECTORS = 3;
-/** i32: who the wavefront is (race-page.ts), its epoch (Toucher), the table of pages (race-pages.ts) and its length. */
+/** i32: who the wavefront is (race-page.ts), the barriers that its workgroup has passed, the table of pages (race-pages.ts) and its length. */
 export const SHADOW_ACTOR = SHADOW_TRAIL + 16 * TRAIL_VECTORS;
 export const SHADOW_EPOCH = SHADOW_ACTOR + 4;
 export const SHADOW_PAGES = SHADOW_ACTOR + 8;
@@ -96,13 +96,13 @@ export const POLL_NEXT = 16;
 export const POLL_CHANGES = 20;
 /** i32: stores of the wavefront up to the last one that is no atomic. */
 export const SHADOW_PLAIN = SHADOW_POLL + 24;
-/** i32: what is added to SHADOW_EPOCH when the wavefront tells others something. */
-export const SHADOW_EPOCH_STEP = SHADOW_POLL + 28;
+/** i32: how often the wavefront has told other workgroups something. */
+export const SHADOW_RELEASES = SHADOW_POLL + 28;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).
  */
-export const SHADOW_READER = (SHADOW_EPOCH_STEP + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_RELEASES + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -259,12 +259,12 @@ export class RegisterShadow {
     this.machine[(SHADOW_PLAIN - SHADOW_ACTOR) / 4] = value;
   }
 
-  /** What is added to the epoch when the wavefront tells others something: 1 where it is alone in its workgroup, whose barriers do not count. */
-  get epochStep(): number {
-    return this.machine[(SHADOW_EPOCH_STEP - SHADOW_ACTOR) / 4] as number;
+  /** How often the wavefront has told other workgroups something. */
+  get releases(): number {
+    return this.machine[(SHADOW_RELEASES - SHADOW_ACTOR) / 4] as number;
   }
-  set epochStep(value: number) {
-    this.machine[(SHADOW_EPOCH_STEP - SHADOW_ACTOR) / 4] = value;
+  set releases(value: number) {
+    this.machine[(SHADOW_RELEASES - SHADOW_ACTOR) / 4] = value;
   }
 
   set firstEvent(value: number) {

@@ -209,8 +209,8 @@ export class WaveShadow {
     }
   }
 
-  /** The wavefront of a new workgroup begins; `isAlone`: there is no other one in it. */
-  begin(wave: Wave, lds: LdsShadow, group: number, beginning: Beginning, isAlone: boolean): void {
+  /** The wavefront of a new workgroup begins. */
+  begin(wave: Wave, lds: LdsShadow, group: number, beginning: Beginning): void {
     const { registers } = this;
     const { memory, index, sgprs } = wave;
     const at = this.bytes.byteOffset;
@@ -230,7 +230,6 @@ export class WaveShadow {
       this.startOf = beginning;
     }
     registers.actor = actorOf(group, index);
-    registers.epochStep = isAlone ? 1 : 0;
     registers.firstEvent = beginning.events[EVENTS_NEXT / 4] as number;
     // The work-item ids, packed into v0.
     registers.define(0, BOTH, sgprs[EXEC] as number, sgprs[EXEC + 1] as number);
