@@ -149,6 +149,7 @@ export class StrictChecker implements Monitor {
     const global = new GlobalShadow(this.history, memory, {
       readersStay: readersStay(loaded, launch),
       learns: areOrdered,
+      polls,
       handsOver: handsOver(loaded, launch),
     });
     const kept = Kept.of(memory);

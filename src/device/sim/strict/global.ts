@@ -116,6 +116,8 @@ interface Kernel {
   readonly readersStay: boolean;
   /** Wavefronts can be put in order by more than barriers. */
   readonly learns: boolean;
+  /** They wait in loops for others. */
+  readonly polls: boolean;
   /** Those of a workgroup can through LDS. */
   readonly handsOver: boolean;
 }
@@ -130,12 +132,12 @@ export class GlobalShadow {
   /** What compiled code has added to it, to be worked off before somebody asks. */
   readonly log: SyncLog;
 
-  constructor(history: MemoryHistory, memory: DeviceMemory, { readersStay, learns, handsOver }: Kernel) {
+  constructor(history: MemoryHistory, memory: DeviceMemory, { readersStay, learns, polls, handsOver }: Kernel) {
     this.order = new Synchronisation(handsOver);
     this.history = history;
     this.pages = new RacePages(memory, readersStay);
     this.log = new SyncLog(memory, learns);
-    this.handedOver = learns ? new HandedOverBefore() : undefined;
+    this.handedOver = learns && polls ? new HandedOverBefore() : undefined;
     history.hold();
   }
 
