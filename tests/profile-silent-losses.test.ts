@@ -124,6 +124,11 @@ describe('values that contradict each other', () => {
     ],
     ['cycles that were not counted', { waves: { GRBM_GUI_ACTIVE: '0' } }, 'SQ_LEVEL_WAVES:GRBM_GUI_ACTIVE is 0'],
     [
+      'waves that were never there',
+      { waves: { SQ_ACCUM_PREV_HIRES: '0', SQ_WAVE_CYCLES: '' } },
+      'SQ_LEVEL_WAVES:SQ_ACCUM_PREV_HIRES is 0',
+    ],
+    [
       'more instructions than can be issued',
       { without: ['SQ_INSTS'], row: { SQ_INSTS_LDS: '4294967295' } },
       '4294967295 of SQ_INSTS_LDS were counted within 20000 ns',

@@ -15,7 +15,8 @@ const LEAST_NS = 2000;
 const LEAST_MHZ = 100;
 
 /** Counters that no dispatch leaves at zero: it takes cycles, and its waves execute instructions to their end. */
-const NEVER_ZERO = /(?:^|:)(?:GRBM_COUNT|GRBM_GUI_ACTIVE|SQ_CYCLES|SQ_BUSY_CYCLES|SQ_WAVE_CYCLES|SQ_INSTS)$/;
+const NEVER_ZERO =
+  /(?:^|:)(?:GRBM_COUNT|GRBM_GUI_ACTIVE|SQ_CYCLES|SQ_BUSY_CYCLES|SQ_WAVE_CYCLES|SQ_INSTS)$|^SQ_LEVEL_WAVES:SQ_ACCUM_PREV_HIRES$/;
 /** Instructions of waves, and how many of a kind a CU issues a cycle at most: one of each of its four SIMDs. */
 const INSTRUCTIONS = /^SQ_INSTS_[A-Z0-9_]+(?<!MOPS_[A-Z0-9]+)$/;
 const ISSUED = 4;
