@@ -1,5 +1,7 @@
 // JSON of rocprofv3 whose members stand in another order, and whose records lack what others refer to.
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import { SCHEMAS } from '../src/profile/index.ts';
 import { rocprofJson } from './profile-fixtures.ts';
 import { codes, profileFolders } from './support/profile-folder.ts';
 
@@ -70,4 +72,14 @@ test('numbers that the trace leaves out are a finding', () => {
   });
   expect(codes(document)).toEqual(['profile/missing-dispatches']);
   expect(document.findings[0].message).toContain('the numbers 1 to 6, and 1 of these');
+});
+
+test('registers of a fraction are unknown, and the document is as its schema says', () => {
+  const document = changed((tool) => {
+    tool.kernel_symbols[1].arch_vgpr_count = 1.5;
+  });
+  expect(codes(document)).toEqual(['profile/bad-record']);
+  expect(document.kernels.flatMap(({ launches }) => launches.map(({ vgpr }) => vgpr))).toContain(-1);
+  const check = new Ajv2020({ allErrors: true, strictTuples: false }).compile(SCHEMAS.profile ?? {});
+  expect([check(JSON.parse(JSON.stringify(document))), check.errors ?? null]).toEqual([true, null]);
 });

@@ -298,9 +298,9 @@ class Reader {
     }
     this.symbols.set(id, {
       kernel,
-      vgpr: num(member(value, 'arch_vgpr_count')),
-      agpr: num(member(value, 'accum_vgpr_count')),
-      sgpr: num(member(value, 'sgpr_count')),
+      vgpr: whole(member(value, 'arch_vgpr_count')),
+      agpr: whole(member(value, 'accum_vgpr_count')),
+      sgpr: whole(member(value, 'sgpr_count')),
     });
   }
 
