@@ -85,7 +85,7 @@ export class FastAccesses {
       const isFine =
         start >= 0 ? this.wholeGlobal(state, who, access, start) : this.eachGlobal(state, who, access, low, high);
       written = isFine ? NO_LDS : undefined;
-    } else if (access.space === 'flat') written = this.eachFlat(w, state, pc, plan, low, high) ? NO_LDS : undefined;
+    } else if (access.space === 'flat') written = this.eachFlat(w, state, pc, plan, low, high);
     if (written !== undefined && access.kind === 'load') {
       for (const { register } of plan.writes) registers.define(register, BOTH, low, high);
     }
@@ -134,7 +134,7 @@ export class FastAccesses {
     return true;
   }
 
-  /** Lanes at flat addresses, each in the space that its address says. Stores to LDS are left to the closer look. */
+  /** Lanes at flat addresses, each in the space that its address says: what is stored to LDS. */
   private eachFlat(
     w: Wave,
     state: GroupState,
@@ -142,9 +142,9 @@ export class FastAccesses {
     { instruction, access }: StrictPlan,
     low: number,
     high: number,
-  ): boolean {
+  ): readonly LdsBytes[] | undefined {
     const { addresses } = this;
-    if (access === undefined || (low | high) === 0 || !access.addresses(w, access.span, addresses)) return false;
+    if (access === undefined || (low | high) === 0 || !access.addresses(w, access.span, addresses)) return undefined;
     const [global, lds, scratch]: [Lanes, Lanes, Lanes] = [
       [0, 0],
       [0, 0],
@@ -158,16 +158,12 @@ export class FastAccesses {
       const lanes = aperture === SHARED_APERTURE_HIGH ? lds : aperture === PRIVATE_APERTURE_HIGH ? scratch : global;
       lanes[half] = (lanes[half] as number) | bit;
     }
-    if (isAny(scratch) && !this.eachScratch(w, state, access, scratch)) return false;
-    if (isAny(global) && !this.eachGlobal(state, toucherOf(w, state, pc), access, ...global)) return false;
-    if (!isAny(lds)) return true;
-    const { span, kind } = access;
+    if (isAny(scratch) && !this.eachScratch(w, state, access, scratch)) return undefined;
+    if (isAny(global) && !this.eachGlobal(state, toucherOf(w, state, pc), access, ...global)) return undefined;
+    if (!isAny(lds)) return NO_LDS;
     const vaddr = operandNamed(instruction, 'vaddr');
-    const shadow = state.waves[w.index] as WaveShadow;
-    if (kind === 'store' || state.lds.order !== undefined || vaddr?.kind !== 'reg' || !state.lds.isSettledFor(shadow))
-      return false;
-    const offset = immediateOf(instruction, 'offset');
-    return state.lds.accessLanes(w.index, pc, w.vgprs, vectorBase(vaddr), offset, span, false, ...lds, undefined);
+    if (state.lds.order !== undefined || vaddr?.kind !== 'reg') return undefined;
+    return noteLds(w, state, pc, access, vectorBase(vaddr), immediateOf(instruction, 'offset'), lds);
   }
 
   /** Lanes in scratch; loads of what has been written. */
@@ -223,16 +219,29 @@ export function toucherOf(w: Wave, { waves }: GroupState, pc: number): Toucher {
 
 function eachLds(
   w: Wave,
-  { lds, waves }: GroupState,
+  state: GroupState,
   pc: number,
   access: AccessPlan,
   low: number,
   high: number,
 ): readonly LdsBytes[] | undefined {
   const piece = access.pieces(w)[0];
-  if (!lds.isSettledFor(waves[w.index] as WaveShadow) || piece === undefined || (low | high) === 0) return undefined;
-  const { span, kind, laneOffsets: first = 0 } = access;
-  const delta = access.address(w, 0, piece) - (w.vgprs[first] as number);
+  if (piece === undefined || (low | high) === 0) return undefined;
+  const { laneOffsets: first = 0 } = access;
+  return noteLds(w, state, pc, access, first, access.address(w, 0, piece) - (w.vgprs[first] as number), [low, high]);
+}
+
+/** Lanes whose LDS addresses are words of a register and something to be added: what is stored there. */
+function noteLds(
+  w: Wave,
+  { lds, waves }: GroupState,
+  pc: number,
+  { span, kind }: AccessPlan,
+  first: number,
+  delta: number,
+  [low, high]: Lanes,
+): readonly LdsBytes[] | undefined {
+  if (!lds.isSettledFor(waves[w.index] as WaveShadow)) return undefined;
   const isWrite = kind === 'store';
   const starts = isWrite && lds.isShared ? lds.takeArray() : undefined;
   if (!lds.accessLanes(w.index, pc, w.vgprs, first, delta, span, isWrite, low, high, starts)) return undefined;
