@@ -30,7 +30,7 @@ export class LdsQuads {
   private readonly f: Frame;
   readonly pc: number;
   readonly head: number;
-  /** Whether loads into LDS may still be to write. */
+  /** Whether loads into LDS may still be to write; of quiet loads, whether somebody may race with them. */
   readonly mayFly: number;
   /** Lowest and highest bytes that have been noted here, four of each, of which the least and the most count. */
   readonly low: number;
@@ -50,7 +50,7 @@ export class LdsQuads {
   /** The addresses of dwords that follow each other. */
   private readonly row: number;
 
-  /** In front of all lanes; the interpreter does the instruction when operations are in flight. */
+  /** In front of all lanes; TypeScript looks at the instruction when operations are in flight, but for quiet loads. */
   constructor(f: Frame, shadow: number, pc: number, kind: LdsAccess | 'quiet') {
     const { code } = f;
     const { fn } = code;
@@ -63,10 +63,15 @@ export class LdsQuads {
     [this.tagged, this.next, this.row] = [code.local('v128'), code.local('v128'), code.local('v128')];
     const { head } = this;
     fn.v128(-1, -1, -1, -1).set(this.low).v128(0, 0, 0, 0).set(this.high);
-    if (kind === 'quiet') pushIsNotQuiet(fn, shadow, head);
-    else beginLds(fn, shadow, head);
-    code.if(() => f.resume());
-    pushMayFly(fn, shadow, head).set(this.mayFly);
+    if (kind === 'quiet') {
+      // Lanes are looked at one by one where somebody may race with them after all.
+      pushIsNotQuiet(fn, shadow, head);
+      pushMayFly(fn, shadow, head).op('i32.or').set(this.mayFly);
+    } else {
+      beginLds(fn, shadow, head);
+      code.if(() => f.resume());
+      pushMayFly(fn, shadow, head).set(this.mayFly);
+    }
     fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).tee(this.tag).op('i32x4.splat').set(this.tags);
     const arrays = [
       [LDS_WRITER, this.writers],
