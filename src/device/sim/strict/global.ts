@@ -158,7 +158,6 @@ export class GlobalShadow {
   invalidate(group: number): void {
     this.log.behind(() => this.order.invalidate(group));
     this.handedOver?.invalidate(group);
-    this.findHandedOver(group);
   }
 
   /** A workgroup begins. */
@@ -187,9 +186,9 @@ export class GlobalShadow {
     events.passBarrier(group);
     if (this.handedOver === undefined) return;
     this.handedOver.passBarrier(group, epoch, events.nextWord, events.renumberings);
-    this.findHandedOver(group);
   }
 
+  /** A workgroup has accessed what others have handed over: it asks once behind each barrier what else has been. */
   private findHandedOver(group: number): void {
     if (this.handedOver?.mayKnowMore(group) !== true) return;
     this.handedOver.find(group, this.synchronisation, this.pages.events.nextWord);
@@ -285,6 +284,7 @@ export class GlobalShadow {
       else if (this.againstReaders(page, dword, BYTES, who) === undefined) page.setWriter(dword, event, BYTES);
       else return false;
     }
+    this.findHandedOver(groupOf(who.actor));
     return true;
   }
 
