@@ -100,7 +100,7 @@ export function lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): 
     if (bytes === 4 || isInParts || (bytes < 4 && isQuiet)) {
       const [pc] = f.extra as [number];
       relative = f.code.local('v128');
-      quads = new LdsQuads(f, shadow, pc, isQuiet ? 'quiet' : kind);
+      quads = new LdsQuads(f, shadow, pc, isQuiet ? 'quiet' : kind, bytes <= 8);
       wide = isInParts ? new LdsWide(quads, f, bytes) : undefined;
     }
     if (!keeps) return;

@@ -50,8 +50,11 @@ export class LdsQuads {
   /** The addresses of dwords that follow each other. */
   private readonly row: number;
 
-  /** In front of all lanes; TypeScript looks at the instruction when operations are in flight, but for quiet loads. */
-  constructor(f: Frame, shadow: number, pc: number, kind: LdsAccess | 'quiet') {
+  /**
+   * In front of all lanes; TypeScript looks at the instruction when operations are in flight. Quiet loads that are never looked at as a whole (`hasWhole`) are looked
+   * at lane by lane then.
+   */
+  constructor(f: Frame, shadow: number, pc: number, kind: LdsAccess | 'quiet', hasWhole: boolean) {
     const { code } = f;
     const { fn } = code;
     const local = (): number => code.local('i32');
@@ -63,12 +66,11 @@ export class LdsQuads {
     [this.tagged, this.next, this.row] = [code.local('v128'), code.local('v128'), code.local('v128')];
     const { head } = this;
     fn.v128(-1, -1, -1, -1).set(this.low).v128(0, 0, 0, 0).set(this.high);
-    if (kind === 'quiet') {
-      // Lanes are looked at one by one where somebody may race with them after all.
-      pushIsNotQuiet(fn, shadow, head);
+    if (kind === 'quiet') pushIsNotQuiet(fn, shadow, head);
+    else beginLds(fn, shadow, head);
+    if (kind === 'quiet' && !hasWhole) {
       pushMayFly(fn, shadow, head).op('i32.or').set(this.mayFly);
     } else {
-      beginLds(fn, shadow, head);
       code.if(() => f.resume());
       pushMayFly(fn, shadow, head).set(this.mayFly);
     }
