@@ -3,8 +3,8 @@
 // one of the same address hands over more. What has been acquired is read past the reader's caches once they have been invalidated.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942".
 
-/** Workgroups through which an order is looked for; with more between them two workgroups count as ordered. */
-const MAX_STEPS = 500;
+/** Acquisitions, of all workgroups that may be between two, among which an order is looked for; with more the two count as ordered. */
+const MAX_STEPS = 200_000;
 /** Addresses whose releases are kept. */
 const MAX_ADDRESSES = 65536;
 /** Answers that are kept. */
@@ -270,13 +270,17 @@ function searchReleases(
   orderOfThem: (releases: readonly Release[] | undefined, count: number) => Order | undefined,
 ): Order {
   const visited = new Map<SharedAddress, number>();
+  /** By workgroup, of what it had acquired: the first so many have been looked at. */
+  const scanned = new Map<readonly Acquisition[], number>();
   let early: Order = 'unordered';
   let steps = 0;
   const open: [readonly Acquisition[], number][] = [[acquired, count]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (++steps > MAX_STEPS) return 'ordered';
     const [list, length] = next;
-    for (let i = length - 1; i >= 0; i--) {
+    const first = scanned.get(list) ?? 0;
+    if (first < length) scanned.set(list, length);
+    for (let i = length - 1; i >= first; i--) {
+      if (++steps > MAX_STEPS) return 'ordered';
       const { at, count } = list[i] as Acquisition;
       const before = visited.get(at) ?? 0;
       if (before >= count) continue;
