@@ -84,6 +84,11 @@ const KINDS: Readonly<Record<string, Addresses>> = {
     const banks = 1 + random(4);
     return () => 8192 * random(7) + 4 * random(banks) + 128 * random(2);
   },
+  'a table anywhere, of about 20 rows': (random) => {
+    const [first, dwords] = [4 * random(15000), 32 * (18 + random(4))];
+    return () => first + 4 * random(dwords);
+  },
+  'halves of a table of 16 rows': (random) => () => 2 * random(1024),
   'different dwords but for one': (random) => {
     const [first, odd, same] = [4 * random(64), random(64), random(64)];
     const step = [4, 128, 132, 256][random(4)] as number;

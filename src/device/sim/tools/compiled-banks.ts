@@ -1,5 +1,5 @@
 // LDS bank conflicts at the speed of compiled code: accesses whose addresses are those of the last time have the conflicts of the last
-// time; others are counted by the functions of bank-phases.ts. What those leave is counted by lds-banks.ts.
+// time; others are counted by the functions of bank-rows.ts, bank-planes.ts or bank-phases.ts. What those leave is counted by lds-banks.ts.
 import type { TargetName } from '../../../isa/types.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import { LANES, VGPR_BYTES, WAVE_BYTES, WAVE_VGPRS } from '../state/layout.ts';
@@ -9,6 +9,7 @@ import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Item } from '../wasm/walk.ts';
 import { PHASE_MEMORY, phasesFunction, shapeOf } from './bank-phases.ts';
 import { hasPlanes, PLANES_MEMORY, planesFunction } from './bank-planes.ts';
+import { ROWS_MEMORY, rowsFunction } from './bank-rows.ts';
 import { runsFunction } from './bank-runs.ts';
 import {
   accessesOf,
@@ -35,8 +36,9 @@ const CONFLICT_CYCLES = 48;
 const PENDING = 56;
 // i32: executions whose addresses were new, one after the other.
 const NEWS = 64;
-// i32: accesses whose lanes had too few addresses in common, one after the other.
+// i32: accesses whose lanes had too few addresses in common, and those that rows did not count, one after the other.
 const APART = 68;
+const FAR = 72;
 const ADDRESSES = 80;
 const RECORD = ADDRESSES + 4 * LANES;
 
@@ -165,9 +167,9 @@ export class CompiledBanks {
     return site;
   }
 
-  /** Where the functions of bank-phases.ts work. */
+  /** Where the functions that count work: phases, planes, rows. */
   private workspace(): number {
-    this.memory ??= this.records.memory?.reserve(PHASE_MEMORY + PLANES_MEMORY, 'counters').fill(0);
+    this.memory ??= this.records.memory?.reserve(PHASE_MEMORY + PLANES_MEMORY + ROWS_MEMORY, 'counters').fill(0);
     if (this.memory === undefined) throw new Error('the dispatch has not begun');
     return this.memory.byteOffset;
   }
@@ -178,18 +180,33 @@ export class CompiledBanks {
    */
   private newAddresses(module: WasmModule, accesses: readonly BankAccess[]): WasmFunction {
     const one = accesses[0] as BankAccess;
-    const phases = phasesFunction(module, one, this.workspace());
-    const planes = hasPlanes(one) ? planesFunction(module, one, this.workspace() + PHASE_MEMORY) : undefined;
+    const memory = this.workspace();
+    const phases = phasesFunction(module, one, memory);
+    const planes = hasPlanes(one) ? planesFunction(module, one, memory + PHASE_MEMORY) : undefined;
+    const rows =
+      planes === undefined || one.atomic ? undefined : rowsFunction(module, one, memory + PHASE_MEMORY + PLANES_MEMORY);
     const runs = planes === undefined || one.atomic ? undefined : runsFunction(module, one);
     const parameters = ['i32', 'i32', 'i32', ...accesses.map(() => 'i32' as const)] as const;
     return module.helper(`count.banks ${accesses.length} ${shapeOf(one)}`, parameters, ['i32'], (fn) => {
       const [register, wave, record, offset] = [0, 1, 2, 3] as const;
       const [exec, lanes, part, sum] = [fn.local('i64'), fn.local('i64'), fn.local('i64'), fn.local('i64')];
-      const [uncounted, apart, news] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+      const [failures, apart, news] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
       const add = (at: number, push: () => void): void => {
         fn.get(record).get(record).memory('i64.load', at);
         push();
         fn.op('i64.add').memory('i64.store', at);
+      };
+      /** Lets a function count access `n`, unless it has failed often. */
+      const count = (way: WasmFunction, failed: number, n: number): void => {
+        fn.get(record).memory('i32.load', failed).set(failures);
+        pushIsTried(fn, failures);
+        fn.if();
+        fn.get(register)
+          .get(offset + n)
+          .call(way)
+          .set(part);
+        fn.get(failures).i32(-1).get(part).i64(-1n).op('i64.eq').select().set(failures).end();
+        fn.get(record).get(failures).i32(1).op('i32.add').memory('i32.store', failed);
       };
       // Executions like the one that was kept are over.
       fn.get(record).memory('i32.load', IS_KNOWN).if();
@@ -213,15 +230,10 @@ export class CompiledBanks {
         fn.i64(-1n).set(part).get(exec).set(lanes);
         if (planes !== undefined) {
           fn.get(exec).i64(-1n).op('i64.eq').if();
-          fn.get(record).memory('i32.load', UNCOUNTED).set(uncounted);
-          pushIsTried(fn, uncounted);
-          fn.if();
-          fn.get(register)
-            .get(offset + n)
-            .call(planes)
-            .set(part);
-          fn.get(uncounted).i32(-1).get(part).i64(-1n).op('i64.eq').select().set(uncounted).end();
-          fn.get(record).get(uncounted).i32(1).op('i32.add').memory('i32.store', UNCOUNTED);
+          if (rows !== undefined) count(rows, FAR, n);
+          if (rows !== undefined) fn.get(part).i64(-1n).op('i64.eq').if();
+          count(planes, UNCOUNTED, n);
+          if (rows !== undefined) fn.end();
           if (runs !== undefined) {
             fn.get(part).i64(-1n).op('i64.eq').if();
             fn.get(record).memory('i32.load', APART).set(apart);
