@@ -173,18 +173,17 @@ export function pushTruncatedFma(
   fn.op('i32x4.ge_u');
   // Errors have a sign where they are not zero; those whose high word is zero are as good as zero.
   highWords(errors);
-  fn.v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').op('v128.any_true').if();
+  fn.v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').anyLane().if();
   for (const [half, result] of results.entries()) {
     general(half);
     fn.set(result);
   }
   fn.else();
   for (const [half, result] of results.entries()) {
+    // One less where the signs differ.
     fn.get(result).get(result);
-    fn.v128(0, -0x80000000, 0, -0x80000000).op('v128.and');
     fn.get(errors[half] as number).op('v128.xor');
-    double(fn, 0);
-    fn.op('f64x2.lt').op('i64x2.add').set(result);
+    fn.i32(63).op('i64x2.shr_u').op('i64x2.sub').set(result);
   }
   fn.end();
   for (const result of results) fn.get(result);
