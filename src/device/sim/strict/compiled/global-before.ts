@@ -136,7 +136,7 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
     four.pushIsAllOwn(words).if().i32(1).return().end();
     const known = new KnownBefore(fn, 'writers');
     known.begin(shadow);
-    known.pushIsKnown(words).op('i32x4.all_true').if().i32(1).return().end();
+    known.pushIsNew(words).op('v128.any_true').op('i32.eqz').if().i32(1).return().end();
     four.pushIsNobody(words);
     four.pushIsBefore(words).op('v128.or').get(ahead).op('v128.or');
     four.leaveUnlessAll();
@@ -162,8 +162,8 @@ export function areBehindFunction(module: WasmModule): WasmFunction {
     fn.get(mine).lane('i32x4.extract_lane', 0).set(word);
     knownReaders.begin(shadow, word);
     knownWriters.begin(shadow, word);
-    knownReaders.pushIsPlain(readers);
-    knownWriters.pushIsPlain(writers).op('v128.and').op('i32x4.all_true').if().i32(1).return().end();
+    knownReaders.pushAsksMore(readers);
+    knownWriters.pushAsksMore(writers).op('v128.or').op('v128.any_true').op('i32.eqz').if().i32(1).return().end();
     fn.get(readers).op('v128.any_true').if();
     four.pushIsNobody(readers);
     four.pushIsBefore(readers);

@@ -17,7 +17,7 @@ export class KnownBefore {
   private readonly own: number;
   /** What the wavefront's own words are below, from `own` on. */
   private readonly ownSpan: number;
-  private readonly isOld: number;
+  private readonly isNew: number;
   private readonly known: number;
 
   constructor(fn: WasmFunction, of: 'readers' | 'writers' | 'pairs') {
@@ -25,7 +25,7 @@ export class KnownBefore {
     this.of = of;
     const vector = (): number => fn.local('v128');
     [this.from, this.span, this.own] = [vector(), vector(), vector()];
-    [this.ownSpan, this.isOld, this.known] = [vector(), vector(), vector()];
+    [this.ownSpan, this.isNew, this.known] = [vector(), vector(), vector()];
   }
 
   /** `mine` is a local with the event of a store as it is in a word of a record: others of it are of other lanes, which do not come before. */
@@ -48,26 +48,24 @@ export class KnownBefore {
     fn.release('i32', head);
   }
 
-  /** Leaves all ones for words whose event comes before, and those of nobody. */
-  pushIsKnown(words: number): WasmFunction {
-    const { fn, from, span, own, ownSpan, isOld, known } = this;
-    fn.get(words).get(from).op('i32x4.sub').get(span).op('i32x4.lt_u').tee(isOld);
-    fn.get(words).get(own).op('i32x4.sub').get(ownSpan).op('i32x4.lt_u').op('v128.or');
-    return fn.get(words).get(known).op('i32x4.lt_u').op('v128.or');
+  /** Leaves zeros for words whose event comes before, and those of nobody; ones for others. */
+  pushIsNew(words: number): WasmFunction {
+    const { fn, from, span, own, ownSpan, isNew, known } = this;
+    fn.get(words).get(from).op('i32x4.sub').get(span).op('i32x4.ge_u').tee(isNew);
+    fn.get(words).get(own).op('i32x4.sub').get(ownSpan).op('i32x4.ge_u').op('v128.and');
+    return fn.get(words).get(known).op('i32x4.ge_u').op('v128.and');
   }
 
   /**
-   * Leaves all ones for words, of readers or writers, whose event comes before and is all that they stand for: of readers those of the same interval do
+   * Leaves zeros for words, of readers or writers, whose event comes before and is all that they stand for: of readers those of the same interval do
    * before a barrier, too. Atomics have marks of their own.
    */
-  pushIsPlain(words: number): WasmFunction {
-    const { fn, isOld } = this;
-    this.pushIsKnown(words);
-    fn.get(words);
-    const all = MARKS & ~BYTES;
-    const old = all & ~MANY_WAVES;
-    fn.v128(old, old, old, old).v128(all, all, all, all).get(isOld).op('v128.bitselect').op('v128.and');
-    return fn.v128(0, 0, 0, 0).op('i32x4.eq').op('v128.and');
+  pushAsksMore(words: number): WasmFunction {
+    const { fn, isNew } = this;
+    this.pushIsNew(words);
+    const old = MARKS & ~BYTES & ~MANY_WAVES;
+    fn.get(isNew).v128(MANY_WAVES, MANY_WAVES, MANY_WAVES, MANY_WAVES).op('v128.and');
+    return fn.v128(old, old, old, old).op('v128.or').get(words).op('v128.and').op('v128.or');
   }
 }
 
@@ -81,6 +79,8 @@ export function knownQuadsFunction(module: WasmModule, kind: 'load' | 'store'): 
     const code = new Code(fn);
     const [shadow, cell, quads, mine, written] = [0, 1, 2, 3, 4] as const;
     const [left, pairs, next] = [fn.local('i32'), [fn.local('v128'), fn.local('v128')], fn.local('v128')] as const;
+    /** A pair of dwords that nothing is wrong with: mostly one instruction of a wavefront has touched all of them. Nobody's words are 0. */
+    const seen = fn.local('v128');
     const known = new KnownBefore(fn, 'pairs');
     known.begin(shadow, isWrite ? mine : undefined);
     fn.get(mine).i32(BYTES).op('i32.or').op('i32x4.splat').set(next);
@@ -90,12 +90,21 @@ export function knownQuadsFunction(module: WasmModule, kind: 'load' | 'store'): 
       for (const [n, pair] of pairs.entries()) {
         fn.get(cell)
           .memory('v128.load', (QUAD_BYTES / 2) * n)
-          .set(pair);
-        known.pushIsPlain(pair);
-        if (n > 0) fn.op('v128.and');
+          .tee(pair)
+          .get(seen)
+          .op('v128.xor');
+        if (n > 0) fn.op('v128.or');
       }
-      fn.op('i32x4.all_true').op('i32.eqz');
-      leave();
+      fn.op('v128.any_true');
+      code.if(() => {
+        for (const [n, pair] of pairs.entries()) {
+          known.pushAsksMore(pair);
+          if (n > 0) fn.op('v128.or');
+        }
+        fn.op('v128.any_true');
+        leave();
+        fn.get(pairs[1]).set(seen);
+      });
       fn.get(written);
       code.if(() => {
         fn.get(written);
@@ -108,9 +117,9 @@ export function knownQuadsFunction(module: WasmModule, kind: 'load' | 'store'): 
       });
       for (const [n, pair] of pairs.entries()) {
         fn.get(cell).get(next).get(pair);
-        if (isWrite) fn.v128(0, -1, 0, -1);
-        else fn.v128(-1, 0, -1, 0);
-        fn.op('v128.bitselect').memory('v128.store', (QUAD_BYTES / 2) * n);
+        if (isWrite) fn.shuffle32(4, 1, 6, 3);
+        else fn.shuffle32(0, 5, 2, 7);
+        fn.memory('v128.store', (QUAD_BYTES / 2) * n);
       }
       fn.get(cell).i32(QUAD_BYTES).op('i32.add').set(cell);
       fn.get(left).i32(1).op('i32.sub').tee(left);

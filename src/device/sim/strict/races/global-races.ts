@@ -209,9 +209,12 @@ export class GlobalRaces implements SyncReader {
 
   /** What a wavefront knows of stores, for the atomics that compiled code notes in the log from now on. */
   noteKnown({ registers, stores }: WaveShadow): void {
-    const { actor } = registers;
-    this.global.log.behind(() => this.known.set(actor, new KnownStores(stores)));
+    this.global.log.know(registers.actor, stores);
     registers.isKnown = true;
+  }
+
+  know(actor: number, stores: WaveShadow['stores']): void {
+    this.known.set(actor, new KnownStores(stores));
   }
 
   /** All wavefronts of a workgroup have ended. */

@@ -3,6 +3,7 @@
 import { gpuWindow } from '../../state/layout.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
 import { LANES } from '../../state/wave.ts';
+import type { WaveShadow } from '../registers/wave-shadow.ts';
 
 // The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made, how often what is
 // known of the order has changed without an entry; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics
@@ -41,6 +42,8 @@ export const ENTRY_UPDATE = 1;
 export const ENTRY_FETCH = 2;
 export const ENTRY_ARRIVAL = 3;
 export const ENTRY_CALL = 4;
+/** What the wavefront knows of stores from here on, by its place among what has been told. */
+const ENTRY_KNOWN = 5;
 
 /** Bytes for entries; only what is used is touched. */
 const LOG_BYTES = 2 ** 26;
@@ -65,18 +68,26 @@ export interface LoggedAtomic {
 /** Of an address in wasm memory; also addresses beyond it have one. */
 const offsetOf = (address: number): number => (address - gpuWindow.base) >>> 0;
 
+/** What a wavefront knows of stores (WaveShadow.stores). */
+type KnownStores = WaveShadow['stores'];
+
 /** Who works the log off. */
 export interface SyncReader {
   atomic(one: LoggedAtomic): void;
   /** The values of an atomic have come back. */
   arrive(actor: number, number: number): void;
+  /** What a wavefront knows of stores from here on. */
+  know(actor: number, stores: KnownStores): void;
 }
 
 export class SyncLog {
   readonly storage: Uint8Array;
   private readonly memory: DeviceMemory;
   private readonly words: Uint32Array;
+  /** Where the first entry is. */
+  private readonly first: number;
   private calls: (() => void)[] = [];
+  private told: KnownStores[] = [];
   private isReading = false;
   reader: SyncReader | undefined;
 
@@ -88,8 +99,8 @@ export class SyncLog {
       memory.reserveUncleared(SYNC_HEAD + LEAST_BYTES, 'strict mode');
     const { buffer, byteOffset, byteLength } = this.storage;
     this.words = new Uint32Array(buffer, byteOffset, byteLength / 4);
-    const first = byteOffset + SYNC_HEAD;
-    this.words.set([first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0]);
+    this.first = byteOffset + SYNC_HEAD;
+    this.words.set([this.first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0]);
     this.words.fill(0xffffffff, SYNC_AHEAD / 4, SYNC_HEAD / 4);
   }
 
@@ -105,7 +116,7 @@ export class SyncLog {
   }
 
   get isEmpty(): boolean {
-    return this.next === this.storage.byteOffset + SYNC_HEAD;
+    return this.next === this.first;
   }
 
   /** Where the next entry goes, and how often the order has changed without one: while both are the same, nobody has learnt anything. */
@@ -140,52 +151,67 @@ export class SyncLog {
 
   /** Does something behind all that the log has so far: now if there is nothing. */
   behind(call: () => void): void {
-    const { next, words } = this;
-    if (this.isEmpty || next + ENTRY_BYTES > (words[SYNC_END / 4] as number)) {
+    if (this.tryEnter(ENTRY_CALL, 0, this.calls.length)) this.calls.push(call);
+    else {
       this.workOff();
       call();
-      return;
     }
-    const at = (next - this.storage.byteOffset) / 4;
-    words[at + ENTRY_KIND / 4] = ENTRY_CALL;
-    words[at + ENTRY_PC / 4] = this.calls.length;
-    this.calls.push(call);
+  }
+
+  /** A wavefront knows this of stores, as far as what it does behind all that the log has so far is concerned. */
+  know(actor: number, stores: KnownStores): void {
+    if (this.tryEnter(ENTRY_KNOWN, actor, this.told.length)) this.told.push(stores);
+    else {
+      this.workOff();
+      this.reader?.know(actor, stores);
+    }
+  }
+
+  /** An entry behind others; false where there are none, or there is no room. */
+  private tryEnter(kind: number, actor: number, pc: number): boolean {
+    const { next, words, first } = this;
+    if (next === first || next + ENTRY_BYTES > (words[SYNC_END / 4] as number)) return false;
+    const at = (next - first + SYNC_HEAD) / 4;
+    words[at + ENTRY_KIND / 4] = kind;
+    words[at + ENTRY_ACTOR / 4] = actor;
+    words[at + ENTRY_PC / 4] = pc;
     this.next = next + ENTRY_BYTES;
+    return true;
   }
 
   /** The reader sees what is in the log, which is empty then. */
   workOff(): void {
-    const { words, storage, reader, isReading } = this;
+    const { words, first, reader, isReading } = this;
     if (isReading || this.isEmpty || reader === undefined) return;
     this.isReading = true;
     this.changed();
-    const end = (this.next - storage.byteOffset) / 4;
-    const { calls } = this;
+    const end = (this.next - first + SYNC_HEAD) / 4;
+    const { calls, told } = this;
     for (let at = SYNC_HEAD / 4; at < end; ) {
       const kind = words[at + ENTRY_KIND / 4] as number;
-      const [actor = 0, pc = 0, number = 0] = words.subarray(at + ENTRY_ACTOR / 4, at + ENTRY_BYTES / 4);
+      const word = (field: number): number => words[at + field / 4] as number;
+      const [actor, pc, number] = [word(ENTRY_ACTOR), word(ENTRY_PC), word(ENTRY_NUMBER)];
       const isAtomic = kind === ENTRY_UPDATE || kind === ENTRY_FETCH;
       if (isAtomic) {
-        const fields = words.subarray(at + ENTRY_STORES / 4, at + ENTRY_LANES / 4);
-        const [storesIssued = 0, storesComplete = 0, epoch = 0, releases = 0] = fields;
-        const lanes = this.lanesOf(at);
         reader.atomic({
           returns: kind === ENTRY_FETCH,
           actor,
           pc,
           number,
-          storesIssued,
-          storesComplete,
-          epoch,
-          releases,
-          lanes,
+          storesIssued: word(ENTRY_STORES),
+          storesComplete: word(ENTRY_COMPLETE),
+          epoch: word(ENTRY_EPOCH),
+          releases: word(ENTRY_RELEASES),
+          lanes: this.lanesOf(at),
         });
       } else if (kind === ENTRY_ARRIVAL) reader.arrive(actor, number);
+      else if (kind === ENTRY_KNOWN) reader.know(actor, told[pc] as KnownStores);
       else (calls[pc] as () => void)();
       at += (isAtomic ? ATOMIC_BYTES : ENTRY_BYTES) / 4;
     }
     this.calls = [];
-    this.next = storage.byteOffset + SYNC_HEAD;
+    this.told = [];
+    this.next = first;
     this.isReading = false;
   }
 

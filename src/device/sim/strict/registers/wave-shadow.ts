@@ -339,11 +339,23 @@ export class WaveShadow {
    */
   static meet(waves: readonly WaveShadow[], inOrder: boolean): void {
     let hasNews = false;
-    for (const { registers } of waves) hasNews ||= registers.hasNews;
+    let areComplete = true;
+    for (let n = 0; n < waves.length; n++) {
+      const { registers } = waves[n] as WaveShadow;
+      hasNews ||= registers.hasNews;
+      areComplete &&= registers.outstanding[2] === registers.outstanding[3];
+    }
     if (!hasNews) return;
     const issued = NO_STORES.slice(0, waves.length);
-    for (const { wave, registers } of waves) issued[wave.index] = registers.outstanding[2] as number;
-    const complete = inOrder ? issued : completeOf(waves);
+    for (let n = 0; n < waves.length; n++) issued[n] = (waves[n] as WaveShadow).storesIssued;
+    const complete = inOrder || areComplete ? issued : completeOf(waves);
+    const agreed = WaveShadow.agreed(waves);
+    // Asked once where all know the same, as they do from barrier to barrier.
+    if (agreed !== undefined) {
+      const known = isLater(complete, agreed) ? complete : agreed;
+      for (let n = 0; n < waves.length; n++) (waves[n] as WaveShadow).agree(known, issued, known !== agreed);
+      return;
+    }
     let written = NO_STORES;
     for (const shadow of waves) if (shadow.written !== undefined) written = latest(written, shadow.written);
     for (const shadow of waves) {
@@ -354,16 +366,36 @@ export class WaveShadow {
       shadow.registers.settle();
     }
   }
+
+  /** The stores that all know to be complete, where all know the same ones, and the same ones to be written back. */
+  private static agreed(waves: readonly WaveShadow[]): CompleteStores | undefined {
+    const { known, written } = waves[0] as WaveShadow;
+    for (let n = 1; n < waves.length; n++) {
+      const shadow = waves[n] as WaveShadow;
+      if (shadow.known !== known || shadow.written !== written) return undefined;
+    }
+    return known;
+  }
+
+  private agree(known: CompleteStores, issued: CompleteStores, isNews: boolean): void {
+    const { registers } = this;
+    this.issuedBefore = issued;
+    this.known = known;
+    this.complete = known;
+    if (isNews) registers.isKnown = false;
+    registers.settle();
+  }
 }
 
 /** The stores that one of the wavefronts of a workgroup knows to be complete. */
 function completeOf(waves: readonly WaveShadow[]): CompleteStores {
   const { known: first } = waves[0] as WaveShadow;
   const all = first.slice(0, waves.length);
-  for (const { wave, known, registers } of waves) {
+  for (let n = 0; n < waves.length; n++) {
+    const { known, registers } = waves[n] as WaveShadow;
     // Most know the same.
     if (known !== first) for (let i = 0; i < all.length; i++) all[i] = Math.max(all[i] as number, known[i] as number);
-    all[wave.index] = Math.max(all[wave.index] as number, registers.outstanding[3] as number);
+    all[n] = Math.max(all[n] as number, registers.outstanding[3] as number);
   }
   return all;
 }
