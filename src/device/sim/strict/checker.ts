@@ -78,7 +78,9 @@ interface Running {
   readonly handsOver: boolean;
 }
 
+const NO_OPERATIONS: readonly IssuedOperation[] = [];
 const NO_READS: ReadonlyMap<number, readonly number[]> = new Map();
+const NO_FLIGHTS: readonly FlightsOf[] = [];
 /** Stands for the grid's barrier (`ds_gws_barrier`) among the addresses through which workgroups are put in order. */
 const GRID_BARRIER = -1;
 
@@ -488,9 +490,11 @@ export class StrictChecker implements Monitor {
     return this.now.deadlocks.takePatience();
   }
 
-  /** A wavefront goes on, where another one may have run. */
-  run(w: Wave): void {
-    this.now.global.run(this.stateOf(w.workgroup).number, w.index);
+  /** A wavefront goes on, where another one may have run; what is kept about its workgroup. */
+  run(w: Wave): GroupState {
+    const state = this.stateOf(w.workgroup);
+    this.now.global.run(state.number, w.index);
+    return state;
   }
 
   /** An instruction has executed. */
@@ -502,12 +506,15 @@ export class StrictChecker implements Monitor {
   /** All live waves have reached a barrier, which is released. */
   barrier(workgroup: Workgroup): void {
     const { number, lds, waves } = this.stateOf(workgroup);
-    if (waves.every(({ isIdle }) => isIdle)) lds.barrier([], NO_READS, []);
+    let areIdle = true;
+    for (let n = 0; n < waves.length; n++) areIdle &&= (waves[n] as WaveShadow).isIdle;
+    if (areIdle) lds.barrier(NO_OPERATIONS, NO_READS, NO_FLIGHTS);
     else this.meetAtBarrier(lds, waves);
     lds.meet(comeFromSeveral(waves));
-    if (waves.length > 1) for (const { registers } of waves) registers.epoch = lds.epoch;
+    const { epoch } = lds;
+    if (waves.length > 1) for (let n = 0; n < waves.length; n++) (waves[n] as WaveShadow).registers.epoch = epoch;
     WaveShadow.meet(waves, !this.now.hasDies);
-    this.now.global.passBarrier(number, lds.epoch);
+    this.now.global.passBarrier(number, epoch);
     this.now.deadlocks.changed();
   }
 
@@ -644,8 +651,10 @@ export class StrictChecker implements Monitor {
 /** Whether the wavefronts that are at a barrier have come to several instructions. */
 function comeFromSeveral(waves: readonly WaveShadow[]): boolean {
   let place = -1;
-  for (const { wave, registers } of waves) {
-    if (wave.state === 'ended') continue;
+  for (let n = 0; n < waves.length; n++) {
+    const { wave, registers } = waves[n] as WaveShadow;
+    // Those that have not ended run on.
+    if (!wave.isRunning) continue;
     const { lastBarrier } = registers;
     if (place >= 0 && lastBarrier !== place) return true;
     place = lastBarrier;

@@ -88,7 +88,6 @@ export class StrictEngine implements Engine {
 
   runWave(w: Wave, limit: number, isTurnStart: boolean): boolean {
     this.instrument.checker = this.checker;
-    this.checker.run(w);
     if (this.examining <= 0 && w.executed > this.nextExamination) {
       this.examining = EXAMINE;
       this.hasExamined = true;
@@ -100,6 +99,7 @@ export class StrictEngine implements Engine {
       if (w.executed > this.nextComparison && w.isRunning && this.repeats(w)) this.nextExamination = 0;
       return ends;
     }
+    this.checker.run(w);
     const before = w.executed;
     const ends = this.runExamined(w, limit, isTurnStart);
     this.examining -= w.executed - before;

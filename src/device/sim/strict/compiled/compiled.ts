@@ -80,7 +80,7 @@ export class StrictInstrument implements Instrument {
 
   enter(w: Wave): void {
     this.wave = w;
-    this.state = this.checker.stateOf(w.workgroup);
+    this.state = this.checker.run(w);
     this.shadow = this.state.waves[w.index];
   }
 

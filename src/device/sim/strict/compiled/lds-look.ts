@@ -20,9 +20,9 @@ function pushData({ code: { fn }, wave, extra }: Frame): WasmFunction {
   return fn.get(wave).get(data).op('i32.add').i32(0).get(data).select();
 }
 
-/** Whether LDS is looked at and moved in one go. Runs of stores are looked at as they come then, which takes longer where elements are wide. */
+/** Whether LDS is looked at and moved in one go. */
 export const movesLds = (bytes: number, kind: LdsAccess): boolean =>
-  kind === 'load' || (kind === 'store' && bytes === 4);
+  kind === 'load' || (kind === 'store' && bytes >= 4 && bytes !== 12);
 
 /** How LDS is looked at. */
 interface LdsLook {
@@ -179,12 +179,25 @@ export function lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): 
     finish: () => quads?.finish(),
     leave: () => quads?.finish(),
   };
+  /** Four lanes whose elements follow each other. */
+  const row = (f: Frame, a: number): void => {
+    f.code.block((done) => {
+      f.code.block((slow) => {
+        if (quads === undefined || isAtomic || bytes < 4) return;
+        f.code.fn.get(a).get(base).op('i32.sub').set(address);
+        quads.noteRow(address, words, slow);
+        f.code.br(done);
+      });
+      note(f, a, 0, 4 * bytes);
+    });
+  };
   const { broadcast } = looked;
   // An element is in range as a whole: its first piece stands for it.
   const look: Look = isAtomic
     ? looked
     : {
         ...looked,
+        contiguous: row,
         ...(broadcast === undefined
           ? {}
           : {
@@ -241,16 +254,7 @@ export function lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): 
         .v128(0, bytes, 2 * bytes, 3 * bytes)
         .op('i32x4.add');
       f.code.fn.memory('v128.store', PART_ADDRESSES);
-      const known = isWrite && isMoved ? quads : undefined;
-      f.code.block((done) => {
-        f.code.block((slow) => {
-          if (known === undefined) return;
-          f.code.fn.get(a).get(base).op('i32.sub').set(address);
-          known.noteRow(address, slow);
-          f.code.br(done);
-        });
-        note(f, a, 0, 4 * bytes);
-      });
+      row(f, a);
     },
     lanes: (f, addresses, bits) => {
       pushKept(f).get(addresses).get(base).op('i32x4.splat').op('i32x4.sub').memory('v128.store', PART_ADDRESSES);

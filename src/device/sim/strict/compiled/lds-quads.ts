@@ -20,6 +20,9 @@ import { SHADOW_LDS_TAG } from '../registers/registers.ts';
 import { pushMayFly } from './flights.ts';
 import { beginLds, fullFunction, LOWEST, pushIsNotQuiet } from './lds.ts';
 
+/** Bytes of four dwords. */
+const FOUR = 16;
+
 /** Loads, stores, and atomics that return nothing. */
 export type LdsAccess = 'load' | 'store' | 'atomic';
 
@@ -47,8 +50,6 @@ export class LdsQuads {
   private readonly tagged: number;
   private readonly next: number;
   private readonly bits: number;
-  /** The addresses of dwords that follow each other. */
-  private readonly row: number;
 
   /**
    * In front of all lanes; TypeScript looks at the instruction when operations are in flight. Quiet loads that are never looked at as a whole (`hasWhole`) are looked
@@ -63,7 +64,7 @@ export class LdsQuads {
     [this.writers, this.readers, this.places, this.written] = [local(), local(), local(), local()];
     this.addresses = Array.from({ length: 4 }, local);
     [this.low, this.high, this.tags] = [code.local('v128'), code.local('v128'), code.local('v128')];
-    [this.tagged, this.next, this.row] = [code.local('v128'), code.local('v128'), code.local('v128')];
+    [this.tagged, this.next] = [code.local('v128'), code.local('v128')];
     const { head } = this;
     fn.v128(-1, -1, -1, -1).set(this.low).v128(0, 0, 0, 0).set(this.high);
     if (kind === 'quiet') pushIsNotQuiet(fn, shadow, head);
@@ -120,27 +121,118 @@ export class LdsQuads {
     fn.get(high).get(all).v128(4, 4, 4, 4).op('i32x4.add').op('i32x4.max_u').set(high);
   }
 
-  /** Notes stores of the four dwords from the LDS address in a local on, or goes to `slow`: nothing has been noted then. */
-  noteRow(at: number, slow: Label): void {
-    const { fn, low, high, tagged, writers, places, row } = this;
+  /** Notes so many times four dwords from the LDS address in a local on, or goes to `slow`: nothing wrong has been noted then. */
+  noteRow(at: number, fours: number, slow: Label): void {
+    const { fn, kind, mayFly, readers, writers } = this;
     const { code } = this.f;
-    const array = (which: number): WasmFunction => fn.get(which).get(at).op('i32.add');
-    fn.get(at).i32(3).op('i32.and').get(this.mayFly).op('i32.or');
+    const bytes = FOUR * fours;
+    fn.get(at)
+      .i32(fours > 1 ? 7 : 3)
+      .op('i32.and')
+      .get(mayFly)
+      .op('i32.or');
     code.brIf(slow);
-    for (const which of [writers, this.readers]) {
-      array(which).memory('v128.load').set(tagged);
-      this.leaveForeign(slow);
+    if (kind !== 'store') {
+      this.pushIsRowBeyondFull(at, bytes);
+      code.if(() => {
+        fn.get(this.head).call(fullFunction(this.f.module));
+        this.pushIsRowBeyondFull(at, bytes);
+        code.brIf(slow);
+      });
+      if (kind === 'quiet') return;
     }
-    fn.get(at).op('i32x4.splat').v128(0, 4, 8, 12).op('i32x4.add').set(row);
-    fn.get(low).get(row).op('i32x4.min_u').set(low);
-    fn.get(high).get(row).v128(4, 4, 4, 4).op('i32x4.add').op('i32x4.max_u').set(high);
-    array(writers).get(this.tags).memory('v128.store');
-    array(places).get(this.pc).op('i32x4.splat').memory('v128.store');
-    this.pushIsBeyondFull(row);
-    code.if(() => {
-      this.setAddresses(row);
-      this.setWritten();
-    });
+    this.leaveForeignRow(writers, at, fours, slow);
+    if (kind === 'store') {
+      this.leaveForeignRow(readers, at, fours, slow);
+      this.takeRow(writers, at, fours);
+      this.pushIsRowBeyondFull(at, bytes);
+      code.if(() => this.setRowWritten(at, fours));
+    } else {
+      this.pushIsReadRow(at, fours);
+      code.if(() => {
+        for (let n = 0; n < fours; n++) {
+          this.row(readers, at).memory('v128.load', FOUR * n);
+          if (n > 0) fn.op('v128.or');
+        }
+        fn.op('v128.any_true');
+        code.brIf(slow);
+        this.takeRow(readers, at, fours);
+      });
+    }
+    fn.get(this.low).get(at).op('i32x4.splat').op('i32x4.min_u').set(this.low);
+    fn.get(this.high).get(at).i32(bytes).op('i32.add').op('i32x4.splat').op('i32x4.max_u').set(this.high);
+  }
+
+  private row(array: number, at: number): WasmFunction {
+    return this.fn.get(array).get(at).op('i32.add');
+  }
+
+  private leaveForeignRow(array: number, at: number, fours: number, slow: Label): void {
+    const { fn, tagged } = this;
+    for (let n = 0; n < fours; n++) {
+      this.row(array, at)
+        .memory('v128.load', FOUR * n)
+        .set(tagged);
+      this.pushOwnOrNone();
+      if (n > 0) fn.op('v128.and');
+    }
+    fn.op('i32x4.all_true').op('i32.eqz');
+    this.f.code.brIf(slow);
+  }
+
+  /** Leaves 1 when the wavefront is not the reader, or one of several, of all of a row. */
+  private pushIsReadRow(at: number, fours: number): WasmFunction {
+    const { fn, tagged, tags } = this;
+    for (let n = 0; n < fours; n++) {
+      this.row(this.readers, at)
+        .memory('v128.load', FOUR * n)
+        .tee(tagged)
+        .get(tags)
+        .op('i32x4.eq');
+      fn.get(tagged).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).op('i32x4.eq').op('v128.or');
+      if (n > 0) fn.op('v128.and');
+    }
+    return fn.op('i32x4.all_true').op('i32.eqz');
+  }
+
+  private takeRow(array: number, at: number, fours: number): void {
+    const { tags, places, pc } = this;
+    for (let n = 0; n < fours; n++) {
+      this.row(array, at)
+        .get(tags)
+        .memory('v128.store', FOUR * n);
+      this.row(places, at)
+        .get(pc)
+        .op('i32x4.splat')
+        .memory('v128.store', FOUR * n);
+    }
+  }
+
+  /** Leaves 1 when bytes are not among those that are known to be written. */
+  private pushIsRowBeyondFull(at: number, bytes: number): WasmFunction {
+    return this.fn.get(at).i32(bytes).op('i32.add').get(this.head).memory('i32.load', LDS_FULL).op('i32.gt_u');
+  }
+
+  private setRowWritten(at: number, fours: number): void {
+    const { fn, bits } = this;
+    const { code } = this.f;
+    const setFour = (n: number): void => {
+      this.pushBitsPlace(at)
+        .i32(0xffff)
+        .memory('i32.store16', 2 * n);
+    };
+    if (fours > 1) {
+      for (let n = 0; n < fours; n++) setFour(n);
+      return;
+    }
+    fn.get(at).i32(4).op('i32.and');
+    code.if(
+      () => {
+        // From the second half of a byte up to the first one of another.
+        this.pushBitsPlace(at).tee(bits).get(bits).memory('i32.load').i32(0xffff0).op('i32.or').memory('i32.store');
+      },
+      () => setFour(0),
+    );
   }
 
   setAddresses(all: number): void {
