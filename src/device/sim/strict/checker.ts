@@ -238,9 +238,12 @@ export class StrictChecker implements Monitor {
     const { id } = workgroup;
     const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
     const scratch = this.scratchOf(waves[0]);
-    if (scratch !== undefined) global.resetScratch(scratch);
+    const bits = scratch === undefined ? undefined : global.resetScratch(scratch);
     const { lds, waves: all } = shadows.begin(workgroup.lds.byteLength, waves, this.now.handsOver);
     for (let n = 0; n < waves.length; n++) (all[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning);
+    if (scratch !== undefined && bits !== undefined && scratch.base === gpuWindow.base + scratch.offset) {
+      for (const { registers } of all) registers.scratch = { place: bits.byteOffset, offset: scratch.offset };
+    }
     this.started++;
     global.begin(number, all);
     this.wavefronts += waves.length;

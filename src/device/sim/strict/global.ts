@@ -127,6 +127,9 @@ export class GlobalShadow {
   private readonly shadows = new Map<number, RegionShadow>();
   private last: RegionShadow | undefined;
   readonly pages: RacePages;
+  private readonly memory: DeviceMemory;
+  /** The bits of the scratch of workgroups, by where that begins. */
+  private readonly scratchBits = new Map<number, Uint8Array>();
   private readonly order: Synchronisation;
   private readonly handedOver: HandedOverBefore | undefined;
   /** What compiled code has added to it, to be worked off before somebody asks. */
@@ -135,6 +138,7 @@ export class GlobalShadow {
   constructor(history: MemoryHistory, memory: DeviceMemory, { readersStay, learns, polls, handsOver }: Kernel) {
     this.order = new Synchronisation(handsOver);
     this.history = history;
+    this.memory = memory;
     this.pages = new RacePages(memory, readersStay);
     this.log = new SyncLog(memory, learns);
     this.handedOver = learns && polls ? new HandedOverBefore() : undefined;
@@ -145,6 +149,7 @@ export class GlobalShadow {
   release(): void {
     this.pages.release();
     this.log.release();
+    for (const bits of this.scratchBits.values()) this.memory.release(bits);
     this.history.letGo();
   }
 
@@ -213,10 +218,17 @@ export class GlobalShadow {
     return shadow;
   }
 
-  /** The scratch of a new workgroup: nothing has been written. */
-  resetScratch(region: Region): void {
-    this.shadows.set(region.base, new RegionShadow(region, new Uint8Array((region.size + 7) >>> 3)));
+  /** The scratch of a new workgroup: nothing has been written. The bits of its bytes, where compiled code can see them. */
+  resetScratch(region: Region): Uint8Array | undefined {
+    const { memory, scratchBits } = this;
+    const bytes = (region.size + 7) >>> 3;
+    const known = scratchBits.get(region.base);
+    const bits = known ?? memory.tryReserve(bytes);
+    if (known !== undefined) memory.clear(known.byteOffset, known.length);
+    else if (bits !== undefined) scratchBits.set(region.base, bits);
+    this.shadows.set(region.base, new RegionShadow(region, bits ?? new Uint8Array(bytes)));
     this.last = undefined;
+    return bits;
   }
 
   private page(shadow: RegionShadow, dword: number): RacePage | undefined {

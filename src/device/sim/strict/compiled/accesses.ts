@@ -8,10 +8,12 @@ import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import {
   atomicBytes,
   emitLook,
+  emitMemory,
   emitScalarMove,
   emitScalarPlace,
   type Look,
   namedVector,
+  pushScratchPlace,
 } from '../../wasm/memory/index.ts';
 import type { StrictChecker } from '../checker.ts';
 import { canDrop, emitDropped } from '../drops.ts';
@@ -35,11 +37,13 @@ import {
   LOGGED_VM,
   MAY_LOOK_AHEAD,
   SHADOW_AHEAD,
+  SHADOW_APERTURE,
   SHADOW_FLIGHTS,
   SHADOW_KERNARG,
   SHADOW_KERNARG_BYTES,
   SHADOW_LOG,
   SHADOW_LOGGED,
+  SHADOW_LOGGED_FLATS,
   SHADOW_LOGGED_VM,
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
@@ -50,6 +54,8 @@ import {
   SHADOW_TOTAL,
 } from '../registers/registers.ts';
 import { isNumberedStore } from '../registers/waits.ts';
+import { FLAT_ISSUED } from '../registers/wave-shadow.ts';
+import { apertureFunction, IN_GLOBAL, IN_LDS, IN_SCRATCH } from './flat.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './global.ts';
 import { dataPlace, emitAddressRegister } from './lanes.ts';
 import { emitFlight } from './lds-loads.ts';
@@ -60,6 +66,7 @@ import { noteLearnt, orderFunction, pushHasNews, releaseFunction } from './order
 import { pageFunction } from './pages.ts';
 import { pollFunction } from './polls.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
+import { scratchFunction } from './scratch.ts';
 import {
   attemptsFunction,
   beginEntry,
@@ -97,7 +104,8 @@ export function lookedAt(
   if (operation.kind === 'load' && !plan.isDefinedByAccess) return undefined;
   if (access.isScalar) return access.space === 'global' && operation.kind === 'load' ? operation : undefined;
   if (access.space === 'lds') return role.kind === 'lds' ? operation : undefined;
-  return access.space === 'global' && role.kind === 'vm' ? operation : undefined;
+  if (access.space === 'flat') return role.kind === 'flat' ? operation : undefined;
+  return role.kind === 'vm' ? operation : undefined;
 }
 
 /** Whether a load with device scope may be one by which a wavefront waits for others, over and over again. */
@@ -156,6 +164,8 @@ export function emitLooks(
   const mark = fn.size;
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRIES).op('i32.ge_u').brIf(0);
   if (operation === undefined) return 'looks';
+  if (access?.space === 'flat') return emitFlat(context, shadow, plan, operation, circumstances, moved);
+  if (access?.space === 'scratch') return emitScratch(context, shadow, plan, operation, moved);
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
   if (access?.isScalar) {
@@ -252,6 +262,80 @@ export function emitLooks(
   }
   if (drops) emitDropped(fn, module, shadow, pc);
   return 'looks';
+}
+
+/** As emitLooks, of an access of scratch, or of a flat one whose lanes are there. */
+function emitScratch(
+  context: FunctionContext,
+  shadow: number,
+  { instruction }: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  moved: number,
+): AccessCode {
+  const { fn, module, wave } = context;
+  const mark = fn.size;
+  fn.get(shadow).get(wave);
+  if (!pushScratchPlace(context, instruction)) {
+    fn.truncate(mark);
+    return 'none';
+  }
+  fn.call(scratchFunction(module, operation.kind, operation.bytes))
+    .op('i32.eqz')
+    .brIf(0);
+  if (!emitMemory(context, module, instruction, { ...operation, space: 'scratch' })) return 'looks';
+  fn.i32(1).set(moved);
+  return 'moves';
+}
+
+/**
+ * As emitLooks, of a flat access: as one of the memory in which its lanes are. Workgroups whose wavefronts are ordered through LDS or by atomics keep more of an
+ * access than the log of outstanding flat operations has room for: TypeScript looks there.
+ */
+function emitFlat(
+  context: FunctionContext,
+  shadow: number,
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  circumstances: Circumstances,
+  moved: number,
+): AccessCode {
+  const { fn, module, wave } = context;
+  const register = namedVector(plan.instruction, 'vaddr');
+  if (register === undefined || circumstances.looksAhead) return 'none';
+  const mark = fn.size;
+  const aperture = fn.local('i32');
+  fn.get(wave).i32(register).call(apertureFunction(module)).set(aperture);
+  fn.get(shadow).get(aperture).memory('i32.store', SHADOW_APERTURE);
+  const spaces = [
+    [IN_SCRATCH, 'scratch'],
+    [IN_GLOBAL, 'global'],
+    ...(circumstances.handsOver ? [] : ([[IN_LDS, 'lds']] as const)),
+  ] as const;
+  fn.block().block();
+  let hasCode = true;
+  for (const [where, space] of spaces) {
+    fn.get(aperture).i32(where).op('i32.eq').if().block();
+    const seen = { ...circumstances, isQuiet: false };
+    hasCode &&= emitLooks(context, shadow, inSpace(plan, space), { ...operation, space }, seen, moved) !== 'none';
+    fn.br(3).end().br(1).end();
+  }
+  fn.end().br(1).end();
+  fn.release('i32', aperture);
+  if (hasCode) return 'moves';
+  fn.truncate(mark);
+  return 'none';
+}
+
+/** The plan of a flat access as if it were one of another memory. */
+function inSpace(plan: StrictPlan, space: 'global' | 'lds' | 'scratch'): StrictPlan {
+  const { access, operation, role } = plan;
+  if (access === undefined || (operation?.kind !== 'load' && operation?.kind !== 'store')) return plan;
+  return {
+    ...plan,
+    access: { ...access, space },
+    operation: { ...operation, space },
+    role: { ...role, kind: space === 'lds' ? 'lds' : 'vm' },
+  };
 }
 
 /** Whether what a load finds of others' atomics goes into the log of these: of one dword or a part. */
@@ -396,7 +480,9 @@ export function emitLogged(
   const { access, role, effects } = plan;
   const isNumbered = isNumberedStore(role.kind, plan);
   const [range] = effects.defs;
-  const other = role.kind === 'scalar' ? LOGGED_SCALAR : LOGGED_LDS;
+  const isFlat = role.kind === 'flat';
+  const flat = FLAT_ISSUED | (isNumbered ? LOGGED_STORE : 0);
+  const other = role.kind === 'scalar' ? LOGGED_SCALAR : isFlat ? flat : LOGGED_LDS;
   const isAtomic = access?.kind === 'atomic' && access.space === 'global';
   const isFetch = (isAtomic && range !== undefined) || looksAhead(plan, operation, circumstances);
   const more = (isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0) | (isFetch ? LOGGED_FETCH : 0);
@@ -406,14 +492,23 @@ export function emitLogged(
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow);
   fn.op('i32.add').v128(pc, parts, role.kind === 'vm' ? LOGGED_VM | more : other, slots);
   fn.memory('v128.store', SHADOW_LOG);
+  if (isFlat && operation?.kind === 'store') {
+    // What is written to LDS is in flight; compiled code has put its addresses there.
+    fn.get(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
+    fn.get(shadow)
+      .memory('i32.load', SHADOW_APERTURE)
+      .i32(IN_LDS)
+      .op('i32.eq')
+      .memory('i32.store', SHADOW_LOG + LOG_PARTS);
+  }
   fn.get(shadow).get(logged).i32(1).op('i32.add').memory('i32.store', SHADOW_LOGGED);
   fn.release('i32', logged);
   const increment = (at: number): void => {
     fn.get(shadow).get(shadow).memory('i32.load', at).i32(1).op('i32.add').memory('i32.store', at);
   };
   increment(SHADOW_TOTAL);
-  if (role.kind === 'vm') {
-    increment(SHADOW_LOGGED_VM);
+  if (role.kind === 'vm' || isFlat) {
+    increment(isFlat ? SHADOW_LOGGED_FLATS : SHADOW_LOGGED_VM);
     if (isNumbered) increment(SHADOW_STORES);
     if (isNumbered && access?.kind === 'store') {
       fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', SHADOW_PLAIN);

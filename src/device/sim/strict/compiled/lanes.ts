@@ -57,7 +57,7 @@ export function emitAddressRegister({ fn, wave }: FunctionContext, shadow: numbe
 /** The place in the wave block of the register with the data of a part of a store to LDS, 0 where that is not known. */
 export function dataPlace({ instruction, operation }: StrictPlan, part: number): number {
   if (operation?.kind !== 'store') return 0;
-  const register = part === 0 ? namedVector(instruction, 'data0', 'data') : namedVector(instruction, 'data1');
+  const register = part === 0 ? namedVector(instruction, 'data0', 'data', 'vdata') : namedVector(instruction, 'data1');
   return register ?? 0;
 }
 

@@ -1,8 +1,10 @@
 // Waits in compiled code: what a wavefront's log of outstanding operations holds leaves it when a wait proves it complete, as WaitQueue
 // does it (waits.ts). Operations that TypeScript has issued are its own business.
+import { FLAT_LGKM, FLAT_VM } from '../../../../program/index.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import {
+  FLAT_LEFT_SHIFT,
   LOG_ENTRY_BYTES,
   LOG_KIND,
   LOG_PART,
@@ -11,6 +13,7 @@ import {
   LOG_SLOT,
   LOG_SLOTS,
   LOGGED_FETCH,
+  LOGGED_FLAT,
   LOGGED_FLIGHT,
   LOGGED_LDS,
   LOGGED_STORE,
@@ -22,6 +25,7 @@ import {
   SHADOW_LEFT,
   SHADOW_LOG,
   SHADOW_LOGGED,
+  SHADOW_LOGGED_FLATS,
   SHADOW_LOGGED_VM,
   SHADOW_OVERLAPS,
   SHADOW_PENDING,
@@ -43,14 +47,17 @@ const MOST_LEFT = 32;
 export function waitFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.wait', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
     const [shadow, vm, lgkm] = [0, 1, 2] as const;
-    const [logged, vms, others] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    const [logged, vms] = [fn.local('i32'), fn.local('i32')];
+    const [others, flats] = [fn.local('i32'), fn.local('i32')];
     fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged);
     fn.get(shadow).memory('i32.load', SHADOW_TOTAL).op('i32.ne').if().i32(0).return().end();
     fn.get(shadow).memory('i32.load', SHADOW_FETCHES).if();
     pushIsFull(fn, shadow).if().i32(0).return().end();
     fn.end();
     fn.get(shadow).memory('i32.load', SHADOW_LOGGED_VM).set(vms);
-    fn.get(logged).get(vms).op('i32.sub').get(shadow).memory('i32.load', SHADOW_LEFT).op('i32.sub').set(others);
+    fn.get(shadow).memory('i32.load', SHADOW_LOGGED_FLATS).set(flats);
+    fn.get(logged).get(vms).op('i32.sub').get(shadow).memory('i32.load', SHADOW_LEFT).op('i32.sub');
+    fn.get(flats).op('i32.sub').set(others);
     for (const [count, outstanding] of [
       [vm, vms],
       [lgkm, others],
@@ -58,6 +65,8 @@ export function waitFunction(module: WasmModule): WasmFunction {
       fn.get(count).op('i32.eqz').get(outstanding).op('i32.eqz').op('i32.or');
       if (count === lgkm) fn.op('i32.and');
     }
+    // Flat operations are complete when both counters have been drained.
+    fn.get(flats).op('i32.eqz').get(vm).get(lgkm).op('i32.or').op('i32.eqz').op('i32.or').op('i32.and');
     fn.if();
     fn.get(shadow).memory('i32.load', SHADOW_FETCHES).if();
     fn.get(shadow).call(arriveAllFunction(module)).end();
@@ -66,7 +75,9 @@ export function waitFunction(module: WasmModule): WasmFunction {
     fn.get(shadow).get(shadow).memory('i32.load', SHADOW_FLIGHTS).memory('i32.store', SHADOW_FLIGHTS_DONE);
     clearPending(fn, shadow);
     fn.i32(1).return().end();
-    fn.get(vm).get(vms).op('i32.ge_u').get(lgkm).get(others).op('i32.ge_u').op('i32.and').op('i32.eqz').if();
+    fn.get(vm).get(vms).op('i32.ge_u').get(lgkm).get(others).op('i32.ge_u').op('i32.and').op('i32.eqz');
+    fn.get(flats).i32(0).op('i32.ne');
+    pushDrains(fn, vm, lgkm).i32(0).op('i32.ne').op('i32.and').op('i32.or').if();
     fn.get(shadow).get(vm).get(lgkm).call(partialWait(module)).end();
     fn.i32(1);
   });
@@ -80,9 +91,31 @@ function clearPending(fn: WasmFunction, shadow: number): void {
   }
 }
 
+/** Leaves the counters that a wait drains, as a flat operation's entry has them. */
+function pushDrains(fn: WasmFunction, vm: number, lgkm: number): WasmFunction {
+  fn.get(vm)
+    .op('i32.eqz')
+    .i32(FLAT_VM << FLAT_LEFT_SHIFT)
+    .op('i32.mul');
+  return fn
+    .get(lgkm)
+    .op('i32.eqz')
+    .i32(FLAT_LGKM << FLAT_LEFT_SHIFT)
+    .op('i32.mul')
+    .op('i32.or');
+}
+
 /** No operation is outstanding. */
 function emptyLog(fn: WasmFunction, shadow: number): void {
-  for (const at of [SHADOW_LOGGED, SHADOW_LOGGED_VM, SHADOW_TOTAL, SHADOW_LEFT, SHADOW_OVERLAPS]) {
+  const counts = [
+    SHADOW_LOGGED,
+    SHADOW_LOGGED_VM,
+    SHADOW_LOGGED_FLATS,
+    SHADOW_TOTAL,
+    SHADOW_LEFT,
+    SHADOW_OVERLAPS,
+  ] as const;
+  for (const at of counts) {
     fn.get(shadow).i32(0).memory('i32.store', at);
   }
 }
@@ -98,7 +131,7 @@ function partialWait(module: WasmModule): WasmFunction {
     const local = (): number => fn.local('i32');
     const [log, entry, end, kind] = [local(), local(), local(), local()];
     const [dropVm, dropOthers, left, vms] = [local(), local(), local(), local()];
-    const [stores, flights] = [local(), local()];
+    const [stores, flights, flats, drains] = [local(), local(), local(), local()];
     const all = { fn, code, shadow, log, entry, end, kind };
     const isOf = (what: number): WasmFunction => fn.get(kind).i32(what).op('i32.and');
     const add = (local: number, by: 1 | -1): WasmFunction => fn.get(local).i32(by).op('i32.add').set(local);
@@ -109,8 +142,11 @@ function partialWait(module: WasmModule): WasmFunction {
     field(SHADOW_LOGGED).i32(LOG_ENTRY_BYTES).op('i32.mul').op('i32.add').set(end);
     field(SHADOW_LOGGED_VM).tee(vms).get(vm).op('i32.sub').set(dropVm);
     field(SHADOW_LEFT).set(left);
+    field(SHADOW_LOGGED_FLATS).set(flats);
+    pushDrains(fn, vm, lgkm).set(drains);
     // How many others there are; but for a count of 0, scalar loads are none of them.
-    field(SHADOW_LOGGED).get(vms).op('i32.sub').get(left).op('i32.sub').tee(dropOthers).get(lgkm).op('i32.gt_u');
+    field(SHADOW_LOGGED).get(vms).op('i32.sub').get(left).op('i32.sub').get(flats).op('i32.sub');
+    fn.tee(dropOthers).get(lgkm).op('i32.gt_u');
     fn.get(lgkm).i32(0).op('i32.ne').op('i32.and');
     code.if(() => {
       fn.i32(0).set(dropOthers);
@@ -121,27 +157,43 @@ function partialWait(module: WasmModule): WasmFunction {
       eachEntry(all, () => {
         const isWanted = (count: number): WasmFunction => fn.get(count).i32(0).op('i32.gt_s');
         isWanted(dropVm);
-        isWanted(dropOthers).op('i32.or').op('i32.eqz');
+        isWanted(dropOthers).op('i32.or');
+        fn.get(flats).i32(0).get(drains).select().op('i32.or').op('i32.eqz');
         code.brIf(done);
         code.block((next) => {
           fn.get(kind).op('i32.eqz');
           code.brIf(next);
-          isOf(LOGGED_VM);
+          isOf(LOGGED_FLAT);
           code.if(
             () => {
-              isWanted(dropVm).op('i32.eqz');
+              fn.get(kind).get(drains).i32(-1).op('i32.xor').op('i32.and').set(kind);
+              fn.get(entry).get(kind).memory('i32.store', LOG_KIND);
+              // What it writes to LDS is counted by lgkmcnt.
+              fn.get(lgkm).op('i32.eqz');
+              code.if(() => fn.get(entry).i32(0).memory('i32.store', LOG_PARTS));
+              fn.get(kind).i32(FLAT_LEFT_SHIFT).op('i32.shr_u');
               code.brIf(next);
-              add(dropVm, -1);
-              add(vms, -1);
-              countIf(LOGGED_STORE, stores);
-              countIf(LOGGED_FLIGHT, flights);
+              add(flats, -1);
             },
             () => {
-              isWanted(dropOthers).op('i32.eqz');
-              fn.get(lgkm).i32(0).op('i32.ne');
-              isOf(LOGGED_LDS).op('i32.eqz').op('i32.and').op('i32.or');
-              code.brIf(next);
-              add(dropOthers, -1);
+              isOf(LOGGED_VM);
+              code.if(
+                () => {
+                  isWanted(dropVm).op('i32.eqz');
+                  code.brIf(next);
+                  add(dropVm, -1);
+                  add(vms, -1);
+                  countIf(LOGGED_STORE, stores);
+                  countIf(LOGGED_FLIGHT, flights);
+                },
+                () => {
+                  isWanted(dropOthers).op('i32.eqz');
+                  fn.get(lgkm).i32(0).op('i32.ne');
+                  isOf(LOGGED_LDS).op('i32.eqz').op('i32.and').op('i32.or');
+                  code.brIf(next);
+                  add(dropOthers, -1);
+                },
+              );
             },
           );
           isOf(LOGGED_FETCH);
@@ -160,6 +212,7 @@ function partialWait(module: WasmModule): WasmFunction {
       push().memory('i32.store', at);
     };
     put(SHADOW_LOGGED_VM, () => fn.get(vms));
+    put(SHADOW_LOGGED_FLATS, () => fn.get(flats));
     put(SHADOW_LEFT, () => fn.get(left));
     put(SHADOW_FLIGHTS_DONE, () => field(SHADOW_FLIGHTS_DONE).get(flights).op('i32.add'));
     put(SHADOW_COMPLETE, () => field(SHADOW_COMPLETE).get(stores).op('i32.add'));

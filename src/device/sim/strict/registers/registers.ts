@@ -98,11 +98,17 @@ export const POLL_CHANGES = 20;
 export const SHADOW_PLAIN = SHADOW_POLL + 24;
 /** i32: how often the wavefront has told other workgroups something. */
 export const SHADOW_RELEASES = SHADOW_POLL + 28;
+/** i32: flat operations in the log. */
+export const SHADOW_LOGGED_FLATS = SHADOW_POLL + 32;
+/** i32: what the bits of written bytes of the workgroup's scratch begin with, less an eighth of where it is in wasm memory (scratch.ts); 0 for none. */
+export const SHADOW_SCRATCH = SHADOW_POLL + 36;
+/** i32: in which memory the lanes of the flat access are that compiled code has looked at (compiled/flat.ts). */
+export const SHADOW_APERTURE = SHADOW_POLL + 40;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).
  */
-export const SHADOW_READER = (SHADOW_RELEASES + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_APERTURE + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -121,6 +127,9 @@ export const LOGGED_SCALAR = 8;
 export const LOGGED_FLIGHT = 16;
 /** What learns from others by the log of atomics: the number of its entry there is in place of a part, 0 for none. */
 export const LOGGED_FETCH = 32;
+/** Flat: which counters no wait has drained since are FLAT_VM and FLAT_LGKM, moved up. */
+export const LOGGED_FLAT = 64;
+export const FLAT_LEFT_SHIFT = 7;
 export const LOG_PART = 16;
 /** In a part, behind its lanes: whether there is one run of bytes for all; the LDS addresses. */
 export const PART_RUN = 8;
@@ -141,6 +150,22 @@ export const SHADOW_START = SHADOW_KEPT + 2 * 256;
 export const SHADOW_START_BYTES = SHADOW_LOG - SHADOW_SCALARS;
 export const SHADOW_BYTES = SHADOW_START + SHADOW_START_BYTES;
 
+/** What counts entries of the log. */
+const LOG_COUNTS = [
+  SHADOW_LOGGED,
+  SHADOW_LOGGED_VM,
+  SHADOW_LOGGED_FLATS,
+  SHADOW_LEFT,
+  SHADOW_OVERLAPS,
+  SHADOW_FETCHES,
+] as const;
+
+/** What counts entries of a kind. */
+const COUNTED = [
+  [LOGGED_VM, SHADOW_LOGGED_VM],
+  [LOGGED_FLAT, SHADOW_LOGGED_FLATS],
+] as const;
+
 /** Every register that is read is defined, and none that is named is in flight. */
 export const ACCESS_REGISTERS = 2;
 
@@ -154,6 +179,8 @@ export interface Origin {
 /** An operation that compiled code has issued, and what it writes to LDS: the first byte of all lanes, or one address a lane. */
 export interface LoggedOperation {
   readonly pc: number;
+  /** Of flat operations: the counters that have not been drained since (IssuedOperation.left). */
+  readonly left: number;
   /** The number of its entry in the log of atomics (sync-log.ts). */
   readonly fetch: number | undefined;
   readonly lds: readonly { readonly isRun: boolean; readonly addresses: Uint32Array }[];
@@ -265,6 +292,11 @@ export class RegisterShadow {
   }
   set releases(value: number) {
     this.machine[(SHADOW_RELEASES - SHADOW_ACTOR) / 4] = value;
+  }
+
+  /** Where the bits of the workgroup's scratch are, which begins at an offset of wasm memory; undefined where compiled code does not see them. */
+  set scratch(bits: { readonly place: number; readonly offset: number } | undefined) {
+    this.machine[(SHADOW_SCRATCH - SHADOW_ACTOR) / 4] = bits === undefined ? 0 : bits.place - bits.offset / 8;
   }
 
   set firstEvent(value: number) {
@@ -399,9 +431,9 @@ export class RegisterShadow {
     }
     this.machine[(SHADOW_LOGGED - SHADOW_ACTOR) / 4] = logged + 1;
     outstanding[0] = logged + 1;
-    if ((kind & LOGGED_VM) !== 0) {
-      const vms = (SHADOW_LOGGED_VM - SHADOW_ACTOR) / 4;
-      this.machine[vms] = (this.machine[vms] as number) + 1;
+    for (const [which, count] of COUNTED) {
+      const at = (count - SHADOW_ACTOR) / 4;
+      if ((kind & which) !== 0) this.machine[at] = (this.machine[at] as number) + 1;
     }
   }
 
@@ -410,9 +442,7 @@ export class RegisterShadow {
     const { logged, log, outstanding } = this;
     outstanding[0] = (outstanding[0] as number) - logged;
     const entries = this.liveEntries();
-    for (const at of [SHADOW_LOGGED, SHADOW_LOGGED_VM, SHADOW_LEFT, SHADOW_OVERLAPS, SHADOW_FETCHES]) {
-      this.machine[(at - SHADOW_ACTOR) / 4] = 0;
-    }
+    for (const at of LOG_COUNTS) this.machine[(at - SHADOW_ACTOR) / 4] = 0;
     return entries.map((entry) => {
       const lds = Array.from({ length: log[entry + LOG_PARTS / 4] as number }, (_, part) => {
         const at = entry + (LOG_PART + part * LOG_PART_BYTES) / 4;
@@ -422,9 +452,11 @@ export class RegisterShadow {
           (((lanes[lane >>> 5] as number) >>> (lane & 31)) & 1) !== 0;
         return { isRun: false, addresses: log.slice(at + 4, at + 4 + 64).filter(isActive) };
       });
-      const isFetch = ((log[entry + LOG_KIND / 4] as number) & LOGGED_FETCH) !== 0;
+      const kind = log[entry + LOG_KIND / 4] as number;
+      const isFetch = (kind & LOGGED_FETCH) !== 0;
       return {
         pc: log[entry + LOG_PC / 4] as number,
+        left: kind >>> FLAT_LEFT_SHIFT,
         fetch: isFetch ? (log[entry + LOG_PART / 4] as number) || undefined : undefined,
         lds,
       };

@@ -1,4 +1,5 @@
 // Everything strict mode keeps about one wavefront.
+import { FLAT_LGKM, FLAT_VM } from '../../../../program/index.ts';
 import { AGPR_BASE, LANES, WAVE_SHADOW } from '../../state/layout.ts';
 import { EXEC, type Wave } from '../../state/wave.ts';
 import { atomicBytes } from '../../wasm/memory/index.ts';
@@ -8,8 +9,10 @@ import { BOTH, type StrictPlan } from '../plan.ts';
 import { actorOf, EVENTS_NEXT } from '../races/race-events.ts';
 import { type CompleteStores, type HandedOver, isLater, latest } from '../races/synchronisation.ts';
 import {
+  FLAT_LEFT_SHIFT,
   type Identity,
   LOG_ENTRIES,
+  LOGGED_FLAT,
   LOGGED_FLIGHT,
   LOGGED_LDS,
   LOGGED_SCALAR,
@@ -154,7 +157,7 @@ export class WaveShadow {
   private tryLog(pc: number, plan: StrictPlan, lds: readonly LdsBytes[] = []): boolean {
     const { role, access, effects, operation } = plan;
     const [range = { first: 0, count: 0 }, second] = effects.defs;
-    if (role.kind === 'flat' || second !== undefined || lds.length > 2) return false;
+    if (second !== undefined || lds.length > 2) return false;
     if (access?.toLds && role.kind !== 'vm') return false;
     const each =
       operation?.kind === 'store' ? operation.bytes : operation?.kind === 'atomic' ? atomicBytes(operation) : 0;
@@ -192,10 +195,11 @@ export class WaveShadow {
   private takeLog(): void {
     const { registers, waits, wave } = this;
     const { epoch, isShared } = this.lds as LdsShadow;
-    for (const { pc, fetch, lds } of registers.takeLog()) {
+    for (const { pc, fetch, left, lds } of registers.takeLog()) {
       const plan = this.planAt(pc);
       if (plan.role.kind === undefined) throw new Error(`the instruction at ${pc} is not waited for`);
       const operation = waits.add(plan.role.kind, pc, plan, wave.index, epoch);
+      if (plan.role.kind === 'flat') operation.left = left;
       if (fetch !== undefined) operation.onComplete = () => this.arrive(registers.actor, fetch);
       const { operation: access } = plan;
       if (isShared && lds.length > 0 && (access?.kind === 'store' || access?.kind === 'atomic')) {
@@ -400,10 +404,14 @@ function completeOf(waves: readonly WaveShadow[]): CompleteStores {
   return all;
 }
 
+/** A flat operation that has just been issued. */
+export const FLAT_ISSUED = LOGGED_FLAT | ((FLAT_VM | FLAT_LGKM) << FLAT_LEFT_SHIFT);
+
 /** What the log says of an operation that is waited for. */
 function logKind(plan: StrictPlan): number {
   const { role, access } = plan;
   if (role.kind === 'scalar') return LOGGED_SCALAR;
   if (role.kind === 'lds') return LOGGED_LDS;
+  if (role.kind === 'flat') return FLAT_ISSUED | (isNumberedStore('flat', plan) ? LOGGED_STORE : 0);
   return LOGGED_VM | (isNumberedStore(role.kind, plan) ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0);
 }

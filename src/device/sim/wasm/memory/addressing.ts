@@ -40,19 +40,38 @@ function scratchAddressing(instruction: Instruction): Addressing | undefined {
   const vaddr = namedVector(instruction, 'vaddr');
   const saddr = operandNamed(instruction, 'saddr');
   if (saddr?.kind === 'reg' && saddr.encoding > 127) return undefined;
-  const offset = immediateOf(instruction, 'offset');
   return {
     mode: scratchMode(vaddr !== undefined),
-    push: ({ fn, wave }) => {
-      fn.i32(vaddr ?? 0);
-      if (saddr?.kind !== 'reg') fn.i32(offset);
-      else
-        fn.get(wave)
-          .memory('i32.load', 4 * saddr.encoding)
-          .i32(offset)
-          .op('i32.add');
+    push: (context) => {
+      context.fn.i32(vaddr ?? 0);
+      pushScratchOffset(context, instruction);
     },
   };
+}
+
+/**
+ * Pushes where the register with the lanes' offsets in scratch is, 0 for none, and what is to be added to them; of a flat access the low words of its addresses.
+ * False when nothing was pushed.
+ */
+export function pushScratchPlace(context: MemoryContext, instruction: Instruction): boolean {
+  const vaddr = namedVector(instruction, 'vaddr');
+  const saddr = operandNamed(instruction, 'saddr');
+  if (saddr?.kind === 'reg' && saddr.encoding > 127) return false;
+  if (vaddr === undefined) context.fn.i32(0);
+  else context.fn.get(context.wave).i32(vaddr).op('i32.add');
+  pushScratchOffset(context, instruction);
+  return true;
+}
+
+function pushScratchOffset({ fn, wave }: MemoryContext, instruction: Instruction): void {
+  const saddr = operandNamed(instruction, 'saddr');
+  const offset = immediateOf(instruction, 'offset');
+  if (saddr?.kind !== 'reg') fn.i32(offset);
+  else
+    fn.get(wave)
+      .memory('i32.load', 4 * saddr.encoding)
+      .i32(offset)
+      .op('i32.add');
 }
 
 function bufferAddressing(instruction: Instruction): Addressing | undefined {
@@ -72,9 +91,9 @@ function bufferAddressing(instruction: Instruction): Addressing | undefined {
   };
 }
 
-/** DS addressing from a constant. */
+/** DS addressing from a constant; of a flat access the low words of its addresses. */
 export function ldsAddressing(instruction: Instruction, offset: number): Addressing | undefined {
-  const addr = namedVector(instruction, 'addr');
+  const addr = namedVector(instruction, 'addr', 'vaddr');
   if (addr === undefined || immediateOf(instruction, 'gds') !== 0) return undefined;
   return { mode: ldsMode, push: ({ fn }) => fn.i32(addr).i32(offset) };
 }

@@ -26,6 +26,7 @@ import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
 import { loadRegisters, storeRegisters, type Transfer } from './transfer.ts';
 import { type Look, type Looks, movedApart, watched } from './watched.ts';
 
+export { pushScratchPlace } from './addressing.ts';
 export { atomicBytes } from './atomic-lanes.ts';
 export { canCompile, pushUpdate } from './atomic-update.ts';
 export { type CrossLaneContext, emitCrossLane } from './cross-lane.ts';

@@ -1,0 +1,77 @@
+// In which memory the lanes of a flat access are: mostly all in one, and then the access is looked at as one of that memory. Where they are in several,
+// TypeScript looks. Source: LLVM AMDGPUUsage, "Address Spaces": the high word of an address says whether it is in an aperture.
+import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../../apertures.ts';
+import { VGPR_BYTES } from '../../state/layout.ts';
+import { EXEC } from '../../state/wave.ts';
+import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { Code } from '../../wasm/memory/code.ts';
+
+/** What SHADOW_APERTURE says. */
+export const IN_SEVERAL = 0;
+export const IN_GLOBAL = 1;
+export const IN_LDS = 2;
+export const IN_SCRATCH = 3;
+
+const VECTOR = 16;
+
+/** (wave, place in the wave block of the first of the two registers with the addresses) → in which memory all active lanes are; IN_SEVERAL where there are none, too. */
+export function apertureFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.flat.aperture', ['i32', 'i32'], ['i32'], (fn) => {
+    const [wave, register] = [0, 1] as const;
+    const code = new Code(fn);
+    const [left, high, at] = [fn.local('i64'), fn.local('i32'), fn.local('i32')];
+    const [others, inApertures, negative] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
+    const [words, active] = [fn.local('v128'), fn.local('v128')];
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .tee(left)
+      .op('i64.eqz');
+    fn.if().i32(IN_SEVERAL).return().end();
+    fn.get(wave).get(register).op('i32.add').tee(at);
+    fn.get(left)
+      .op('i64.ctz')
+      .op('i32.wrap_i64')
+      .i32(2)
+      .op('i32.shl')
+      .op('i32.add')
+      .memory('i32.load', VGPR_BYTES)
+      .set(high);
+    const splat = (word: number): WasmFunction => fn.v128(word, word, word, word);
+    const gather = (into: number, push: () => void): void => {
+      fn.get(into);
+      push();
+      fn.op('v128.or').set(into);
+    };
+    code.loop((again) => {
+      fn.get(left).op('i32.wrap_i64').op('i32x4.splat');
+      fn.v128(1, 2, 4, 8).op('v128.and').v128(1, 2, 4, 8).op('i32x4.eq').set(active);
+      fn.get(at).memory('v128.load', VGPR_BYTES).set(words);
+      gather(others, () => fn.get(words).get(high).op('i32x4.splat').op('v128.xor').get(active).op('v128.and'));
+      gather(inApertures, () => {
+        fn.get(words);
+        splat(SHARED_APERTURE_HIGH | 0)
+          .op('i32x4.eq')
+          .get(words);
+        splat(PRIVATE_APERTURE_HIGH | 0)
+          .op('i32x4.eq')
+          .op('v128.or')
+          .get(active)
+          .op('v128.and');
+      });
+      gather(negative, () => fn.get(at).memory('v128.load').get(active).op('v128.and'));
+      fn.get(at).i32(VECTOR).op('i32.add').set(at);
+      fn.get(left).i64(4n).op('i64.shr_u').tee(left).i64(0n).op('i64.ne');
+      code.brIf(again);
+    });
+    fn.get(inApertures).op('v128.any_true').op('i32.eqz').if().i32(IN_GLOBAL).return().end();
+    fn.get(others).op('v128.any_true').if().i32(IN_SEVERAL).return().end();
+    // The sum with the constant must not leave the aperture.
+    fn.get(negative).i32(31).op('i32x4.shr_u').op('v128.any_true').if().i32(IN_SEVERAL).return().end();
+    fn.i32(IN_LDS)
+      .i32(IN_SCRATCH)
+      .get(high)
+      .i32(SHARED_APERTURE_HIGH | 0)
+      .op('i32.eq')
+      .select();
+  });
+}

@@ -1,0 +1,272 @@
+// Looks at accesses of scratch in compiled code: the bits of the bytes that a workgroup has written there. A lane's scratch is its own, so there is nobody to race
+// with; lanes are mostly at one offset, where each dword of all lanes is a row.
+import { Slot } from '../../../../program/index.ts';
+import { gpuWindow, LANES, VGPR_BYTES, WAVE_SCRATCH_BASE, WAVE_SCRATCH_BYTES } from '../../state/layout.ts';
+import { EXEC, FLAT_SCRATCH } from '../../state/wave.ts';
+import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { Code, type Label } from '../../wasm/memory/code.ts';
+import { SHADOW_SCALARS, SHADOW_SCRATCH } from '../registers/registers.ts';
+
+/** Bytes of the bits of a row: four bits for each lane's dword. */
+const ROW_BITS = LANES / 2;
+/** Bytes of bits in a vector. */
+const VECTOR = 16;
+
+/**
+ * (shadow, wave, address of the register with the lanes' offsets or 0, what is to be added to them) → 1 when all is right with accesses of so many bytes of scratch,
+ * and stores are noted; 0 when TypeScript has to look.
+ */
+export function scratchFunction(module: WasmModule, kind: 'load' | 'store', bytes: number): WasmFunction {
+  const spread = spreadFunction(module);
+  return module.helper(`strict.scratch.${kind}.${bytes}`, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) =>
+    new ScratchWriter(fn, spread, kind, bytes).write(),
+  );
+}
+
+class ScratchWriter {
+  private readonly fn: WasmFunction;
+  private readonly code: Code;
+  private readonly isWrite: boolean;
+  private readonly bytes: number;
+  private readonly spread: WasmFunction;
+  private readonly shadow = 0;
+  private readonly wave = 1;
+  private readonly register = 2;
+  private readonly constant = 3;
+  /** Where the bits of the wavefront's first row are, and the largest offset. */
+  private readonly bits: number;
+  private readonly limit: number;
+  private readonly exec: number;
+  private readonly offset: number;
+  /** The bits of the bytes in those of a dword: as often as there is room. */
+  private readonly pattern: number;
+
+  constructor(fn: WasmFunction, spread: WasmFunction, kind: 'load' | 'store', bytes: number) {
+    [this.fn, this.code, this.spread] = [fn, new Code(fn), spread];
+    [this.isWrite, this.bytes] = [kind === 'store', bytes];
+    [this.bits, this.limit, this.offset] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    [this.exec, this.pattern] = [fn.local('i64'), fn.local('i64')];
+  }
+
+  private leave(): void {
+    this.fn.if().i32(0).return().end();
+  }
+
+  write(): void {
+    const { fn, code, wave, shadow, register, constant, exec, offset, limit, bits } = this;
+    const flatScratch = (word: number): WasmFunction => fn.get(wave).memory('i32.load', 4 * FLAT_SCRATCH + 4 * word);
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .tee(exec)
+      .op('i64.eqz');
+    fn.if().i32(1).return().end();
+    fn.get(shadow).memory('i32.load', SHADOW_SCRATCH).tee(bits).op('i32.eqz');
+    this.leave();
+    // Programs may have their scratch elsewhere, or not know where it is.
+    flatScratch(1).i32(gpuWindow.high).op('i32.ne');
+    flatScratch(0).get(wave).memory('i32.load', WAVE_SCRATCH_BASE).op('i32.ne').op('i32.or');
+    fn.get(shadow).memory('i32.load', SHADOW_SCALARS + 4 * (Slot.FLAT_SCRATCH >>> 5));
+    fn.i32(1 << (Slot.FLAT_SCRATCH & 31))
+      .op('i32.and')
+      .op('i32.eqz')
+      .op('i32.or');
+    this.leave();
+    flatScratch(0).i32(3).op('i32.shr_u').get(bits).op('i32.add').set(bits);
+    fn.get(wave).memory('i32.load', WAVE_SCRATCH_BYTES).i32(this.bytes).op('i32.sub').tee(limit).i32(0).op('i32.lt_s');
+    this.leave();
+    fn.get(register);
+    code.if(() => {
+      code.block((apart) => {
+        this.pushFirst(apart);
+        fn.get(constant).op('i32.add').set(constant);
+      });
+      fn.get(offset);
+      code.if(() => {
+        this.eachLane();
+        fn.i32(1).return();
+      });
+    });
+    fn.get(constant).set(offset);
+    this.askOffset();
+    this.noteRows();
+    fn.i32(1);
+  }
+
+  /** Leaves the word of all active lanes; sets `offset` to 0 then, and to 1 and goes to `apart` where lanes have several. */
+  private pushFirst(apart: Label): void {
+    const { fn, code, register, exec, offset } = this;
+    const [first, wrong, at, left] = [fn.local('i32'), fn.local('v128'), fn.local('i32'), fn.local('i64')];
+    fn.get(exec)
+      .op('i64.ctz')
+      .op('i32.wrap_i64')
+      .i32(2)
+      .op('i32.shl')
+      .get(register)
+      .op('i32.add')
+      .memory('i32.load')
+      .set(first);
+    fn.v128(0, 0, 0, 0).set(wrong);
+    fn.get(exec).i64(-1n).op('i64.eq');
+    code.if(
+      () => {
+        for (let n = 0; n < VGPR_BYTES; n += VECTOR) {
+          fn.get(register)
+            .memory('v128.load', n)
+            .get(first)
+            .op('i32x4.splat')
+            .op('v128.xor')
+            .get(wrong)
+            .op('v128.or')
+            .set(wrong);
+        }
+      },
+      () => {
+        fn.get(register).set(at).get(exec).set(left);
+        code.loop((again) => {
+          fn.get(at).memory('v128.load').get(first).op('i32x4.splat').op('v128.xor');
+          fn.get(left)
+            .op('i32.wrap_i64')
+            .op('i32x4.splat')
+            .v128(1, 2, 4, 8)
+            .op('v128.and')
+            .v128(1, 2, 4, 8)
+            .op('i32x4.eq');
+          fn.op('v128.and').get(wrong).op('v128.or').set(wrong);
+          fn.get(at).i32(VECTOR).op('i32.add').set(at);
+          fn.get(left).i64(4n).op('i64.shr_u').tee(left).i64(0n).op('i64.ne');
+          code.brIf(again);
+        });
+      },
+    );
+    fn.get(wrong).op('v128.any_true').tee(offset);
+    code.brIf(apart);
+    fn.get(first);
+  }
+
+  /** Returns 0 where the offset is out of range, or its bytes straddle dwords; sets `pattern`. */
+  private askOffset(): void {
+    const { fn, offset, limit, bytes, pattern } = this;
+    // What is negative may be an address that wraps.
+    fn.get(offset).i32(0).op('i32.lt_s').get(offset).get(limit).op('i32.gt_u').op('i32.or');
+    const within = fn.get(offset).i32(3).op('i32.and');
+    if (bytes < 4) within.i32(4 - bytes).op('i32.gt_u');
+    fn.op('i32.or');
+    this.leave();
+    const each = bytes < 4 ? (1 << bytes) - 1 : 15;
+    fn.i64(0x1111111111111111n * BigInt(each));
+    if (bytes < 4) fn.get(offset).i32(3).op('i32.and').op('i64.extend_i32_u').op('i64.shl');
+    fn.set(pattern);
+  }
+
+  /** The lanes have one offset. */
+  private noteRows(): void {
+    const { fn, code, exec, offset, bits, pattern } = this;
+    const rows = Math.max(1, this.bytes / 4);
+    const row = fn.local('i32');
+    fn.get(offset).i32(-4).op('i32.and').i32(3).op('i32.shl').get(bits).op('i32.add').set(row);
+    const eachVector = (push: (at: number) => void): void => {
+      for (let at = 0; at < rows * ROW_BITS; at += VECTOR) push(at);
+    };
+    if (this.isWrite) {
+      fn.get(exec).i64(-1n).op('i64.eq');
+      code.if(
+        () =>
+          eachVector((at) => {
+            fn.get(row)
+              .get(row)
+              .memory('v128.load', at)
+              .get(pattern)
+              .op('i64x2.splat')
+              .op('v128.or')
+              .memory('v128.store', at);
+          }),
+        () => this.eachQuarter(row, rows, (push, lanes) => push().get(lanes).get(pattern).op('i64.and').op('i64.or')),
+      );
+      return;
+    }
+    eachVector((at) => {
+      fn.get(pattern).op('i64x2.splat').get(row).memory('v128.load', at).op('v128.andnot');
+      if (at > 0) fn.op('v128.or');
+    });
+    fn.op('v128.any_true');
+    // Some bytes of a dword are enough, and inactive lanes need none.
+    code.if(() => this.eachQuarter(row, rows, undefined));
+  }
+
+  /**
+   * Changes the words of bits of 16 lanes each: `change` leaves the next one, from what leaves the old one, and a local with ones for the active lanes. Without
+   * it: returns 0 where an active lane has none of the bits of the pattern.
+   */
+  private eachQuarter(
+    row: number,
+    rows: number,
+    change: ((push: () => WasmFunction, lanes: number) => void) | undefined,
+  ): void {
+    const { fn, exec, pattern } = this;
+    const [lanes, old] = [fn.local('i64'), fn.local('i64')];
+    for (let quarter = 0; quarter < 4; quarter++) {
+      fn.get(exec)
+        .i64(BigInt(16 * quarter))
+        .op('i64.shr_u')
+        .call(this.spread)
+        .set(lanes);
+      for (let n = 0; n < rows; n++) {
+        const at = ROW_BITS * n + 8 * quarter;
+        if (change !== undefined) {
+          fn.get(row);
+          change(() => fn.get(row).memory('i64.load', at), lanes);
+          fn.memory('i64.store', at);
+          continue;
+        }
+        fn.get(row).memory('i64.load', at).get(pattern).op('i64.and').set(old);
+        for (const by of [1n, 2n]) fn.get(old).get(old).i64(by).op('i64.shr_u').op('i64.or').set(old);
+        fn.get(old).i64(-1n).op('i64.xor').get(lanes).op('i64.and').i64(0x1111111111111111n).op('i64.and');
+        fn.i64(0n).op('i64.ne');
+        this.leave();
+      }
+    }
+  }
+
+  /** The lanes have several offsets: bits are noted one lane after the other; stores of those before one that TypeScript has to look at are right, too. */
+  private eachLane(): void {
+    const { fn, code, exec, register, constant, offset, bits, pattern } = this;
+    const [left, lane, place, mask] = [fn.local('i64'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    fn.get(exec).set(left);
+    code.loop((again) => {
+      fn.get(left).op('i64.ctz').op('i32.wrap_i64').tee(lane).i32(2).op('i32.shl').get(register).op('i32.add');
+      fn.memory('i32.load').get(constant).op('i32.add').set(offset);
+      this.askOffset();
+      fn.get(offset).i32(-4).op('i32.and').i32(3).op('i32.shl').get(bits).op('i32.add');
+      fn.get(lane).i32(1).op('i32.shr_u').op('i32.add').set(place);
+      fn.get(pattern).op('i32.wrap_i64').i32(15).op('i32.and').get(lane).i32(1).op('i32.and').i32(2).op('i32.shl');
+      fn.op('i32.shl').set(mask);
+      for (let n = 0; n < Math.max(1, this.bytes / 4); n++) {
+        const at = ROW_BITS * n;
+        if (this.isWrite) {
+          fn.get(place).get(place).memory('i32.load8_u', at).get(mask).op('i32.or').memory('i32.store8', at);
+          continue;
+        }
+        fn.get(place).memory('i32.load8_u', at).get(mask).op('i32.and').op('i32.eqz');
+        this.leave();
+      }
+      fn.get(left).get(left).i64(1n).op('i64.sub').op('i64.and').tee(left).i64(0n).op('i64.ne');
+      code.brIf(again);
+    });
+  }
+}
+
+/** (lanes) → four ones for each of the lowest 16 lanes. */
+function spreadFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.scratch.spread', ['i64'], ['i64'], (fn) => {
+    fn.get(0).i64(0xffffn).op('i64.and').set(0);
+    for (const [by, mask] of [
+      [24n, 0x000000ff000000ffn],
+      [12n, 0x000f000f000f000fn],
+      [6n, 0x0303030303030303n],
+      [3n, 0x1111111111111111n],
+    ] as const) {
+      fn.get(0).get(0).i64(by).op('i64.shl').op('i64.or').i64(mask).op('i64.and').set(0);
+    }
+    fn.get(0).i64(15n).op('i64.mul');
+  });
+}
