@@ -2,9 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import fc from '../../../../../tests/support/fast-check.ts';
+import { FLAT_LGKM, FLAT_VM } from '../../../../program/index.ts';
 import { WasmModule } from '../../wasm/emit.ts';
 import {
   LOG_ENTRIES,
+  LOGGED_FLAT,
   LOGGED_FLIGHT,
   LOGGED_LDS,
   LOGGED_SCALAR,
@@ -13,6 +15,7 @@ import {
   RegisterShadow,
   SHADOW_BYTES,
 } from '../registers/registers.ts';
+import { FLAT_ISSUED } from '../registers/wave-shadow.ts';
 import { waitFunction } from './waits.ts';
 
 interface Operation {
@@ -21,6 +24,8 @@ interface Operation {
   readonly count: number;
   /** LDS addresses that it writes. */
   readonly lds: readonly number[];
+  /** Of flat ones, the counters that have not been drained since. */
+  readonly left?: number;
 }
 
 interface Wait {
@@ -39,6 +44,8 @@ const operation = fc
       LOGGED_LDS,
       LOGGED_LDS,
       LOGGED_SCALAR,
+      FLAT_ISSUED,
+      FLAT_ISSUED | LOGGED_STORE,
     ),
     first: fc.nat(90),
     count: fc.nat(9),
@@ -46,7 +53,9 @@ const operation = fc
   })
   .map(({ kind, first, count, lds }): Operation => {
     const writes = (kind & (LOGGED_STORE | LOGGED_FLIGHT)) === 0;
-    return { kind, first, count: writes ? count : 0, lds: (kind & LOGGED_LDS) !== 0 ? lds : [] };
+    const writesLds = (kind & LOGGED_LDS) !== 0 || kind === (FLAT_ISSUED | LOGGED_STORE);
+    const left = (kind & LOGGED_FLAT) !== 0 ? FLAT_VM | FLAT_LGKM : 0;
+    return { kind, first, count: writes ? count : 0, lds: writesLds ? lds : [], left };
   });
 const wait = fc.record({ vm: fc.constantFrom(0, 1, 3, 8, 20, 63), lgkm: fc.constantFrom(0, 1, 2, 5, 15) });
 const steps = fc.array(fc.oneof({ weight: 4, arbitrary: operation }, { weight: 1, arbitrary: wait }), {
@@ -63,8 +72,15 @@ function compiledWait(): { readonly shadow: RegisterShadow; readonly pass: (one:
   return { shadow: new RegisterShadow(memory.buffer, 0), pass: ({ vm, lgkm }) => call(0, vm, lgkm) === 1 };
 }
 
-/** What a wait leaves of the operations: the latest of each kind that comes back in order, all scalar loads or none. */
-function leftAfter<T extends Operation>(operations: readonly T[], { vm, lgkm }: Wait): T[] {
+const isFlat = ({ kind }: Operation): boolean => (kind & LOGGED_FLAT) !== 0;
+
+/** What a wait leaves of the operations: the latest of each kind that comes back in order, all scalar loads or none, flat ones until both counters are drained. */
+function leftAfter<T extends Operation>(all: readonly T[], { vm, lgkm }: Wait): T[] {
+  const drained = (vm === 0 ? FLAT_VM : 0) | (lgkm === 0 ? FLAT_LGKM : 0);
+  const flats = all
+    .filter(isFlat)
+    .map((one) => ({ ...one, left: (one.left ?? 0) & ~drained, lds: lgkm === 0 ? [] : one.lds }));
+  const operations = all.filter((one) => !isFlat(one));
   const isVm = ({ kind }: T): boolean => (kind & LOGGED_VM) !== 0;
   const isLds = ({ kind }: T): boolean => (kind & LOGGED_LDS) !== 0;
   const others = operations.filter((one) => !isVm(one)).length;
@@ -73,7 +89,12 @@ function leftAfter<T extends Operation>(operations: readonly T[], { vm, lgkm }: 
     return all.slice(Math.max(0, all.length - count));
   };
   const [vms, lds] = [kept(isVm, vm), kept(isLds, lgkm >= others ? others : lgkm)];
-  return operations.filter((one) => (isVm(one) ? vms.includes(one) : isLds(one) ? lds.includes(one) : lgkm > 0));
+  const isLeft = (one: T): boolean => (isVm(one) ? vms.includes(one) : isLds(one) ? lds.includes(one) : lgkm > 0);
+  return all.flatMap((one) => {
+    if (!isFlat(one)) return isLeft(one) ? [one] : [];
+    const flat = flats.shift() as T;
+    return flat.left === 0 ? [] : [flat];
+  });
 }
 
 describe('waits in compiled code', () => {
@@ -82,11 +103,14 @@ describe('waits in compiled code', () => {
       fc.property(steps, (all) => {
         const { shadow, pass } = compiledWait();
         let listed: (Operation & { readonly pc: number })[] = [];
-        const counts = { stores: 0, flights: 0 };
+        const counts = { stores: 0, complete: 0, flights: 0 };
         all.forEach((step, n) => {
           if ('vm' in step) {
             expect(pass(step)).toBe(true);
+            const stores = (): number => listed.filter(({ kind }) => kind === (LOGGED_VM | LOGGED_STORE)).length;
+            const before = stores();
             listed = leftAfter(listed, step);
+            counts.complete = step.vm === 0 ? counts.stores : counts.complete + before - stores();
           } else {
             const isLogged = shadow.tryLog(4 * n, step.kind, step.first, step.count, [Uint32Array.from(step.lds)]);
             if (isLogged) {
@@ -102,7 +126,7 @@ describe('waits in compiled code', () => {
           expect(shadow.logged === 0).toBe(listed.length === 0);
           expect([...shadow.outstanding.subarray(2, 6)]).toEqual([
             counts.stores,
-            counts.stores - of(LOGGED_STORE),
+            counts.complete,
             counts.flights,
             counts.flights - of(LOGGED_FLIGHT),
           ]);
@@ -113,6 +137,9 @@ describe('waits in compiled code', () => {
         });
         const taken = shadow.takeLog();
         expect(taken.map(({ pc }) => pc)).toEqual(listed.map(({ pc }) => pc));
+        expect(taken.map(({ left }, n) => (isFlat(listed[n] as Operation) ? left : 0))).toEqual(
+          listed.map(({ left }) => left),
+        );
         expect(taken.map(({ lds }) => [...(lds[0]?.addresses ?? [])])).toEqual(listed.map(({ lds }) => lds));
         expect(shadow.outstanding[0]).toBe(0);
       }),
