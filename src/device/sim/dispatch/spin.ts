@@ -39,10 +39,70 @@ export function shortLoop(loaded: LoadedCode, pc: number): readonly Reached[] | 
     const instruction = loaded.instructionAt(at);
     if (instruction === undefined) return undefined;
     const target = branchTarget(instruction, at);
-    if (target !== undefined && target <= pc) return at - target <= MAX_LOOP ? quiet(loaded, target, at) : undefined;
+    if (target !== undefined && target <= pc) {
+      const loop = at - target <= MAX_LOOP ? quiet(loaded, target, at) : undefined;
+      return loop === undefined || changesElsewhere(loaded, loop) ? undefined : loop;
+    }
     at += instruction.size;
   }
   return undefined;
+}
+
+/** Instructions behind the exits of a loop that are looked at for ways back into it. */
+const MOST_OUTSIDE = 4000;
+const outside = new WeakMap<LoadedCode, Map<string, boolean>>();
+
+/**
+ * Whether there is a way out of a loop and back into it, not by its first instruction, on which memory is changed: compilers put the body of a loop behind it, code
+ * without optimisation mostly does.
+ */
+function changesElsewhere(loaded: LoadedCode, loop: readonly Reached[]): boolean {
+  const [from, to] = [(loop[0] as Reached).at, (loop[loop.length - 1] as Reached).at];
+  let answers = outside.get(loaded);
+  if (answers === undefined) {
+    answers = new Map();
+    outside.set(loaded, answers);
+  }
+  const key = `${from} ${to}`;
+  const answer = answers.get(key) ?? findChangesElsewhere(loaded, loop, from, to);
+  answers.set(key, answer);
+  return answer;
+}
+
+function findChangesElsewhere(loaded: LoadedCode, loop: readonly Reached[], from: number, to: number): boolean {
+  const isInside = (at: number): boolean => at >= from && at <= to;
+  const open: (readonly [at: number, hasChanged: boolean])[] = [];
+  for (const { at, instruction } of loop) {
+    for (const next of followers(instruction, at)) if (!isInside(next)) open.push([next, false]);
+  }
+  /** What has been looked at: 1 before a change, 2 behind one. */
+  const seen = new Map<number, number>();
+  for (let step = open.pop(); step !== undefined && seen.size < MOST_OUTSIDE; step = open.pop()) {
+    const [at, hadChanged] = step;
+    if (at === from) continue;
+    if (isInside(at)) {
+      if (hadChanged) return true;
+      continue;
+    }
+    const instruction = loaded.instructionAt(at);
+    if (instruction === undefined) continue;
+    const hasChanged = hadChanged || changesMemory(instruction);
+    const mark = hasChanged ? 2 : 1;
+    const known = seen.get(at) ?? 0;
+    if ((known & mark) !== 0) continue;
+    seen.set(at, known | mark);
+    for (const next of followers(instruction, at)) open.push([next, hasChanged]);
+  }
+  return false;
+}
+
+/** Where execution can go on behind an instruction at an address, jumps through registers left out. */
+export function followers(instruction: Instruction, at: number): number[] {
+  const target = branchTarget(instruction, at);
+  const next = target === undefined ? [] : [target];
+  const { flags, operation } = instruction.row;
+  if (!flags.has('isBranch') || operation.startsWith('s_cbranch')) next.push(at + instruction.size);
+  return next;
 }
 
 function quiet(loaded: LoadedCode, from: number, to: number): readonly Reached[] | undefined {

@@ -8,7 +8,7 @@ import type { Instruction } from '../../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../../program/index.ts';
 import type { Launch } from '../../dispatch/launch.ts';
 import { type Reached, reachable } from '../../dispatch/reachable.ts';
-import { MAX_LOOP, shortLoop } from '../../dispatch/spin.ts';
+import { followers, MAX_LOOP, shortLoop } from '../../dispatch/spin.ts';
 import type { LoadedCode } from '../../interpreter/loaded-code.ts';
 
 const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
@@ -142,10 +142,13 @@ function isPoll(loaded: LoadedCode, pc: number, poll: Instruction): boolean {
   return false;
 }
 
-/** Instructions by which an address may be made anew in a loop. */
-const MOST_STEPS = 4;
+/** Instructions by which an address may be made anew in a loop: code without optimisation reads it from scratch. */
+const MOST_STEPS = 12;
 
-/** Whether a slot has the same value each time that a loop comes to one of its instructions: nothing sets it, or what sets it computes with such slots. */
+/**
+ * Whether a slot has the same value each time that a loop, which changes no memory, comes to one of its instructions: nothing sets it, or what sets it computes with
+ * such slots, or reads memory where these say.
+ */
 function isInvariant(loop: readonly Reached[], index: number, slot: number, steps: number): boolean {
   if (slot === Slot.EXEC || slot === Slot.EXEC + 1) return true;
   for (let back = 1; back <= loop.length; back++) {
@@ -154,7 +157,7 @@ function isInvariant(loop: readonly Reached[], index: number, slot: number, step
     const { uses, defs } = effectsOf(instruction);
     if (!slots(defs).has(slot)) continue;
     const kind = semanticsOf(instruction.row.operation)?.kind;
-    if (steps === 0 || (kind !== 'vector' && kind !== 'scalar')) return false;
+    if (steps === 0 || (kind !== 'vector' && kind !== 'scalar' && kind !== 'load')) return false;
     return [...slots(uses)].every((source) => isInvariant(loop, at, source, steps - 1));
   }
   return true;
@@ -209,15 +212,6 @@ function entersPoll(loaded: LoadedCode, from: number, poll: Instruction): boolea
     for (const to of followers(instruction, at)) open.push([to, left - 1]);
   }
   return false;
-}
-
-/** Where execution can go on behind an instruction at an address, jumps through registers left out. */
-function followers(instruction: Instruction, at: number): number[] {
-  const target = branchTarget(instruction, at);
-  const next = target === undefined ? [] : [target];
-  const { flags, operation } = instruction.row;
-  if (!flags.has('isBranch') || operation.startsWith('s_cbranch')) next.push(at + instruction.size);
-  return next;
 }
 
 function touches(ranges: readonly SlotRange[], wanted: ReadonlySet<number>): boolean {
