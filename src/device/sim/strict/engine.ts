@@ -3,7 +3,8 @@
 import { descriptorRegisters } from '../../../codeobject/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
-import type { Wave } from '../state/wave.ts';
+import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
+import { LANES, type Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { StrictChecker } from './checker.ts';
 import { StrictInstrument } from './compiled/compiled.ts';
@@ -25,6 +26,8 @@ interface Snapshot {
   readonly executed: number;
   readonly scalars: Int32Array;
   readonly vectors: Int32Array;
+  /** Where code without optimisation has its variables. */
+  readonly scratch: Int32Array;
   /** Turns until the next one is taken, and how many of them are left. */
   readonly period: number;
   left: number;
@@ -54,6 +57,15 @@ function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): St
 function isEqual(a: Int32Array, b: Int32Array): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
+}
+
+/** Bytes of a wavefront's scratch that are compared. */
+const MOST_SCRATCH = 2 ** 20;
+
+/** The scratch of a wavefront, as far as it is compared. */
+function scratchOf(w: Wave): Int32Array {
+  const bytes = Math.min(MOST_SCRATCH, LANES * w.workgroup.dispatch.scratchPerLane);
+  return new Int32Array(w.memory.wasm.buffer, bytes === 0 ? 0 : w.field(WAVE_SCRATCH_BASE), bytes / 4);
 }
 
 /** Compiled code with checks; wavefronts that run suspiciously long are looked at on the interpreter now and then. */
@@ -116,7 +128,7 @@ export class StrictEngine implements Engine {
     const last = this.snapshots.get(w);
     const isSame = last !== undefined && last.executed < w.executed;
     if (isSame && last.pc === w.pc && last.scc === w.scc && isEqual(last.scalars, w.sgprs)) {
-      if (isEqual(last.vectors, w.vgprs)) return true;
+      if (isEqual(last.vectors, w.vgprs) && isEqual(last.scratch, scratchOf(w))) return true;
     }
     if (isSame && --last.left > 0) return false;
     const period = isSame ? Math.min(1024, 2 * last.period) : 1;
@@ -126,6 +138,7 @@ export class StrictEngine implements Engine {
       executed: w.executed,
       scalars: w.sgprs.slice(),
       vectors: w.vgprs.slice(),
+      scratch: scratchOf(w).slice(),
       period,
       left: period,
     });

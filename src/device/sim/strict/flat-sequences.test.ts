@@ -19,7 +19,7 @@ const place = fc.record({
 });
 const access = fc.record({
   place,
-  kind: fc.constantFrom('load', 'store', 'store'),
+  kind: fc.constantFrom('load', 'load', 'store', 'store', 'store', 'atomic', 'fetch'),
   size: fc.constantFrom('dword', 'dword', 'dwordx2', 'dwordx3', 'dwordx4', 'byte', 'short', 'd16_hi'),
   /** As a flat access, or as one of its memory. */
   isFlat: fc.boolean(),
@@ -60,6 +60,12 @@ function addresses({ memory, offset, step }: Access['place']): string {
 
 function instruction({ place: { memory }, kind, size, isFlat, isUndefined }: Access): string {
   const data = registers(isUndefined ? UNDEFINED : DEFINED, size);
+  if (kind === 'atomic' || kind === 'fetch') {
+    const wide = size === 'dwordx2';
+    const operand = registers(isUndefined ? UNDEFINED : DEFINED, wide ? 'dwordx2' : 'dword');
+    const name = `flat_atomic_add${wide ? '_x2' : ''}`;
+    return kind === 'atomic' ? `${name} v[4:5], ${operand}` : `${name} ${operand}, v[4:5], ${operand} sc0`;
+  }
   const isHigh = size === 'd16_hi';
   const narrow = size === 'byte' ? 'ubyte' : size === 'short' ? 'ushort' : size;
   const name = kind === 'load' ? (isHigh ? 'short_d16_hi' : narrow) : isHigh ? 'short_d16_hi' : size;
@@ -83,7 +89,7 @@ function code(all: readonly Access[]): string {
     lines.push(addresses(one.place), `s_mov_b64 exec, ${one.exec}`, instruction(one));
     if (one.wait !== '') lines.push(`s_waitcnt ${one.wait}`);
     lines.push('s_mov_b64 exec, -1');
-    const used = one.kind === 'load' ? (one.isUndefined ? UNDEFINED : DEFINED) : DEFINED;
+    const used = one.kind === 'load' || one.kind === 'fetch' ? (one.isUndefined ? UNDEFINED : DEFINED) : DEFINED;
     if (one.isUsed) lines.push(`v_add_u32_e32 v12, 1, v${used}`);
     if (n % 5 === 4) lines.push(LDS);
     if (one.isMet) lines.push('s_barrier');

@@ -72,6 +72,7 @@ import {
   beginEntry,
   canLog,
   emitLookedAhead,
+  forgetNumber,
   keepLanes,
   logFunction,
   noteLanesFunction,
@@ -93,7 +94,8 @@ export function lookedAt(
     if (access.isScalar || (plan.writes.length > 0 && !plan.isDefinedByAccess)) return undefined;
     if (access.space === 'lds') return role.kind === 'lds' ? asStore(operation) : undefined;
     if (plan.writes.length > 0 && !canLog(plan.instruction, operation)) return undefined;
-    return access.space === 'global' && role.kind === 'vm' ? asStore(operation) : undefined;
+    const isOfMemory = access.space === 'flat' ? role.kind === 'flat' : access.space === 'global' && role.kind === 'vm';
+    return isOfMemory ? asStore(operation) : undefined;
   }
   if (checker.isSynchronising(plan)) return isPollable(plan) ? (operation as LoadOperation) : undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
@@ -288,8 +290,8 @@ function emitScratch(
 }
 
 /**
- * As emitLooks, of a flat access: as one of the memory in which its lanes are. Workgroups whose wavefronts are ordered through LDS or by atomics keep more of an
- * access than the log of outstanding flat operations has room for: TypeScript looks there.
+ * As emitLooks, of a flat access: as one of the memory in which its lanes are. Where wavefronts are ordered through LDS, and for atomics of it, more is to be kept
+ * than the log of outstanding flat operations has room for: TypeScript looks there.
  */
 function emitFlat(
   context: FunctionContext,
@@ -301,22 +303,27 @@ function emitFlat(
 ): AccessCode {
   const { fn, module, wave } = context;
   const register = namedVector(plan.instruction, 'vaddr');
-  if (register === undefined || circumstances.looksAhead) return 'none';
+  if (register === undefined) return 'none';
   const mark = fn.size;
   const aperture = fn.local('i32');
   fn.get(wave).i32(register).call(apertureFunction(module)).set(aperture);
   fn.get(shadow).get(aperture).memory('i32.store', SHADOW_APERTURE);
-  const spaces = [
+  const isAtomic = plan.operation?.kind === 'atomic';
+  const spaces: readonly (readonly [number, FlatSpace])[] = [
     [IN_SCRATCH, 'scratch'],
     [IN_GLOBAL, 'global'],
-    ...(circumstances.handsOver ? [] : ([[IN_LDS, 'lds']] as const)),
-  ] as const;
+    [IN_LDS, 'lds'],
+  ];
+  const isFetch = isFlatFetch(plan, operation, circumstances);
   fn.block().block();
   let hasCode = true;
   for (const [where, space] of spaces) {
+    if (space !== 'global' && isAtomic) continue;
+    if (space === 'lds' && circumstances.handsOver) continue;
     fn.get(aperture).i32(where).op('i32.eq').if().block();
     const seen = { ...circumstances, isQuiet: false };
     hasCode &&= emitLooks(context, shadow, inSpace(plan, space), { ...operation, space }, seen, moved) !== 'none';
+    if (isFetch && space !== 'global') forgetNumber(fn, shadow);
     fn.br(3).end().br(1).end();
   }
   fn.end().br(1).end();
@@ -326,16 +333,29 @@ function emitFlat(
   return 'none';
 }
 
+type FlatSpace = 'global' | 'lds' | 'scratch';
+
 /** The plan of a flat access as if it were one of another memory. */
-function inSpace(plan: StrictPlan, space: 'global' | 'lds' | 'scratch'): StrictPlan {
+function inSpace(plan: StrictPlan, space: FlatSpace): StrictPlan {
   const { access, operation, role } = plan;
-  if (access === undefined || (operation?.kind !== 'load' && operation?.kind !== 'store')) return plan;
+  const kind = operation?.kind;
+  if (access === undefined || (kind !== 'load' && kind !== 'store' && kind !== 'atomic')) return plan;
   return {
     ...plan,
     access: { ...access, space },
     operation: { ...operation, space },
     role: { ...role, kind: space === 'lds' ? 'lds' : 'vm' },
   };
+}
+
+/** Whether a flat access may learn from others, where its lanes are in memory. */
+function isFlatFetch(
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation | undefined,
+  circumstances: Circumstances,
+): boolean {
+  if (plan.operation?.kind === 'atomic') return plan.writes.length > 0;
+  return looksAhead(inSpace(plan, 'global'), operation, circumstances);
 }
 
 /** Whether what a load finds of others' atomics goes into the log of these: of one dword or a part. */
@@ -481,10 +501,12 @@ export function emitLogged(
   const isNumbered = isNumberedStore(role.kind, plan);
   const [range] = effects.defs;
   const isFlat = role.kind === 'flat';
-  const flat = FLAT_ISSUED | (isNumbered ? LOGGED_STORE : 0);
-  const other = role.kind === 'scalar' ? LOGGED_SCALAR : isFlat ? flat : LOGGED_LDS;
   const isAtomic = access?.kind === 'atomic' && access.space === 'global';
-  const isFetch = (isAtomic && range !== undefined) || looksAhead(plan, operation, circumstances);
+  const isFetch = isFlat
+    ? isFlatFetch(plan, operation, circumstances)
+    : (isAtomic && range !== undefined) || looksAhead(plan, operation, circumstances);
+  const flat = FLAT_ISSUED | (isFetch ? LOGGED_FETCH : 0);
+  const other = role.kind === 'scalar' ? LOGGED_SCALAR : isFlat ? flat : LOGGED_LDS;
   const more = (isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0) | (isFetch ? LOGGED_FETCH : 0);
   const parts = access?.space === 'lds' && operation?.kind === 'store' ? partsOf(operation) : 0;
   const slots = range === undefined ? 0 : range.first | (range.count << 16);
@@ -492,15 +514,7 @@ export function emitLogged(
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow);
   fn.op('i32.add').v128(pc, parts, role.kind === 'vm' ? LOGGED_VM | more : other, slots);
   fn.memory('v128.store', SHADOW_LOG);
-  if (isFlat && operation?.kind === 'store') {
-    // What is written to LDS is in flight; compiled code has put its addresses there.
-    fn.get(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
-    fn.get(shadow)
-      .memory('i32.load', SHADOW_APERTURE)
-      .i32(IN_LDS)
-      .op('i32.eq')
-      .memory('i32.store', SHADOW_LOG + LOG_PARTS);
-  }
+  if (isFlat && isNumbered) emitFlatStore(fn, shadow, logged, flat);
   fn.get(shadow).get(logged).i32(1).op('i32.add').memory('i32.store', SHADOW_LOGGED);
   fn.release('i32', logged);
   const increment = (at: number): void => {
@@ -509,7 +523,7 @@ export function emitLogged(
   increment(SHADOW_TOTAL);
   if (role.kind === 'vm' || isFlat) {
     increment(isFlat ? SHADOW_LOGGED_FLATS : SHADOW_LOGGED_VM);
-    if (isNumbered) increment(SHADOW_STORES);
+    if (isNumbered && !isFlat) increment(SHADOW_STORES);
     if (isNumbered && access?.kind === 'store') {
       fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', SHADOW_PLAIN);
     }
@@ -525,6 +539,28 @@ export function emitLogged(
     const at = SHADOW_PENDING + 8 * word;
     fn.get(shadow).get(shadow).memory('i64.load', at).i64(BigInt.asIntN(64, mask)).op('i64.or').memory('i64.store', at);
   }
+}
+
+/** Of a flat store, or an atomic, in an entry of the log: what is written to LDS is in flight, and what goes to scratch is no store that others could know of. */
+function emitFlatStore(fn: WasmFunction, shadow: number, logged: number, flat: number): void {
+  const aperture = (): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_APERTURE);
+  const entry = (): WasmFunction => fn.get(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
+  entry();
+  aperture()
+    .i32(IN_LDS)
+    .op('i32.eq')
+    .memory('i32.store', SHADOW_LOG + LOG_PARTS);
+  aperture().i32(IN_SCRATCH).op('i32.ne').if();
+  entry()
+    .i32(flat | LOGGED_STORE)
+    .memory('i32.store', SHADOW_LOG + LOG_KIND);
+  fn.get(shadow)
+    .get(shadow)
+    .memory('i32.load', SHADOW_STORES)
+    .i32(1)
+    .op('i32.add')
+    .memory('i32.store', SHADOW_STORES)
+    .end();
 }
 
 if (`${[LOG_PC, LOG_PARTS, LOG_KIND, LOG_SLOT]}` !== '0,4,8,12') throw new Error('the log is laid out otherwise');

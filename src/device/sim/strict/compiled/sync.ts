@@ -388,10 +388,15 @@ export function emitLookedAhead(fn: WasmFunction, module: WasmModule, shadow: nu
   fn.get(shadow).memory('i32.load', SHADOW_AHEAD).i32(HAS_LOOKED_AHEAD).op('i32.eq').if();
   fn.get(shadow).get(entry).i32(pc).call(logFunction(module, 'load'));
   fn.else();
+  forgetNumber(fn, shadow);
+  fn.end();
+}
+
+/** The operation that is looked at has no entry in the log of atomics. */
+export function forgetNumber(fn: WasmFunction, shadow: number): void {
   pushOperation(fn, shadow)
     .i32(0)
-    .memory('i32.store', SHADOW_LOG + LOG_PART)
-    .end();
+    .memory('i32.store', SHADOW_LOG + LOG_PART);
 }
 
 /** Leaves 1 when there is no room in the log of atomics to say that values have come back. */

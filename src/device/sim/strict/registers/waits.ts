@@ -83,9 +83,10 @@ function isFlight(kind: MemoryKind, { access }: StrictPlan): boolean {
   return kind === 'vm' && access?.toLds === true;
 }
 
-/** Stores and atomics are numbered: those of vector memory come back in order, flat ones only all at once. */
+/** Stores and atomics of what others can see are numbered: those of vector memory come back in order, flat ones only all at once. */
 export function isNumberedStore(kind: MemoryKind | undefined, { access }: StrictPlan): boolean {
-  return (kind === 'vm' || kind === 'flat') && access !== undefined && access.kind !== 'load';
+  const isStore = access !== undefined && access.kind !== 'load' && access.space !== 'scratch';
+  return isStore && (kind === 'vm' || kind === 'flat');
 }
 
 export class WaitQueue {
