@@ -32,6 +32,38 @@ it.each([
     true,
     true,
   ],
+  [
+    'an address that lanes of a vector register keep',
+    `${CALL('s[4:5]', 's4', 's5', '.Lcalled')}
+v_writelane_b32 v4, s4, 7
+v_writelane_b32 v4, s5, 8
+s_swappc_b64 s[30:31], s[4:5]
+v_readlane_b32 s6, v4, 7
+v_readlane_b32 s7, v4, 8
+s_swappc_b64 s[30:31], s[6:7]`,
+    true,
+    false,
+  ],
+  [
+    'an address from a lane that has changed',
+    `${CALL('s[4:5]', 's4', 's5', '.Lcalled')}
+v_writelane_b32 v4, s4, 7
+v_writelane_b32 v4, s5, 8
+v_writelane_b32 v4, s8, 8
+v_readlane_b32 s6, v4, 7
+v_readlane_b32 s7, v4, 8
+s_swappc_b64 s[30:31], s[6:7]`,
+    true,
+    true,
+  ],
+  [
+    'an address that a function may have changed',
+    `${CALL('s[4:5]', 's4', 's5', '.Lcalled')}
+s_swappc_b64 s[30:31], s[4:5]
+s_swappc_b64 s[30:31], s[4:5]`,
+    true,
+    true,
+  ],
   ['a call that comes from elsewhere', 's_swappc_b64 s[30:31], s[4:5]', true, true],
   ['nothing', 's_nop 0', false, false],
 ] as const)('%s', async (_name, body, called, other) => {

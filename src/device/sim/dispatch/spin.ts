@@ -100,8 +100,8 @@ function findChangesElsewhere(loaded: LoadedCode, loop: readonly Reached[], from
 export function followers(instruction: Instruction, at: number): number[] {
   const target = branchTarget(instruction, at);
   const next = target === undefined ? [] : [target];
-  const { flags, operation } = instruction.row;
-  if (!flags.has('isBranch') || operation.startsWith('s_cbranch')) next.push(at + instruction.size);
+  // LLVM's name for what execution does not go on behind: jumps, returns, the end.
+  if (!instruction.row.flags.has('isBarrier')) next.push(at + instruction.size);
   return next;
 }
 

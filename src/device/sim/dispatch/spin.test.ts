@@ -1,0 +1,53 @@
+// Which loops wait for others: those that change no memory, also not where their bodies lie elsewhere.
+import { expect, it } from 'vitest';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import { createDevice } from '../../../device/index.ts';
+import { isSpinLoop } from './spin.ts';
+
+const LOOP = (exit: string): string => `.Lloop:
+global_load_dword v2, v1, s[4:5] sc1
+s_waitcnt vmcnt(0)
+v_cmp_eq_u32_e32 vcc, 0, v2
+${exit}
+.Lback:
+s_cbranch_vccnz .Lloop
+s_endpgm`;
+
+it.each([
+  ['a loop that reads past the caches', LOOP('s_nop 0'), true],
+  ['one that stores', LOOP('global_store_dword v1, v2, s[4:5]'), false],
+  [
+    'one that stores in a body behind it',
+    `${LOOP('s_cbranch_vccnz .Lbody')}\n.Lbody:\nglobal_store_dword v1, v2, s[4:5]\ns_branch .Lback`,
+    false,
+  ],
+  [
+    'one with a body behind it that stores nothing',
+    `${LOOP('s_cbranch_vccnz .Lbody')}\n.Lbody:\ns_branch .Lback`,
+    true,
+  ],
+  [
+    'one within another that stores',
+    `.Louter:\n${LOOP('s_cbranch_vccnz .Lbody')}\n.Lbody:\nglobal_store_dword v1, v2, s[4:5]\ns_branch .Louter`,
+    true,
+  ],
+  [
+    'one behind whose end there is another',
+    `${LOOP('s_nop 0')}\nglobal_store_dword v1, v2, s[4:5]\ns_branch .Lback`,
+    true,
+  ],
+] as const)('%s', async (_name, code, waits) => {
+  const device = await createDevice('sim', { target: 'gfx942' });
+  try {
+    const { bytes } = kernelObject({
+      target: 'gfx942',
+      code,
+      descriptor: { next_free_vgpr: 8, accum_offset: 8, next_free_sgpr: 40 },
+    });
+    const module = device.load(bytes);
+    const { loaded } = module as unknown as { readonly loaded: Parameters<typeof isSpinLoop>[0] };
+    expect(isSpinLoop(loaded, module.kernel('k').entry)).toBe(waits);
+  } finally {
+    device.close();
+  }
+});
