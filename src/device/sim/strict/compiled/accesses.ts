@@ -6,13 +6,18 @@ import { PAGE } from '../../state/layout.ts';
 import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import {
+  apertureFunction,
   atomicBytes,
   emitLook,
   emitMemory,
   emitScalarMove,
   emitScalarPlace,
+  IN_GLOBAL,
+  IN_LDS,
+  IN_SCRATCH,
   type Look,
   namedVector,
+  pushBufferPlace,
   pushScratchPlace,
 } from '../../wasm/memory/index.ts';
 import type { StrictChecker } from '../checker.ts';
@@ -55,7 +60,6 @@ import {
 } from '../registers/registers.ts';
 import { isNumberedStore } from '../registers/waits.ts';
 import { FLAT_ISSUED } from '../registers/wave-shadow.ts';
-import { apertureFunction, IN_GLOBAL, IN_LDS, IN_SCRATCH } from './flat.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './global.ts';
 import { dataPlace, emitAddressRegister } from './lanes.ts';
 import { emitFlight } from './lds-loads.ts';
@@ -66,7 +70,7 @@ import { noteLearnt, orderFunction, pushHasNews, releaseFunction } from './order
 import { pageFunction } from './pages.ts';
 import { pollFunction } from './polls.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
-import { scratchFunction } from './scratch.ts';
+import { bufferScratchFunction, flatScratchFunction, scratchFunction } from './scratch.ts';
 import {
   attemptsFunction,
   beginEntry,
@@ -144,6 +148,8 @@ export interface Circumstances {
   readonly isSynchronising: boolean;
   /** A load may read what atomics of others are changing (StrictChecker.looksAhead). */
   readonly looksAhead: boolean;
+  /** Its buffer is not the wavefront's scratch. */
+  readonly isNoScratch?: true;
   /** Has the log of atomics get what the wavefront knows of stores (GlobalRaces.noteKnown). */
   readonly noteKnown: () => void;
 }
@@ -168,6 +174,8 @@ export function emitLooks(
   if (operation === undefined) return 'looks';
   if (access?.space === 'flat') return emitFlat(context, shadow, plan, operation, circumstances, moved);
   if (access?.space === 'scratch') return emitScratch(context, shadow, plan, operation, moved);
+  if (circumstances.isNoScratch !== true && mayBeScratch(plan))
+    return emitBuffer(context, shadow, plan, operation, circumstances, moved);
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
   if (access?.isScalar) {
@@ -281,12 +289,52 @@ function emitScratch(
     fn.truncate(mark);
     return 'none';
   }
+  fn.get(shadow).get(wave).call(flatScratchFunction(module));
   fn.call(scratchFunction(module, operation.kind, operation.bytes))
     .op('i32.eqz')
     .brIf(0);
   if (!emitMemory(context, module, instruction, { ...operation, space: 'scratch' })) return 'looks';
   fn.i32(1).set(moved);
   return 'moves';
+}
+
+/** Whether a buffer of an access may be the wavefront's scratch. */
+function mayBeScratch({ instruction, operation, access }: StrictPlan): boolean {
+  if (operation?.kind !== 'load' && operation?.kind !== 'store') return false;
+  return operation.space === 'buffer' && access?.toLds !== true && !/ idxen/.test(instruction.row.template);
+}
+
+/** As emitLooks, of an access of a buffer that may be the wavefront's scratch: gfx90a has no other instructions for that. */
+function emitBuffer(
+  context: FunctionContext,
+  shadow: number,
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  circumstances: Circumstances,
+  moved: number,
+): AccessCode {
+  const { fn, module, wave } = context;
+  const mark = fn.size;
+  const base = fn.local('i32');
+  fn.block().block();
+  const place = pushBufferPlace(context, plan.instruction);
+  if (place !== undefined) {
+    fn.call(bufferScratchFunction(module)).tee(base).if().block();
+    fn.get(shadow).get(wave);
+    if (place.register === undefined) fn.i32(0);
+    else fn.get(wave).i32(place.register).op('i32.add');
+    fn.i32(place.constant)
+      .get(base)
+      .call(scratchFunction(module, operation.kind, operation.bytes))
+      .op('i32.eqz')
+      .brIf(0);
+    fn.br(3).end().br(1).end();
+  }
+  const code = emitLooks(context, shadow, plan, operation, { ...circumstances, isNoScratch: true }, moved);
+  fn.br(1).end().br(1).end();
+  fn.release('i32', base);
+  if (code === 'none') fn.truncate(mark);
+  return code;
 }
 
 /**

@@ -7,18 +7,68 @@ import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import { SHADOW_SCALARS, SHADOW_SCRATCH } from '../registers/registers.ts';
 
+/** Bits of a descriptor's last word: it adds the thread id, and has index stride 64. */
+const SWIZZLED_BY_LANE = (1 << 23) | (3 << 21);
 /** Bytes of the bits of a row: four bits for each lane's dword. */
 const ROW_BITS = LANES / 2;
 /** Bytes of bits in a vector. */
 const VECTOR = 16;
 
+/** (shadow, wave) → where the wavefront's scratch is by its flat_scratch; 0 where that is not what it began with: programs may have it elsewhere, or not know where it is. */
+export function flatScratchFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.scratch.flat', ['i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, wave] = [0, 1] as const;
+    const word = (n: number): WasmFunction => fn.get(wave).memory('i32.load', 4 * FLAT_SCRATCH + 4 * n);
+    word(1).i32(gpuWindow.high).op('i32.eq');
+    word(0).get(wave).memory('i32.load', WAVE_SCRATCH_BASE).op('i32.eq').op('i32.and');
+    fn.get(shadow).memory('i32.load', SHADOW_SCALARS + 4 * (Slot.FLAT_SCRATCH >>> 5));
+    fn.i32(Slot.FLAT_SCRATCH & 31)
+      .op('i32.shr_u')
+      .op('i32.and')
+      .if('i32');
+    word(0).else().i32(0).end();
+  });
+}
+
 /**
- * (shadow, wave, address of the register with the lanes' offsets or 0, what is to be added to them) → 1 when all is right with accesses of so many bytes of scratch,
- * and stores are noted; 0 when TypeScript has to look.
+ * (wave, place of a descriptor in the wave block, soffset) → where lane 0's first dword is when the buffer is the wavefront's scratch, as gfx90a has it: swizzled by thread
+ * id with index stride 64, no stride. 0 for other buffers. Source: LLVM AMDGPUUsage, "Private Segment Buffer".
+ */
+export function bufferScratchFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.scratch.buffer', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [wave, resource, soffset] = [0, 1, 2] as const;
+    const base = fn.local('i32');
+    const word = (n: number): WasmFunction =>
+      fn
+        .get(wave)
+        .get(resource)
+        .op('i32.add')
+        .memory('i32.load', 4 * n);
+    word(1)
+      .i32(0x80000000 | (gpuWindow.high & 0xffff))
+      .op('i32.eq');
+    word(3).i32(SWIZZLED_BY_LANE).op('i32.and').i32(SWIZZLED_BY_LANE).op('i32.eq').op('i32.and');
+    word(2).get(wave).memory('i32.load', WAVE_SCRATCH_BYTES).op('i32.ge_u').op('i32.and');
+    word(0).get(soffset).op('i32.add').set(base);
+    fn.get(base)
+      .get(wave)
+      .memory('i32.load', WAVE_SCRATCH_BASE)
+      .op('i32.sub')
+      .i32(VGPR_BYTES - 1)
+      .op('i32.and');
+    fn.op('i32.eqz').op('i32.and');
+    fn.get(base).get(wave).memory('i32.load', WAVE_SCRATCH_BASE).op('i32.ge_u').op('i32.and').if('i32');
+    fn.get(base).else().i32(0).end();
+  });
+}
+
+/**
+ * (shadow, wave, address of the register with the lanes' offsets or 0, what is to be added to them, where lane 0's first dword is or 0) → 1 when all is right with accesses of so
+ * many bytes of scratch, and stores are noted; 0 when TypeScript has to look.
  */
 export function scratchFunction(module: WasmModule, kind: 'load' | 'store', bytes: number): WasmFunction {
   const spread = spreadFunction(module);
-  return module.helper(`strict.scratch.${kind}.${bytes}`, ['i32', 'i32', 'i32', 'i32'], ['i32'], (fn) =>
+  return module.helper(`strict.scratch.${kind}.${bytes}`, ['i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) =>
     new ScratchWriter(fn, spread, kind, bytes).write(),
   );
 }
@@ -33,6 +83,7 @@ class ScratchWriter {
   private readonly wave = 1;
   private readonly register = 2;
   private readonly constant = 3;
+  private readonly base = 4;
   /** Where the bits of the wavefront's first row are, and the largest offset. */
   private readonly bits: number;
   private readonly limit: number;
@@ -53,26 +104,19 @@ class ScratchWriter {
   }
 
   write(): void {
-    const { fn, code, wave, shadow, register, constant, exec, offset, limit, bits } = this;
-    const flatScratch = (word: number): WasmFunction => fn.get(wave).memory('i32.load', 4 * FLAT_SCRATCH + 4 * word);
+    const { fn, code, wave, shadow, register, constant, base, exec, offset, limit, bits } = this;
     fn.get(wave)
       .memory('i64.load', 4 * EXEC)
       .tee(exec)
       .op('i64.eqz');
     fn.if().i32(1).return().end();
-    fn.get(shadow).memory('i32.load', SHADOW_SCRATCH).tee(bits).op('i32.eqz');
+    fn.get(shadow).memory('i32.load', SHADOW_SCRATCH).tee(bits).op('i32.eqz').get(base).op('i32.eqz').op('i32.or');
     this.leave();
-    // Programs may have their scratch elsewhere, or not know where it is.
-    flatScratch(1).i32(gpuWindow.high).op('i32.ne');
-    flatScratch(0).get(wave).memory('i32.load', WAVE_SCRATCH_BASE).op('i32.ne').op('i32.or');
-    fn.get(shadow).memory('i32.load', SHADOW_SCALARS + 4 * (Slot.FLAT_SCRATCH >>> 5));
-    fn.i32(1 << (Slot.FLAT_SCRATCH & 31))
-      .op('i32.and')
-      .op('i32.eqz')
-      .op('i32.or');
-    this.leave();
-    flatScratch(0).i32(3).op('i32.shr_u').get(bits).op('i32.add').set(bits);
-    fn.get(wave).memory('i32.load', WAVE_SCRATCH_BYTES).i32(this.bytes).op('i32.sub').tee(limit).i32(0).op('i32.lt_s');
+    fn.get(base).i32(3).op('i32.shr_u').get(bits).op('i32.add').set(bits);
+    // What a lane has, less what lies before: rows of all lanes.
+    fn.get(wave).memory('i32.load', WAVE_SCRATCH_BYTES).i32(this.bytes).op('i32.sub');
+    fn.get(base).get(wave).memory('i32.load', WAVE_SCRATCH_BASE).op('i32.sub').i32(Math.log2(LANES)).op('i32.shr_u');
+    fn.op('i32.sub').tee(limit).i32(0).op('i32.lt_s');
     this.leave();
     fn.get(register);
     code.if(() => {

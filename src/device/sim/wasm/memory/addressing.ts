@@ -91,6 +91,24 @@ function bufferAddressing(instruction: Instruction): Addressing | undefined {
   };
 }
 
+/**
+ * Pushes the wave, the place of a buffer's descriptor in the wave block, and soffset; returns the place of the register with the lanes' offsets, if there is one, and what is
+ * added to them. Undefined when nothing was pushed.
+ */
+export function pushBufferPlace(
+  context: MemoryContext,
+  instruction: Instruction,
+): { readonly register: number | undefined; readonly constant: number } | undefined {
+  const srsrc = operandNamed(instruction, 'srsrc');
+  const soffset = operandNamed(instruction, 'soffset');
+  if (srsrc?.kind !== 'reg' || soffset === undefined || !isPlainScalar(soffset) || srsrc.encoding > 124)
+    return undefined;
+  context.fn.get(context.wave).i32(4 * srsrc.encoding);
+  pushScalar(context, soffset);
+  const register = / offen/.test(instruction.row.template) ? namedVector(instruction, 'vaddr') : undefined;
+  return { register, constant: immediateOf(instruction, 'offset') };
+}
+
 /** DS addressing from a constant; of a flat access the low words of its addresses. */
 export function ldsAddressing(instruction: Instruction, offset: number): Addressing | undefined {
   const addr = namedVector(instruction, 'addr', 'vaddr');

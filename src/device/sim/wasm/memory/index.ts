@@ -16,6 +16,7 @@ import { accessFunction, lookFunction } from './access.ts';
 import { type Addressing, addressingOf, ldsAddressing } from './addressing.ts';
 import { atomicTransfer } from './atomic.ts';
 import { canCompile } from './atomic-update.ts';
+import { IN_LDS, nearFunction } from './flat.ts';
 import { resumeIndex } from './frame.ts';
 import { emitLdsSpecial } from './lds-special.ts';
 import { loadToLds } from './load-to-lds.ts';
@@ -26,10 +27,11 @@ import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
 import { loadRegisters, storeRegisters, type Transfer } from './transfer.ts';
 import { type Look, type Looks, movedApart, watched } from './watched.ts';
 
-export { pushScratchPlace } from './addressing.ts';
+export { pushBufferPlace, pushScratchPlace } from './addressing.ts';
 export { atomicBytes } from './atomic-lanes.ts';
 export { canCompile, pushUpdate } from './atomic-update.ts';
 export { type CrossLaneContext, emitCrossLane } from './cross-lane.ts';
+export { apertureFunction, IN_GLOBAL, IN_LDS, IN_SCRATCH } from './flat.ts';
 export type { MemoryContext } from './operand.ts';
 export { namedVector } from './operand.ts';
 export { emitScalarMove, emitScalarPlace } from './scalar.ts';
@@ -229,7 +231,36 @@ function emitLoadOrStore(
   op: LoadOperation | StoreOperation,
 ): boolean {
   if (op.space.startsWith('scalar')) return emitScalarMemory(context, module, instruction, op);
-  return emitMove(context, module, op.kind === 'load' ? loadMove(instruction, op) : storeMove(instruction, op));
+  if (op.space === 'flat') return emitFlat(context, module, instruction, op);
+  return emitMove(context, module, moveOf(instruction, op));
+}
+
+function moveOf(instruction: Instruction, op: LoadOperation | StoreOperation): Move | undefined {
+  return op.kind === 'load' ? loadMove(instruction, op) : storeMove(instruction, op);
+}
+
+/** Lanes that all are in LDS, or in scratch, are moved as there; others one by one where they are not in device memory. */
+function emitFlat(
+  context: MemoryContext,
+  module: WasmModule,
+  instruction: Instruction,
+  op: LoadOperation | StoreOperation,
+): boolean {
+  const { fn, wave } = context;
+  const moves = (['flat', 'lds', 'scratch'] as const).map((space) => moveOf(instruction, { ...op, space }));
+  const register = namedVector(instruction, 'vaddr');
+  if (register === undefined || moves.includes(undefined)) return emitMove(context, module, moves[0]);
+  const aperture = fn.local('i32');
+  fn.get(wave).i32(register).call(nearFunction(module)).tee(aperture);
+  fn.if().get(aperture).i32(IN_LDS).op('i32.eq').if();
+  emitMove(context, module, moves[1]);
+  fn.else();
+  emitMove(context, module, moves[2]);
+  fn.end().else();
+  emitMove(context, module, moves[0]);
+  fn.end();
+  fn.release('i32', aperture);
+  return true;
 }
 
 /** Bit of the cache policy that makes an atomic's scope the system: sc1, or scc of gfx90a, where compilers leave it out. */

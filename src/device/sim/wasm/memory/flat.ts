@@ -1,12 +1,10 @@
-// In which memory the lanes of a flat access are: mostly all in one, and then the access is looked at as one of that memory. Where they are in several,
-// TypeScript looks. Source: LLVM AMDGPUUsage, "Address Spaces": the high word of an address says whether it is in an aperture.
+// In which memory the lanes of a flat access are: mostly all in one, and then the access is one of that memory. Source: LLVM AMDGPUUsage, "Address Spaces": the high word of an address says whether it is in an aperture.
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../../apertures.ts';
 import { VGPR_BYTES } from '../../state/layout.ts';
 import { EXEC } from '../../state/wave.ts';
-import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
-import { Code } from '../../wasm/memory/code.ts';
+import type { WasmFunction, WasmModule } from '../emit.ts';
+import { Code } from './code.ts';
 
-/** What SHADOW_APERTURE says. */
 export const IN_SEVERAL = 0;
 export const IN_GLOBAL = 1;
 export const IN_LDS = 2;
@@ -16,7 +14,7 @@ const VECTOR = 16;
 
 /** (wave, place in the wave block of the first of the two registers with the addresses) → in which memory all active lanes are; IN_SEVERAL where there are none, too. */
 export function apertureFunction(module: WasmModule): WasmFunction {
-  return module.helper('strict.flat.aperture', ['i32', 'i32'], ['i32'], (fn) => {
+  return module.helper('memory.flat.aperture', ['i32', 'i32'], ['i32'], (fn) => {
     const [wave, register] = [0, 1] as const;
     const code = new Code(fn);
     const [left, high, at] = [fn.local('i64'), fn.local('i32'), fn.local('i32')];
@@ -73,5 +71,28 @@ export function apertureFunction(module: WasmModule): WasmFunction {
       .i32(SHARED_APERTURE_HIGH | 0)
       .op('i32.eq')
       .select();
+  });
+}
+
+/** The same, but IN_SEVERAL where the first active lane is in none of the apertures: whether the others are is not looked at. */
+export function nearFunction(module: WasmModule): WasmFunction {
+  const aperture = apertureFunction(module);
+  return module.helper('memory.flat.near', ['i32', 'i32'], ['i32'], (fn) => {
+    const [wave, register] = [0, 1] as const;
+    const [exec, high] = [fn.local('i64'), fn.local('i32')];
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .tee(exec)
+      .op('i64.eqz');
+    fn.if().i32(IN_SEVERAL).return().end();
+    fn.get(exec).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl').get(wave).op('i32.add').get(register);
+    fn.op('i32.add').memory('i32.load', VGPR_BYTES).tee(high);
+    fn.i32(SHARED_APERTURE_HIGH | 0)
+      .op('i32.eq')
+      .get(high)
+      .i32(PRIVATE_APERTURE_HIGH | 0)
+      .op('i32.eq')
+      .op('i32.or');
+    fn.if('i32').get(wave).get(register).call(aperture).else().i32(IN_SEVERAL).end();
   });
 }
