@@ -15,7 +15,7 @@ import type { Instrument } from '../../wasm/instrument.ts';
 import { type Block, itemsOf } from '../../wasm/walk.ts';
 import type { StrictChecker } from '../checker.ts';
 import type { GroupState } from '../fast-accesses.ts';
-import { HIGH, LOW, type StrictPlan } from '../plan.ts';
+import { HIGH, LOW, type RegisterCopy, type StrictPlan } from '../plan.ts';
 import { accessSegment, type BlockPlan, planBlock, type Segment } from '../races/segments.ts';
 import { emitTrail, TrailBlocks } from '../races/trails.ts';
 import {
@@ -24,6 +24,7 @@ import {
   SHADOW_BARRIERS,
   SHADOW_COMPLETE,
   SHADOW_LAST_BARRIER,
+  SHADOW_ORIGINS,
   SHADOW_PENDING,
   SHADOW_SCALARS,
   SHADOW_STORES,
@@ -251,16 +252,17 @@ export class StrictInstrument implements Instrument {
     // A block that another one runs into may hold less of the same instructions.
     const known = this.segments.get(pc);
     if (known === undefined || known.plans.length < segment.plans.length) this.segments.set(pc, segment);
-    const slow = (): void => {
+    const ask = (): void => {
       fn.get(wave).i32(pc).call(this.index(module, 'strictSegment'));
     };
     if (segment.isSuspicious) {
-      slow();
+      ask();
       return;
     }
     if (block.items.length === 0 && segment.plans.length === 0) return;
-    const shadow = this.shadowLocal(fn);
-    const exec = fn.local('i64');
+    const { copies } = segment;
+    const [shadow, exec] = [this.shadowLocal(fn), fn.local('i64')];
+    const slow = copies === undefined ? ask : (): void => this.copyOr(fn, shadow, exec, segment, copies, ask);
     if (dependsOnLanes(segment))
       fn.get(wave)
         .memory('i64.load', 4 * EXEC)
@@ -281,6 +283,31 @@ export class StrictInstrument implements Instrument {
       fn.release('i64', problems);
     } else if (hasResults) this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
     fn.release('i64', exec);
+  }
+
+  /** Registers become what those are that are copied to them, or `ask` is written where something else than that is undefined, or somebody knows why. */
+  private copyOr(
+    fn: WasmFunction,
+    shadow: number,
+    exec: number,
+    segment: Segment,
+    copies: readonly RegisterCopy[],
+    ask: () => void,
+  ): void {
+    fn.get(shadow).memory('i32.load', SHADOW_ORIGINS).op('i64.extend_i32_u');
+    if (this.pushProblems(fn, shadow, exec, { ...segment, needs: [] })) fn.op('i64.or');
+    fn.i64(0n).op('i64.ne').if();
+    ask();
+    fn.else();
+    for (const { to, from } of copies) {
+      for (const half of [0, 8]) {
+        const [target, source] = [16 * (to - 256) + half, 16 * (from - 256) + half];
+        fn.get(shadow).get(shadow).memory('i64.load', target).get(exec).i64(-1n).op('i64.xor').op('i64.and');
+        fn.get(shadow).memory('i64.load', source).get(exec).op('i64.and').op('i64.or').memory('i64.store', target);
+      }
+    }
+    this.writeResults(fn, shadow, exec, { ...segment, results: [] });
+    fn.end();
   }
 
   /** Writes results where the i64 on the stack says that some are not defined yet: from the second round of a loop on, none are. */

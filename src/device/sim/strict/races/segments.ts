@@ -2,7 +2,7 @@
 // registers, under one EXEC. What a segment reads before it writes it must be defined and nothing it touches may be in flight.
 import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
 import type { Block } from '../../wasm/walk.ts';
-import { ANY, HIGH, type StrictPlan } from '../plan.ts';
+import { ANY, HIGH, type RegisterCopy, type StrictPlan } from '../plan.ts';
 
 /** Lanes of a register that must be defined: those of EXEC, all, or some; `orExec` when the segment has written the active ones. */
 export interface LaneNeed {
@@ -40,6 +40,26 @@ export interface Segment {
   readonly needsAllLanes: boolean;
   /** Something is wrong whatever the state is. */
   readonly isSuspicious: boolean;
+  /**
+   * Where all that it reads of vector registers is copied to others, which become what those are: from which to which, in their order. Compilers keep registers with values in
+   * some lanes in others.
+   */
+  readonly copies: readonly RegisterCopy[] | undefined;
+}
+
+/** Instructions of a segment whose copies are made one by one. */
+const MOST_COPYING = 4;
+
+/** The copies of instructions that do nothing else to vector registers; undefined where some do. */
+function copiesOf(plans: readonly StrictPlan[]): readonly RegisterCopy[] | undefined {
+  if (plans.length > MOST_COPYING) return undefined;
+  const isCopy = ({ special, copies: [copy, second] }: StrictPlan): boolean =>
+    special === 'none' && copy !== undefined && second === undefined && copy.from >= 256 && copy.to >= 256;
+  const isScalar = ({ special, reads, partReads, writes, copies }: StrictPlan): boolean =>
+    special === 'none' && reads.length + partReads.length + writes.length === 0 && copies.every(({ to }) => to < 256);
+  if (!plans.every((plan) => isCopy(plan) || isScalar(plan))) return undefined;
+  const copies = plans.filter(isCopy).flatMap((plan) => plan.copies);
+  return copies.length === 0 ? undefined : copies;
 }
 
 const ALL = (1n << 64n) - 1n;
@@ -185,6 +205,7 @@ class SegmentBuilder {
       readsFirstLane: this.readsFirstLane,
       needsAllLanes: this.needsAllLanes,
       isSuspicious: this.isSuspicious,
+      copies: copiesOf(this.plans),
     };
   }
 }

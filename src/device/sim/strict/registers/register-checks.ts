@@ -283,7 +283,9 @@ export class RegisterChecks {
           vectors[at] = ((vectors[at] as number) & ~mask) | ((source[n] as number) & mask);
         }
       }
+      // What was known of the register before does not hold of what is copied to it.
       if (origin !== undefined) registers.origins.set(to, origin);
+      else registers.origins.delete(to);
     });
   }
 

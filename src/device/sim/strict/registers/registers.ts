@@ -102,13 +102,15 @@ export const SHADOW_RELEASES = SHADOW_POLL + 28;
 export const SHADOW_LOGGED_FLATS = SHADOW_POLL + 32;
 /** i32: what the bits of written bytes of the workgroup's scratch begin with, less an eighth of where it is in wasm memory (scratch.ts); 0 for none. */
 export const SHADOW_SCRATCH = SHADOW_POLL + 36;
-/** i32: in which memory the lanes of the flat access are that compiled code has looked at (compiled/flat.ts). */
+/** i32: in which memory the lanes of the flat access are that compiled code has looked at (wasm/memory/flat.ts). */
 export const SHADOW_APERTURE = SHADOW_POLL + 40;
+/** i32: 1 when it is known of a register why it is undefined. */
+export const SHADOW_ORIGINS = SHADOW_POLL + 44;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).
  */
-export const SHADOW_READER = (SHADOW_APERTURE + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_ORIGINS + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -202,6 +204,26 @@ export interface Identity {
   readonly syncLog: number;
 }
 
+/** By slot, with a word for compiled code that says whether there are any. */
+class Origins extends Map<number, Origin> {
+  private readonly word: Uint32Array;
+
+  constructor(word: Uint32Array) {
+    super();
+    this.word = word;
+  }
+
+  override set(slot: number, origin: Origin): this {
+    this.word[0] = 1;
+    return super.set(slot, origin);
+  }
+
+  override clear(): void {
+    this.word[0] = 0;
+    super.clear();
+  }
+}
+
 export class RegisterShadow {
   /** Per VGPR and AGPR: lanes 0–31 and 32–63 with a defined low half, then the same for the high half. */
   readonly vectors: Uint32Array;
@@ -220,7 +242,7 @@ export class RegisterShadow {
   private readonly machine: Uint32Array;
   private readonly log: Uint32Array;
   /** By slot: the load that left it undefined. */
-  readonly origins = new Map<number, Origin>();
+  readonly origins: Map<number, Origin>;
 
   constructor(buffer: ArrayBufferLike = new ArrayBuffer(SHADOW_BYTES), offset = 0) {
     this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
@@ -231,6 +253,7 @@ export class RegisterShadow {
     this.ways = new Int32Array(buffer, offset + SHADOW_WAYS, 2);
     this.machine = new Uint32Array(buffer, offset + SHADOW_ACTOR, (SHADOW_LOG - SHADOW_ACTOR) / 4);
     this.log = new Uint32Array(buffer, offset + SHADOW_LOG, (LOG_ENTRIES * LOG_ENTRY_BYTES) / 4);
+    this.origins = new Origins(new Uint32Array(buffer, offset + SHADOW_ORIGINS, 1));
   }
 
   /** Tells compiled code where everything is; `lds` is the shadow of the workgroup's LDS, `tag` that of the wavefront in it. */
