@@ -336,3 +336,30 @@ KERNEL void lds_shorts(GLOBAL uint *out, const GLOBAL unsigned short *in, uint r
   for (uint k = 0; k < rounds; k++) at = at * 5 + table[(at >> 3) & 1023];
   out[global_id()] = at;
 }
+
+/* Pointers that may go to LDS or to memory. */
+KERNEL void generic(GLOBAL uint *out, const GLOBAL uint *in, uint rounds, uint n) {
+  SHARED uint part[256];
+  part[local_id()] = in[global_id()];
+  barrier();
+  uint sum = 0;
+  for (uint k = 0; k < rounds; k++) {
+    const uint *p = k & 1 ? (const uint *)in : (const uint *)part;
+    uint at = k & 1 ? (global_id() + k * 64) & (n - 1) : (local_id() + k) & 255;
+    sum += p[at];
+  }
+  out[global_id()] = sum;
+}
+
+typedef struct { uint kind; float x, y; } item;
+static __attribute__((noinline)) float area(const item *it) { return it->kind & 1 ? it->x * it->y : it->x + it->y; }
+
+/* Structures on the stack that a function takes by pointer. */
+KERNEL void items(GLOBAL float *out, const GLOBAL float *in, uint rounds, uint n) {
+  float sum = 0;
+  for (uint k = 0; k < rounds; k++) {
+    item it = {k, in[(global_id() + k) & (n - 1)], in[(global_id() * 3 + k) & (n - 1)]};
+    sum += area(&it);
+  }
+  out[global_id()] = sum;
+}

@@ -49,21 +49,50 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   odd_even: linear(16, 256, [buffer(4 * 16 * 512), buffer(2048), u32(64)]),
   sort_wide: linear(16, 256, [buffer(8 * 16 * 512), buffer(2048)]),
   lds_shorts: linear(32, 256, [buffer(4 * 32 * 256), buffer(2048), u32(128)]),
+  generic: linear(32, 256, [buffer(4 * 32 * 256), buffer(4 * 32 * 256), u32(32), u32(32 * 256)]),
+  items: linear(32, 256, [buffer(4 * 32 * 256), buffer(4 * 32 * 256), u32(16), u32(32 * 256)]),
 };
 
 /** Those that are also timed with their buffers in one allocation, as IREE and PyTorch have them. */
 const POOLED = ['scatter', 'rows', 'gather', 'gather_wide', 'lookup', 'members', 'in_place'] as const;
 
+/** Those that are also timed without optimisation: their variables are in scratch, and are reached by flat addresses. */
+const UNOPTIMIZED = [
+  'softmax',
+  'transpose',
+  'sort',
+  'bins',
+  'lds_places',
+  'swaps',
+  'odd_even',
+  'generic',
+  'items',
+] as const;
+
+/** Those that are also timed on gfx90a, where buffers reach scratch. */
+const ON_GFX90A = ['items'] as const;
+
 function ownShapes(): StrictSubject[] {
   if (!hasLlvm()) return [];
-  const codeObject = compileExample(join(root(), 'bench', 'shapes.c'), 'gfx942', 2);
+  const file = join(root(), 'bench', 'shapes.c');
+  const codeObject = compileExample(file, 'gfx942', 2);
   const all = Object.entries(SHAPES).map(([kernel, shape]) =>
     subject(kernel, 'gfx942', codeObject, { kernel, ...shape }),
   );
   const pooled = POOLED.map((kernel) =>
     subject(`${kernel} in a pool`, 'gfx942', codeObject, { kernel, ...(SHAPES[kernel] as Shape), isPooled: true }),
   );
-  return [...all, ...pooled];
+  const builds = [
+    ...UNOPTIMIZED.map((kernel) => [kernel, 'gfx942', 0] as const),
+    ...ON_GFX90A.map((kernel) => [kernel, 'gfx90a', 2] as const),
+  ];
+  const others = builds.map(([kernel, target, level]) =>
+    subject(`${kernel} ${target} -O${level}`, target, compileExample(file, target, level), {
+      kernel,
+      ...(SHAPES[kernel] as Shape),
+    }),
+  );
+  return [...all, ...pooled, ...others];
 }
 
 /** Strides of square matrices are their size; `a` and `c` are bytes an element. */

@@ -41,18 +41,18 @@ export class LdsWide {
     fn.get(quads.low).get(all).op('i32x4.min_u').set(quads.low);
     fn.get(quads.high).get(all).v128(bytes, bytes, bytes, bytes).op('i32x4.add').op('i32x4.max_u').set(quads.high);
     this.gather(quads.writers);
-    this.pushAreOwnOrNone();
+    this.pushOwnOrNone();
     if (quads.kind === 'store') {
       this.gather(quads.readers);
-      this.pushAreOwnOrNone();
-      fn.op('i32.and').op('i32.eqz');
+      this.pushOwnOrNone();
+      fn.op('v128.and').op('i32x4.all_true').op('i32.eqz');
       code.brIf(narrow);
       this.take(quads.writers);
       this.pushIsBeyondFull(all);
       code.if(() => this.setWritten());
       return;
     }
-    fn.op('i32.eqz');
+    fn.op('i32x4.all_true').op('i32.eqz');
     code.brIf(narrow);
     this.gather(quads.readers);
     // What several wavefronts have read already stays as it is, as what the wavefront itself has.
@@ -60,7 +60,7 @@ export class LdsWide {
       fn.get(tagged).get(quads.tags).op('i32x4.eq');
       fn.get(tagged).v128(MANY_TAGS, MANY_TAGS, MANY_TAGS, MANY_TAGS).op('i32x4.eq').op('v128.or');
     });
-    fn.op('i32.eqz');
+    fn.op('i32x4.all_true').op('i32.eqz');
     code.if(() => {
       for (const [n, tagged] of this.tagged.entries()) {
         fn.get(tagged);
@@ -113,17 +113,17 @@ export class LdsWide {
     }
   }
 
-  /** Leaves 1 when all lanes are all ones of what `push` leaves of each vector. */
+  /** Leaves all ones in the lanes where what `push` leaves of each vector is. */
   private pushAll(push: (tagged: number) => void): WasmFunction {
     for (const [n, tagged] of this.tagged.entries()) {
       push(tagged);
       if (n > 0) this.fn.op('v128.and');
     }
-    return this.fn.op('i32x4.all_true');
+    return this.fn;
   }
 
-  /** Leaves 1 when all words are the wavefront's own or nobody's. */
-  private pushAreOwnOrNone(): WasmFunction {
+  /** Leaves all ones in the lanes where all words are the wavefront's own or nobody's. */
+  private pushOwnOrNone(): WasmFunction {
     const { fn, quads } = this;
     return this.pushAll((tagged) => {
       fn.get(tagged).get(quads.tags).op('i32x4.eq');
