@@ -6,19 +6,12 @@ import { PAGE } from '../../state/layout.ts';
 import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import {
-  apertureFunction,
   atomicBytes,
   emitLook,
-  emitMemory,
   emitScalarMove,
   emitScalarPlace,
-  IN_GLOBAL,
-  IN_LDS,
-  IN_SCRATCH,
   type Look,
   namedVector,
-  pushBufferPlace,
-  pushScratchPlace,
 } from '../../wasm/memory/index.ts';
 import type { StrictChecker } from '../checker.ts';
 import { canDrop, emitDropped } from '../drops.ts';
@@ -27,56 +20,35 @@ import { LOGGED } from '../races/race-details.ts';
 import { ENTRY_ATTEMPTS, ENTRY_LANES } from '../races/sync-log.ts';
 import {
   LOG_ENTRIES,
-  LOG_ENTRY_BYTES,
-  LOG_KIND,
   LOG_PART,
   LOG_PART_BYTES,
-  LOG_PARTS,
-  LOG_PC,
-  LOG_SLOT,
-  LOGGED_FETCH,
-  LOGGED_FLIGHT,
-  LOGGED_LDS,
-  LOGGED_SCALAR,
-  LOGGED_STORE,
-  LOGGED_VM,
   MAY_LOOK_AHEAD,
   SHADOW_AHEAD,
-  SHADOW_APERTURE,
-  SHADOW_FLIGHTS,
   SHADOW_KERNARG,
   SHADOW_KERNARG_BYTES,
-  SHADOW_LOG,
   SHADOW_LOGGED,
-  SHADOW_LOGGED_FLATS,
-  SHADOW_LOGGED_VM,
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
-  SHADOW_PENDING,
-  SHADOW_PLAIN,
   SHADOW_POLL,
-  SHADOW_STORES,
-  SHADOW_TOTAL,
 } from '../registers/registers.ts';
-import { isNumberedStore } from '../registers/waits.ts';
-import { FLAT_ISSUED } from '../registers/wave-shadow.ts';
+import { type EmitLooks, looksAhead } from './circumstances.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './global.ts';
 import { dataPlace, emitAddressRegister } from './lanes.ts';
 import { emitFlight } from './lds-loads.ts';
 import { lookAtLds, movesLds } from './lds-look.ts';
 import { logRunFunction } from './log.ts';
+import { partsOf, pushEntry } from './logged.ts';
 import { emitLookAndMove } from './moves.ts';
 import { noteLearnt, orderFunction, pushHasNews, releaseFunction } from './order.ts';
 import { pageFunction } from './pages.ts';
 import { pollFunction } from './polls.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
-import { bufferScratchFunction, flatScratchFunction, scratchFunction } from './scratch.ts';
+import { emitBuffer, emitFlat, emitScratch, mayBeScratch } from './spaces.ts';
 import {
   attemptsFunction,
   beginEntry,
   canLog,
   emitLookedAhead,
-  forgetNumber,
   keepLanes,
   logFunction,
   noteLanesFunction,
@@ -134,48 +106,18 @@ function asStore(operation: AtomicOperation): StoreOperation | undefined {
     : undefined;
 }
 
-/** What code has been written for an access: none, code that looks at it, or code that also moves its data. */
-export type AccessCode = 'none' | 'looks' | 'moves';
-
-/** What looks at an access may count on. */
-export interface Circumstances {
-  /** Nobody can race with it (quiet-loads.ts). */
-  readonly isQuiet: boolean;
-  /** Wavefronts may hand over data through LDS without a barrier, or learn what others have done otherwise. */
-  readonly handsOver: boolean;
-  readonly learns: boolean;
-  /** It goes past the caches, as StrictChecker.isSynchronising has it. */
-  readonly isSynchronising: boolean;
-  /** A load may read what atomics of others are changing (StrictChecker.looksAhead). */
-  readonly looksAhead: boolean;
-  /** Its buffer is not the wavefront's scratch. */
-  readonly isNoScratch?: true;
-  /** Has the log of atomics get what the wavefront knows of stores (GlobalRaces.noteKnown). */
-  readonly noteKnown: () => void;
-}
-
-/**
- * Looks at the bytes of a load or store, if there is one. Written inside of a block: leaves it when TypeScript has to look. With `none` nothing has been written; with
- * `moves` the local `moved` is 1 where the data has been moved.
- */
-export function emitLooks(
-  context: FunctionContext,
-  shadow: number,
-  plan: StrictPlan,
-  operation: LoadOperation | StoreOperation | undefined,
-  circumstances: Circumstances,
-  moved: number,
-): AccessCode {
+/** As EmitLooks. */
+export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumstances, moved) => {
   const { isQuiet, handsOver, learns, isSynchronising, noteKnown } = circumstances;
   const { access, instruction } = plan;
   const { fn, module, pc } = context;
   const mark = fn.size;
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRIES).op('i32.ge_u').brIf(0);
   if (operation === undefined) return 'looks';
-  if (access?.space === 'flat') return emitFlat(context, shadow, plan, operation, circumstances, moved);
+  if (access?.space === 'flat') return emitFlat(context, shadow, plan, operation, circumstances, moved, emitLooks);
   if (access?.space === 'scratch') return emitScratch(context, shadow, plan, operation, moved);
   if (circumstances.isNoScratch !== true && mayBeScratch(plan))
-    return emitBuffer(context, shadow, plan, operation, circumstances, moved);
+    return emitBuffer(context, shadow, plan, operation, circumstances, moved, emitLooks);
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
   if (access?.isScalar) {
@@ -272,149 +214,7 @@ export function emitLooks(
   }
   if (drops) emitDropped(fn, module, shadow, pc);
   return 'looks';
-}
-
-/** As emitLooks, of an access of scratch, or of a flat one whose lanes are there. */
-function emitScratch(
-  context: FunctionContext,
-  shadow: number,
-  { instruction }: StrictPlan,
-  operation: LoadOperation | StoreOperation,
-  moved: number,
-): AccessCode {
-  const { fn, module, wave } = context;
-  const mark = fn.size;
-  fn.get(shadow).get(wave);
-  if (!pushScratchPlace(context, instruction)) {
-    fn.truncate(mark);
-    return 'none';
-  }
-  fn.get(shadow).get(wave).call(flatScratchFunction(module));
-  fn.call(scratchFunction(module, operation.kind, operation.bytes))
-    .op('i32.eqz')
-    .brIf(0);
-  if (!emitMemory(context, module, instruction, { ...operation, space: 'scratch' })) return 'looks';
-  fn.i32(1).set(moved);
-  return 'moves';
-}
-
-/** Whether a buffer of an access may be the wavefront's scratch. */
-function mayBeScratch({ instruction, operation, access }: StrictPlan): boolean {
-  if (operation?.kind !== 'load' && operation?.kind !== 'store') return false;
-  return operation.space === 'buffer' && access?.toLds !== true && !/ idxen/.test(instruction.row.template);
-}
-
-/** As emitLooks, of an access of a buffer that may be the wavefront's scratch: gfx90a has no other instructions for that. */
-function emitBuffer(
-  context: FunctionContext,
-  shadow: number,
-  plan: StrictPlan,
-  operation: LoadOperation | StoreOperation,
-  circumstances: Circumstances,
-  moved: number,
-): AccessCode {
-  const { fn, module, wave } = context;
-  const mark = fn.size;
-  const base = fn.local('i32');
-  fn.block().block();
-  const place = pushBufferPlace(context, plan.instruction);
-  if (place !== undefined) {
-    fn.call(bufferScratchFunction(module)).tee(base).if().block();
-    fn.get(shadow).get(wave);
-    if (place.register === undefined) fn.i32(0);
-    else fn.get(wave).i32(place.register).op('i32.add');
-    fn.i32(place.constant)
-      .get(base)
-      .call(scratchFunction(module, operation.kind, operation.bytes))
-      .op('i32.eqz')
-      .brIf(0);
-    fn.br(3).end().br(1).end();
-  }
-  const code = emitLooks(context, shadow, plan, operation, { ...circumstances, isNoScratch: true }, moved);
-  fn.br(1).end().br(1).end();
-  fn.release('i32', base);
-  if (code === 'none') fn.truncate(mark);
-  return code;
-}
-
-/**
- * As emitLooks, of a flat access: as one of the memory in which its lanes are. Where wavefronts are ordered through LDS, and for atomics of it, more is to be kept
- * than the log of outstanding flat operations has room for: TypeScript looks there.
- */
-function emitFlat(
-  context: FunctionContext,
-  shadow: number,
-  plan: StrictPlan,
-  operation: LoadOperation | StoreOperation,
-  circumstances: Circumstances,
-  moved: number,
-): AccessCode {
-  const { fn, module, wave } = context;
-  const register = namedVector(plan.instruction, 'vaddr');
-  if (register === undefined) return 'none';
-  const mark = fn.size;
-  const aperture = fn.local('i32');
-  fn.get(wave).i32(register).call(apertureFunction(module)).set(aperture);
-  fn.get(shadow).get(aperture).memory('i32.store', SHADOW_APERTURE);
-  const isAtomic = plan.operation?.kind === 'atomic';
-  const spaces: readonly (readonly [number, FlatSpace])[] = [
-    [IN_SCRATCH, 'scratch'],
-    [IN_GLOBAL, 'global'],
-    [IN_LDS, 'lds'],
-  ];
-  const isFetch = isFlatFetch(plan, operation, circumstances);
-  fn.block().block();
-  let hasCode = true;
-  for (const [where, space] of spaces) {
-    if (space !== 'global' && isAtomic) continue;
-    if (space === 'lds' && circumstances.handsOver) continue;
-    fn.get(aperture).i32(where).op('i32.eq').if().block();
-    const seen = { ...circumstances, isQuiet: false };
-    hasCode &&= emitLooks(context, shadow, inSpace(plan, space), { ...operation, space }, seen, moved) !== 'none';
-    if (isFetch && space !== 'global') forgetNumber(fn, shadow);
-    fn.br(3).end().br(1).end();
-  }
-  fn.end().br(1).end();
-  fn.release('i32', aperture);
-  if (hasCode) return 'moves';
-  fn.truncate(mark);
-  return 'none';
-}
-
-type FlatSpace = 'global' | 'lds' | 'scratch';
-
-/** The plan of a flat access as if it were one of another memory. */
-function inSpace(plan: StrictPlan, space: FlatSpace): StrictPlan {
-  const { access, operation, role } = plan;
-  const kind = operation?.kind;
-  if (access === undefined || (kind !== 'load' && kind !== 'store' && kind !== 'atomic')) return plan;
-  return {
-    ...plan,
-    access: { ...access, space },
-    operation: { ...operation, space },
-    role: { ...role, kind: space === 'lds' ? 'lds' : 'vm' },
-  };
-}
-
-/** Whether a flat access may learn from others, where its lanes are in memory. */
-function isFlatFetch(
-  plan: StrictPlan,
-  operation: LoadOperation | StoreOperation | undefined,
-  circumstances: Circumstances,
-): boolean {
-  if (plan.operation?.kind === 'atomic') return plan.writes.length > 0;
-  return looksAhead(inSpace(plan, 'global'), operation, circumstances);
-}
-
-/** Whether what a load finds of others' atomics goes into the log of these: of one dword or a part. */
-function looksAhead(
-  { access }: StrictPlan,
-  operation: LoadOperation | StoreOperation | undefined,
-  { looksAhead }: Circumstances,
-): boolean {
-  if (operation?.kind !== 'load' || access?.space !== 'global' || access.isScalar || access.toLds) return false;
-  return looksAhead && operation.bytes <= 4 && operation.pairStride === undefined;
-}
+};
 
 /** As emitLooks, of an atomic of memory whose wavefronts learn from others. False when there is no code for its addresses. */
 function emitAtomic(
@@ -526,89 +326,3 @@ function emitLoggedRun(
   fn.get(shadow).get(at).i32(bytes).get(pc).call(logRun).if().i32(1).return().end();
   fn.end().end();
 }
-
-function partsOf({ pairStride }: LoadOperation | StoreOperation): number {
-  return pairStride === undefined ? 1 : 2;
-}
-
-/** Pushes the place of the next entry of the log, but for SHADOW_LOG. */
-function pushEntry(fn: WasmFunction, shadow: number): WasmFunction {
-  fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
-  return fn.i32(SHADOW_LOG).op('i32.add');
-}
-
-/** The load or store joins the outstanding operations. */
-export function emitLogged(
-  { fn, pc }: { readonly fn: WasmFunction; readonly pc: number },
-  shadow: number,
-  plan: StrictPlan,
-  operation: LoadOperation | StoreOperation | undefined,
-  circumstances: Circumstances,
-): void {
-  const { access, role, effects } = plan;
-  const isNumbered = isNumberedStore(role.kind, plan);
-  const [range] = effects.defs;
-  const isFlat = role.kind === 'flat';
-  const isAtomic = access?.kind === 'atomic' && access.space === 'global';
-  const isFetch = isFlat
-    ? isFlatFetch(plan, operation, circumstances)
-    : (isAtomic && range !== undefined) || looksAhead(plan, operation, circumstances);
-  const flat = FLAT_ISSUED | (isFetch ? LOGGED_FETCH : 0);
-  const other = role.kind === 'scalar' ? LOGGED_SCALAR : isFlat ? flat : LOGGED_LDS;
-  const more = (isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0) | (isFetch ? LOGGED_FETCH : 0);
-  const parts = access?.space === 'lds' && operation?.kind === 'store' ? partsOf(operation) : 0;
-  const slots = range === undefined ? 0 : range.first | (range.count << 16);
-  const logged = fn.local('i32');
-  fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow);
-  fn.op('i32.add').v128(pc, parts, role.kind === 'vm' ? LOGGED_VM | more : other, slots);
-  fn.memory('v128.store', SHADOW_LOG);
-  if (isFlat && isNumbered) emitFlatStore(fn, shadow, logged, flat);
-  fn.get(shadow).get(logged).i32(1).op('i32.add').memory('i32.store', SHADOW_LOGGED);
-  fn.release('i32', logged);
-  const increment = (at: number): void => {
-    fn.get(shadow).get(shadow).memory('i32.load', at).i32(1).op('i32.add').memory('i32.store', at);
-  };
-  increment(SHADOW_TOTAL);
-  if (role.kind === 'vm' || isFlat) {
-    increment(isFlat ? SHADOW_LOGGED_FLATS : SHADOW_LOGGED_VM);
-    if (isNumbered && !isFlat) increment(SHADOW_STORES);
-    if (isNumbered && access?.kind === 'store') {
-      fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', SHADOW_PLAIN);
-    }
-    if (access?.toLds) increment(SHADOW_FLIGHTS);
-  }
-  const pending = new Map<number, bigint>();
-  for (const { first, count } of effects.defs) {
-    for (let slot = first; slot < first + count; slot++) {
-      pending.set(slot >>> 6, (pending.get(slot >>> 6) ?? 0n) | (1n << BigInt(slot & 63)));
-    }
-  }
-  for (const [word, mask] of pending) {
-    const at = SHADOW_PENDING + 8 * word;
-    fn.get(shadow).get(shadow).memory('i64.load', at).i64(BigInt.asIntN(64, mask)).op('i64.or').memory('i64.store', at);
-  }
-}
-
-/** Of a flat store, or an atomic, in an entry of the log: what is written to LDS is in flight, and what goes to scratch is no store that others could know of. */
-function emitFlatStore(fn: WasmFunction, shadow: number, logged: number, flat: number): void {
-  const aperture = (): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_APERTURE);
-  const entry = (): WasmFunction => fn.get(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
-  entry();
-  aperture()
-    .i32(IN_LDS)
-    .op('i32.eq')
-    .memory('i32.store', SHADOW_LOG + LOG_PARTS);
-  aperture().i32(IN_SCRATCH).op('i32.ne').if();
-  entry()
-    .i32(flat | LOGGED_STORE)
-    .memory('i32.store', SHADOW_LOG + LOG_KIND);
-  fn.get(shadow)
-    .get(shadow)
-    .memory('i32.load', SHADOW_STORES)
-    .i32(1)
-    .op('i32.add')
-    .memory('i32.store', SHADOW_STORES)
-    .end();
-}
-
-if (`${[LOG_PC, LOG_PARTS, LOG_KIND, LOG_SLOT]}` !== '0,4,8,12') throw new Error('the log is laid out otherwise');

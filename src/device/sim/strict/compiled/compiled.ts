@@ -31,7 +31,9 @@ import {
   SHADOW_TOTAL,
 } from '../registers/registers.ts';
 import type { WaveShadow } from '../registers/wave-shadow.ts';
-import { type AccessCode, type Circumstances, emitLogged, emitLooks, lookedAt, movesLanes } from './accesses.ts';
+import { emitLooks, lookedAt, movesLanes } from './accesses.ts';
+import type { AccessCode, Circumstances } from './circumstances.ts';
+import { emitLogged } from './logged.ts';
 import { declareOpen } from './open.ts';
 import { waitFunction } from './waits.ts';
 

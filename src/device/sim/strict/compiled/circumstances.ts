@@ -1,0 +1,47 @@
+// What looks at accesses in compiled code have in common.
+import type { LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
+import type { FunctionContext } from '../../wasm/context.ts';
+import type { StrictPlan } from '../plan.ts';
+
+/** What code has been written for an access: none, code that looks at it, or code that also moves its data. */
+export type AccessCode = 'none' | 'looks' | 'moves';
+
+/** What looks at an access may count on. */
+export interface Circumstances {
+  /** Nobody can race with it (quiet-loads.ts). */
+  readonly isQuiet: boolean;
+  /** Wavefronts may hand over data through LDS without a barrier, or learn what others have done otherwise. */
+  readonly handsOver: boolean;
+  readonly learns: boolean;
+  /** It goes past the caches, as StrictChecker.isSynchronising has it. */
+  readonly isSynchronising: boolean;
+  /** A load may read what atomics of others are changing (StrictChecker.looksAhead). */
+  readonly looksAhead: boolean;
+  /** Its buffer is not the wavefront's scratch. */
+  readonly isNoScratch?: true;
+  /** Has the log of atomics get what the wavefront knows of stores (GlobalRaces.noteKnown). */
+  readonly noteKnown: () => void;
+}
+
+/**
+ * Looks at the bytes of a load or store, if there is one. Written inside of a block: leaves it when TypeScript has to look. With `none` nothing has been written; with
+ * `moves` the local `moved` is 1 where the data has been moved.
+ */
+export type EmitLooks = (
+  context: FunctionContext,
+  shadow: number,
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation | undefined,
+  circumstances: Circumstances,
+  moved: number,
+) => AccessCode;
+
+/** Whether what a load finds of others' atomics goes into the log of these: of one dword or a part. */
+export function looksAhead(
+  { access }: StrictPlan,
+  operation: LoadOperation | StoreOperation | undefined,
+  { looksAhead }: Circumstances,
+): boolean {
+  if (operation?.kind !== 'load' || access?.space !== 'global' || access.isScalar || access.toLds) return false;
+  return looksAhead && operation.bytes <= 4 && operation.pairStride === undefined;
+}

@@ -1,0 +1,153 @@
+// Looks at accesses of which only their addresses say in which memory they are: flat ones, and of buffers those that are a wavefront's scratch; and at accesses of
+// scratch.
+import type { LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
+import type { FunctionContext } from '../../wasm/context.ts';
+import {
+  apertureFunction,
+  emitMemory,
+  IN_GLOBAL,
+  IN_LDS,
+  IN_SCRATCH,
+  namedVector,
+  pushBufferPlace,
+  pushScratchPlace,
+} from '../../wasm/memory/index.ts';
+import type { StrictPlan } from '../plan.ts';
+import { SHADOW_APERTURE } from '../registers/registers.ts';
+import { type AccessCode, type Circumstances, type EmitLooks, looksAhead } from './circumstances.ts';
+import { bufferScratchFunction, flatScratchFunction, scratchFunction } from './scratch.ts';
+import { forgetNumber } from './sync.ts';
+
+/** As EmitLooks, of an access of scratch, or of a flat one whose lanes are there. */
+export function emitScratch(
+  context: FunctionContext,
+  shadow: number,
+  { instruction }: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  moved: number,
+): AccessCode {
+  const { fn, module, wave } = context;
+  const mark = fn.size;
+  fn.get(shadow).get(wave);
+  if (!pushScratchPlace(context, instruction)) {
+    fn.truncate(mark);
+    return 'none';
+  }
+  fn.get(shadow).get(wave).call(flatScratchFunction(module));
+  fn.call(scratchFunction(module, operation.kind, operation.bytes))
+    .op('i32.eqz')
+    .brIf(0);
+  if (!emitMemory(context, module, instruction, { ...operation, space: 'scratch' })) return 'looks';
+  fn.i32(1).set(moved);
+  return 'moves';
+}
+
+/** Whether a buffer of an access may be the wavefront's scratch. */
+export function mayBeScratch({ instruction, operation, access }: StrictPlan): boolean {
+  if (operation?.kind !== 'load' && operation?.kind !== 'store') return false;
+  return operation.space === 'buffer' && access?.toLds !== true && !/ idxen/.test(instruction.row.template);
+}
+
+/** As EmitLooks, of an access of a buffer that may be the wavefront's scratch: gfx90a has no other instructions for that. */
+export function emitBuffer(
+  context: FunctionContext,
+  shadow: number,
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  circumstances: Circumstances,
+  moved: number,
+  emitLooks: EmitLooks,
+): AccessCode {
+  const { fn, module, wave } = context;
+  const mark = fn.size;
+  const base = fn.local('i32');
+  fn.block().block();
+  const place = pushBufferPlace(context, plan.instruction);
+  if (place !== undefined) {
+    fn.call(bufferScratchFunction(module)).tee(base).if().block();
+    fn.get(shadow).get(wave);
+    if (place.register === undefined) fn.i32(0);
+    else fn.get(wave).i32(place.register).op('i32.add');
+    fn.i32(place.constant)
+      .get(base)
+      .call(scratchFunction(module, operation.kind, operation.bytes))
+      .op('i32.eqz')
+      .brIf(0);
+    fn.br(3).end().br(1).end();
+  }
+  const code = emitLooks(context, shadow, plan, operation, { ...circumstances, isNoScratch: true }, moved);
+  fn.br(1).end().br(1).end();
+  fn.release('i32', base);
+  if (code === 'none') fn.truncate(mark);
+  return code;
+}
+
+/**
+ * As EmitLooks, of a flat access: as one of the memory in which its lanes are. Where wavefronts are ordered through LDS, and for atomics of it, more is to be kept
+ * than the log of outstanding flat operations has room for: TypeScript looks there.
+ */
+export function emitFlat(
+  context: FunctionContext,
+  shadow: number,
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  circumstances: Circumstances,
+  moved: number,
+  emitLooks: EmitLooks,
+): AccessCode {
+  const { fn, module, wave } = context;
+  const register = namedVector(plan.instruction, 'vaddr');
+  if (register === undefined) return 'none';
+  const mark = fn.size;
+  const aperture = fn.local('i32');
+  fn.get(wave).i32(register).call(apertureFunction(module)).set(aperture);
+  fn.get(shadow).get(aperture).memory('i32.store', SHADOW_APERTURE);
+  const isAtomic = plan.operation?.kind === 'atomic';
+  const spaces: readonly (readonly [number, FlatSpace])[] = [
+    [IN_SCRATCH, 'scratch'],
+    [IN_GLOBAL, 'global'],
+    [IN_LDS, 'lds'],
+  ];
+  const isFetch = isFlatFetch(plan, operation, circumstances);
+  fn.block().block();
+  let hasCode = true;
+  for (const [where, space] of spaces) {
+    if (space !== 'global' && isAtomic) continue;
+    if (space === 'lds' && circumstances.handsOver) continue;
+    fn.get(aperture).i32(where).op('i32.eq').if().block();
+    const seen = { ...circumstances, isQuiet: false };
+    hasCode &&= emitLooks(context, shadow, inSpace(plan, space), { ...operation, space }, seen, moved) !== 'none';
+    if (isFetch && space !== 'global') forgetNumber(fn, shadow);
+    fn.br(3).end().br(1).end();
+  }
+  fn.end().br(1).end();
+  fn.release('i32', aperture);
+  if (hasCode) return 'moves';
+  fn.truncate(mark);
+  return 'none';
+}
+
+type FlatSpace = 'global' | 'lds' | 'scratch';
+
+/** The plan of a flat access as if it were one of another memory. */
+function inSpace(plan: StrictPlan, space: FlatSpace): StrictPlan {
+  const { access, operation, role } = plan;
+  const kind = operation?.kind;
+  if (access === undefined || (kind !== 'load' && kind !== 'store' && kind !== 'atomic')) return plan;
+  return {
+    ...plan,
+    access: { ...access, space },
+    operation: { ...operation, space },
+    role: { ...role, kind: space === 'lds' ? 'lds' : 'vm' },
+  };
+}
+
+/** Whether a flat access may learn from others, where its lanes are in memory. */
+export function isFlatFetch(
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation | undefined,
+  circumstances: Circumstances,
+): boolean {
+  if (plan.operation?.kind === 'atomic') return plan.writes.length > 0;
+  return looksAhead(inSpace(plan, 'global'), operation, circumstances);
+}
