@@ -182,7 +182,7 @@ export class AccessChecks {
   /** Whether a store may be an announcement: when one lane executes it, or any number. */
   announcers({ access }: StrictPlan): 'none' | 'one' | 'any' {
     const { target, workgroups, wavesPerGroup, polls } = this.regions;
-    const isStore = access?.kind === 'store' && access.space !== 'lds';
+    const isStore = access?.kind === 'store' && access.space !== 'lds' && access.space !== 'scratch';
     if (!isStore || targetInfo(target).scopedCachePolicy || workgroups * wavesPerGroup < 2) return 'none';
     return polls ? 'any' : workgroups > 1 ? 'one' : 'none';
   }
