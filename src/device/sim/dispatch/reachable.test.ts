@@ -57,10 +57,63 @@ s_swappc_b64 s[30:31], s[6:7]`,
     true,
   ],
   [
-    'an address that a function may have changed',
-    `${CALL('s[4:5]', 's4', 's5', '.Lcalled')}
+    'an address that a function leaves as it is',
+    `${CALL('s[4:5]', 's4', 's5', '.Lcalled')}\ns_swappc_b64 s[30:31], s[4:5]\ns_swappc_b64 s[30:31], s[4:5]`,
+    true,
+    false,
+  ],
+  [
+    'an address that a function changes',
+    `${CALL('s[4:5]', 's4', 's5', '.Lchanges')}\ns_swappc_b64 s[30:31], s[4:5]\ns_swappc_b64 s[30:31], s[4:5]
+s_endpgm
+.Lchanges:
+s_mov_b64 s[4:5], s[8:9]
+s_setpc_b64 s[30:31]`,
+    true,
+    true,
+  ],
+  [
+    'an address that a function may change in code behind its first return',
+    `${CALL('s[4:5]', 's4', 's5', '.Lchanges')}\ns_swappc_b64 s[30:31], s[4:5]\ns_swappc_b64 s[30:31], s[4:5]
+s_endpgm
+.Lchanges:
+s_cbranch_scc1 .Lfar
+s_setpc_b64 s[30:31]
+.Lfar:
+s_mov_b64 s[4:5], s[8:9]
+s_setpc_b64 s[30:31]`,
+    true,
+    true,
+  ],
+  [
+    'a call to which one comes with several addresses',
+    `s_cbranch_scc1 .Lelse
+${CALL('s[4:5]', 's4', 's5', '.Lcalled')}
+.Ljoin:
 s_swappc_b64 s[30:31], s[4:5]
-s_swappc_b64 s[30:31], s[4:5]`,
+s_endpgm
+.Lelse:
+${CALL('s[4:5]', 's4', 's5', '.Lother')}
+s_branch .Ljoin`,
+    true,
+    true,
+  ],
+  [
+    'lanes to which one comes with several addresses',
+    `s_cbranch_scc1 .Lelse
+${CALL('s[4:5]', 's4', 's5', '.Lcalled')}
+v_writelane_b32 v4, s4, 7
+v_writelane_b32 v4, s5, 8
+.Ljoin:
+v_readlane_b32 s6, v4, 7
+v_readlane_b32 s7, v4, 8
+s_swappc_b64 s[30:31], s[6:7]
+s_endpgm
+.Lelse:
+${CALL('s[4:5]', 's4', 's5', '.Lother')}
+v_writelane_b32 v4, s4, 7
+v_writelane_b32 v4, s5, 8
+s_branch .Ljoin`,
     true,
     true,
   ],

@@ -18,13 +18,25 @@ export function* reachable(loaded: LoadedCode, entry: number): IterableIterator<
   /** First registers of the pairs in which functions that are called find where to return to. */
   const returns = new Set<number>();
   let hasComputedJump = false;
+  /** What was come to with addresses of code in registers: who comes there by a jump has others. */
+  const informed = new Set<number>();
+  /** From where such code has been gone through again, without them. */
+  const again = new Set<number>();
   for (let from = pending.pop(); from !== undefined; from = pending.pop()) {
     const addresses = new CodeAddresses();
-    for (let at = from; !seen.has(at); ) {
+    if (seen.has(from)) {
+      if (!informed.has(from) || again.has(from)) continue;
+      again.add(from);
+    }
+    const isAgain = again.has(from);
+    for (let at = from; isAgain ? informed.has(at) : !seen.has(at); ) {
       const instruction = loaded.instructionAt(at);
       if (instruction === undefined) break;
-      seen.add(at);
-      yield { at, instruction };
+      if (addresses.isAny) informed.add(at);
+      if (!seen.has(at)) {
+        seen.add(at);
+        yield { at, instruction };
+      }
       const { flags, operation } = instruction.row;
       if (operation === 's_endpgm') break;
       const target = branchTarget(instruction, at) ?? addresses.targetOf(instruction);
@@ -33,7 +45,8 @@ export function* reachable(loaded: LoadedCode, entry: number): IterableIterator<
       else if (operation === 's_setpc_b64' && returns.has(firstOf(instruction, 'src0'))) break;
       else if (flags.has('isBranch') || flags.has('isCall') || flags.has('isReturn')) hasComputedJump = true;
       if (flags.has('isBarrier')) break;
-      addresses.follow(instruction, at);
+      if (operation === 's_swappc_b64') addresses.call(target === undefined ? undefined : slotsWritten(loaded, target));
+      else addresses.follow(instruction, at);
       at += instruction.size;
     }
   }
@@ -46,6 +59,28 @@ export function* reachable(loaded: LoadedCode, entry: number): IterableIterator<
       at += instruction?.size ?? 4;
     }
   }
+}
+
+/** Instructions of a function that are looked at for what it writes. */
+const MOST_OF_FUNCTION = 2000;
+
+/** The slots that a function writes, which has its code in one piece and calls no other; undefined where that is not so. */
+function slotsWritten(loaded: LoadedCode, entry: number): ReadonlySet<number> | undefined {
+  const slots = new Set<number>();
+  let last = entry;
+  for (let at = entry, n = 0; n < MOST_OF_FUNCTION; n++) {
+    const instruction = loaded.instructionAt(at);
+    if (instruction === undefined || instruction.row.flags.has('isCall')) return undefined;
+    const target = branchTarget(instruction, at);
+    if (target !== undefined && target < entry) return undefined;
+    last = Math.max(last, target ?? entry);
+    for (const { first, count } of effectsOf(instruction).defs) {
+      for (let slot = first; slot < first + count; slot++) slots.add(slot);
+    }
+    if (instruction.row.operation === 's_setpc_b64' && at >= last) return slots;
+    at += instruction.size;
+  }
+  return undefined;
 }
 
 const WORD = 4294967296;
@@ -82,6 +117,11 @@ class CodeAddresses {
   private readonly words = new Map<number, number>();
   private readonly lanes = new Map<number, Map<number, number>>();
 
+  /** Whether any is known. */
+  get isAny(): boolean {
+    return this.known.size + this.words.size + this.lanes.size > 0;
+  }
+
   /** Where a jump or a call through registers goes, as far as that is known. */
   targetOf(instruction: Instruction): number | undefined {
     if (this.words.size === 0 || !/^s_(?:swap|set)pc_b64$/.test(instruction.row.operation)) return undefined;
@@ -90,9 +130,16 @@ class CodeAddresses {
     return low === undefined || high === undefined ? undefined : high * WORD + low;
   }
 
+  /** A function has been called that writes these slots; any for undefined. Lanes of vector registers are left to callers that keep something there. */
+  call(slots: ReadonlySet<number> | undefined): void {
+    this.known.clear();
+    if (slots === undefined) this.words.clear();
+    else for (const slot of slots) this.words.delete(slot);
+  }
+
   /** An instruction has been executed. */
   follow(instruction: Instruction, at: number): void {
-    const { known, lanes } = this;
+    const { known } = this;
     const { operation } = instruction.row;
     const to = firstOf(instruction, 'sdst');
     if (operation === 's_getpc_b64') {
@@ -101,13 +148,7 @@ class CodeAddresses {
       known.set(to, { low: next % WORD, high: Math.floor(next / WORD), carry: undefined });
       return;
     }
-    if (known.size + this.words.size + lanes.size === 0) return;
-    // Functions leave to their callers the lanes in which these keep their own, and no scalar registers that hold addresses of code.
-    if (operation === 's_swappc_b64') {
-      known.clear();
-      this.words.clear();
-      return;
-    }
+    if (!this.isAny) return;
     const word = firstOf(instruction, 'src0') === to ? wordOf(operandNamed(instruction, 'src1')) : undefined;
     const [lower, upper] = [known.get(to), known.get(to - 1)];
     if (operation === 's_add_u32' && word !== undefined && lower !== undefined && lower.carry === undefined) {
