@@ -30,7 +30,10 @@ describe
             engine,
             strict: {},
           });
-          return { bytes: device.read(out), found: findings.map(({ rule, place, lane }) => ({ rule, place, lane })) };
+          return {
+            bytes: device.read(out),
+            found: findings.map(({ rule, place, lane, message }) => ({ rule, place, lane, message })),
+          };
         } finally {
           device.close();
         }

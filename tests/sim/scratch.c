@@ -58,3 +58,22 @@ KERNEL void unwritten_byte(GLOBAL uint *out, const GLOBAL uint *in) {
   for (uint k = 0; k < 8; k++) if (k != 5) text[k] = (unsigned char)in[(local_id() + k) & 127];
   out[global_id()] = text[5] + 1u;
 }
+
+/* What some lanes have not written goes through scratch again. */
+KERNEL void unwritten_passed_on(GLOBAL uint *out, const GLOBAL uint *in) {
+  volatile uint values[4], kept[4];
+  for (uint k = 0; k < 4; k++) if (local_id() % 5 != k) values[k] = in[global_id()];
+  for (uint k = 0; k < 4; k++) kept[k] = values[k];
+  uint which = in[local_id()] & 3;
+  out[global_id()] = local_id() % 5 == which ? kept[which] + 1 : 0;
+}
+
+/* Calls save registers that nothing has written. */
+static __attribute__((noinline)) uint deep(uint x, uint depth) {
+  volatile uint kept[4];
+  kept[depth & 3] = x;
+  return depth == 0 ? x : deep(x * 3 + 1, depth - 1) + kept[depth & 3];
+}
+KERNEL void recursion(GLOBAL uint *out, const GLOBAL uint *in) {
+  out[global_id()] = deep(in[global_id()], 3) + deep(in[local_id()], local_id() & 3);
+}

@@ -12,7 +12,7 @@ import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds/lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
 import type { Toucher } from './races/race-events.ts';
-import { ACCESS_REGISTERS } from './registers/registers.ts';
+import { ACCESS_DATA } from './registers/registers.ts';
 import type { LdsBytes } from './registers/waits.ts';
 import type { WaveShadow } from './registers/wave-shadow.ts';
 
@@ -70,7 +70,7 @@ export class FastAccesses {
     if (isSynchronising) return undefined;
     const low = w.sgprs[EXEC] as number;
     const high = w.sgprs[EXEC + 1] as number;
-    if ((known & ACCESS_REGISTERS) === 0) {
+    if ((known & ACCESS_DATA) === 0) {
       for (const read of plan.dataReads) {
         if ((registers.undefinedLanes(read, low, 0) | registers.undefinedLanes(read, high, 1)) !== 0) return undefined;
       }

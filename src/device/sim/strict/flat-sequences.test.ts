@@ -128,7 +128,7 @@ async function run(target: TargetName, text: string, engine: 'compiled' | 'inter
       engine,
       strict: {},
     });
-    const found = findings.map(({ rule, place: at, registers: named }) => [rule, at, named]);
+    const found = findings.map(({ rule, place: at, registers: named, message }) => [rule, at, named, message]);
     return { found, bytes: device.read(buffer) };
   } finally {
     device.close();

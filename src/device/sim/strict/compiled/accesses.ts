@@ -73,7 +73,8 @@ export function lookedAt(
     const isOfMemory = access.space === 'flat' ? role.kind === 'flat' : access.space === 'global' && role.kind === 'vm';
     return isOfMemory ? asStore(operation) : undefined;
   }
-  if (checker.isSynchronising(plan)) return isPollable(plan) ? (operation as LoadOperation) : undefined;
+  if (checker.isSynchronising(plan) && !mayBeOwn(plan))
+    return isPollable(plan) ? (operation as LoadOperation) : undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
   if (access.toLds)
     return operation.kind === 'load' && access.space === 'global' && role.kind === 'vm' && !handsOver
@@ -84,6 +85,12 @@ export function lookedAt(
   if (access.space === 'lds') return role.kind === 'lds' ? operation : undefined;
   if (access.space === 'flat') return role.kind === 'flat' ? operation : undefined;
   return role.kind === 'vm' ? operation : undefined;
+}
+
+/** Whether the memory of an access may be one that other workgroups do not see: then it does not matter which caches it goes past. */
+function mayBeOwn(plan: StrictPlan): boolean {
+  const space = plan.access?.space;
+  return space === 'scratch' || space === 'lds' || space === 'flat' || mayBeScratch(plan);
 }
 
 /** Whether a load with device scope may be one by which a wavefront waits for others, over and over again. */
@@ -120,6 +127,10 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
     return emitBuffer(context, shadow, plan, operation, circumstances, moved, emitLooks);
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
+  if (isSynchronising && !isLds && !isPollable(plan) && plan.operation?.kind !== 'atomic') {
+    fn.br(0);
+    return 'looks';
+  }
   if (access?.isScalar) {
     if (operation.kind === 'load' && emitScalarAccess(context, shadow, plan, operation)) {
       fn.i32(1).set(moved);
@@ -128,7 +139,7 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
     fn.truncate(mark);
     return 'none';
   }
-  if (isSynchronising && operation.kind === 'load') {
+  if (isSynchronising && !isLds && operation.kind === 'load') {
     if (emitPoll(context, shadow, plan, operation, noteKnown)) return 'looks';
     fn.truncate(mark);
     return 'none';

@@ -19,6 +19,10 @@ export interface Circumstances {
   readonly looksAhead: boolean;
   /** Its buffer is not the wavefront's scratch. */
   readonly isNoScratch?: true;
+  /** Leaves the block where the data of a store is not defined. */
+  readonly askData: () => void;
+  /** Leaves the block where a store to memory may be an announcement (AccessChecks.isAnnouncement). */
+  readonly askAnnouncement: () => void;
   /** Has the log of atomics get what the wavefront knows of stores (GlobalRaces.noteKnown). */
   readonly noteKnown: () => void;
 }

@@ -16,9 +16,10 @@ import { type Block, itemsOf } from '../../wasm/walk.ts';
 import type { StrictChecker } from '../checker.ts';
 import type { GroupState } from '../fast-accesses.ts';
 import { HIGH, LOW, type RegisterCopy, type StrictPlan } from '../plan.ts';
-import { accessSegment, type BlockPlan, planBlock, type Segment } from '../races/segments.ts';
+import { accessSegment, type BlockPlan, dataNeeds, planBlock, type Segment } from '../races/segments.ts';
 import { emitTrail, TrailBlocks } from '../races/trails.ts';
 import {
+  ACCESS_DATA,
   ACCESS_REGISTERS,
   SHADOW_ACCESS,
   SHADOW_BARRIERS,
@@ -35,6 +36,7 @@ import { emitLooks, lookedAt, movesLanes } from './accesses.ts';
 import type { AccessCode, Circumstances } from './circumstances.ts';
 import { emitLogged } from './logged.ts';
 import { declareOpen } from './open.ts';
+import { emitMissing, mayKeepUndefined } from './spaces.ts';
 import { waitFunction } from './waits.ts';
 
 export class StrictInstrument implements Instrument {
@@ -212,21 +214,36 @@ export class StrictInstrument implements Instrument {
     fn.get(wave)
       .memory('i64.load', 4 * EXEC)
       .set(exec);
+    const needs = dataNeeds(plan);
+    const askData = (): void => {
+      if (needs.length === 0) return;
+      this.pushNeeds(fn, shadow, exec, needs);
+      fn.i64(0n).op('i64.ne').brIf(0);
+      fn.i32(ACCESS_REGISTERS | ACCESS_DATA).set(known);
+    };
     fn.block().block();
     if (this.pushProblems(fn, shadow, exec, segment)) fn.i64(0n).op('i64.ne').brIf(0);
-    fn.i32(ACCESS_REGISTERS).set(known);
-    const announcers = this.checker.announcers(plan);
-    if (announcers !== 'none') {
-      // It announces something only when all stores before it are done (AccessChecks.isAnnouncement).
+    fn.i32(needs.length === 0 ? ACCESS_REGISTERS | ACCESS_DATA : ACCESS_REGISTERS).set(known);
+    const askAnnouncement = (): void => {
+      const announcers = this.checker.announcers(plan);
+      if (announcers === 'none') return;
+      // It announces something only when all stores before it are done.
       fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_COMPLETE).op('i32.eq');
       if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
       fn.brIf(0);
+    };
+    const keepsUndefined = mayKeepUndefined(plan);
+    if (!keepsUndefined) {
+      askData();
+      askAnnouncement();
     }
-    const code = emitLooks(context, shadow, plan, operation, this.looksOf(context, plan), moved);
+    const circumstances = { ...this.looksOf(context, plan), askData, askAnnouncement };
+    const code = emitLooks(context, shadow, plan, operation, circumstances, moved);
     if (code !== 'none') {
       if (this.pushMissing(fn, shadow, exec, segment))
         this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
-      emitLogged(context, shadow, plan, operation, this.looksOf(context, plan));
+      if (keepsUndefined) emitMissing(context, shadow, plan);
+      emitLogged(context, shadow, plan, operation, circumstances);
       fn.br(1).end();
       fn.get(shadow).get(known).memory('i32.store', SHADOW_ACCESS);
       look();
@@ -238,7 +255,10 @@ export class StrictInstrument implements Instrument {
   }
 
   /** What looks at the access at a place in the image may count on. */
-  private looksOf({ fn, module, wave, pc }: FunctionContext, plan: StrictPlan): Circumstances {
+  private looksOf(
+    { fn, module, wave, pc }: FunctionContext,
+    plan: StrictPlan,
+  ): Omit<Circumstances, 'askData' | 'askAnnouncement'> {
     const { checker } = this;
     return {
       isQuiet: checker.isQuiet(pc),
@@ -337,20 +357,8 @@ export class StrictInstrument implements Instrument {
       fn.i64(BigInt.asIntN(64, mask)).op('i64.and');
       join();
     });
-    const plain = segment.needs.filter((need) => need.lanes === undefined);
-    plain.forEach(({ register, isHigh }, i) => {
-      fn.get(shadow).memory('i64.load', 16 * register + (isHigh ? 8 : 0));
-      if (i > 0) fn.op('i64.and');
-    });
-    if (plain.length > 0) {
-      fn.i64(-1n).op('i64.xor').get(exec).op('i64.and');
-      join();
-    }
-    for (const { register, isHigh, lanes, orExec } of segment.needs) {
-      if (lanes === undefined) continue;
-      fn.get(shadow).memory('i64.load', 16 * register + (isHigh ? 8 : 0));
-      if (orExec) fn.get(exec).op('i64.or');
-      fn.i64(-1n).op('i64.xor').i64(BigInt.asIntN(64, lanes)).op('i64.and');
+    if (segment.needs.length > 0) {
+      this.pushNeeds(fn, shadow, exec, segment.needs);
       join();
     }
     if (segment.needsAllLanes) {
@@ -362,6 +370,30 @@ export class StrictInstrument implements Instrument {
       join();
     }
     return count > 0;
+  }
+
+  /** Pushes an i64 that is 0 when everything is defined that is read of vector registers: there is something. */
+  private pushNeeds(fn: WasmFunction, shadow: number, exec: number, needs: Segment['needs']): void {
+    let count = 0;
+    const join = (): void => {
+      if (count++ > 0) fn.op('i64.or');
+    };
+    const plain = needs.filter((need) => need.lanes === undefined);
+    plain.forEach(({ register, isHigh }, i) => {
+      fn.get(shadow).memory('i64.load', 16 * register + (isHigh ? 8 : 0));
+      if (i > 0) fn.op('i64.and');
+    });
+    if (plain.length > 0) {
+      fn.i64(-1n).op('i64.xor').get(exec).op('i64.and');
+      join();
+    }
+    for (const { register, isHigh, lanes, orExec } of needs) {
+      if (lanes === undefined) continue;
+      fn.get(shadow).memory('i64.load', 16 * register + (isHigh ? 8 : 0));
+      if (orExec) fn.get(exec).op('i64.or');
+      fn.i64(-1n).op('i64.xor').i64(BigInt.asIntN(64, lanes)).op('i64.and');
+      join();
+    }
   }
 
   /** Pushes an i64 that is 0 when all results are defined already; false when there are none. */

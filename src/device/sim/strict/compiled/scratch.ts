@@ -5,7 +5,17 @@ import { gpuWindow, LANES, VGPR_BYTES, WAVE_SCRATCH_BASE, WAVE_SCRATCH_BYTES } f
 import { EXEC, FLAT_SCRATCH } from '../../state/wave.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
-import { SHADOW_SCALARS, SHADOW_SCRATCH } from '../registers/registers.ts';
+import {
+  MISSING_DWORDS,
+  MISSING_LANES,
+  MISSING_OFFSETS,
+  SHADOW_MISSING,
+  SHADOW_ORIGINS,
+  SHADOW_SCALARS,
+  SHADOW_SCRATCH,
+  SHADOW_SCRATCH_ORIGINS,
+  VECTOR_BYTES,
+} from '../registers/registers.ts';
 
 /** Bits of a descriptor's last word: it adds the thread id, and has index stride 64. */
 const SWIZZLED_BY_LANE = (1 << 23) | (3 << 21);
@@ -63,14 +73,43 @@ export function bufferScratchFunction(module: WasmModule): WasmFunction {
 }
 
 /**
- * (shadow, wave, address of the register with the lanes' offsets or 0, what is to be added to them, where lane 0's first dword is or 0) → 1 when all is right with accesses of so
- * many bytes of scratch, and stores are noted; 0 when TypeScript has to look.
+ * (shadow, wave, address of the register with the lanes' offsets or 0, what is to be added to them, where lane 0's first dword is or 0, number of the first register of the data)
+ * → 1 when all is right with accesses of so many bytes of scratch: stores are noted, what is undefined stays so, and what loads find undefined is in SHADOW_MISSING; 0 when
+ * TypeScript has to look.
  */
 export function scratchFunction(module: WasmModule, kind: 'load' | 'store', bytes: number): WasmFunction {
-  const spread = spreadFunction(module);
-  return module.helper(`strict.scratch.${kind}.${bytes}`, ['i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) =>
-    new ScratchWriter(fn, spread, kind, bytes).write(),
+  const helpers = { spread: spreadFunction(module), gather: gatherFunction(module) };
+  return module.helper(`strict.scratch.${kind}.${bytes}`, ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) =>
+    new ScratchWriter(fn, helpers, kind, bytes).write(),
   );
+}
+
+/** (shadow, place in the image, number of the first register) → of registers that a load of scratch has written, the lanes in SHADOW_MISSING are undefined. */
+export function missingFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.scratch.missing', ['i32', 'i32', 'i32'], [], (fn) => {
+    const [shadow, pc, register] = [0, 1, 2] as const;
+    const [lanes, at] = [fn.local('i64'), fn.local('i32')];
+    fn.get(shadow).i32(0).memory('i32.store', SHADOW_MISSING);
+    fn.get(shadow).i32(1).memory('i32.store', SHADOW_ORIGINS);
+    for (let n = 0; n < MISSING_DWORDS; n++) {
+      const from = SHADOW_MISSING + MISSING_LANES + 8 * n;
+      fn.get(shadow).memory('i64.load', from).tee(lanes).i64(0n).op('i64.ne').if();
+      fn.get(shadow).i64(0n).memory('i64.store', from);
+      const register_ = (): WasmFunction => fn.get(register).i32(n).op('i32.add');
+      register_().i32(VECTOR_BYTES).op('i32.mul').get(shadow).op('i32.add').set(at);
+      for (const half of [0, 8]) {
+        fn.get(at).get(at).memory('i64.load', half).get(lanes).i64(-1n).op('i64.xor').op('i64.and');
+        fn.memory('i64.store', half);
+      }
+      register_().i32(3).op('i32.shl').get(shadow).op('i32.add').tee(at);
+      fn.get(pc).i32(1).op('i32.add').memory('i32.store', SHADOW_SCRATCH_ORIGINS);
+      fn.get(at)
+        .get(shadow)
+        .memory('i32.load', SHADOW_MISSING + MISSING_OFFSETS + 4 * n)
+        .memory('i32.store', SHADOW_SCRATCH_ORIGINS + 4);
+      fn.end();
+    }
+  });
 }
 
 class ScratchWriter {
@@ -79,11 +118,13 @@ class ScratchWriter {
   private readonly isWrite: boolean;
   private readonly bytes: number;
   private readonly spread: WasmFunction;
+  private readonly gather: WasmFunction;
   private readonly shadow = 0;
   private readonly wave = 1;
   private readonly register = 2;
   private readonly constant = 3;
   private readonly base = 4;
+  private readonly data = 5;
   /** Where the bits of the wavefront's first row are, and the largest offset. */
   private readonly bits: number;
   private readonly limit: number;
@@ -92,8 +133,13 @@ class ScratchWriter {
   /** The bits of the bytes in those of a dword: as often as there is room. */
   private readonly pattern: number;
 
-  constructor(fn: WasmFunction, spread: WasmFunction, kind: 'load' | 'store', bytes: number) {
-    [this.fn, this.code, this.spread] = [fn, new Code(fn), spread];
+  constructor(
+    fn: WasmFunction,
+    { spread, gather }: { readonly spread: WasmFunction; readonly gather: WasmFunction },
+    kind: 'load' | 'store',
+    bytes: number,
+  ) {
+    [this.fn, this.code, this.spread, this.gather] = [fn, new Code(fn), spread, gather];
     [this.isWrite, this.bytes] = [kind === 'store', bytes];
     [this.bits, this.limit, this.offset] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
     [this.exec, this.pattern] = [fn.local('i64'), fn.local('i64')];
@@ -205,13 +251,18 @@ class ScratchWriter {
   /** The lanes have one offset. */
   private noteRows(): void {
     const { fn, code, exec, offset, bits, pattern } = this;
-    const rows = Math.max(1, this.bytes / 4);
+    const { rows } = this;
     const row = fn.local('i32');
     fn.get(offset).i32(-4).op('i32.and').i32(3).op('i32.shl').get(bits).op('i32.add').set(row);
     const eachVector = (push: (at: number) => void): void => {
       for (let at = 0; at < rows * ROW_BITS; at += VECTOR) push(at);
     };
     if (this.isWrite) {
+      this.pushUndefined();
+      code.if(() => {
+        this.noteUndefined(row);
+        fn.i32(1).return();
+      });
       fn.get(exec).i64(-1n).op('i64.eq');
       code.if(
         () =>
@@ -224,7 +275,16 @@ class ScratchWriter {
               .op('v128.or')
               .memory('v128.store', at);
           }),
-        () => this.eachQuarter(row, rows, (push, lanes) => push().get(lanes).get(pattern).op('i64.and').op('i64.or')),
+        () => {
+          const lanes = fn.local('i64');
+          this.eachQuarter((quarter) => {
+            this.pushSpread(exec, quarter).get(pattern).op('i64.and').set(lanes);
+            for (let n = 0; n < rows; n++) {
+              const at = ROW_BITS * n + 8 * quarter;
+              fn.get(row).get(row).memory('i64.load', at).get(lanes).op('i64.or').memory('i64.store', at);
+            }
+          });
+        },
       );
       return;
     }
@@ -234,48 +294,130 @@ class ScratchWriter {
     });
     fn.op('v128.any_true');
     // Some bytes of a dword are enough, and inactive lanes need none.
-    code.if(() => this.eachQuarter(row, rows, undefined));
+    code.if(() => this.noteMissing(row));
   }
 
-  /**
-   * Changes the words of bits of 16 lanes each: `change` leaves the next one, from what leaves the old one, and a local with ones for the active lanes. Without
-   * it: returns 0 where an active lane has none of the bits of the pattern.
-   */
-  private eachQuarter(
-    row: number,
-    rows: number,
-    change: ((push: () => WasmFunction, lanes: number) => void) | undefined,
-  ): void {
-    const { fn, exec, pattern } = this;
-    const [lanes, old] = [fn.local('i64'), fn.local('i64')];
-    for (let quarter = 0; quarter < 4; quarter++) {
-      fn.get(exec)
-        .i64(BigInt(16 * quarter))
-        .op('i64.shr_u')
-        .call(this.spread)
-        .set(lanes);
-      for (let n = 0; n < rows; n++) {
-        const at = ROW_BITS * n + 8 * quarter;
-        if (change !== undefined) {
-          fn.get(row);
-          change(() => fn.get(row).memory('i64.load', at), lanes);
-          fn.memory('i64.store', at);
-          continue;
-        }
-        fn.get(row).memory('i64.load', at).get(pattern).op('i64.and').set(old);
-        for (const by of [1n, 2n]) fn.get(old).get(old).i64(by).op('i64.shr_u').op('i64.or').set(old);
-        fn.get(old).i64(-1n).op('i64.xor').get(lanes).op('i64.and').i64(0x1111111111111111n).op('i64.and');
-        fn.i64(0n).op('i64.ne');
-        this.leave();
-      }
+  /** Dwords of a lane. */
+  private get rows(): number {
+    return Math.max(1, this.bytes / 4);
+  }
+
+  private eachQuarter(write: (quarter: number) => void): void {
+    for (let quarter = 0; quarter < 4; quarter++) write(quarter);
+  }
+
+  /** Pushes four ones for each of 16 lanes of a local. */
+  private pushSpread(lanes: number, quarter: number): WasmFunction {
+    return this.fn
+      .get(lanes)
+      .i64(BigInt(16 * quarter))
+      .op('i64.shr_u')
+      .call(this.spread);
+  }
+
+  /** Pushes the lanes in which a register of the data has anything defined. */
+  private pushDefined(n: number): WasmFunction {
+    const { fn, data, shadow } = this;
+    const word = (half: number): WasmFunction =>
+      fn
+        .get(data)
+        .i32(VECTOR_BYTES)
+        .op('i32.mul')
+        .get(shadow)
+        .op('i32.add')
+        .memory('i64.load', VECTOR_BYTES * n + half);
+    word(0);
+    word(8);
+    return fn.op('i64.or');
+  }
+
+  /** Pushes whether an active lane has data of which nothing is defined. */
+  private pushUndefined(): void {
+    const { fn, exec } = this;
+    for (let n = 0; n < this.rows; n++) {
+      this.pushDefined(n);
+      if (n > 0) fn.op('i64.and');
     }
+    fn.i64(-1n).op('i64.xor').get(exec).op('i64.and').i64(0n).op('i64.ne');
+  }
+
+  /** Active lanes store data, undefined in some, at one offset. */
+  private noteUndefined(row: number): void {
+    const { fn, exec, pattern } = this;
+    const [defined, lanes] = [fn.local('i64'), fn.local('i64')];
+    for (let n = 0; n < this.rows; n++) {
+      this.pushDefined(n).set(defined);
+      this.eachQuarter((quarter) => {
+        const at = ROW_BITS * n + 8 * quarter;
+        this.pushSpread(exec, quarter).get(pattern).op('i64.and').set(lanes);
+        fn.get(row);
+        fn.get(row).memory('i64.load', at).get(lanes).i64(-1n).op('i64.xor').op('i64.and');
+        this.pushSpread(defined, quarter).get(lanes).op('i64.and').op('i64.or').memory('i64.store', at);
+      });
+    }
+  }
+
+  /** Active lanes at one offset that have none of the bits of the pattern are missing: some bytes of a dword are enough. */
+  private noteMissing(row: number): void {
+    const { fn, code, exec, pattern, shadow } = this;
+    const [old, found] = [fn.local('i64'), fn.local('i64')];
+    this.clearMissing();
+    for (let n = 0; n < this.rows; n++) {
+      fn.i64(0n).set(found);
+      this.eachQuarter((quarter) => {
+        fn.get(row)
+          .memory('i64.load', ROW_BITS * n + 8 * quarter)
+          .get(pattern)
+          .op('i64.and')
+          .set(old);
+        for (const by of [1n, 2n]) fn.get(old).get(old).i64(by).op('i64.shr_u').op('i64.or').set(old);
+        fn.get(old)
+          .call(this.gather)
+          .i64(BigInt(16 * quarter))
+          .op('i64.shl')
+          .get(found)
+          .op('i64.or')
+          .set(found);
+      });
+      fn.get(found).i64(-1n).op('i64.xor').get(exec).op('i64.and').tee(found).i64(0n).op('i64.ne');
+      code.if(() => {
+        fn.get(shadow).i32(1).memory('i32.store', SHADOW_MISSING);
+        fn.get(shadow)
+          .get(found)
+          .memory('i64.store', SHADOW_MISSING + MISSING_LANES + 8 * n);
+        this.storeOffset(n);
+      });
+    }
+  }
+
+  private clearMissing(): void {
+    const { fn, shadow } = this;
+    for (let n = 0; n < MISSING_DWORDS; n++)
+      fn.get(shadow)
+        .i64(0n)
+        .memory('i64.store', SHADOW_MISSING + MISSING_LANES + 8 * n);
+  }
+
+  /** The first lane that is missing a dword has this offset. */
+  private storeOffset(n: number): void {
+    const { fn, shadow, offset } = this;
+    fn.get(shadow)
+      .get(offset)
+      .i32(4 * n)
+      .op('i32.add')
+      .memory('i32.store', SHADOW_MISSING + MISSING_OFFSETS + 4 * n);
   }
 
   /** The lanes have several offsets: bits are noted one lane after the other; stores of those before one that TypeScript has to look at are right, too. */
   private eachLane(): void {
-    const { fn, code, exec, register, constant, offset, bits, pattern } = this;
+    const { fn, code, shadow, exec, register, constant, offset, bits, pattern } = this;
     const [left, lane, place, mask] = [fn.local('i64'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    const isMissing = fn.local('i32');
     fn.get(exec).set(left);
+    if (!this.isWrite) {
+      fn.i32(0).set(isMissing);
+      this.clearMissing();
+    }
     code.loop((again) => {
       fn.get(left).op('i64.ctz').op('i32.wrap_i64').tee(lane).i32(2).op('i32.shl').get(register).op('i32.add');
       fn.memory('i32.load').get(constant).op('i32.add').set(offset);
@@ -284,19 +426,54 @@ class ScratchWriter {
       fn.get(lane).i32(1).op('i32.shr_u').op('i32.add').set(place);
       fn.get(pattern).op('i32.wrap_i64').i32(15).op('i32.and').get(lane).i32(1).op('i32.and').i32(2).op('i32.shl');
       fn.op('i32.shl').set(mask);
-      for (let n = 0; n < Math.max(1, this.bytes / 4); n++) {
+      for (let n = 0; n < this.rows; n++) {
         const at = ROW_BITS * n;
         if (this.isWrite) {
-          fn.get(place).get(place).memory('i32.load8_u', at).get(mask).op('i32.or').memory('i32.store8', at);
+          fn.get(place).get(place).memory('i32.load8_u', at).get(mask);
+          fn.op('i32.or').get(mask);
+          this.pushDefined(n).get(left).op('i64.ctz').op('i64.shr_u').op('i32.wrap_i64').i32(1).op('i32.and');
+          fn.i32(1).op('i32.sub').op('i32.and').op('i32.xor').memory('i32.store8', at);
           continue;
         }
         fn.get(place).memory('i32.load8_u', at).get(mask).op('i32.and').op('i32.eqz');
-        this.leave();
+        code.if(() => {
+          this.addMissing(n, left);
+          fn.i32(1).set(isMissing);
+        });
       }
       fn.get(left).get(left).i64(1n).op('i64.sub').op('i64.and').tee(left).i64(0n).op('i64.ne');
       code.brIf(again);
     });
+    if (this.isWrite) return;
+    fn.get(isMissing);
+    code.if(() => fn.get(shadow).i32(1).memory('i32.store', SHADOW_MISSING));
   }
+
+  /** The lowest lane of those left is missing a dword. */
+  private addMissing(n: number, left: number): void {
+    const { fn, code, shadow } = this;
+    const at = SHADOW_MISSING + MISSING_LANES + 8 * n;
+    fn.get(shadow).memory('i64.load', at).op('i64.eqz');
+    code.if(() => this.storeOffset(n));
+    fn.get(shadow).get(shadow).memory('i64.load', at).get(left).i64(0n).get(left).op('i64.sub').op('i64.and');
+    fn.op('i64.or').memory('i64.store', at);
+  }
+}
+
+/** (bits) → of 16 lanes with four bits each, the first ones, a bit each. */
+function gatherFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.scratch.gather', ['i64'], ['i64'], (fn) => {
+    fn.get(0).i64(0x1111111111111111n).op('i64.and').set(0);
+    for (const [by, mask] of [
+      [3n, 0x0303030303030303n],
+      [6n, 0x000f000f000f000fn],
+      [12n, 0x000000ff000000ffn],
+      [24n, 0xffffn],
+    ] as const) {
+      fn.get(0).get(0).i64(by).op('i64.shr_u').op('i64.or').i64(mask).op('i64.and').set(0);
+    }
+    fn.get(0);
+  });
 }
 
 /** (lanes) → four ones for each of the lowest 16 lanes. */

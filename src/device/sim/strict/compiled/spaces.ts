@@ -13,33 +13,53 @@ import {
   pushScratchPlace,
 } from '../../wasm/memory/index.ts';
 import type { StrictPlan } from '../plan.ts';
-import { SHADOW_APERTURE } from '../registers/registers.ts';
+import { SHADOW_APERTURE, SHADOW_MISSING } from '../registers/registers.ts';
 import { type AccessCode, type Circumstances, type EmitLooks, looksAhead } from './circumstances.ts';
-import { bufferScratchFunction, flatScratchFunction, scratchFunction } from './scratch.ts';
+import { bufferScratchFunction, flatScratchFunction, missingFunction, scratchFunction } from './scratch.ts';
 import { forgetNumber } from './sync.ts';
 
 /** As EmitLooks, of an access of scratch, or of a flat one whose lanes are there. */
 export function emitScratch(
   context: FunctionContext,
   shadow: number,
-  { instruction }: StrictPlan,
+  plan: StrictPlan,
   operation: LoadOperation | StoreOperation,
   moved: number,
 ): AccessCode {
   const { fn, module, wave } = context;
+  const { instruction } = plan;
   const mark = fn.size;
   fn.get(shadow).get(wave);
   if (!pushScratchPlace(context, instruction)) {
     fn.truncate(mark);
     return 'none';
   }
-  fn.get(shadow).get(wave).call(flatScratchFunction(module));
+  fn.get(shadow).get(wave).call(flatScratchFunction(module)).i32(dataRegister(plan));
   fn.call(scratchFunction(module, operation.kind, operation.bytes))
     .op('i32.eqz')
     .brIf(0);
   if (!emitMemory(context, module, instruction, { ...operation, space: 'scratch' })) return 'looks';
   fn.i32(1).set(moved);
   return 'moves';
+}
+
+/** The number of the first register of a load or store of scratch. */
+function dataRegister({ dataReads, writes }: StrictPlan): number {
+  return Math.min(...[...dataReads, ...writes].map(({ register }) => register));
+}
+
+/** Whether an access may be a store to scratch, where what is undefined stays so, or a load of it, which finds it undefined. */
+export function mayKeepUndefined(plan: StrictPlan): boolean {
+  const { access } = plan;
+  if (access?.kind !== 'store' && access?.kind !== 'load') return false;
+  return access.space === 'scratch' || access.space === 'flat' || mayBeScratch(plan);
+}
+
+/** Behind an access that may have been a load of scratch: what it has found undefined is so in its registers. */
+export function emitMissing({ fn, module, pc }: FunctionContext, shadow: number, plan: StrictPlan): void {
+  if (plan.access?.kind !== 'load') return;
+  fn.get(shadow).memory('i32.load', SHADOW_MISSING).if();
+  fn.get(shadow).i32(pc).i32(dataRegister(plan)).call(missingFunction(module)).end();
 }
 
 /** Whether a buffer of an access may be the wavefront's scratch. */
@@ -70,11 +90,14 @@ export function emitBuffer(
     else fn.get(wave).i32(place.register).op('i32.add');
     fn.i32(place.constant)
       .get(base)
+      .i32(dataRegister(plan))
       .call(scratchFunction(module, operation.kind, operation.bytes))
       .op('i32.eqz')
       .brIf(0);
     fn.br(3).end().br(1).end();
   }
+  circumstances.askData();
+  circumstances.askAnnouncement();
   const code = emitLooks(context, shadow, plan, operation, { ...circumstances, isNoScratch: true }, moved);
   fn.br(1).end().br(1).end();
   fn.release('i32', base);
@@ -116,6 +139,8 @@ export function emitFlat(
     if (space === 'lds' && circumstances.handsOver) continue;
     fn.get(aperture).i32(where).op('i32.eq').if().block();
     const seen = { ...circumstances, isQuiet: false };
+    if (space !== 'scratch') circumstances.askData();
+    if (space === 'global') circumstances.askAnnouncement();
     hasCode &&= emitLooks(context, shadow, inSpace(plan, space), { ...operation, space }, seen, moved) !== 'none';
     if (isFetch && space !== 'global') forgetNumber(fn, shadow);
     fn.br(3).end().br(1).end();

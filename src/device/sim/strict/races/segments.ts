@@ -214,13 +214,18 @@ class SegmentBuilder {
 const lanesKey = (n: number, lanes: bigint | undefined): number | string =>
   lanes === undefined ? 2 * n : lanes === ALL ? 2 * n + 1 : `${n} ${lanes}`;
 
-/** The registers of a memory access that is checked alone, data included. */
+/** The registers of a memory access that is checked alone, but for the data of a store. */
 export function accessSegment(plan: StrictPlan): Segment {
   const builder = new SegmentBuilder(0);
   builder.add(plan, false);
-  for (const { register, half, isWhole } of plan.dataReads)
-    builder.need(register, half === HIGH, isWhole ? ALL : undefined);
   return builder.finish(1);
+}
+
+/** What a store needs of its data where it does not go to scratch. */
+export function dataNeeds({ dataReads }: StrictPlan): Segment['needs'] {
+  const builder = new SegmentBuilder(0);
+  for (const { register, half, isWhole } of dataReads) builder.need(register, half === HIGH, isWhole ? ALL : undefined);
+  return builder.finish(0).needs;
 }
 
 /** A block cut up: by the index of its first instruction, a segment, or the plan of an instruction that is checked alone. */

@@ -150,7 +150,17 @@ export const SHADOW_KEPT = SHADOW_LANES + 8 * LANE_SLOTS;
 /** What is behind the vector registers and before the log, as it is when a wavefront begins (WaveShadow.begin). */
 export const SHADOW_START = SHADOW_KEPT + 2 * 256;
 export const SHADOW_START_BYTES = SHADOW_LOG - SHADOW_SCALARS;
-export const SHADOW_BYTES = SHADOW_START + SHADOW_START_BYTES;
+/**
+ * What a load of scratch has found undefined: i32 whether there is anything; by dword of a lane, i64 the lanes, then i32 the offset of the first of them
+ * (compiled/scratch.ts).
+ */
+export const SHADOW_MISSING = (SHADOW_START + SHADOW_START_BYTES + 15) & -16;
+export const MISSING_DWORDS = 4;
+export const MISSING_LANES = 16;
+export const MISSING_OFFSETS = MISSING_LANES + 8 * MISSING_DWORDS;
+/** i32[2] by vector register: one and the place of the load of scratch that left it undefined, 0 where another origin holds; the offset there. */
+export const SHADOW_SCRATCH_ORIGINS = SHADOW_MISSING + MISSING_OFFSETS + 4 * MISSING_DWORDS;
+export const SHADOW_BYTES = SHADOW_SCRATCH_ORIGINS + 8 * 512;
 
 /** What counts entries of the log. */
 const LOG_COUNTS = [
@@ -168,8 +178,9 @@ const COUNTED = [
   [LOGGED_FLAT, SHADOW_LOGGED_FLATS],
 ] as const;
 
-/** Every register that is read is defined, and none that is named is in flight. */
+/** Every register that is read is defined, but for the data of a store, and none that is named is in flight; the data of a store is defined. */
 export const ACCESS_REGISTERS = 2;
+export const ACCESS_DATA = 4;
 
 /** Where an undefined value came from: memory, or a register (its slot is the address) that nothing has written. */
 export interface Origin {
@@ -204,23 +215,41 @@ export interface Identity {
   readonly syncLog: number;
 }
 
-/** By slot, with a word for compiled code that says whether there are any. */
-class Origins extends Map<number, Origin> {
+/** By slot: the load that left it undefined, as TypeScript or compiled code has noted it. */
+export class Origins {
+  /** Whether there are any. */
   private readonly word: Uint32Array;
+  /** SHADOW_SCRATCH_ORIGINS. */
+  private readonly ofScratch: Uint32Array;
+  private readonly others = new Map<number, Origin>();
 
-  constructor(word: Uint32Array) {
-    super();
-    this.word = word;
+  constructor(buffer: ArrayBufferLike, offset: number) {
+    this.word = new Uint32Array(buffer, offset + SHADOW_ORIGINS, 1);
+    this.ofScratch = new Uint32Array(buffer, offset + SHADOW_SCRATCH_ORIGINS, 2 * 512);
   }
 
-  override set(slot: number, origin: Origin): this {
+  get(slot: number): Origin | undefined {
+    const place = slot < 256 ? 0 : (this.ofScratch[2 * (slot - 256)] as number);
+    if (place === 0) return this.others.get(slot);
+    return { space: 'scratch', address: this.ofScratch[2 * (slot - 256) + 1] as number, pc: place - 1 };
+  }
+
+  set(slot: number, origin: Origin): void {
     this.word[0] = 1;
-    return super.set(slot, origin);
+    if (slot >= 256) this.ofScratch[2 * (slot - 256)] = 0;
+    this.others.set(slot, origin);
   }
 
-  override clear(): void {
+  delete(slot: number): void {
+    if (slot >= 256) this.ofScratch[2 * (slot - 256)] = 0;
+    this.others.delete(slot);
+  }
+
+  clear(): void {
+    if (this.word[0] === 0) return;
     this.word[0] = 0;
-    super.clear();
+    this.ofScratch.fill(0);
+    this.others.clear();
   }
 }
 
@@ -241,8 +270,7 @@ export class RegisterShadow {
   /** From SHADOW_ACTOR up to the log; then the log. */
   private readonly machine: Uint32Array;
   private readonly log: Uint32Array;
-  /** By slot: the load that left it undefined. */
-  readonly origins: Map<number, Origin>;
+  readonly origins: Origins;
 
   constructor(buffer: ArrayBufferLike = new ArrayBuffer(SHADOW_BYTES), offset = 0) {
     this.vectors = new Uint32Array(buffer, offset + SHADOW_VECTORS, 512 * 4);
@@ -253,7 +281,7 @@ export class RegisterShadow {
     this.ways = new Int32Array(buffer, offset + SHADOW_WAYS, 2);
     this.machine = new Uint32Array(buffer, offset + SHADOW_ACTOR, (SHADOW_LOG - SHADOW_ACTOR) / 4);
     this.log = new Uint32Array(buffer, offset + SHADOW_LOG, (LOG_ENTRIES * LOG_ENTRY_BYTES) / 4);
-    this.origins = new Origins(new Uint32Array(buffer, offset + SHADOW_ORIGINS, 1));
+    this.origins = new Origins(buffer, offset);
   }
 
   /** Tells compiled code where everything is; `lds` is the shadow of the workgroup's LDS, `tag` that of the wavefront in it. */

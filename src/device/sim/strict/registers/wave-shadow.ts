@@ -21,6 +21,7 @@ import {
   RegisterShadow,
   SHADOW_BYTES,
   SHADOW_KEPT,
+  SHADOW_MISSING,
   SHADOW_SCALARS,
   SHADOW_STAMP,
   SHADOW_START,
@@ -86,7 +87,11 @@ export class WaveShadow {
   constructor(wave: Wave) {
     this.wave = wave;
     this.bytes = wave.memory.reserveUncleared(SHADOW_BYTES, 'strict mode');
-    wave.memory.clear(this.bytes.byteOffset + SHADOW_STAMP, SHADOW_KEPT - SHADOW_STAMP);
+    for (const [from, end] of [
+      [SHADOW_STAMP, SHADOW_KEPT],
+      [SHADOW_MISSING, SHADOW_BYTES],
+    ] as const)
+      wave.memory.clear(this.bytes.byteOffset + from, end - from);
     this.registers = new RegisterShadow(this.bytes.buffer, this.bytes.byteOffset);
     this.waits = new WaitQueue(this.registers.pending, this.registers.outstanding, (operation) => {
       if (operation.lds !== undefined) this.lds?.complete(operation);
@@ -218,6 +223,8 @@ export class WaveShadow {
     const { registers } = this;
     const { memory, index, sgprs } = wave;
     const at = this.bytes.byteOffset;
+    // As long as their word says that there are some.
+    registers.origins.clear();
     this.wave = wave;
     wave.setField(WAVE_SHADOW, at);
     const [vgprs, agprs] = this.used;
@@ -237,8 +244,6 @@ export class WaveShadow {
     registers.firstEvent = beginning.events[EVENTS_NEXT / 4] as number;
     // The work-item ids, packed into v0.
     registers.define(0, BOTH, sgprs[EXEC] as number, sgprs[EXEC + 1] as number);
-    // Clearing a map makes a new table, also where it is empty.
-    if (registers.origins.size > 0) registers.origins.clear();
     this.waits.clear();
     this.planAt = beginning.planAt;
     this.arrive = beginning.arrive;
