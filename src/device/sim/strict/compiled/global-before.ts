@@ -81,6 +81,23 @@ export class FourRecords {
       .op('i32.and');
   }
 
+  /** Leaves 1 when all words are of one event of the wavefront's own that is not `mine`, without marks of others. */
+  pushIsOneOwn(words: number, mine: number): WasmFunction {
+    const { fn, shadow, events, one } = this;
+    fn.get(words).lane('i32x4.extract_lane', 0).tee(one).op('i32x4.splat').get(words).op('v128.xor');
+    this.splat(MARKS);
+    fn.op('i32x4.le_u').op('i32x4.all_true');
+    fn.get(words);
+    this.splat(MARKS & ~BYTES);
+    fn.op('v128.and').op('v128.any_true').op('i32.eqz').op('i32.and');
+    fn.get(one).get(mine).lane('i32x4.extract_lane', 0).op('i32.xor').i32(MARKS).op('i32.gt_u').op('i32.and');
+    pushNamed(fn, events, one)
+      .memory('i32.load', 4 * EVENT_ACTOR)
+      .get(shadow)
+      .memory('i32.load', SHADOW_ACTOR);
+    return fn.op('i32.eq').op('i32.and');
+  }
+
   /** Sets `named` to where the events of words are. */
   private name(words: number): void {
     const { fn, events, named } = this;

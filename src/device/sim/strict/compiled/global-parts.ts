@@ -64,6 +64,11 @@ export function storePartsFunction(module: WasmModule, seesLanes: boolean): Wasm
     records.leaveUnlessAll();
     fn.end().end();
     fn.get(writers).op('v128.any_true').if();
+    records.pushIsOneOwn(writers, mine).if();
+    // What it has written of a dword stays its own.
+    fn.get(writers);
+    records.splat(BYTES);
+    fn.op('v128.and').get(masks).op('v128.or').set(masks).else();
     // Marks are only looked for where there is one, or one of the bytes.
     fn.get(masks);
     records.splat(MARKS & ~BYTES);
@@ -85,9 +90,10 @@ export function storePartsFunction(module: WasmModule, seesLanes: boolean): Wasm
     records.pushIsOwn(writers).get(writers).op('v128.and');
     records.splat(BYTES);
     fn.op('v128.and').get(masks).op('v128.or').set(masks);
-    fn.end().end();
+    fn.end().end().end();
     fn.get(masks).get(mine).op('v128.or').set(masks);
-    putParts(fn, four, masks, TO_WRITER, () => fn.get(isShared));
+    joinParts(fn, places, masks, () => fn.get(isShared));
+    four.put(masks, TO_WRITER);
     fn.i32(1);
   });
 }
@@ -98,23 +104,22 @@ export function putPartsFunction(module: WasmModule, offset: number): WasmFuncti
     const [places, words] = [0, 1] as const;
     const four = new FourPlaces(fn);
     four.set(places);
-    putParts(fn, four, words, offset, () => pushShared(fn, places).op('v128.any_true'));
+    joinParts(fn, places, words, () => pushShared(fn, places).op('v128.any_true'));
+    four.put(words, offset);
   });
 }
 
-/** Does so, where `four` are the places, of which `pushIsShared` leaves whether two are the same: lanes of one dword have the same event, and their bytes come together. */
-function putParts(
-  fn: WasmFunction,
-  four: FourPlaces,
-  words: number,
-  offset: number,
-  pushIsShared: () => WasmFunction,
-): void {
-  four.put(words, offset);
+/** Of lanes at one place the words come together, which have the same event: `pushIsShared` leaves whether there are some. */
+function joinParts(fn: WasmFunction, places: number, words: number, pushIsShared: () => WasmFunction): void {
+  const turn = (vector: number, by: number): WasmFunction => {
+    const lanes = [0, 1, 2, 3].map((lane) => (lane + by) & 3) as [number, number, number, number];
+    return fn.get(vector).get(vector).shuffle32(...lanes);
+  };
   pushIsShared().if();
-  four.each((place, lane) => {
-    fn.get(place).get(place).memory('i32.load', offset);
-    fn.get(words).lane('i32x4.extract_lane', lane).op('i32.or').memory('i32.store', offset);
-  });
-  fn.end();
+  fn.get(words);
+  for (const by of [1, 2, 3]) {
+    turn(places, by).get(places).op('i32x4.eq');
+    turn(words, by).op('v128.and').op('v128.or');
+  }
+  fn.set(words).end();
 }
