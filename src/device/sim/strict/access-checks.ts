@@ -118,11 +118,15 @@ export class AccessChecks {
     const isSynchronising = this.isSynchronising(plan);
     access.prepare(w);
     checkLanes(this.reporter, w, pc, plan, access);
-    const isAnnouncement = this.isAnnouncement(w, shadow, plan);
-    const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising || isAnnouncement);
+    const tells = this.isAnnouncement(w, shadow, plan);
+    const isNoted = tells && this.announcers(plan) === 'noted';
+    const isAnnouncement = tells && !isNoted;
+    // Who reads it knows that it is done, too.
+    if (isNoted) shadow.registers.released = shadow.storesIssued + 1;
+    const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising || isAnnouncement, isNoted);
     if (quick !== undefined) return quick === NO_LDS ? undefined : quick;
     const { lds, scratch } = state;
-    const who = toucherOf(w, state, pc);
+    const who = toucherOf(w, state, pc, isNoted);
     const told =
       access.kind === 'load' || access.space === 'global'
         ? undefined
@@ -179,12 +183,16 @@ export class AccessChecks {
     return (cachePolicy & (access?.isScalar === true ? SCALAR_GLC : this.deviceScope)) !== 0;
   }
 
-  /** Whether a store may be an announcement: when one lane executes it, or any number. */
-  announcers({ access }: StrictPlan): 'none' | 'one' | 'any' {
-    const { target, workgroups, wavesPerGroup, polls } = this.regions;
+  /**
+   * Whether a store may be an announcement: when one lane executes it, or any number; `noted` is any number, too, where its event says so. Of parts of a dword
+   * several may be such, and the dword has one event.
+   */
+  announcers({ access, operation }: StrictPlan): 'none' | 'one' | 'any' | 'noted' {
+    const { target, workgroups, announces } = this.regions;
     const isStore = access?.kind === 'store' && access.space !== 'lds' && access.space !== 'scratch';
-    if (!isStore || targetInfo(target).scopedCachePolicy || workgroups * wavesPerGroup < 2) return 'none';
-    return polls ? 'any' : workgroups > 1 ? 'one' : 'none';
+    if (!isStore || targetInfo(target).scopedCachePolicy) return 'none';
+    if (!announces) return workgroups > 1 ? 'one' : 'none';
+    return operation?.kind === 'store' && operation.bytes >= 4 ? 'noted' : 'any';
   }
 
   /**
@@ -196,7 +204,7 @@ export class AccessChecks {
     const [, , issued, complete] = registers.outstanding;
     if (complete !== issued) return false;
     const announcers = this.announcers(plan);
-    if (announcers !== 'one') return announcers === 'any';
+    if (announcers !== 'one') return announcers !== 'none';
     const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
     return low === 0 ? high !== 0 && (high & (high - 1)) === 0 : high === 0 && (low & (low - 1)) === 0;
   }

@@ -30,6 +30,8 @@ export interface DispatchRegions {
   readonly hasDies: boolean;
   /** The kernel reads memory past the caches in loops: each lane may wait for others, and each may be waited for. */
   readonly polls: boolean;
+  /** Any store that comes behind all that its wavefront has stored may be an announcement (announcements.ts). */
+  readonly announces: boolean;
   /** A wavefront can learn what others have done, other than at barriers: what they release is kept. */
   readonly learns: boolean;
 }
@@ -46,7 +48,7 @@ export interface Actor {
   readonly plan: StrictPlan;
   readonly access: AccessPlan;
   readonly isSynchronising: boolean;
-  /** A store that may tell other workgroups that what its wavefront has stored is there. */
+  /** A store that may tell other workgroups that what its wavefront has stored is there, which its event does not say. */
   readonly isAnnouncement: boolean;
   /** What the access tells other wavefronts that read what it writes to LDS. */
   readonly told: Told | undefined;

@@ -145,6 +145,7 @@ export class StrictChecker implements Monitor {
     const hostcall = calls === undefined ? undefined : memory.find(calls, 1);
     const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
     const hasDies = targetInfo(target).scopedCachePolicy;
+    const announces = polls && !hasDies && workgroups * wavesPerGroup > 1;
     const areOrdered = learns(loaded, launch) && workgroups * wavesPerGroup > 1;
     const reporter = new Reporter(this.log, { kernelName, loaded, entry: launch.entry, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
@@ -153,6 +154,7 @@ export class StrictChecker implements Monitor {
       learns: areOrdered,
       polls,
       handsOver: handsOver(loaded, launch),
+      announces,
     });
     const kept = Kept.of(memory);
     const drops = new DropTable(kept);
@@ -167,6 +169,7 @@ export class StrictChecker implements Monitor {
       wavesPerGroup,
       hasDies,
       polls,
+      announces,
       learns: learns(loaded, launch),
     };
     const accesses = new AccessChecks(reporter, registers, regions, global, drops);
@@ -178,6 +181,7 @@ export class StrictChecker implements Monitor {
     const beginning: Beginning = {
       scalars: initialScalars(descriptor, targetInfo(target).architectedFlatScratch),
       hasDies,
+      announces,
       pages: global.pages.table,
       events: global.pages.eventsHead,
       kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],
@@ -450,8 +454,8 @@ export class StrictChecker implements Monitor {
     return this.now.accesses.isSynchronising(plan);
   }
 
-  /** Whether a store may tell others that something is done: when one lane executes it, or any number. */
-  announcers(plan: StrictPlan): 'none' | 'one' | 'any' {
+  /** As AccessChecks has them. */
+  announcers(plan: StrictPlan): ReturnType<AccessChecks['announcers']> {
     return this.now.accesses.announcers(plan);
   }
 
@@ -539,7 +543,8 @@ export class StrictChecker implements Monitor {
 
   /** Every workgroup of the grid has come to its barrier, and all go on: what they have stored is handed over. */
   gridBarrier(workgroups: readonly Workgroup[]): void {
-    const { synchronisation } = this.now.global;
+    const { global } = this.now;
+    const { synchronisation } = global;
     for (const workgroup of workgroups) {
       const { waves, number } = this.stateOf(workgroup);
       const shadow = waves.find(({ wave }) => wave.state === 'grid barrier') as WaveShadow;
@@ -556,7 +561,7 @@ export class StrictChecker implements Monitor {
     const all = synchronisation.seenAt(GRID_BARRIER);
     for (const workgroup of workgroups) {
       const { number } = this.stateOf(workgroup);
-      if (all !== undefined) synchronisation.acquire(number, all);
+      if (all !== undefined && synchronisation.acquire(number, all)) global.acquired(number);
       synchronisation.invalidate(number);
     }
     this.now.deadlocks.changed();

@@ -11,7 +11,7 @@ import { EXEC, FLAT_SCRATCH, LANES, type Wave } from '../state/wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds/lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
-import type { Toucher } from './races/race-events.ts';
+import { ANNOUNCES, type Toucher } from './races/race-events.ts';
 import { ACCESS_DATA } from './registers/registers.ts';
 import type { LdsBytes } from './registers/waits.ts';
 import type { WaveShadow } from './registers/wave-shadow.ts';
@@ -61,6 +61,7 @@ export class FastAccesses {
     pc: number,
     plan: StrictPlan,
     isSynchronising: boolean,
+    announces: boolean,
   ): readonly LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;
     const { registers } = shadow;
@@ -81,11 +82,11 @@ export class FastAccesses {
     } else if (access.space === 'global') {
       const start = this.gather(w, access, low, high);
       if (start === undefined) return undefined;
-      const who = toucherOf(w, state, pc);
+      const who = toucherOf(w, state, pc, announces);
       const isFine =
         start >= 0 ? this.wholeGlobal(state, who, access, start) : this.eachGlobal(state, who, access, low, high);
       written = isFine ? NO_LDS : undefined;
-    } else if (access.space === 'flat') written = this.eachFlat(w, state, pc, plan, low, high);
+    } else if (access.space === 'flat') written = this.eachFlat(w, state, pc, plan, low, high, announces);
     if (written !== undefined && access.kind === 'load') {
       for (const { register } of plan.writes) registers.define(register, BOTH, low, high);
     }
@@ -142,6 +143,7 @@ export class FastAccesses {
     { instruction, access }: StrictPlan,
     low: number,
     high: number,
+    announces: boolean,
   ): readonly LdsBytes[] | undefined {
     const { addresses } = this;
     if (access === undefined || (low | high) === 0 || !access.addresses(w, access.span, addresses)) return undefined;
@@ -159,7 +161,8 @@ export class FastAccesses {
       lanes[half] = (lanes[half] as number) | bit;
     }
     if (isAny(scratch) && !this.eachScratch(w, state, access, scratch)) return undefined;
-    if (isAny(global) && !this.eachGlobal(state, toucherOf(w, state, pc), access, ...global)) return undefined;
+    if (isAny(global) && !this.eachGlobal(state, toucherOf(w, state, pc, announces), access, ...global))
+      return undefined;
     if (!isAny(lds)) return NO_LDS;
     const vaddr = operandNamed(instruction, 'vaddr');
     if (state.lds.order !== undefined || vaddr?.kind !== 'reg') return undefined;
@@ -210,11 +213,12 @@ export class FastAccesses {
   }
 }
 
-/** Who a wavefront is to the records of global memory. */
-export function toucherOf(w: Wave, { waves }: GroupState, pc: number): Toucher {
+/** Who a wavefront is to the records of global memory; `announces`: by a store that may be an announcement. */
+export function toucherOf(w: Wave, { waves }: GroupState, pc: number, announces: boolean): Toucher {
   const { registers, before } = waves[w.index] as WaveShadow;
   const { actor, epoch, releases, told } = registers;
-  return { actor, epoch, store: registers.outstanding[2] as number, releases, told, pc, before };
+  const place = announces ? pc | ANNOUNCES : pc;
+  return { actor, epoch, store: registers.outstanding[2] as number, releases, told, pc: place, before };
 }
 
 function eachLds(

@@ -3,6 +3,7 @@
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { type MemoryHistory, setBits } from './history.ts';
+import { Announcements } from './races/announcements.ts';
 import { HandedOverBefore } from './races/handed-over.ts';
 import {
   ATOMIC_WRITE,
@@ -48,8 +49,11 @@ export type LooksAhead = (pc: number, isOwn: boolean) => boolean;
 export interface LastWrite {
   readonly actor: number;
   readonly pc: number;
+  readonly epoch: number;
   readonly store: number;
   readonly isUpdate: boolean;
+  /** It may be an announcement (announcements.ts). */
+  readonly announces: boolean;
 }
 
 /** The shadow of one allocation. */
@@ -120,6 +124,8 @@ interface Kernel {
   readonly polls: boolean;
   /** Those of a workgroup can through LDS. */
   readonly handsOver: boolean;
+  /** Any store may announce something. */
+  readonly announces: boolean;
 }
 
 export class GlobalShadow {
@@ -132,16 +138,23 @@ export class GlobalShadow {
   private readonly scratchBits = new Map<number, Uint8Array>();
   private readonly order: Synchronisation;
   private readonly handedOver: HandedOverBefore | undefined;
+  /** Where any store may announce something. */
+  private readonly announcements: Announcements | undefined;
   /** What compiled code has added to it, to be worked off before somebody asks. */
   readonly log: SyncLog;
 
-  constructor(history: MemoryHistory, memory: DeviceMemory, { readersStay, learns, polls, handsOver }: Kernel) {
+  constructor(
+    history: MemoryHistory,
+    memory: DeviceMemory,
+    { readersStay, learns, polls, handsOver, announces }: Kernel,
+  ) {
     this.order = new Synchronisation(handsOver);
     this.history = history;
     this.memory = memory;
     this.pages = new RacePages(memory, readersStay);
     this.log = new SyncLog(memory, learns);
     this.handedOver = learns && polls ? new HandedOverBefore() : undefined;
+    this.announcements = announces ? new Announcements() : undefined;
     history.hold();
   }
 
@@ -167,6 +180,7 @@ export class GlobalShadow {
 
   /** A workgroup begins. */
   begin(group: number, waves: readonly WaveShadow[]): void {
+    this.announcements?.begin(group, waves);
     this.handedOver?.begin(
       group,
       waves.map(({ registers }) => registers),
@@ -176,6 +190,25 @@ export class GlobalShadow {
   /** All wavefronts of a workgroup have ended. */
   end(group: number): void {
     this.handedOver?.end(group);
+    this.announcements?.end(group);
+  }
+
+  /** A running workgroup has acquired something. */
+  acquired(group: number): void {
+    this.announcements?.acquire(group, this.order.acquiredBy(group));
+  }
+
+  /** What the last store to a dword tells who reads it is released there, if it may be an announcement. */
+  releaseAnnounced(shadow: RegionShadow, offset: number): void {
+    const { announcements, order } = this;
+    if (announcements === undefined) return;
+    const last = this.lastWrite(shadow, offset, 4 - (offset & 3));
+    if (last?.announces !== true) return;
+    const group = groupOf(last.actor);
+    const address = shadow.region.base + offset;
+    if (order.isReleased(group, address, waveOf(last.actor), last.store)) return;
+    const { by, acquired } = announcements.told(last);
+    order.release(group, address, by, acquired);
   }
 
   /** A wavefront goes on, where another one may have run. */
@@ -357,7 +390,14 @@ export class GlobalShadow {
     const actor = page.writer(dword);
     const marks = page.writerMarks(dword);
     if (actor === 0 || (marks & mask) === 0) return undefined;
-    return { actor, pc: page.writerPc(dword), store: page.writerStore(dword), isUpdate: (marks & UPDATE) !== 0 };
+    return {
+      actor,
+      pc: page.writerPc(dword),
+      epoch: page.writerEpoch(dword),
+      store: page.writerStore(dword),
+      isUpdate: (marks & UPDATE) !== 0,
+      announces: page.writerAnnounces(dword),
+    };
   }
 
   /**

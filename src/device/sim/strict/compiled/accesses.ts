@@ -153,7 +153,8 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
       .i32(LOG_PART + part * LOG_PART_BYTES)
       .op('i32.add');
   const push = (part: number): void => {
-    fn.i32(pc);
+    if (isLds) fn.i32(pc);
+    else circumstances.pushPlace();
     if (!isLds || (!isWrite && !isOrdered)) return;
     pushPart(part);
     if (isWrite) fn.i32(dataPlace(plan, part));

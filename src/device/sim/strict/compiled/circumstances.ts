@@ -21,8 +21,10 @@ export interface Circumstances {
   readonly isNoScratch?: true;
   /** Leaves the block where the data of a store is not defined. */
   readonly askData: () => void;
-  /** Leaves the block where a store to memory may be an announcement (AccessChecks.isAnnouncement). */
+  /** Leaves the block where a store to memory may be an announcement of which its event does not say so (AccessChecks.announcers). */
   readonly askAnnouncement: () => void;
+  /** Pushes the place of the access as its event has it, behind askAnnouncement. */
+  readonly pushPlace: () => void;
   /** Has the log of atomics get what the wavefront knows of stores (GlobalRaces.noteKnown). */
   readonly noteKnown: () => void;
 }

@@ -16,6 +16,7 @@ import { type Block, itemsOf } from '../../wasm/walk.ts';
 import type { StrictChecker } from '../checker.ts';
 import type { GroupState } from '../fast-accesses.ts';
 import { HIGH, LOW, type RegisterCopy, type StrictPlan } from '../plan.ts';
+import { ANNOUNCES } from '../races/race-events.ts';
 import { accessSegment, type BlockPlan, dataNeeds, planBlock, type Segment } from '../races/segments.ts';
 import { emitTrail, TrailBlocks } from '../races/trails.ts';
 import {
@@ -27,6 +28,7 @@ import {
   SHADOW_LAST_BARRIER,
   SHADOW_ORIGINS,
   SHADOW_PENDING,
+  SHADOW_RELEASED,
   SHADOW_SCALARS,
   SHADOW_STORES,
   SHADOW_TOTAL,
@@ -206,7 +208,7 @@ export class StrictInstrument implements Instrument {
     look: () => void,
     moved: number,
   ): AccessCode {
-    const { fn, wave } = context;
+    const { fn, wave, pc } = context;
     const mark = fn.size;
     const [shadow, known, exec] = [this.shadowLocal(fn), fn.local('i32'), fn.local('i64')];
     const segment = accessSegment(plan);
@@ -224,20 +226,33 @@ export class StrictInstrument implements Instrument {
     fn.block().block();
     if (this.pushProblems(fn, shadow, exec, segment)) fn.i64(0n).op('i64.ne').brIf(0);
     fn.i32(needs.length === 0 ? ACCESS_REGISTERS | ACCESS_DATA : ACCESS_REGISTERS).set(known);
+    const announcers = this.checker.announcers(plan);
+    const place = announcers === 'noted' ? fn.local('i32') : 0;
+    if (announcers === 'noted') fn.i32(pc).set(place);
     const askAnnouncement = (): void => {
-      const announcers = this.checker.announcers(plan);
       if (announcers === 'none') return;
       // It announces something only when all stores before it are done.
       fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_COMPLETE).op('i32.eq');
+      if (announcers === 'noted') {
+        fn.if();
+        fn.i32(pc | ANNOUNCES).set(place);
+        fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).i32(1).op('i32.add');
+        fn.memory('i32.store', SHADOW_RELEASED).end();
+        return;
+      }
       if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
       fn.brIf(0);
+    };
+    const pushPlace = (): void => {
+      if (announcers === 'noted') fn.get(place);
+      else fn.i32(pc);
     };
     const keepsUndefined = mayKeepUndefined(plan);
     if (!keepsUndefined) {
       askData();
       askAnnouncement();
     }
-    const circumstances = { ...this.looksOf(context, plan), askData, askAnnouncement };
+    const circumstances = { ...this.looksOf(context, plan), askData, askAnnouncement, pushPlace };
     const code = emitLooks(context, shadow, plan, operation, circumstances, moved);
     if (code !== 'none') {
       if (this.pushMissing(fn, shadow, exec, segment))
@@ -250,6 +265,7 @@ export class StrictInstrument implements Instrument {
       fn.end();
     } else fn.truncate(mark);
     fn.release('i32', known);
+    if (announcers === 'noted') fn.release('i32', place);
     fn.release('i64', exec);
     return code;
   }
@@ -258,7 +274,7 @@ export class StrictInstrument implements Instrument {
   private looksOf(
     { fn, module, wave, pc }: FunctionContext,
     plan: StrictPlan,
-  ): Omit<Circumstances, 'askData' | 'askAnnouncement'> {
+  ): Omit<Circumstances, 'askData' | 'askAnnouncement' | 'pushPlace'> {
     const { checker } = this;
     return {
       isQuiet: checker.isQuiet(pc),

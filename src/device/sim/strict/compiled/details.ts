@@ -24,6 +24,7 @@ import {
   UPDATE,
 } from '../races/race-details.ts';
 import {
+  ANNOUNCES,
   EVENT_ACTOR,
   EVENT_EPOCH,
   EVENT_PC,
@@ -39,12 +40,11 @@ import {
   SHADOW_AHEAD,
   SHADOW_EPOCH,
   SHADOW_PAGES,
-  SHADOW_RELEASES,
   SHADOW_STORES,
   SHADOW_SYNC,
 } from '../registers/registers.ts';
 import { fourReadsFunction, fourStoresFunction } from './details-four.ts';
-import { eventFunction, pushEvents, pushHead, pushIsSameGroup, pushNamed } from './events.ts';
+import { eventFunction, pushEvents, pushHead, pushIsSameGroup, pushNamed, pushReleases } from './events.ts';
 import { knownQuadsFunction } from './known-before.ts';
 
 /** Vector loads and stores, and scalar loads. */
@@ -277,7 +277,8 @@ export class CellWriter {
     const { fn } = this;
     const { shadow, pc, actor, epoch, events, frozen, knownReads, known, mine } = this.locals;
     fn.get(shadow).get(pc);
-    fn.get(shadow).memory('i32.load', isWrite ? SHADOW_STORES : SHADOW_RELEASES);
+    if (isWrite) fn.get(shadow).memory('i32.load', SHADOW_STORES);
+    else pushReleases(fn, shadow);
     fn.call(event).i32(EVENT_SHIFT).op('i32.shl').tee(mine).op('i32.eqz');
     this.leave();
     fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(actor);
@@ -587,7 +588,10 @@ export class CellWriter {
         .op('i32.add')
         .op('i64.extend_i32_u');
       fn.get(event)
-        .memory('i64.load32_u', 4 * EVENT_PC)
+        .memory('i32.load', 4 * EVENT_PC)
+        .i32(~ANNOUNCES)
+        .op('i32.and')
+        .op('i64.extend_i32_u')
         .i64(32n)
         .op('i64.shl')
         .op('i64.or');

@@ -16,10 +16,13 @@ import { EVENTS_HEAD } from '../races/race-page.ts';
 import {
   EVENT_SLOTS,
   SHADOW_ACTOR,
+  SHADOW_ANNOUNCES,
   SHADOW_EPOCH,
   SHADOW_EVENTS,
   SHADOW_FIRST_EVENT,
   SHADOW_PAGES,
+  SHADOW_RELEASES,
+  SHADOW_STORES,
 } from '../registers/registers.ts';
 
 /** (the table's head, an event as its words) → the number of the event, 0 when the table is full. */
@@ -66,6 +69,12 @@ export function eventFunction(module: WasmModule): WasmFunction {
     });
     fn.get(event);
   });
+}
+
+/** Leaves how often the wavefront may have told other workgroups something (RegisterShadow.releases). */
+export function pushReleases(fn: WasmFunction, shadow: number): WasmFunction {
+  fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_RELEASES);
+  return fn.get(shadow).memory('i32.load', SHADOW_ANNOUNCES).select();
 }
 
 /** Leaves the head of the table of events. */

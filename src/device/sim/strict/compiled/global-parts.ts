@@ -113,7 +113,10 @@ export function putPartsFunction(module: WasmModule, offset: number): WasmFuncti
 function joinParts(fn: WasmFunction, places: number, words: number, pushIsShared: () => WasmFunction): void {
   const turn = (vector: number, by: number): WasmFunction => {
     const lanes = [0, 1, 2, 3].map((lane) => (lane + by) & 3) as [number, number, number, number];
-    return fn.get(vector).get(vector).shuffle32(...lanes);
+    return fn
+      .get(vector)
+      .get(vector)
+      .shuffle32(...lanes);
   };
   pushIsShared().if();
   fn.get(words);

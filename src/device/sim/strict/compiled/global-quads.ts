@@ -20,16 +20,9 @@ import {
 } from '../races/race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from '../races/race-events.ts';
 import { FROZEN } from '../races/race-page.ts';
-import {
-  SHADOW_ACTOR,
-  SHADOW_EPOCH,
-  SHADOW_PAGE_COUNT,
-  SHADOW_PAGES,
-  SHADOW_RELEASES,
-  SHADOW_STORES,
-} from '../registers/registers.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
 import { RECORD_SHIFT, TO_WRITER } from './details.ts';
-import { eventFunction, pushEvents, pushNamedFour, pushOlder } from './events.ts';
+import { eventFunction, pushEvents, pushNamedFour, pushOlder, pushReleases } from './events.ts';
 import { FourPlaces } from './four.ts';
 import { areBeforeFunction, areBehindFunction } from './global-before.ts';
 import { pushMasks, pushTouched, putPartsFunction, storePartsFunction } from './global-parts.ts';
@@ -409,7 +402,8 @@ export class GlobalQuads {
     fn.get(mine).op('v128.any_true').op('i32.eqz');
     code.if(() => {
       fn.get(shadow).get(this.pc);
-      fn.get(shadow).memory('i32.load', this.isWrite ? SHADOW_STORES : SHADOW_RELEASES);
+      if (this.isWrite) fn.get(shadow).memory('i32.load', SHADOW_STORES);
+      else pushReleases(fn, shadow);
       fn.call(eventFunction(module)).i32(EVENT_SHIFT).op('i32.shl').op('i32x4.splat').tee(mine);
       fn.op('v128.any_true').op('i32.eqz');
       code.brIf(slow);

@@ -48,6 +48,7 @@ import {
   SHADOW_STORES,
   SHADOW_SYNC,
 } from '../registers/registers.ts';
+import { pushReleases } from './events.ts';
 import { looking } from './looks.ts';
 import { Span } from './spans.ts';
 import { areAheadFunction, UpdateRecords, updateQuadFunction } from './update-quads.ts';
@@ -362,7 +363,7 @@ export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch
     fn.get(entry);
     field(SHADOW_EPOCH).memory('i32.store', ENTRY_EPOCH);
     fn.get(entry);
-    field(SHADOW_RELEASES).memory('i32.store', ENTRY_RELEASES);
+    pushReleases(fn, shadow).memory('i32.store', ENTRY_RELEASES);
     if (kind !== 'load') {
       fn.get(shadow);
       field(SHADOW_RELEASES).i32(1).op('i32.add').memory('i32.store', SHADOW_RELEASES);

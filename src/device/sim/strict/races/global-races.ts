@@ -104,7 +104,7 @@ export class GlobalRaces implements SyncReader {
   ): void {
     const { who, isSynchronising, access } = actor;
     const kind = this.writeKind(actor, lane, of.region.base + offset);
-    this.synchronise(actor, of.region.base + offset, isWrite && kind !== 'attempt');
+    this.synchronise(actor, of, offset, isWrite && kind !== 'attempt');
     for (let at = offset; at < offset + bytes; ) {
       const size = Math.min(4 - (at & 3), offset + bytes - at);
       const conflict = isWrite
@@ -150,13 +150,16 @@ export class GlobalRaces implements SyncReader {
   /** What an access of an address that workgroups or wavefronts share acquires and releases. */
   private synchronise(
     { w, state, shadow, access, plan, isSynchronising, isAnnouncement, pc }: Actor,
-    address: number,
+    of: RegionShadow,
+    offset: number,
     isWrite: boolean,
   ): void {
     if (!this.areOrders(state)) return;
     const { synchronisation } = this.global;
+    const address = of.region.base + offset;
     // An atomic that returns nothing tells its wavefront nothing.
     if (access.kind === 'load' || (access.kind === 'atomic' && plan.effects.defs.length > 0)) {
+      this.global.releaseAnnounced(of, offset);
       const seen = synchronisation.seenAt(address);
       if (seen !== undefined) {
         this.acquisitions.push(seen);
@@ -266,7 +269,11 @@ export class GlobalRaces implements SyncReader {
 
   private acquire(group: number, { acquisitions, isGridSync }: Arrival): void {
     const { synchronisation } = this.global;
-    for (const one of acquisitions) if (synchronisation.acquire(group, one)) this.global.log.changed();
+    for (const one of acquisitions) {
+      if (!synchronisation.acquire(group, one)) continue;
+      this.global.log.changed();
+      this.global.acquired(group);
+    }
     // __ockl_grid_sync invalidates the caches before it waits, and reads nothing between.
     if (isGridSync) synchronisation.invalidate(group);
   }

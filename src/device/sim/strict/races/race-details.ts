@@ -1,6 +1,7 @@
 // Who touched the dwords of a page of global memory, dword by dword: where lines (race-page.ts) do not say enough. A word for the last reader
 // of each dword, and one for its last writer behind it: an event (race-events.ts), and the bytes and whom else it stands for.
 import {
+  ANNOUNCES,
   EVENT_ACTOR,
   EVENT_EPOCH,
   EVENT_PC,
@@ -106,6 +107,13 @@ export class RaceDetails {
     return this.field(this.words[RECORD_WORDS * dword + RECORD_WRITER] as number, EVENT_ACTOR);
   }
   writerPc(dword: number): number {
+    return this.writerPlace(dword) & ~ANNOUNCES;
+  }
+  /** Whether the last store may be an announcement. */
+  writerAnnounces(dword: number): boolean {
+    return (this.writerPlace(dword) & ANNOUNCES) !== 0;
+  }
+  private writerPlace(dword: number): number {
     return this.field(this.words[RECORD_WORDS * dword + RECORD_WRITER] as number, EVENT_PC);
   }
   writerEpoch(dword: number): number {

@@ -48,6 +48,8 @@ export const EVENT_PC = 1;
 export const EVENT_EPOCH = 2;
 export const EVENT_STORE = 3;
 const EVENT_WORDS = 4;
+/** In the place of a store: it may be an announcement (announcements.ts). Instructions are at multiples of 4. */
+export const ANNOUNCES = 1;
 export const EVENT_BYTES = 4 * EVENT_WORDS;
 /** Where the number of an event is in a word of a record. Number 0 is no event. */
 export const EVENT_SHIFT = 9;

@@ -41,6 +41,12 @@ export interface Released extends HandedOver {
   readonly issued: number;
 }
 
+/** What a workgroup has acquired: of a list that grows, so many. */
+export interface Acquired {
+  readonly list: readonly Acquisition[];
+  readonly count: number;
+}
+
 interface Release {
   /** Number among the releases of its address. */
   readonly number: number;
@@ -122,24 +128,35 @@ export class Synchronisation {
     return order;
   }
 
-  /** A wavefront of a workgroup writes an address atomically or with device scope. */
-  release(group: number, address: number, by: Released): void {
+  /** What a running workgroup has acquired so far. */
+  acquiredBy(group: number): Acquired {
+    const { acquired } = this.group(group);
+    return { list: acquired, count: acquired.length };
+  }
+
+  /** A wavefront of a workgroup writes an address atomically or with device scope, when the workgroup had acquired something. */
+  release(group: number, address: number, by: Released, { list, count }: Acquired = this.acquiredBy(group)): void {
     let at = this.byAddress.get(address);
     if (at === undefined) {
       if (this.byAddress.size > MAX_ADDRESSES) return;
       at = { count: 0, releases: new Map() };
       this.byAddress.set(address, at);
     }
-    const { acquired } = this.group(group);
     let mine = at.releases.get(group);
     if (mine === undefined) {
       mine = [];
       at.releases.set(group, mine);
     }
     const last = mine[mine.length - 1];
-    if (last !== undefined && isSame(last.by, by) && last.acquiredCount === acquired.length) return;
+    if (last !== undefined && isSame(last.by, by) && last.acquiredCount === count) return;
     if (mine.length >= MAX_RELEASES) mine.shift();
-    mine.push({ number: at.count++, by, acquired, acquiredCount: acquired.length });
+    mine.push({ number: at.count++, by, acquired: list, acquiredCount: count });
+  }
+
+  /** Whether a workgroup's store by a wavefront is among what has been released at an address. */
+  isReleased(group: number, address: number, wave: number, store: number): boolean {
+    const all = this.byAddress.get(address)?.releases.get(group);
+    return all?.some(({ by }) => by.wave === wave && by.issued === store) === true;
   }
 
   /** Whether a workgroup has released something at an address by the instruction at `pc`. */

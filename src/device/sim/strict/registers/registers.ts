@@ -96,7 +96,10 @@ export const POLL_NEXT = 16;
 export const POLL_CHANGES = 20;
 /** i32: stores of the wavefront up to the last one that is no atomic. */
 export const SHADOW_PLAIN = SHADOW_POLL + 24;
-/** i32: how often the wavefront has told other workgroups something. */
+/**
+ * i32: how often the wavefront has told other workgroups something. Behind SHADOW_ORIGINS, 1 where any store may tell something (announcements.ts): then this is
+ * SHADOW_STORES.
+ */
 export const SHADOW_RELEASES = SHADOW_POLL + 28;
 /** i32: flat operations in the log. */
 export const SHADOW_LOGGED_FLATS = SHADOW_POLL + 32;
@@ -106,11 +109,12 @@ export const SHADOW_SCRATCH = SHADOW_POLL + 36;
 export const SHADOW_APERTURE = SHADOW_POLL + 40;
 /** i32: 1 when it is known of a register why it is undefined. */
 export const SHADOW_ORIGINS = SHADOW_POLL + 44;
+export const SHADOW_ANNOUNCES = SHADOW_POLL + 48;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).
  */
-export const SHADOW_READER = (SHADOW_ORIGINS + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_ANNOUNCES + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -211,6 +215,8 @@ export interface Identity {
   readonly ways: number;
   /** Whether wavefronts can learn what others have done, other than at barriers. */
   readonly learns: boolean;
+  /** Whether any store may announce something (announcements.ts). */
+  readonly announces: boolean;
   /** The log of atomics (sync-log.ts). */
   readonly syncLog: number;
 }
@@ -285,7 +291,7 @@ export class RegisterShadow {
   }
 
   /** Tells compiled code where everything is; `lds` is the shadow of the workgroup's LDS, `tag` that of the wavefront in it. */
-  identify({ pages, kernargPlace, drops, ways, learns, syncLog }: Identity, lds: number, tag: number): void {
+  identify({ pages, kernargPlace, drops, ways, learns, announces, syncLog }: Identity, lds: number, tag: number): void {
     const put = (at: number, word: number): void => {
       this.machine[(at - SHADOW_ACTOR) / 4] = word;
     };
@@ -297,6 +303,7 @@ export class RegisterShadow {
     put(SHADOW_KERNARG_BYTES, kernargPlace[1]);
     put(SHADOW_DROP_TABLE, drops);
     put(SHADOW_LEARNS, learns ? -1 : 0);
+    put(SHADOW_ANNOUNCES, announces ? 1 : 0);
     put(SHADOW_SYNC, syncLog);
     this.ways[0] = ways;
   }
@@ -337,8 +344,9 @@ export class RegisterShadow {
     this.machine[(SHADOW_PLAIN - SHADOW_ACTOR) / 4] = value;
   }
 
-  /** How often the wavefront has told other workgroups something. */
+  /** How often the wavefront has told other workgroups something, or may have by its stores. */
   get releases(): number {
+    if (this.machine[(SHADOW_ANNOUNCES - SHADOW_ACTOR) / 4] === 1) return this.outstanding[2] as number;
     return this.machine[(SHADOW_RELEASES - SHADOW_ACTOR) / 4] as number;
   }
   set releases(value: number) {

@@ -6,6 +6,7 @@ import { atomicBytes } from '../../wasm/memory/index.ts';
 import { type LdsShadow, tagsOf } from '../lds/lds.ts';
 import type { HandedToOwn } from '../lds/lds-order.ts';
 import { BOTH, type StrictPlan } from '../plan.ts';
+import type { KnownSince } from '../races/announcements.ts';
 import { actorOf, EVENTS_NEXT } from '../races/race-events.ts';
 import { type CompleteStores, type HandedOver, isLater, latest } from '../races/synchronisation.ts';
 import {
@@ -78,6 +79,8 @@ export class WaveShadow {
   /** By wavefront: stores that come before what this one does, for the workgroup itself. */
   before = NO_STORES;
   private complete = NO_STORES;
+  /** What `known` has been since when, where any store may announce something (announcements.ts). */
+  knownSince: KnownSince[] | undefined;
   /** Stores known to be complete when the scalar cache was last invalidated; undefined before that. */
   fresh: CompleteStores | undefined;
 
@@ -253,6 +256,7 @@ export class WaveShadow {
     this.issuedBefore = NO_STORES;
     this.before = NO_STORES;
     this.complete = NO_STORES;
+    this.knownSince = beginning.announces ? [] : undefined;
     this.fresh = undefined;
     if (this.interpreted.length > 0) this.interpreted = [];
     this.interpretedUntil = -1;
@@ -331,6 +335,11 @@ export class WaveShadow {
   private learn(stores: CompleteStores, all?: CompleteStores): void {
     const known = isLater(stores, this.known) ? (all ?? latest(this.known, stores)) : this.known;
     if (known !== this.known) this.registers.learn();
+    this.setKnown(known);
+  }
+
+  private setKnown(known: CompleteStores): void {
+    if (known !== this.known) this.knownSince?.push({ stores: this.storesIssued, known });
     this.known = known;
     this.complete = known;
   }
@@ -389,8 +398,7 @@ export class WaveShadow {
   private agree(known: CompleteStores, issued: CompleteStores, isNews: boolean): void {
     const { registers } = this;
     this.issuedBefore = issued;
-    this.known = known;
-    this.complete = known;
+    this.setKnown(known);
     if (isNews) registers.isKnown = false;
     registers.settle();
   }

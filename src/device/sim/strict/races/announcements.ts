@@ -1,0 +1,70 @@
+// Stores that announce something where cache policies have no scope: on gfx90a LLVM's atomic and volatile stores are plain ones, so that any store of a kernel that
+// waits may be one, if all stores before it are done. Its event says so (ANNOUNCES); what its wavefront knew then is only made up when somebody reads what it has
+// stored. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
+import type { WaveShadow } from '../registers/wave-shadow.ts';
+import { actorOf, groupOf, waveOf } from './race-events.ts';
+import type { Acquired, CompleteStores, Released } from './synchronisation.ts';
+
+/** From so many stores of a wavefront on, the stores of its workgroup that it knows to be complete. */
+export interface KnownSince {
+  readonly stores: number;
+  readonly known: CompleteStores;
+}
+
+/** From so many stores of its wavefronts on, what a workgroup has acquired. */
+interface AcquiredSince {
+  readonly stores: readonly number[];
+  readonly acquired: Acquired;
+}
+
+/** Such a store, as its event names it. */
+export interface Announcement {
+  readonly actor: number;
+  readonly pc: number;
+  readonly store: number;
+  readonly epoch: number;
+}
+
+const NOTHING: Acquired = { list: [], count: 0 };
+
+export class Announcements {
+  private readonly known = new Map<number, readonly KnownSince[]>();
+  private readonly acquired = new Map<number, AcquiredSince[]>();
+  private readonly running = new Map<number, readonly WaveShadow[]>();
+
+  /** A workgroup begins. */
+  begin(group: number, waves: readonly WaveShadow[]): void {
+    this.running.set(group, waves);
+    waves.forEach(({ knownSince = [] }, wave) => {
+      this.known.set(actorOf(group, wave), knownSince);
+    });
+  }
+
+  /** A running workgroup has acquired something. */
+  acquire(group: number, acquired: Acquired): void {
+    const waves = this.running.get(group);
+    if (waves === undefined) return;
+    const all = this.acquired.get(group) ?? [];
+    this.acquired.set(group, all);
+    all.push({ stores: waves.map(({ storesIssued }) => storesIssued), acquired });
+  }
+
+  /** All wavefronts of a workgroup have ended. */
+  end(group: number): void {
+    this.running.delete(group);
+  }
+
+  /** What a store tells who reads what it has stored, and what its workgroup had acquired. */
+  told({ actor, pc, store, epoch }: Announcement): { readonly by: Released; readonly acquired: Acquired } {
+    const wave = waveOf(actor);
+    const since = this.known.get(actor)?.findLast(({ stores }) => stores <= store);
+    const complete = [...(since?.known ?? [])];
+    // Who reads it knows that it is done, too.
+    complete[wave] = store + 1;
+    const acquired = this.acquired
+      .get(groupOf(actor))
+      ?.findLast(({ stores }) => (stores[wave] ?? 0) <= store)?.acquired;
+    const by = { complete, written: complete, pc, wave, issued: store, epoch, releases: store };
+    return { by, acquired: acquired ?? NOTHING };
+  }
+}
