@@ -103,7 +103,7 @@ test('what a store tells is what its wavefront and its workgroup knew then', () 
     { knownSince, storesIssued: 3 },
     { knownSince: [], storesIssued: 1 },
   ];
-  all.begin(7, [first, second] as never);
+  all.begin(7, [first, second]);
   const list = [{ at: {}, count: 1 }] as never;
   all.acquire(7, { list, count: 1 });
   all.end(7);

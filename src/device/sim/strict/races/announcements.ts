@@ -1,7 +1,6 @@
 // Stores that announce something where cache policies have no scope: on gfx90a LLVM's atomic and volatile stores are plain ones, so that any store of a kernel that
 // waits may be one, if all stores before it are done. Its event says so (ANNOUNCES); what its wavefront knew then is only made up when somebody reads what it has
 // stored. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
-import type { WaveShadow } from '../registers/wave-shadow.ts';
 import { actorOf, groupOf, waveOf } from './race-events.ts';
 import type { Acquired, CompleteStores, Released } from './synchronisation.ts';
 
@@ -9,6 +8,12 @@ import type { Acquired, CompleteStores, Released } from './synchronisation.ts';
 export interface KnownSince {
   readonly stores: number;
   readonly known: CompleteStores;
+}
+
+/** A wavefront, as far as it is asked. */
+interface Storing {
+  readonly knownSince: readonly KnownSince[] | undefined;
+  readonly storesIssued: number;
 }
 
 /** From so many stores of its wavefronts on, what a workgroup has acquired. */
@@ -30,10 +35,10 @@ const NOTHING: Acquired = { list: [], count: 0 };
 export class Announcements {
   private readonly known = new Map<number, readonly KnownSince[]>();
   private readonly acquired = new Map<number, AcquiredSince[]>();
-  private readonly running = new Map<number, readonly WaveShadow[]>();
+  private readonly running = new Map<number, readonly Storing[]>();
 
   /** A workgroup begins. */
-  begin(group: number, waves: readonly WaveShadow[]): void {
+  begin(group: number, waves: readonly Storing[]): void {
     this.running.set(group, waves);
     waves.forEach(({ knownSince = [] }, wave) => {
       this.known.set(actorOf(group, wave), knownSince);
