@@ -403,7 +403,11 @@ export class StrictChecker implements Monitor {
     if (plan.outputModifier !== undefined) checks.checkModifier(w, pc, plan);
     if (plan.isWriteBack) shadow.writeBack();
     if (plan.invalidatesScalars) shadow.invalidateScalars();
-    if (plan.isInvalidate) this.now.global.invalidate(state.number);
+    if (plan.isInvalidate) {
+      const { global } = this.now;
+      global.invalidate(state.number);
+      shadow.registers.invalidated = global.log.state;
+    }
     const { access } = plan;
     if (access === undefined) {
       checks.define(w, shadow, plan);

@@ -25,6 +25,7 @@ import {
   SHADOW_ACCESS,
   SHADOW_BARRIERS,
   SHADOW_COMPLETE,
+  SHADOW_INVALIDATED,
   SHADOW_LAST_BARRIER,
   SHADOW_ORIGINS,
   SHADOW_PENDING,
@@ -38,6 +39,7 @@ import { emitLooks, lookedAt, movesLanes } from './accesses.ts';
 import type { AccessCode, Circumstances } from './circumstances.ts';
 import { emitLogged } from './logged.ts';
 import { declareOpen } from './open.ts';
+import { pushHasLearnt } from './polls.ts';
 import { emitMissing, mayKeepUndefined } from './spaces.ts';
 import { waitFunction } from './waits.ts';
 
@@ -185,6 +187,12 @@ export class StrictInstrument implements Instrument {
         .op('i32.add')
         .memory('i32.store', SHADOW_BARRIERS);
       fn.get(shadow).i32(pc).memory('i32.store', SHADOW_LAST_BARRIER);
+      return undefined;
+    }
+    if (plan.isInvalidate && !isBeyond) {
+      pushHasLearnt(fn, this.shadowLocal(fn), SHADOW_INVALIDATED).if();
+      look();
+      fn.end();
       return undefined;
     }
     const operation = isBeyond ? undefined : lookedAt(plan, this.checker, this.checker.isPoll(pc));

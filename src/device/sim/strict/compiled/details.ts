@@ -468,7 +468,7 @@ export class CellWriter {
 
   private noteWrite(): void {
     const { fn, code, writer, reader, other, when, marks } = this;
-    const { cell, mask, mine, actor, epoch } = this.locals;
+    const { cell, mask, mine, actor, epoch, knownReads } = this.locals;
     this.pushHolds(HOLDS_READS);
     code.if(() => {
       fn.get(cell).memory('i32.load').tee(reader);
@@ -478,7 +478,9 @@ export class CellWriter {
         fn.get(reader).i32(MANY_WAVES).op('i32.and').i32(0).get(when).get(epoch).op('i32.eq').select().op('i32.or');
         fn.i32(0);
         this.pushTouches(reader).select();
-        fn.get(reader).i32(MANY_GROUPS_SHIFT).op('i32.shr_u').get(mask).op('i32.and').op('i32.or');
+        // Others have read before the last one: they have handed it over, too.
+        fn.get(reader).i32(MANY_GROUPS_SHIFT).op('i32.shr_u').get(mask).op('i32.and').i32(0);
+        fn.get(reader).get(knownReads).op('i32.ge_u').select().op('i32.or');
         this.leave();
       });
     });

@@ -2,7 +2,7 @@
 // before its last barrier, its own since it runs, and what others have handed over to it (EVENTS_BEFORE and what follows in race-events.ts). Data in memory that a workgroup works on is mostly so.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
-import { BYTES, MANY_WAVES, MARKS } from '../races/race-details.ts';
+import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS } from '../races/race-details.ts';
 import { EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_KNOWN, EVENTS_KNOWN_READS, EVENTS_OWN } from '../races/race-events.ts';
 import { pushHead } from './events.ts';
 
@@ -19,13 +19,15 @@ export class KnownBefore {
   private readonly ownSpan: number;
   private readonly isNew: number;
   private readonly known: number;
+  /** What has not been handed over. */
+  private readonly isKept: number;
 
   constructor(fn: WasmFunction, of: 'readers' | 'writers' | 'pairs') {
     this.fn = fn;
     this.of = of;
     const vector = (): number => fn.local('v128');
     [this.from, this.span, this.own] = [vector(), vector(), vector()];
-    [this.ownSpan, this.isNew, this.known] = [vector(), vector(), vector()];
+    [this.ownSpan, this.isNew, this.known, this.isKept] = [vector(), vector(), vector(), vector()];
   }
 
   /** `mine` is a local with the event of a store as it is in a word of a record: others of it are of other lanes, which do not come before. */
@@ -50,22 +52,36 @@ export class KnownBefore {
 
   /** Leaves zeros for words whose event comes before, and those of nobody; ones for others. */
   pushIsNew(words: number): WasmFunction {
-    const { fn, from, span, own, ownSpan, isNew, known } = this;
+    const { fn, from, span, own, ownSpan, isNew, known, isKept } = this;
     fn.get(words).get(from).op('i32x4.sub').get(span).op('i32x4.ge_u').tee(isNew);
     fn.get(words).get(own).op('i32x4.sub').get(ownSpan).op('i32x4.ge_u').op('v128.and');
-    return fn.get(words).get(known).op('i32x4.ge_u').op('v128.and');
+    return fn.get(words).get(known).op('i32x4.ge_u').tee(isKept).op('v128.and');
   }
 
   /**
    * Leaves zeros for words, of readers or writers, whose event comes before and is all that they stand for: of readers those of the same interval do
-   * before a barrier, too. Atomics have marks of their own.
+   * before a barrier, too, and those of other workgroups where the last one has been handed over, for these have come before it. Atomics have marks of their own.
    */
   pushAsksMore(words: number): WasmFunction {
-    const { fn, isNew } = this;
+    const { fn, of, isNew, isKept } = this;
     this.pushIsNew(words);
-    const old = MARKS & ~BYTES & ~MANY_WAVES;
     fn.get(isNew).v128(MANY_WAVES, MANY_WAVES, MANY_WAVES, MANY_WAVES).op('v128.and');
-    return fn.v128(old, old, old, old).op('v128.or').get(words).op('v128.and').op('v128.or');
+    const ofReaders = (n: number): boolean => of === 'readers' || (of === 'pairs' && n % 2 === 0);
+    const marks = (reader: number, writer: number): WasmFunction => {
+      const [a, b, c, d] = [0, 1, 2, 3].map((n) => (ofReaders(n) ? reader : writer)) as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      return fn.v128(a, b, c, d);
+    };
+    if (of !== 'writers') {
+      fn.get(isKept);
+      marks(MANY_GROUPS, 0).op('v128.and').op('v128.or');
+    }
+    if (of !== 'readers') marks(0, MARKS & ~BYTES & ~MANY_WAVES).op('v128.or');
+    return fn.get(words).op('v128.and').op('v128.or');
   }
 }
 

@@ -6,7 +6,6 @@ import { EVENTS_RENUMBERED } from '../races/race-events.ts';
 import { ENTRY_ADDRESSES, ENTRY_LANES, SYNC_CHANGES, SYNC_NEXT } from '../races/sync-log.ts';
 import {
   POLL_AT,
-  POLL_CHANGES,
   POLL_NEXT,
   POLL_PC,
   POLL_SECOND,
@@ -25,7 +24,7 @@ const PAGE_BYTES = 4 * PAGE;
 export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.poll.${bytes}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
     const [shadow, entry, pc] = [0, 1, 2] as const;
-    const [at, head, page, cell] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    const [at, page, cell] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
     const known = (field: number): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_POLL + field);
     known(POLL_PC).get(pc).i32(1).op('i32.add').op('i32.ne');
@@ -36,10 +35,7 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
     fn.get(entry).op('i32.add').memory('i32.load', ENTRY_ADDRESSES).tee(at);
     known(POLL_AT).op('i32.ne');
     leave();
-    fn.get(shadow).memory('i32.load', SHADOW_SYNC).tee(head).memory('i32.load', SYNC_NEXT);
-    known(POLL_NEXT).op('i32.ne');
-    fn.get(head).memory('i32.load', SYNC_CHANGES);
-    known(POLL_CHANGES).op('i32.ne').op('i32.or');
+    pushHasLearnt(fn, shadow, SHADOW_POLL + POLL_NEXT);
     leave();
     pushHead(fn, shadow).memory('i32.load', EVENTS_RENUMBERED);
     leave();
@@ -71,4 +67,16 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
       known(POLL_SECOND).op('i32.eq').op('i32.and');
     }
   });
+}
+
+/** Leaves 1 where somebody may have learnt something since the log of atomics was as two words of the shadow say, its next entry and its changes. */
+export function pushHasLearnt(fn: WasmFunction, shadow: number, state: number): WasmFunction {
+  for (const [n, field] of [SYNC_NEXT, SYNC_CHANGES].entries()) {
+    fn.get(shadow).memory('i32.load', SHADOW_SYNC).memory('i32.load', field);
+    fn.get(shadow)
+      .memory('i32.load', state + 4 * n)
+      .op('i32.ne');
+    if (n > 0) fn.op('i32.or');
+  }
+  return fn;
 }

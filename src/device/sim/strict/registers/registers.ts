@@ -93,7 +93,6 @@ export const POLL_AT = 4;
 export const POLL_WORD = 8;
 export const POLL_SECOND = 12;
 export const POLL_NEXT = 16;
-export const POLL_CHANGES = 20;
 /** i32: stores of the wavefront up to the last one that is no atomic. */
 export const SHADOW_PLAIN = SHADOW_POLL + 24;
 /**
@@ -110,11 +109,13 @@ export const SHADOW_APERTURE = SHADOW_POLL + 40;
 /** i32: 1 when it is known of a register why it is undefined. */
 export const SHADOW_ORIGINS = SHADOW_POLL + 44;
 export const SHADOW_ANNOUNCES = SHADOW_POLL + 48;
+/** i32[2]: where the log of atomics was and how often it had changed when the wavefront last invalidated its caches: there is nothing new for it as long as that is so. */
+export const SHADOW_INVALIDATED = SHADOW_POLL + 52;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).
  */
-export const SHADOW_READER = (SHADOW_ANNOUNCES + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_INVALIDATED + 8 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -525,6 +526,11 @@ export class RegisterShadow {
   /** Of the last load with device scope by one lane (SHADOW_POLL); nothing when the next one is to be looked at. */
   set poll(words: readonly [number, number, number, number, number, number] | undefined) {
     this.machine.set(words ?? [0], (SHADOW_POLL - SHADOW_ACTOR) / 4);
+  }
+
+  /** The wavefront has invalidated its caches when the log of atomics was so (SyncLog.state). */
+  set invalidated(state: readonly [next: number, changes: number]) {
+    this.machine.set(state, (SHADOW_INVALIDATED - SHADOW_ACTOR) / 4);
   }
 
   /** Tells compiled code whether nothing is missing on the way that has been looked at. */
