@@ -4,7 +4,8 @@ import { type Expr, semanticsOf, source } from '../../../isa/semantics/index.ts'
 import { divFixupBits, divFixupWords } from './division-fixup.ts';
 import { divScaleWords } from './division-scale.ts';
 import { type DivisionFormat, pushHalfOf } from './division-words.ts';
-import { choosing } from './features.ts';
+import { rootWords } from './double-roots.ts';
+import { choosing, matrixFeatures } from './features.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { mantissaWords, pushMantissas } from './mantissas.ts';
 import { word } from './math-tools.ts';
@@ -111,10 +112,17 @@ const doubleMantissa: Form = (code, _e, half) => {
   pushHalfOf(code.fn, low as number, high, half);
 };
 
+/** The result of an operation. */
+function resultOf(name: string): Expr {
+  const operation = semanticsOf(name);
+  const result = operation?.kind === 'vector' ? operation.result[0] : undefined;
+  if (result === undefined) throw new Error(`${name} has no result`);
+  return result;
+}
+
 /** The bits of an operation's result. */
 function bitsOf(name: string): Expr {
-  const operation = semanticsOf(name);
-  const bits = operation?.kind === 'vector' ? operation.result[0]?.args[0] : undefined;
+  const [bits] = resultOf(name).args;
   if (bits === undefined) throw new Error(`${name} has no bits for its result`);
   return bits;
 }
@@ -138,13 +146,17 @@ const FORMS: ReadonlyMap<Expr, Form> = new Map(
 
 const FIXUP_DOUBLE = bitsOf('v_div_fixup_f64');
 const MANTISSA_DOUBLE = bitsOf('v_frexp_mant_f64');
+const [ROOT_DOUBLE, RECIPROCAL_ROOT_DOUBLE] = ['v_sqrt_f64', 'v_rsq_f64'].map(resultOf);
 
 /** Pushes the low and the high words of four 64-bit values whose code makes words, not halves, and no NaN that is not as it is to be; whether it does. */
 export function pushWords(code: BitWriter, e: Expr): boolean {
   let words: { readonly low: number | undefined; readonly high: number };
   if (e === FIXUP_DOUBLE) words = divFixupWords(code, 'f64');
   else if (e === MANTISSA_DOUBLE) words = mantissaWords(code);
-  else if (e.op === 'f64.div_scale') words = divScaleWords(code, 'f64').result;
+  else if (e === ROOT_DOUBLE || e === RECIPROCAL_ROOT_DOUBLE) {
+    if (!matrixFeatures().fused) return false;
+    words = rootWords(code, e === RECIPROCAL_ROOT_DOUBLE);
+  } else if (e.op === 'f64.div_scale') words = divScaleWords(code, 'f64').result;
   else return false;
   code.fn.get(words.low as number).get(words.high);
   return true;

@@ -5,7 +5,7 @@ import { WasmModule } from './emit.ts';
 export interface MatrixFeatures {
   /** Relaxed SIMD instructions validate. */
   readonly relaxed: boolean;
-  /** f32x4.relaxed_madd and f64x2.relaxed_madd round once. */
+  /** f32x4.relaxed_madd, f64x2.relaxed_madd and f64x2.relaxed_nmadd round once. */
   readonly fused: boolean;
   /** i32x4.relaxed_trunc_f32x4_s makes -2^31 of 2^31, so that it makes the word with one bit of each power of two below 2^32. */
   readonly powers: boolean;
@@ -14,7 +14,7 @@ export interface MatrixFeatures {
 /** No relaxed SIMD: what matrix code assumes at least. */
 export const PLAIN_SIMD: MatrixFeatures = { relaxed: false, fused: false, powers: false };
 
-/** (1 + u)² - (1 + 2u) is u² when rounded once and 0 when the product is rounded first. */
+/** (1 + u)² - (1 + 2u) is u² when rounded once and 0 when the product is rounded first, and so is its negative. */
 function probe(): Uint8Array<ArrayBuffer> {
   const module = new WasmModule({ module: 'host', name: 'memory', initial: 0, maximum: 1, shared: false });
   const single = module.function([], ['f32']);
@@ -28,17 +28,16 @@ function probe(): Uint8Array<ArrayBuffer> {
     .op('f32x4.splat');
   single.op('f32x4.relaxed_madd').lane('f32x4.extract_lane', 0);
   module.export('single', single);
-  const double = module.function([], ['f64']);
   const v = 2 ** -27;
-  double
-    .f64(1 + v)
-    .op('f64x2.splat')
-    .f64(1 + v)
-    .op('f64x2.splat')
-    .f64(-(1 + 2 * v))
-    .op('f64x2.splat');
-  double.op('f64x2.relaxed_madd').lane('f64x2.extract_lane', 0);
-  module.export('double', double);
+  for (const [name, sign] of [
+    ['madd', -1],
+    ['nmadd', 1],
+  ] as const) {
+    const double = module.function([], ['f64']);
+    for (const operand of [1 + v, 1 + v, sign * (1 + 2 * v)]) double.f64(operand).op('f64x2.splat');
+    double.op(`f64x2.relaxed_${name}`).lane('f64x2.extract_lane', 0);
+    module.export(name, double);
+  }
   const power = module.function([], ['i32']);
   power
     .f32(2 ** 31)
@@ -64,7 +63,7 @@ export function matrixFeatures(): MatrixFeatures {
   const run = (name: string): number => (exports[name] as () => number)();
   known = {
     relaxed: true,
-    fused: run('single') === 2 ** -24 && run('double') === 2 ** -54,
+    fused: run('single') === 2 ** -24 && run('madd') === 2 ** -54 && run('nmadd') === -(2 ** -54),
     powers: run('power') === -(2 ** 31),
   };
   return known;

@@ -35,6 +35,11 @@ export class Steps extends KeptLocals {
     return this.keep(() => void this.fn.get(a).get(b).get(c).op('f64x2.relaxed_madd'));
   }
 
+  /** c - a·b */
+  nmadd(a: number, b: number, c: number): number {
+    return this.keep(() => void this.fn.get(a).get(b).get(c).op('f64x2.relaxed_nmadd'));
+  }
+
   /** mask ? a : b */
   choose(a: number, b: number, mask: () => void): number {
     return this.keep(() => {
