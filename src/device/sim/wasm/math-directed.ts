@@ -134,7 +134,7 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
 const [LEAST, MOST] = [(1023 - 900) << 20, (1023 + 960) << 20];
 
 /**
- * Pushes two f64 vectors, a·b + c towards zero of both halves of a chunk. `operands` are locals: a, b and c of each half. What the nearest
+ * Pushes the low and the high words of a·b + c towards zero of a chunk. `operands` are locals: a, b and c of each half. What the nearest
  * r lacks is a·b + (c − r): its sign is that of fma(a, b, t) + u, where t + u is c − r exactly, unless that sum is zero. Then, and where r
  * is near an end of the range, the functions `general` pushes are made for the chunk.
  */
@@ -164,6 +164,14 @@ export function pushTruncatedFma(
     for (const local of locals) fn.get(local);
     fn.shuffle32(1, 3, 5, 7);
   };
+  const [low, high] = [fn.local('v128'), fn.local('v128')];
+  // On both ways of the branch: V8 moves what follows it to where the words are stored, and keeps halves in memory until then (71 ns instead of 67).
+  const setWords = (): void => {
+    for (const result of results) fn.get(result);
+    fn.shuffle32(0, 2, 4, 6).set(low);
+    for (const result of results) fn.get(result);
+    fn.shuffle32(1, 3, 5, 7).set(high);
+  };
   highWords(results);
   word(fn, 0x7fffffff);
   fn.op('v128.and');
@@ -178,6 +186,7 @@ export function pushTruncatedFma(
     general(half);
     fn.set(result);
   }
+  setWords();
   fn.else();
   for (const [half, result] of results.entries()) {
     // One less where the signs differ.
@@ -185,8 +194,10 @@ export function pushTruncatedFma(
     fn.get(errors[half] as number).op('v128.xor');
     fn.i32(63).op('i64x2.shr_u').op('i64x2.sub').set(result);
   }
+  setWords();
   fn.end();
-  for (const result of results) fn.get(result);
+  fn.get(low).get(high);
+  for (const local of [low, high]) fn.release('v128', local);
   w.release();
 }
 

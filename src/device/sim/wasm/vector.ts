@@ -261,19 +261,21 @@ class VectorInstruction {
   private pushDouble(e: Expr): void {
     const { code, run, omod, clamp, mode } = this;
     const { fn } = run;
+    if (e.op === 'f64.fma' && mode.round64 === 3 && omod === 0 && !clamp && matrixFeatures().fused) {
+      this.pushTruncatedFma(e);
+      return;
+    }
     const halves = [code.temporary(), code.temporary()] as const;
-    const isTruncatedFma = e.op === 'f64.fma' && mode.round64 === 3 && omod === 0 && !clamp && matrixFeatures().fused;
-    if (isTruncatedFma) this.pushTruncatedFma(e, halves);
-    else this.pushHalves(e, halves);
+    this.pushHalves(e, halves);
     fn.get(halves[0]).get(halves[1]).shuffle32(0, 2, 4, 6);
     fn.get(halves[0]).get(halves[1]).shuffle32(1, 3, 5, 7);
   }
 
-  /** Sets the halves of a·b + c, rounded towards zero. */
-  private pushTruncatedFma(e: Expr, halves: readonly [number, number]): void {
+  /** Pushes the words of a·b + c, rounded towards zero. */
+  private pushTruncatedFma(e: Expr): void {
     const { code, run, mode } = this;
     const { fn } = run;
-    const operands = halves.map((_, half) =>
+    const operands = [0, 1].map((half) =>
       e.args.map((argument) => {
         const local = code.temporary();
         code.push(argument, half);
@@ -287,7 +289,6 @@ class VectorInstruction {
       canonicalDouble(fn);
       if (!mode.out64) flushDenormals(fn, 'f64');
     });
-    fn.set(halves[1]).set(halves[0]);
   }
 
   private pushHalves(e: Expr, halves: readonly [number, number]): void {
