@@ -10,6 +10,7 @@ import {
   LOGGED,
   MANY_UPDATE_GROUPS,
   MANY_UPDATE_WAVES,
+  MARKS,
   PAGE,
   QUICK_UNWRITTEN,
   STORED,
@@ -132,6 +133,8 @@ export class UpdateRecords {
   private readonly actors: number;
   private readonly isSame: number;
   private readonly marks: number;
+  /** A word of the last readers that may look ahead: mostly one load of the wavefront has read all that its atomics update. */
+  private readonly ahead: number;
 
   /** `mine`: a local with the event of the atomics as it is in a word of a record, in all lanes; `areAhead` is an areAheadFunction. */
   constructor(code: Code, shadow: number, mine: number, areAhead: WasmFunction) {
@@ -140,7 +143,7 @@ export class UpdateRecords {
     [this.code, this.fn, this.shadow, this.mine, this.areAhead] = [code, fn, shadow, mine, areAhead];
     [this.four, this.named, this.events] = [new FourPlaces(fn), new FourPlaces(fn), fn.local('i32')];
     [this.words, this.readers, this.epochs] = [vector(), vector(), vector()];
-    [this.actors, this.isSame, this.marks] = [vector(), vector(), vector()];
+    [this.actors, this.isSame, this.marks, this.ahead] = [vector(), vector(), vector(), vector()];
   }
 
   private splat(n: number): WasmFunction {
@@ -160,13 +163,16 @@ export class UpdateRecords {
 
   /** Notes the dwords whose records are at the places in a vector (a local), or goes to `slow`: nothing has been noted then. */
   note(places: number, slow: Label): void {
-    const { fn, code, shadow, four, readers, words, marks } = this;
+    const { fn, code, shadow, four, readers, words, marks, ahead } = this;
     four.set(places);
     four.gatherPairs(readers, words);
-    fn.get(readers).op('v128.any_true');
+    fn.get(readers).get(ahead).op('v128.xor');
+    this.splat(MARKS);
+    fn.op('i32x4.gt_u').op('v128.any_true');
     code.if(() => {
       fn.get(shadow).get(readers).call(this.areAhead).op('i32.eqz');
       code.brIf(slow);
+      fn.get(readers).get(readers).shuffle32(0, 0, 0, 0).set(ahead);
     });
     // Nobody's, or an atomic's.
     fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
