@@ -67,6 +67,8 @@ export class GlobalRaces implements SyncReader {
   private readonly arrivals = new Map<number, Map<number, Arrival>>();
   /** The last access has read the counters of the grid's barrier. */
   private hasReadGridSync = false;
+  /** Of the bytes of the lane that is looked at: the load may read what atomics are changing. */
+  private hasLookedAhead = false;
   /** Accesses so far that nothing puts in order with an earlier one. */
   conflicts = 0;
 
@@ -104,7 +106,10 @@ export class GlobalRaces implements SyncReader {
   ): void {
     const { who, isSynchronising, access } = actor;
     const kind = this.writeKind(actor, lane, of.region.base + offset);
-    this.synchronise(actor, of, offset, isWrite && kind !== 'attempt');
+    const isPlainLoad = access.kind === 'load' && !isSynchronising;
+    if (!isPlainLoad) this.synchronise(actor, of, offset, isWrite && kind !== 'attempt');
+    this.hasLookedAhead = false;
+    let meetsOthers = false;
     for (let at = offset; at < offset + bytes; ) {
       const size = Math.min(4 - (at & 3), offset + bytes - at);
       const conflict = isWrite
@@ -112,6 +117,7 @@ export class GlobalRaces implements SyncReader {
         : isSynchronising
           ? this.global.readPast(of, at, size, who)
           : this.global.read(of, at, size, who, this.mayLookAhead);
+      meetsOthers ||= conflict !== undefined;
       if (
         conflict !== undefined &&
         !this.isAnnounced(actor, of.region.base + offset, conflict) &&
@@ -126,6 +132,8 @@ export class GlobalRaces implements SyncReader {
       }
       at += size;
     }
+    // What it meets may be a flag, on gfx90a loads that wait for one are mostly plain ones; and who looks at what atomics change learns of them.
+    if (isPlainLoad && (meetsOthers || this.hasLookedAhead)) this.synchronise(actor, of, offset, false);
   }
 
   private writeKind({ w, access, plan, isSynchronising }: Actor, lane: number, address: number): WriteKind {
@@ -325,6 +333,7 @@ export class GlobalRaces implements SyncReader {
     if (pc < 0) return true;
     if (precedesAtomic(loaded, at)) {
       this.global.log.setAhead(pc);
+      this.hasLookedAhead = true;
       return true;
     }
     const instruction = isOwn ? loaded.instructionAt(at) : undefined;
