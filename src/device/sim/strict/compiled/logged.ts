@@ -101,7 +101,9 @@ function emitFlatStore(fn: WasmFunction, shadow: number, logged: number, flat: n
   entry();
   aperture()
     .i32(IN_LDS)
-    .op('i32.eq')
+    .op('i32.and')
+    .i32(0)
+    .op('i32.ne')
     .memory('i32.store', SHADOW_LOG + LOG_PARTS);
   aperture().i32(IN_SCRATCH).op('i32.ne').if();
   entry()

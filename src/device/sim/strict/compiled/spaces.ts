@@ -1,6 +1,9 @@
 // Looks at accesses of which only their addresses say in which memory they are: flat ones, and of buffers those that are a wavefront's scratch; and at accesses of
 // scratch.
+import { operandNamed } from '../../../../isa/operand.ts';
 import type { LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
+import { slotsOf } from '../../../../program/index.ts';
+import { EXEC } from '../../state/wave.ts';
 import type { FunctionContext } from '../../wasm/context.ts';
 import {
   apertureFunction,
@@ -11,9 +14,10 @@ import {
   namedVector,
   pushBufferPlace,
   pushScratchPlace,
+  splitFunction,
 } from '../../wasm/memory/index.ts';
 import type { StrictPlan } from '../plan.ts';
-import { SHADOW_APERTURE, SHADOW_MISSING } from '../registers/registers.ts';
+import { SHADOW_APERTURE, SHADOW_MISSING, SHADOW_SPLIT } from '../registers/registers.ts';
 import { type AccessCode, type Circumstances, type EmitLooks, looksAhead } from './circumstances.ts';
 import { bufferScratchFunction, flatScratchFunction, missingFunction, scratchFunction } from './scratch.ts';
 import { forgetNumber } from './sync.ts';
@@ -106,8 +110,8 @@ export function emitBuffer(
 }
 
 /**
- * As EmitLooks, of a flat access: as one of the memory in which its lanes are. Where wavefronts are ordered through LDS, and for atomics of it, more is to be kept
- * than the log of outstanding flat operations has room for: TypeScript looks there.
+ * As EmitLooks, of a flat access: as one of the memory in which its lanes are, or of several in turn. Where wavefronts are ordered through LDS, and for atomics of
+ * it, more is to be kept than the log of outstanding flat operations has room for: TypeScript looks there.
  */
 export function emitFlat(
   context: FunctionContext,
@@ -122,34 +126,85 @@ export function emitFlat(
   const register = namedVector(plan.instruction, 'vaddr');
   if (register === undefined) return 'none';
   const mark = fn.size;
-  const aperture = fn.local('i32');
+  const [aperture, areMoved, whole] = [fn.local('i32'), fn.local('i32'), fn.local('i64')];
   fn.get(wave).i32(register).call(apertureFunction(module)).set(aperture);
-  fn.get(shadow).get(aperture).memory('i32.store', SHADOW_APERTURE);
   const isAtomic = plan.operation?.kind === 'atomic';
-  const spaces: readonly (readonly [number, FlatSpace])[] = [
-    [IN_SCRATCH, 'scratch'],
-    [IN_GLOBAL, 'global'],
-    [IN_LDS, 'lds'],
+  const isSplit = !isAtomic && !overwritesAddresses(plan);
+  const setExec = (push: () => void): void => {
+    if (!isSplit) return;
+    fn.get(wave);
+    push();
+    fn.memory('i64.store', 4 * EXEC);
+  };
+  if (isSplit) {
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .set(whole);
+    fn.get(shadow).get(whole).memory('i64.store', SHADOW_SPLIT);
+    for (const n of [1, 2])
+      fn.get(shadow)
+        .get(whole)
+        .memory('i64.store', SHADOW_SPLIT + 8 * n);
+    fn.get(aperture).op('i32.eqz').if();
+    fn.get(wave)
+      .i32(register)
+      .get(shadow)
+      .i32(SHADOW_SPLIT)
+      .op('i32.add')
+      .call(splitFunction(module))
+      .set(aperture)
+      .end();
+  }
+  fn.get(shadow).get(aperture).memory('i32.store', SHADOW_APERTURE);
+  // What others can see comes last: it says what has been learnt from them.
+  const spaces: readonly (readonly [bit: number, nth: number, space: FlatSpace])[] = [
+    [IN_SCRATCH, 2, 'scratch'],
+    [IN_LDS, 1, 'lds'],
+    [IN_GLOBAL, 0, 'global'],
   ];
   const isFetch = isFlatFetch(plan, operation, circumstances);
+  const hasNoCode = (space: FlatSpace): boolean =>
+    (space !== 'global' && isAtomic) || (space === 'lds' && circumstances.handsOver);
+  const without = spaces.reduce((bits, [bit, , space]) => (hasNoCode(space) ? bits | bit : bits), 0);
   fn.block().block();
+  fn.get(aperture).op('i32.eqz').get(aperture).i32(without).op('i32.and').op('i32.or').brIf(0);
+  fn.i32(1).set(areMoved);
   let hasCode = true;
-  for (const [where, space] of spaces) {
-    if (space !== 'global' && isAtomic) continue;
-    if (space === 'lds' && circumstances.handsOver) continue;
-    fn.get(aperture).i32(where).op('i32.eq').if().block();
+  for (const [bit, nth, space] of spaces) {
+    if (hasNoCode(space)) continue;
+    fn.get(aperture).i32(bit).op('i32.and').if().block();
+    setExec(() => fn.get(shadow).memory('i64.load', SHADOW_SPLIT + 8 * nth));
     const seen = { ...circumstances, isQuiet: false };
     if (space !== 'scratch') circumstances.askData();
     if (space === 'global') circumstances.askAnnouncement();
+    fn.i32(0).set(moved);
     hasCode &&= emitLooks(context, shadow, inSpace(plan, space), { ...operation, space }, seen, moved) !== 'none';
     if (isFetch && space !== 'global') forgetNumber(fn, shadow);
-    fn.br(3).end().br(1).end();
+    fn.get(areMoved).get(moved).op('i32.and').set(areMoved);
+    fn.br(1).end().br(1).end();
   }
-  fn.end().br(1).end();
-  fn.release('i32', aperture);
+  setExec(() => fn.get(whole));
+  fn.get(areMoved).set(moved);
+  fn.br(1).end();
+  setExec(() => fn.get(whole));
+  // TypeScript looks at all lanes, and all are moved behind that.
+  fn.i32(0).set(moved).get(shadow).i32(0).memory('i32.store', SHADOW_MISSING);
+  fn.br(1).end();
+  for (const local of [aperture, areMoved]) fn.release('i32', local);
+  fn.release('i64', whole);
   if (hasCode) return 'moves';
   fn.truncate(mark);
   return 'none';
+}
+
+/** Whether a load writes one of the registers with its addresses. */
+function overwritesAddresses({ instruction, effects }: StrictPlan): boolean {
+  const addresses = operandNamed(instruction, 'vaddr');
+  const range = addresses?.kind === 'reg' ? slotsOf(addresses) : undefined;
+  return (
+    range === undefined ||
+    effects.defs.some(({ first, count }) => first < range.first + range.count && range.first < first + count)
+  );
 }
 
 type FlatSpace = 'global' | 'lds' | 'scratch';

@@ -104,7 +104,7 @@ export const SHADOW_RELEASES = SHADOW_POLL + 28;
 export const SHADOW_LOGGED_FLATS = SHADOW_POLL + 32;
 /** i32: what the bits of written bytes of the workgroup's scratch begin with, less an eighth of where it is in wasm memory (scratch.ts); 0 for none. */
 export const SHADOW_SCRATCH = SHADOW_POLL + 36;
-/** i32: in which memory the lanes of the flat access are that compiled code has looked at (wasm/memory/flat.ts). */
+/** i32: in which memories the lanes of the flat access are that compiled code has looked at, a bit each (wasm/memory/flat.ts). */
 export const SHADOW_APERTURE = SHADOW_POLL + 40;
 /** i32: 1 when it is known of a register why it is undefined. */
 export const SHADOW_ORIGINS = SHADOW_POLL + 44;
@@ -165,7 +165,9 @@ export const MISSING_LANES = 16;
 export const MISSING_OFFSETS = MISSING_LANES + 8 * MISSING_DWORDS;
 /** i32[2] by vector register: one and the place of the load of scratch that left it undefined, 0 where another origin holds; the offset there. */
 export const SHADOW_SCRATCH_ORIGINS = SHADOW_MISSING + MISSING_OFFSETS + 4 * MISSING_DWORDS;
-export const SHADOW_BYTES = SHADOW_SCRATCH_ORIGINS + 8 * 512;
+/** i64[3]: the lanes of a flat access by memory, where they are in several (wasm/memory/flat.ts). */
+export const SHADOW_SPLIT = SHADOW_SCRATCH_ORIGINS + 8 * 512;
+export const SHADOW_BYTES = SHADOW_SPLIT + 32;
 
 /** What counts entries of the log. */
 const LOG_COUNTS = [
