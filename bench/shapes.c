@@ -363,3 +363,57 @@ KERNEL void items(GLOBAL float *out, const GLOBAL float *in, uint rounds, uint n
   }
   out[global_id()] = sum;
 }
+
+/* Lanes of one load that go to LDS and to memory. */
+KERNEL void mixed(GLOBAL uint *out, const GLOBAL uint *in, uint rounds) {
+  SHARED uint part[256];
+  part[local_id()] = in[global_id()];
+  barrier();
+  uint sum = 0;
+  for (uint k = 0; k < rounds; k++) {
+    const uint *p = (local_id() + k) & 1 ? (const uint *)in : (const uint *)part;
+    sum += p[(local_id() + k) & 255];
+  }
+  out[global_id()] = sum;
+}
+
+static __attribute__((noinline)) uint deep(uint x, uint depth) {
+  volatile uint kept[4];
+  kept[depth & 3] = x;
+  return depth == 0 ? x : deep(x * 3 + 1, depth - 1) + kept[depth & 3];
+}
+
+/* Calls that save registers, which nothing may have written, to scratch. */
+KERNEL void recursion(GLOBAL uint *out, const GLOBAL uint *in, uint depth) {
+  out[global_id()] = deep(in[global_id()], depth);
+}
+
+/* Bytes of pixels, three beside each other. */
+KERNEL void pixels(GLOBAL unsigned char *out, const GLOBAL unsigned char *in, uint rounds, uint n) {
+  for (uint k = 0; k < rounds; k++) {
+    uint i = (global_id() + k * 4096) & (n - 1);
+    uint sum = in[i] + in[(i + 1) & (n - 1)] + in[(i + 64) & (n - 1)];
+    out[3 * i] = sum / 3;
+    out[3 * i + 1] = sum & 255;
+    out[3 * i + 2] = sum >> 2;
+  }
+}
+
+/* All workgroups wait for each other, and read what their neighbours have stored. `count` is a multiple of their number. */
+KERNEL void heat(GLOBAL float *a, GLOBAL float *b, GLOBAL uint *count, uint groups, uint steps, uint n) {
+  uint first = __scoped_atomic_load_n(count, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE) / groups * groups;
+  for (uint s = 0; s < steps; s++) {
+    GLOBAL float *from = s & 1 ? b : a, *to = s & 1 ? a : b;
+    for (uint i = global_id(); i < n; i += groups * 256)
+      to[i] = 0.25f * from[(i - 1) & (n - 1)] + 0.5f * from[i] + 0.25f * from[(i + 1) & (n - 1)];
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+    barrier();
+    if (local_id() == 0) {
+      __scoped_atomic_fetch_add(count, 1u, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_DEVICE);
+      while (__scoped_atomic_load_n(count, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE) < first + (s + 1) * groups)
+        __builtin_amdgcn_s_sleep(1);
+    }
+    barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+  }
+}

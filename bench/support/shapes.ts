@@ -9,6 +9,7 @@ import {
   subject,
   tritonSubjects,
   u32,
+  zeros,
 } from '../../tests/support/strict-kernels.ts';
 
 type Shape = Omit<Recipe, 'kernel'>;
@@ -51,6 +52,10 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   lds_shorts: linear(32, 256, [buffer(4 * 32 * 256), buffer(2048), u32(128)]),
   generic: linear(32, 256, [buffer(4 * 32 * 256), buffer(4 * 32 * 256), u32(32), u32(32 * 256)]),
   items: linear(32, 256, [buffer(4 * 32 * 256), buffer(4 * 32 * 256), u32(16), u32(32 * 256)]),
+  mixed: linear(32, 256, [buffer(4 * 32 * 256), buffer(4 * 32 * 256), u32(32)]),
+  recursion: linear(16, 256, [buffer(4 * 16 * 256), buffer(4 * 16 * 256), u32(7)]),
+  pixels: linear(16, 256, [buffer(3 * 4096), buffer(4096), u32(32), u32(4096)]),
+  heat: linear(16, 256, [buffer(4 * 65536), buffer(4 * 65536), zeros(4), u32(16), u32(16), u32(65536)]),
 };
 
 /** Those that are also timed with their buffers in one allocation, as IREE and PyTorch have them. */
@@ -67,10 +72,11 @@ const UNOPTIMIZED = [
   'odd_even',
   'generic',
   'items',
+  'recursion',
 ] as const;
 
-/** Those that are also timed on gfx90a, where buffers reach scratch. */
-const ON_GFX90A = ['items'] as const;
+/** Those that are also timed on gfx90a, where buffers reach scratch, and plain stores may be flags. */
+const ON_GFX90A = ['items', 'heat'] as const;
 
 function ownShapes(): StrictSubject[] {
   if (!hasLlvm()) return [];

@@ -49,7 +49,7 @@ export const u32 = (value: number): Argument => ({ value: new Uint8Array(Uint32A
 const f32 = (value: number): Argument => ({ value: new Uint8Array(Float32Array.of(value).buffer) });
 export const buffer = (bytes: number): Argument => ({ bytes });
 
-const zeros = (bytes: number): Argument => ({ bytes, fill: () => 0 });
+export const zeros = (bytes: number): Argument => ({ bytes, fill: () => 0 });
 
 const CLANG: Readonly<Record<string, Recipe & { readonly file: string }>> = {
   saxpy: {

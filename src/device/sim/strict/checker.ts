@@ -26,7 +26,7 @@ import type { MemoryHistory } from './history.ts';
 import { Kept } from './kept.ts';
 import type { FlightsOf, LdsShadow } from './lds/lds.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
-import { handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
+import { atomicsOf, handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
 import { Residents } from './races/residents.ts';
 import { RunningGroups } from './races/running-groups.ts';
 import type { Segment } from './races/segments.ts';
@@ -155,6 +155,7 @@ export class StrictChecker implements Monitor {
       polls,
       handsOver: handsOver(loaded, launch),
       announces,
+      isAtomic: atomicsOf(loaded),
     });
     const kept = Kept.of(memory);
     const drops = new DropTable(kept);

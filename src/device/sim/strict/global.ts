@@ -45,6 +45,9 @@ export type WriteKind = 'store' | 'scoped' | 'update' | 'attempt';
 /** Whether a load at a place of the image may read what atomics of its own workgroup, or of others, are changing. */
 export type LooksAhead = (pc: number, isOwn: boolean) => boolean;
 
+/** Addresses at which a workgroup has acquired something up to which it is looked for what has been handed over with that before an access asks. */
+const MOST_ADDRESSES = 16;
+
 /** Who has written last: the wavefront, where, the number of its stores before, and whether by an atomic. */
 export interface LastWrite {
   readonly actor: number;
@@ -126,6 +129,8 @@ interface Kernel {
   readonly handsOver: boolean;
   /** Any store may announce something. */
   readonly announces: boolean;
+  /** Whether the instruction at a place in the image is an atomic. */
+  readonly isAtomic: (pc: number) => boolean;
 }
 
 export class GlobalShadow {
@@ -146,14 +151,14 @@ export class GlobalShadow {
   constructor(
     history: MemoryHistory,
     memory: DeviceMemory,
-    { readersStay, learns, polls, handsOver, announces }: Kernel,
+    { readersStay, learns, polls, handsOver, announces, isAtomic }: Kernel,
   ) {
     this.order = new Synchronisation(handsOver);
     this.history = history;
     this.memory = memory;
     this.pages = new RacePages(memory, readersStay);
     this.log = new SyncLog(memory, learns);
-    this.handedOver = learns && polls ? new HandedOverBefore() : undefined;
+    this.handedOver = learns && polls ? new HandedOverBefore(isAtomic) : undefined;
     this.announcements = announces ? new Announcements() : undefined;
     history.hold();
   }
@@ -176,6 +181,8 @@ export class GlobalShadow {
   invalidate(group: number): void {
     this.log.behind(() => this.order.invalidate(group));
     this.handedOver?.invalidate(group);
+    // What comes now mostly accesses what others have handed over.
+    if (this.order.freshAddresses(group) <= MOST_ADDRESSES) this.findHandedOver(group);
   }
 
   /** A workgroup begins. */
@@ -226,10 +233,10 @@ export class GlobalShadow {
     this.handedOver.passBarrier(group, epoch, events.nextWord, events.renumberings);
   }
 
-  /** A workgroup has accessed what others have handed over: it asks once behind each barrier what else has been. */
+  /** A workgroup may access what others have handed over: it asks once behind each barrier and invalidation what has been. */
   private findHandedOver(group: number): void {
     if (this.handedOver?.mayKnowMore(group) !== true) return;
-    this.handedOver.find(group, this.synchronisation, this.pages.events.nextWord);
+    this.handedOver.find(group, this.synchronisation, this.pages.events);
     this.tellKnown(group, this.handedOver);
   }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { strictFindings } from '../../../../../tests/support/strict.ts';
 import { HandedOverBefore } from './handed-over.ts';
+import { actorOf, EVENT_SHIFT, ownEvents } from './race-events.ts';
 import { type Released, Synchronisation } from './synchronisation.ts';
 
 const GROUPS = 4;
@@ -98,64 +99,106 @@ describe('HandedOverBefore', () => {
     epoch: 1,
     releases: 0,
   });
+  /** Where an atomic of the events is. */
+  const ATOMIC = 64;
   /** Two workgroups of two wavefronts; the first one has stored, passed a barrier and released. */
   function two() {
     const order = new Synchronisation();
-    const handed = new HandedOverBefore();
+    const handed = new HandedOverBefore((pc) => pc === ATOMIC);
+    const events = ownEvents();
     const waves = [0, 1].map(() => [{ plainStores: 0 }, { plainStores: 0 }]);
     for (const [group, all] of waves.entries()) handed.begin(group, all);
+    /** The word of an event of a workgroup's first wavefront. */
+    const event = (group: number, epoch: number, pc = 0): number =>
+      events.of({ actor: actorOf(group, 0), pc, epoch, store: 0 }, events.left) << EVENT_SHIFT;
     const store = (group: number, count: number): void => {
       for (const wave of waves[group] ?? []) wave.plainStores = count;
     };
+    const meet = (group: number, epoch: number, renumberings = 0): void =>
+      handed.passBarrier(group, epoch, events.nextWord, renumberings);
     const acquire = (): void => {
       order.acquire(1, order.seenAt(64) ?? expect.fail());
       order.invalidate(1);
       handed.invalidate(1);
     };
+    const known = (renumberings = 0) => {
+      handed.find(1, order, events);
+      return handed.known(1, renumberings);
+    };
+    event(0, 0);
     store(0, 3);
-    handed.passBarrier(0, 1, 1000, 0);
+    meet(0, 1);
     order.release(0, 64, by(3));
-    return { order, handed, store, acquire };
+    return { order, handed, events, event, store, meet, acquire, known };
   }
 
   it('should say nothing before a workgroup has invalidated its caches and come to a barrier', () => {
-    const { order, handed, acquire } = two();
+    const { handed, events, meet, acquire, known } = two();
     expect(handed.mayKnowMore(1)).toBe(false);
     acquire();
     expect(handed.mayKnowMore(1)).toBe(false);
-    handed.passBarrier(1, 1, 1500, 0);
+    meet(1, 1);
     expect(handed.mayKnowMore(1)).toBe(true);
-    handed.find(1, order, 1600);
-    expect(handed.known(1, 0).writes).toBe(1500);
+    expect(known()).toEqual({ reads: events.nextWord, writes: events.nextWord });
     expect(handed.mayKnowMore(1)).toBe(false);
   });
 
-  it('should go as far as the last barrier that is handed over where there are later stores', () => {
-    const { order, handed, store, acquire } = two();
+  it('should not go beyond what the workgroup does behind its own last barrier', () => {
+    const { event, meet, acquire, known } = two();
+    acquire();
+    meet(1, 1);
+    const own = event(1, 1);
+    event(1, 1);
+    expect(known()).toEqual({ reads: own, writes: own });
+  });
+
+  it('should go as far as the first event behind the last barrier that is handed over, where there are later stores', () => {
+    const { event, store, meet, acquire, known } = two();
+    const later = event(0, 1);
     store(0, 4);
     acquire();
-    handed.passBarrier(1, 1, 1500, 0);
-    handed.find(1, order, 1600);
-    expect(handed.known(1, 0).writes).toBe(1000);
+    meet(1, 1);
+    expect(known()).toEqual({ reads: later, writes: later });
+  });
+
+  it('should pass over atomics, and over what was done before the barrier and is an event since', () => {
+    const { events, event, store, meet, acquire, known } = two();
+    event(0, 1, ATOMIC);
+    event(0, 0);
+    store(0, 4);
+    acquire();
+    meet(1, 1);
+    expect(known()).toEqual({ reads: events.nextWord, writes: events.nextWord });
+  });
+
+  it('should count no barriers of single wavefronts, which are no epochs', () => {
+    const { handed, events, event, meet, acquire, known } = two();
+    const wave = { plainStores: 3 };
+    handed.begin(0, [wave]);
+    meet(0, 1);
+    const before = events.nextWord;
+    event(0, 0);
+    wave.plainStores = 4;
+    acquire();
+    meet(1, 1);
+    expect(known().writes).toBe(before);
   });
 
   it('should know nothing while one workgroup has handed nothing over', () => {
-    const { order, handed, acquire } = two();
+    const { handed, meet, acquire, known } = two();
     handed.begin(2, [{ plainStores: 0 }]);
     acquire();
-    handed.passBarrier(1, 1, 1500, 0);
-    handed.find(1, order, 1600);
-    expect(handed.known(1, 0).writes).toBe(0);
+    meet(1, 1);
+    expect(known().writes).toBe(0);
   });
 
   it('should forget when events have other numbers', () => {
-    const { order, handed, acquire } = two();
+    const { handed, events, meet, acquire, known } = two();
     acquire();
-    handed.passBarrier(1, 1, 1500, 0);
-    handed.find(1, order, 1600);
+    meet(1, 1);
+    expect(known().writes).toBe(events.nextWord);
     expect(handed.known(1, 1).writes).toBe(0);
-    handed.passBarrier(1, 2, 700, 1);
-    handed.find(1, order, 800);
-    expect(handed.known(1, 1).writes).toBe(700);
+    meet(1, 2, 1);
+    expect(known(1).writes).toBe(events.nextWord);
   });
 });

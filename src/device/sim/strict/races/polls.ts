@@ -15,6 +15,7 @@ const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownUpdates = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownLearners = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownGridBarriers = new WeakMap<LoadedCode, Map<number, boolean>>();
+const knownAtomics = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownKernels = new WeakMap<LoadedCode, Map<number, boolean>>();
 
 /** What has been found out of the code at an address, found when it is asked for first. */
@@ -44,6 +45,16 @@ export function precedesAtomic(loaded: LoadedCode, pc: number): boolean {
     }
     return false;
   });
+}
+
+/** Says of the instruction at a place in the image whether it is an atomic. */
+export function atomicsOf(loaded: LoadedCode): (pc: number) => boolean {
+  const { base } = loaded.region;
+  return (pc) =>
+    remembered(knownAtomics, loaded, base + pc, () => {
+      const instruction = loaded.instructionAt(base + pc);
+      return instruction !== undefined && semanticsOf(instruction.row.operation)?.kind === 'atomic';
+    });
 }
 
 /** Whether the kernel of a launch has code by which wavefronts of a workgroup can hand over data through LDS without a barrier. */

@@ -110,6 +110,9 @@ export type Order = 'ordered' | 'unordered' | 'stale' | { readonly releasePc: nu
 export class Synchronisation {
   /** The last questions of orderOf, and what was said: the lanes of an instruction mostly ask the same. What has been acquired does not change. */
   private readonly answers: { readonly question: readonly number[]; readonly order: Order }[] = [];
+  /** The last one of all, by what is looked for and how much has been acquired. */
+  private readonly asked = new Float64Array(8).fill(-1);
+  private lastOrder: Order = 'unordered';
   private readonly byAddress = new Map<number, SharedAddress>();
   private readonly groups = new Map<number, GroupOrder>();
   /** Wavefronts of a workgroup may be put in order through LDS without barriers. */
@@ -202,6 +205,11 @@ export class Synchronisation {
     });
   }
 
+  /** Addresses at which a running workgroup has acquired something before its caches were invalidated. */
+  freshAddresses(group: number): number {
+    return this.groups.get(group)?.seen.size ?? 0;
+  }
+
   /** A workgroup has ended. */
   end(group: number): void {
     this.groups.delete(group);
@@ -220,8 +228,9 @@ export class Synchronisation {
     const mine = this.groups.get(group);
     if (mine === undefined) return 'unordered';
     const { acquired, fresh } = mine;
-    const question = [group, acquired.length, isRead ? fresh : -1, other, wave, store, isPast ? 1 : 0];
-    return this.answer(question, () => {
+    const [since, past] = [isRead ? fresh : -1, isPast ? 1 : 0];
+    if (this.isAsked(group, acquired.length, since, other, wave, store, past, -1)) return this.lastOrder;
+    return this.answer([group, acquired.length, since, other, wave, store, past, -1], () => {
       const search = (count: number): Order =>
         searchReleases(acquired, count, other, (releases, upTo) => orderBy(releases, upTo, wave, store, isPast));
       if (isRead && search(fresh) === 'ordered') return 'ordered';
@@ -236,7 +245,11 @@ export class Synchronisation {
     if (mine === undefined) return false;
     const { acquired } = mine;
     const { wave, epoch, releases, isMany } = read;
-    const question = [group, acquired.length, -2, other, wave, epoch, releases, isMany ? 1 : 0];
+    const many = isMany ? 1 : 0;
+    if (this.isAsked(group, acquired.length, -2, other, wave, epoch, releases, many)) {
+      return this.lastOrder === 'ordered';
+    }
+    const question = [group, acquired.length, -2, other, wave, epoch, releases, many];
     const isBefore = (by: Released): boolean => this.isBehind(by, read);
     const order = this.answer(question, () =>
       searchReleases(acquired, acquired.length, other, (releases, upTo) =>
@@ -253,12 +266,27 @@ export class Synchronisation {
     return releases >= read.releases;
   }
 
-  private answer(question: readonly number[], find: () => Order): Order {
-    const known = this.answers.find(
-      ({ question: one }) => one.length === question.length && one.every((word, n) => word === question[n]),
+  /** Whether a question is the last one again: no array is made for it. */
+  private isAsked(a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number): boolean {
+    const { asked } = this;
+    return (
+      asked[0] === a &&
+      asked[1] === b &&
+      asked[2] === c &&
+      asked[3] === d &&
+      asked[4] === e &&
+      asked[5] === f &&
+      asked[6] === g &&
+      asked[7] === h
     );
-    if (known !== undefined) return known.order;
-    const order = find();
+  }
+
+  private answer(question: readonly number[], find: () => Order): Order {
+    const known = this.answers.find(({ question: one }) => one.every((word, n) => word === question[n]));
+    const order = known?.order ?? find();
+    this.asked.set(question);
+    this.lastOrder = order;
+    if (known !== undefined) return order;
     if (this.answers.length >= MAX_ANSWERS) this.answers.shift();
     this.answers.push({ question, order });
     return order;
