@@ -64,7 +64,9 @@ export function storePartsFunction(module: WasmModule, seesLanes: boolean): Wasm
     records.leaveUnlessAll();
     fn.end().end();
     fn.get(writers).op('v128.any_true').if();
-    records.pushIsOneOwn(writers, mine).if();
+    // Lanes beside each other mostly find what their wavefront has written; where values say, they do not.
+    fn.get(isShared).if('i32');
+    records.pushIsOneOwn(writers, mine).else().i32(0).end().if();
     // What it has written of a dword stays its own.
     fn.get(writers);
     records.splat(BYTES);
