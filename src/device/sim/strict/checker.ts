@@ -550,22 +550,19 @@ export class StrictChecker implements Monitor {
   gridBarrier(workgroups: readonly Workgroup[]): void {
     const { global } = this.now;
     const { synchronisation } = global;
-    for (const workgroup of workgroups) {
-      const { waves, number } = this.stateOf(workgroup);
-      const shadow = waves.find(({ wave }) => wave.state === 'grid barrier') as WaveShadow;
-      const { index, pc } = shadow.wave;
-      synchronisation.release(number, GRID_BARRIER, {
-        ...shadow.handOver(),
-        pc: pc - this.now.base,
-        wave: index,
-        issued: shadow.storesIssued,
-        epoch: shadow.registers.epoch,
-        releases: shadow.registers.releases++,
-      });
+    // It waits for as many wavefronts as there are workgroups: those of one may come for another one, which goes on without it.
+    const arrived = workgroups
+      .map((workgroup) => this.stateOf(workgroup))
+      .filter(({ waves }) => waves.some(({ wave }) => wave.state === 'grid barrier'));
+    for (const { waves, number } of arrived) {
+      for (const shadow of waves) {
+        const { state, pc } = shadow.wave;
+        if (state !== 'grid barrier') continue;
+        synchronisation.release(number, GRID_BARRIER, shadow.releaseAtGridBarrier(pc - this.now.base));
+      }
     }
     const all = synchronisation.seenAt(GRID_BARRIER);
-    for (const workgroup of workgroups) {
-      const { number } = this.stateOf(workgroup);
+    for (const { number } of arrived) {
       if (all !== undefined && synchronisation.acquire(number, all)) global.acquired(number);
       synchronisation.invalidate(number);
     }

@@ -73,8 +73,8 @@ export function eventFunction(module: WasmModule): WasmFunction {
 
 /** Leaves how often the wavefront may have told other workgroups something (RegisterShadow.releases). */
 export function pushReleases(fn: WasmFunction, shadow: number): WasmFunction {
-  fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_RELEASES);
-  return fn.get(shadow).memory('i32.load', SHADOW_ANNOUNCES).select();
+  fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_ANNOUNCES).op('i32.and');
+  return fn.get(shadow).memory('i32.load', SHADOW_RELEASES).op('i32.add');
 }
 
 /** Leaves the head of the table of events. */

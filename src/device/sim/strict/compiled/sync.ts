@@ -37,6 +37,7 @@ import {
   LOGGED_FETCH,
   SHADOW_ACTOR,
   SHADOW_AHEAD,
+  SHADOW_ANNOUNCES,
   SHADOW_COMPLETE,
   SHADOW_EPOCH,
   SHADOW_FETCHES,
@@ -366,7 +367,9 @@ export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch
     pushReleases(fn, shadow).memory('i32.store', ENTRY_RELEASES);
     if (kind !== 'load') {
       fn.get(shadow);
-      field(SHADOW_RELEASES).i32(1).op('i32.add').memory('i32.store', SHADOW_RELEASES);
+      field(SHADOW_RELEASES).i32(1).op('i32.add');
+      // Its number among the stores counts there.
+      field(SHADOW_ANNOUNCES).op('i32.add').memory('i32.store', SHADOW_RELEASES);
     }
     fn.get(head).get(entry).i32(ATOMIC_BYTES).op('i32.add').memory('i32.store', SYNC_NEXT);
     if (!returns) return;

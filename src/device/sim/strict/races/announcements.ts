@@ -4,10 +4,14 @@
 import { actorOf, groupOf, waveOf } from './race-events.ts';
 import type { Acquired, CompleteStores, Released } from './synchronisation.ts';
 
-/** From so many stores of a wavefront on, the stores of its workgroup that it knows to be complete. */
+/**
+ * From so many stores of a wavefront on, the stores of its workgroup that it knows to be complete, and how often it has told something apart from its stores
+ * (RegisterShadow.counted).
+ */
 export interface KnownSince {
   readonly stores: number;
   readonly known: CompleteStores;
+  readonly counted: number;
 }
 
 /** A wavefront, as far as it is asked. */
@@ -69,7 +73,8 @@ export class Announcements {
     const acquired = this.acquired
       .get(groupOf(actor))
       ?.findLast(({ stores }) => (stores[wave] ?? 0) <= store)?.acquired;
-    const by = { complete, written: complete, pc, wave, issued: store, epoch, releases: store };
+    const releases = store + (since?.counted ?? 0);
+    const by = { complete, written: complete, pc, wave, issued: store, epoch, releases };
     return { by, acquired: acquired ?? NOTHING };
   }
 }

@@ -192,7 +192,7 @@ export class GlobalRaces implements SyncReader {
     if (known !== undefined) return known;
     const { registers } = shadow;
     const { epoch, releases } = registers;
-    registers.releases = releases + 1;
+    registers.countRelease();
     return this.releasedOf(told, { wave, pc, issued, epoch, releases });
   }
 

@@ -96,8 +96,8 @@ export const POLL_NEXT = 16;
 /** i32: stores of the wavefront up to the last one that is no atomic. */
 export const SHADOW_PLAIN = SHADOW_POLL + 24;
 /**
- * i32: how often the wavefront has told other workgroups something. Behind SHADOW_ORIGINS, 1 where any store may tell something (announcements.ts): then this is
- * SHADOW_STORES.
+ * i32: how often the wavefront has told other workgroups something. Where any store may tell something (announcements.ts) this has barriers of the grid only, and
+ * SHADOW_STORES is added to it: SHADOW_ANNOUNCES, behind SHADOW_ORIGINS, is all ones there.
  */
 export const SHADOW_RELEASES = SHADOW_POLL + 28;
 /** i32: flat operations in the log. */
@@ -306,7 +306,7 @@ export class RegisterShadow {
     put(SHADOW_KERNARG_BYTES, kernargPlace[1]);
     put(SHADOW_DROP_TABLE, drops);
     put(SHADOW_LEARNS, learns ? -1 : 0);
-    put(SHADOW_ANNOUNCES, announces ? 1 : 0);
+    put(SHADOW_ANNOUNCES, announces ? -1 : 0);
     put(SHADOW_SYNC, syncLog);
     this.ways[0] = ways;
   }
@@ -349,11 +349,23 @@ export class RegisterShadow {
 
   /** How often the wavefront has told other workgroups something, or may have by its stores. */
   get releases(): number {
-    if (this.machine[(SHADOW_ANNOUNCES - SHADOW_ACTOR) / 4] === 1) return this.outstanding[2] as number;
+    return this.counted + ((this.outstanding[2] as number) & this.announces);
+  }
+  /** What is counted of that apart from stores that may tell something. */
+  get counted(): number {
     return this.machine[(SHADOW_RELEASES - SHADOW_ACTOR) / 4] as number;
   }
-  set releases(value: number) {
-    this.machine[(SHADOW_RELEASES - SHADOW_ACTOR) / 4] = value;
+  /** All ones where any store may tell something. */
+  private get announces(): number {
+    return this.machine[(SHADOW_ANNOUNCES - SHADOW_ACTOR) / 4] as number;
+  }
+  /** The wavefront tells something by a store or an atomic. */
+  countRelease(): void {
+    if (this.announces === 0) this.countGridBarrier();
+  }
+  /** It does at a barrier of the grid. */
+  countGridBarrier(): void {
+    this.machine[(SHADOW_RELEASES - SHADOW_ACTOR) / 4] = this.counted + 1;
   }
 
   /** Where the bits of the workgroup's scratch are, which begins at an offset of wasm memory; undefined where compiled code does not see them. */

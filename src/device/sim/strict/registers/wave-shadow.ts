@@ -8,7 +8,7 @@ import type { HandedToOwn } from '../lds/lds-order.ts';
 import { BOTH, type StrictPlan } from '../plan.ts';
 import type { KnownSince } from '../races/announcements.ts';
 import { actorOf, EVENTS_NEXT } from '../races/race-events.ts';
-import { type CompleteStores, type HandedOver, isLater, latest } from '../races/synchronisation.ts';
+import { type CompleteStores, type HandedOver, isLater, latest, type Released } from '../races/synchronisation.ts';
 import {
   FLAT_LEFT_SHIFT,
   type Identity,
@@ -339,9 +339,25 @@ export class WaveShadow {
   }
 
   private setKnown(known: CompleteStores): void {
-    if (known !== this.known) this.knownSince?.push({ stores: this.storesIssued, known });
+    const isNews = known !== this.known;
     this.known = known;
     this.complete = known;
+    if (isNews) this.noteKnown();
+  }
+
+  private noteKnown(): void {
+    const { known, storesIssued: stores } = this;
+    this.knownSince?.push({ stores, known, counted: this.registers.counted });
+  }
+
+  /** The wavefront hands over to all others at a barrier of the grid. */
+  releaseAtGridBarrier(pc: number): Released {
+    const { registers, storesIssued: issued } = this;
+    const { epoch, releases } = registers;
+    const released = { ...this.handOver(), pc, wave: this.wave.index, issued, epoch, releases };
+    registers.countGridBarrier();
+    this.noteKnown();
+    return released;
   }
 
   private learnWritten(stores: CompleteStores): void {
