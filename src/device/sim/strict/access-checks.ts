@@ -11,6 +11,7 @@ import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../apertures.ts'
 import type { AccessPiece, AccessPlan } from '../interpreter/access-plan.ts';
 import { bindScalarWord } from '../interpreter/operands.ts';
 import { scratchAddress } from '../interpreter/spaces.ts';
+import { gpuWindow, WAVE_SCRATCH_BASE } from '../state/layout.ts';
 import { EXEC, FLAT_SCRATCH, LANES, maskBit, type Wave } from '../state/wave.ts';
 import { AccessReports, type Actor, type DispatchRegions } from './access-reports.ts';
 import type { DropTable } from './drops.ts';
@@ -254,7 +255,7 @@ export class AccessChecks {
         }
       }
       if (missing === NEITHER) continue;
-      origin ??= { space: at, address: at === 'global' ? address : address % HIGH_WORD, pc: actor.pc };
+      origin ??= this.originAt(actor, at, address);
       undefinedLanes.add(lane, missing);
     }
     if (access.kind !== 'store' && piece.register >= 0) {
@@ -272,6 +273,15 @@ export class AccessChecks {
     if (ldsAddresses.length === 0) return undefined;
     const bytes = Math.max(access.toLds ? 4 : 1, piece.bytes);
     return { addresses: Uint32Array.from(ldsAddresses), count: ldsAddresses.length, bytes };
+  }
+
+  /** What is undefined comes from there: a buffer that is the wavefront's scratch is reached by a lane's bytes of that. */
+  private originAt({ w, pc, access, scratch }: Actor, space: 'global' | 'lds' | 'scratch', address: number): Origin {
+    if (space !== 'global') return { space, address: address % HIGH_WORD, pc };
+    const isScratch = scratch !== undefined && address >= scratch.base && address < scratch.base + scratch.size;
+    if (!isScratch || access.rowBytes() !== 4 * LANES) return { space, address, pc };
+    const at = address - gpuWindow.base - w.field(WAVE_SCRATCH_BASE);
+    return { space: 'scratch', address: 4 * Math.floor(at / (4 * LANES)) + (at & 3), pc };
   }
 
   private locate(access: AccessPlan, address: number): 'global' | 'lds' | 'scratch' {

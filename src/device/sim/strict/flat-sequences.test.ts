@@ -58,13 +58,15 @@ function addresses({ memory, offset, step }: Access['place']): string {
   return lines.join('\n');
 }
 
-function instruction({ place: { memory }, kind, size, isFlat, isUndefined }: Access): string {
+function instruction(target: TargetName, { place: { memory }, kind, size, isFlat, isUndefined }: Access): string {
   const data = registers(isUndefined ? UNDEFINED : DEFINED, size);
   if (kind === 'atomic' || kind === 'fetch') {
     const wide = size === 'dwordx2';
     const operand = registers(isUndefined ? UNDEFINED : DEFINED, wide ? 'dwordx2' : 'dword');
     const name = `flat_atomic_add${wide ? '_x2' : ''}`;
-    return kind === 'atomic' ? `${name} v[4:5], ${operand}` : `${name} ${operand}, v[4:5], ${operand} sc0`;
+    return kind === 'atomic'
+      ? `${name} v[4:5], ${operand}`
+      : `${name} ${operand}, v[4:5], ${operand} ${target === 'gfx90a' ? 'glc' : 'sc0'}`;
   }
   const isHigh = size === 'd16_hi';
   const narrow = size === 'byte' ? 'ubyte' : size === 'short' ? 'ushort' : size;
@@ -72,13 +74,24 @@ function instruction({ place: { memory }, kind, size, isFlat, isUndefined }: Acc
   if (isFlat || memory === 'several' || memory === 'global' || memory === 'lds') {
     return kind === 'load' ? `flat_load_${name} ${data}, v[4:5]` : `flat_store_${name} v[4:5], ${data}`;
   }
+  if (target === 'gfx90a') return `buffer_${kind}_${name} ${data}, v6, s[0:3], 0 offen`;
   return kind === 'load' ? `scratch_load_${name} ${data}, v6, off` : `scratch_store_${name} v6, ${data}, off`;
 }
 
 /** What other instructions do with LDS between. */
 const LDS = `ds_write_b32 v8, v${DEFINED} offset:512\ns_waitcnt lgkmcnt(0)`;
 
-function code(all: readonly Access[]): string {
+/** What gfx90a has a wavefront do before it reaches its scratch: s[0:3] is the buffer of it then. Source: LLVM AMDGPUUsage, "Flat Scratch". */
+const PROLOGUE_GFX90A = `s_add_u32 flat_scratch_lo, s6, s9
+s_addc_u32 flat_scratch_hi, s7, 0
+s_add_u32 s0, s0, s9
+s_addc_u32 s1, s1, 0
+s_load_dwordx2 s[4:5], s[4:5], 0x0
+s_waitcnt lgkmcnt(0)`;
+const DESCRIPTOR_GFX90A = { user_sgpr_private_segment_buffer: 1, user_sgpr_flat_scratch_init: 1 };
+const DESCRIPTOR = { enable_private_segment: 1 };
+
+function code(target: TargetName, all: readonly Access[]): string {
   const lines = [
     'v_mov_b32_e32 v8, v0',
     's_mov_b64 s[8:9], src_shared_base',
@@ -86,7 +99,7 @@ function code(all: readonly Access[]): string {
     ...[0, 1, 2, 3].map((n) => `v_add_u32_e32 v${DEFINED + n}, ${n}, v0`),
   ];
   all.forEach((one, n) => {
-    lines.push(addresses(one.place), `s_mov_b64 exec, ${one.exec}`, instruction(one));
+    lines.push(addresses(one.place), `s_mov_b64 exec, ${one.exec}`, instruction(target, one));
     if (one.wait !== '') lines.push(`s_waitcnt ${one.wait}`);
     lines.push('s_mov_b64 exec, -1');
     const used = one.kind === 'load' || one.kind === 'fetch' ? (one.isUndefined ? UNDEFINED : DEFINED) : DEFINED;
@@ -101,14 +114,14 @@ function code(all: readonly Access[]): string {
 async function run(target: TargetName, text: string, engine: 'compiled' | 'interpreter') {
   const object = kernelObject({
     target,
-    code: `${PROLOGUE}\n${text}`,
+    code: `${target === 'gfx90a' ? PROLOGUE_GFX90A : PROLOGUE}\n${text}`,
     descriptor: {
       next_free_vgpr: 40,
       accum_offset: 40,
       next_free_sgpr: 32,
       system_sgpr_workgroup_id_x: 1,
       private_segment_fixed_size: SCRATCH_BYTES,
-      enable_private_segment: 1,
+      ...(target === 'gfx90a' ? DESCRIPTOR_GFX90A : DESCRIPTOR),
     },
     metadata: { '.private_segment_fixed_size': SCRATCH_BYTES },
   });
@@ -135,10 +148,10 @@ async function run(target: TargetName, text: string, engine: 'compiled' | 'inter
   }
 }
 
-test.each(['gfx942', 'gfx950'] as const)('of %s', async (target) => {
+test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
   await fc.assert(
     fc.asyncProperty(fc.array(access, { minLength: 1, maxLength: 14 }), async (all) => {
-      const text = code(all);
+      const text = code(target, all);
       const [compiled, interpreted] = [await run(target, text, 'compiled'), await run(target, text, 'interpreter')];
       expect(compiled.found, text).toEqual(interpreted.found);
       expect(compiled.bytes).toEqual(interpreted.bytes);

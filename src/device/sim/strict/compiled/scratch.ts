@@ -398,11 +398,12 @@ class ScratchWriter {
         .memory('i64.store', SHADOW_MISSING + MISSING_LANES + 8 * n);
   }
 
-  /** The first lane that is missing a dword has this offset. */
+  /** The first lane that is missing a dword has it at this offset from where the wavefront's scratch begins. */
   private storeOffset(n: number): void {
-    const { fn, shadow, offset } = this;
-    fn.get(shadow)
-      .get(offset)
+    const { fn, shadow, wave, base, offset } = this;
+    fn.get(shadow).get(offset);
+    fn.get(base).get(wave).memory('i32.load', WAVE_SCRATCH_BASE).op('i32.sub').i32(Math.log2(LANES)).op('i32.shr_u');
+    fn.op('i32.add')
       .i32(4 * n)
       .op('i32.add')
       .memory('i32.store', SHADOW_MISSING + MISSING_OFFSETS + 4 * n);
