@@ -95,13 +95,13 @@ export function missingFunction(module: WasmModule): WasmFunction {
       const from = SHADOW_MISSING + MISSING_LANES + 8 * n;
       fn.get(shadow).memory('i64.load', from).tee(lanes).i64(0n).op('i64.ne').if();
       fn.get(shadow).i64(0n).memory('i64.store', from);
-      const register_ = (): WasmFunction => fn.get(register).i32(n).op('i32.add');
-      register_().i32(VECTOR_BYTES).op('i32.mul').get(shadow).op('i32.add').set(at);
+      const own = (): WasmFunction => fn.get(register).i32(n).op('i32.add');
+      own().i32(VECTOR_BYTES).op('i32.mul').get(shadow).op('i32.add').set(at);
       for (const half of [0, 8]) {
         fn.get(at).get(at).memory('i64.load', half).get(lanes).i64(-1n).op('i64.xor').op('i64.and');
         fn.memory('i64.store', half);
       }
-      register_().i32(3).op('i32.shl').get(shadow).op('i32.add').tee(at);
+      own().i32(3).op('i32.shl').get(shadow).op('i32.add').tee(at);
       fn.get(pc).i32(1).op('i32.add').memory('i32.store', SHADOW_SCRATCH_ORIGINS);
       fn.get(at)
         .get(shadow)
@@ -461,18 +461,15 @@ class ScratchWriter {
   }
 }
 
+/** Bits of 16 lanes as they lie beside each other, then in ever smaller parts apart, up to four bits each; and by how many bits each step moves half of them. */
+const APART = [0xffffn, 0x000000ff000000ffn, 0x000f000f000f000fn, 0x0303030303030303n, 0x1111111111111111n] as const;
+const STEPS = [24n, 12n, 6n, 3n] as const;
+
 /** (bits) → of 16 lanes with four bits each, the first ones, a bit each. */
 function gatherFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.scratch.gather', ['i64'], ['i64'], (fn) => {
-    fn.get(0).i64(0x1111111111111111n).op('i64.and').set(0);
-    for (const [by, mask] of [
-      [3n, 0x0303030303030303n],
-      [6n, 0x000f000f000f000fn],
-      [12n, 0x000000ff000000ffn],
-      [24n, 0xffffn],
-    ] as const) {
-      fn.get(0).get(0).i64(by).op('i64.shr_u').op('i64.or').i64(mask).op('i64.and').set(0);
-    }
+    fn.get(0).i64(APART[STEPS.length]).op('i64.and').set(0);
+    for (let n = STEPS.length - 1; n >= 0; n--) moveHalf(fn, 'i64.shr_u', STEPS[n] as bigint, APART[n] as bigint);
     fn.get(0);
   });
 }
@@ -480,15 +477,12 @@ function gatherFunction(module: WasmModule): WasmFunction {
 /** (lanes) → four ones for each of the lowest 16 lanes. */
 function spreadFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.scratch.spread', ['i64'], ['i64'], (fn) => {
-    fn.get(0).i64(0xffffn).op('i64.and').set(0);
-    for (const [by, mask] of [
-      [24n, 0x000000ff000000ffn],
-      [12n, 0x000f000f000f000fn],
-      [6n, 0x0303030303030303n],
-      [3n, 0x1111111111111111n],
-    ] as const) {
-      fn.get(0).get(0).i64(by).op('i64.shl').op('i64.or').i64(mask).op('i64.and').set(0);
-    }
+    fn.get(0).i64(APART[0]).op('i64.and').set(0);
+    for (const [n, by] of STEPS.entries()) moveHalf(fn, 'i64.shl', by, APART[n + 1] as bigint);
     fn.get(0).i64(15n).op('i64.mul');
   });
+}
+
+function moveHalf(fn: WasmFunction, shift: 'i64.shl' | 'i64.shr_u', by: bigint, mask: bigint): void {
+  fn.get(0).get(0).i64(by).op(shift).op('i64.or').i64(mask).op('i64.and').set(0);
 }

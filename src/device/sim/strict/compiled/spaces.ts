@@ -126,34 +126,24 @@ export function emitFlat(
   const register = namedVector(plan.instruction, 'vaddr');
   if (register === undefined) return 'none';
   const mark = fn.size;
-  const [aperture, areMoved, whole] = [fn.local('i32'), fn.local('i32'), fn.local('i64')];
+  const [aperture, areMoved, areApart, whole] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i64')];
   fn.get(wave).i32(register).call(apertureFunction(module)).set(aperture);
   const isAtomic = plan.operation?.kind === 'atomic';
   const isSplit = !isAtomic && !overwritesAddresses(plan);
+  /** EXEC becomes what `push` leaves, where the lanes are in several memories. */
   const setExec = (push: () => void): void => {
     if (!isSplit) return;
-    fn.get(wave);
+    fn.get(areApart).if().get(wave);
     push();
-    fn.memory('i64.store', 4 * EXEC);
+    fn.memory('i64.store', 4 * EXEC).end();
   };
   if (isSplit) {
+    fn.get(aperture).op('i32.eqz').tee(areApart).if();
     fn.get(wave)
       .memory('i64.load', 4 * EXEC)
       .set(whole);
-    fn.get(shadow).get(whole).memory('i64.store', SHADOW_SPLIT);
-    for (const n of [1, 2])
-      fn.get(shadow)
-        .get(whole)
-        .memory('i64.store', SHADOW_SPLIT + 8 * n);
-    fn.get(aperture).op('i32.eqz').if();
-    fn.get(wave)
-      .i32(register)
-      .get(shadow)
-      .i32(SHADOW_SPLIT)
-      .op('i32.add')
-      .call(splitFunction(module))
-      .set(aperture)
-      .end();
+    fn.get(wave).i32(register).get(shadow).i32(SHADOW_SPLIT).op('i32.add');
+    fn.call(splitFunction(module)).set(aperture).end();
   }
   fn.get(shadow).get(aperture).memory('i32.store', SHADOW_APERTURE);
   // What others can see comes last: it says what has been learnt from them.
@@ -190,7 +180,7 @@ export function emitFlat(
   // TypeScript looks at all lanes, and all are moved behind that.
   fn.i32(0).set(moved).get(shadow).i32(0).memory('i32.store', SHADOW_MISSING);
   fn.br(1).end();
-  for (const local of [aperture, areMoved]) fn.release('i32', local);
+  for (const local of [aperture, areMoved, areApart]) fn.release('i32', local);
   fn.release('i64', whole);
   if (hasCode) return 'moves';
   fn.truncate(mark);
