@@ -119,6 +119,26 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
 }
 
 /**
+ * (shadow, place in the image, the page's record, where the record of a dword is, bytes of it) → 1 when a store of these bytes is noted, of which no other lane has one;
+ * 0 when TypeScript has to look: nothing has been noted then. That they are written is not.
+ */
+export function cellStoreFunction(module: WasmModule): WasmFunction {
+  const event = eventFunction(module);
+  return module.helper('strict.cell.store', ['i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, pc, page, cell, mask] = [0, 1, 2, 3, 4] as const;
+    const local = (): number => fn.local('i32');
+    const [actor, epoch, events, frozen, known, mine] = [local(), local(), local(), local(), local(), local()] as const;
+    // No bits are to be set: `written` stays 0, and nothing asks for `at`.
+    const [at, written, knownReads] = [local(), local(), local()];
+    const locals = { shadow, at, pc, actor, epoch, events, frozen, knownReads, known, mine, page, cell, mask, written };
+    const writer = new CellWriter(new Code(fn), locals, () => fn.if().i32(0).return().end(), 1);
+    writer.begin(true, event);
+    writer.noteWrite(false);
+    fn.i32(1);
+  });
+}
+
+/**
  * Notes the dword at `at`, or four from there on that have the same words, by `note`, and goes on behind them: leaves the bytes that are left. `part`
  * sets `size` and `mask` to what is used of a dword, where that is not all of it; `mixed` leaves 1 when it has noted four that have different words.
  */
@@ -466,7 +486,8 @@ export class CellWriter {
     fn.get(marks).get(mine).op('i32.or');
   }
 
-  private noteWrite(): void {
+  /** `seesLanes`: leaves where another lane of the same store has had one of the bytes. */
+  noteWrite(seesLanes = true): void {
     const { fn, code, writer, reader, other, when, marks } = this;
     const { cell, mask, mine, actor, epoch, knownReads } = this.locals;
     this.pushHolds(HOLDS_READS);
@@ -495,9 +516,11 @@ export class CellWriter {
         .i32(MARKS & ~BYTES)
         .i32(MANY_UPDATE_GROUPS);
       fn.get(when).get(epoch).op('i32.eq').select().op('i32.and').op('i32.or');
-      // Another lane of the same access has stored to the bytes (compiled/lanes.ts).
-      this.pushIsOther(writer).op('i32.eqz').get(writer).get(mask).op('i32.and').i32(0).op('i32.ne').op('i32.and');
-      fn.op('i32.or');
+      if (seesLanes) {
+        // Another lane of the same access has stored to the bytes (compiled/lanes.ts).
+        this.pushIsOther(writer).op('i32.eqz').get(writer).get(mask).op('i32.and').i32(0).op('i32.ne').op('i32.and');
+        fn.op('i32.or');
+      }
       this.leave();
       // What another wavefront has written of the dword is no longer its own.
       fn.get(writer).i32(BYTES).op('i32.and').i32(0).get(other).get(actor).op('i32.eq').select().set(marks);

@@ -155,12 +155,6 @@ export class GlobalQuads {
     const { fn, old, next, shadow, isWrite, log } = this;
     const { code } = this.f;
     if (this.bytes > 1) {
-      fn.get(all);
-      this.splat(Math.min(this.bytes, DWORD) - 1);
-      fn.op('v128.and').op('v128.any_true');
-      code.brIf(slow);
-    }
-    if (this.bytes > DWORD) {
       // Not in two pages.
       fn.get(all);
       this.splat(PAGE_BYTES - 1);
@@ -195,6 +189,12 @@ export class GlobalQuads {
     }
     this.splat(isWrite ? HOLDS_STORES : HOLDS_READS);
     fn.get(old).op('v128.and').op('i32x4.all_true').op('i32.eqz');
+    if (this.bytes > 1) {
+      // Records are of dwords.
+      fn.get(all);
+      this.splat(Math.min(this.bytes, DWORD) - 1);
+      fn.op('v128.and').op('v128.any_true').op('i32.or');
+    }
     code.brIf(slow);
     fn.get(all);
     this.splat(PAGE_BYTES - DWORD);

@@ -9,11 +9,14 @@ import { GlobalQuads } from './global-quads.ts';
 import { apart } from './lanes.ts';
 import { logWaveFunction } from './log-wave.ts';
 import { looking } from './looks.ts';
+import { overlappingFunction, pushMayOverlap } from './overlapping.ts';
 import { pageFunction } from './pages.ts';
 import { Run } from './runs.ts';
 import { lanesFunction, someLanesFunction } from './scattered.ts';
 import { Span } from './spans.ts';
 import { pushMayBeStrided, stridedFunction } from './strided.ts';
+import { LEFT } from './strided-dwords.ts';
+import { stridedPartsFunction } from './strided-parts.ts';
 import { updateQuadFunction, updateRecordsFunction } from './update-quads.ts';
 import { beginUpdates, updateFunction, updatesFunction } from './updates.ts';
 
@@ -96,17 +99,52 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
       code.if(() => f.resume());
     });
   };
-  const whole = (f: Frame, register: number, start: number): void => {
+  const pushWhole = (f: Frame, register: number, start: number, look: WasmFunction): WasmFunction => {
     const [pc] = f.extra as [number];
-    const { fn } = f.code;
-    const push = (): WasmFunction => fn.get(shadow).get(register).get(start).get(pc);
-    if (!isWrite) push().call(logWaveFunction(f.module, bytes));
-    else {
-      pushMayBeStrided(fn, register).if('i32');
-      push().call(stridedFunction(f.module)).else().i32(0).end();
-    }
+    return f.code.fn.get(shadow).get(register).get(start).get(pc).call(look);
   };
-  const look: Look = { ...plain, lanes, finish: (f) => run.close(f), ...(canStride || !isWrite ? { whole } : {}) };
+  /** Sets a local, which it gives, to STRIDED where the stores of all lanes have been noted. */
+  const storeWhole = (f: Frame, register: number, start: number): number => {
+    const noted = f.code.local('i32');
+    pushWhole(f, register, start, stridedPartsFunction(f.module, bytes as 1 | 2 | 4))
+      .tee(noted)
+      .i32(LEFT)
+      .op('i32.eq');
+    f.code.if(() => f.resume());
+    return noted;
+  };
+  const whole = (f: Frame, register: number, start: number): void => {
+    const { fn } = f.code;
+    if (!isWrite) {
+      const log = (): WasmFunction => pushWhole(f, register, start, logWaveFunction(f.module, bytes));
+      if (bytes === 1) {
+        log();
+        return;
+      }
+      pushMayOverlap(fn, register, bytes).if('i32');
+      pushWhole(f, register, start, overlappingFunction(f.module, bytes)).else();
+      log().end();
+      return;
+    }
+    const noted = storeWhole(f, register, start);
+    // Where pages have no records by dword, those of lines.
+    fn.get(noted).op('i32.eqz');
+    pushMayBeStrided(fn, register).op('i32.and');
+    f.code.if(() => pushWhole(f, register, start, stridedFunction(f.module)).set(noted));
+    fn.get(noted);
+  };
+  const all: Look['all'] = (f, register, start, _, done) => {
+    f.code.fn.get(storeWhole(f, register, start));
+    f.code.brIf(done);
+    return undefined;
+  };
+  const look: Look = {
+    ...plain,
+    lanes,
+    finish: (f) => run.close(f),
+    ...(canStride || !isWrite ? { whole } : {}),
+    ...(isWrite && movesParts(bytes, canDrop) ? { all } : {}),
+  };
   const counting: Look = {
     ...look,
     ...(isWrite && movesParts(bytes, canDrop) ? { movesApart: true } : {}),

@@ -94,15 +94,18 @@ export class Span {
       this.begin();
     });
     code.block((otherwise) => {
-      if (unaligned > 0) {
-        fn.get(all).v128(unaligned, unaligned, unaligned, unaligned).op('v128.and').op('v128.any_true');
-        code.brIf(otherwise);
-      }
       fn.get(all).get(first).op('i32x4.sub').get(room).op('i32x4.ge_u').op('v128.any_true').op('i32.eqz');
       code.if(() => {
         const { logged, frozen } = inSpan;
         fn.get(kind).i32(SPAN_DETAILS).op('i32.and');
-        code.if(() => inSpan.details(kind));
+        code.if(() => {
+          // Records are of dwords.
+          if (unaligned > 0) {
+            fn.get(all).v128(unaligned, unaligned, unaligned, unaligned).op('v128.and').op('v128.any_true');
+            code.brIf(otherwise);
+          }
+          inSpan.details(kind);
+        });
         if (frozen !== undefined) {
           fn.get(kind);
           code.if(frozen);

@@ -91,8 +91,8 @@ function allFunction(module: WasmModule): WasmFunction {
             code.brIf(noted);
             for (let lane = 0; lane < 4; lane++) {
               openPage(lane, 0);
-              // Dwords and parts of them are in one page.
-              if (size > 4) openPage(lane, size - 1);
+              // The last byte may be in the next page.
+              if (size > 1) openPage(lane, size - 1);
             }
             fn.get(shadow);
             for (let lane = 0; lane < 4; lane++) walk.pushWord(lane);
@@ -116,6 +116,12 @@ function stayFunction(module: WasmModule, size: number): WasmFunction {
     const [quick, places, words] = [fn.local('i32'), fn.local('v128'), fn.local('v128')];
     const splat = (word: number): WasmFunction => fn.v128(word, word, word, word);
     const four = new FourPlaces(fn);
+    const unaligned = Math.min(size, DWORD) - 1;
+    if (unaligned > 0) {
+      fn.get(all);
+      splat(unaligned);
+      fn.op('v128.and').op('v128.any_true').if().i32(0).return().end();
+    }
     if (size > DWORD) {
       fn.get(all);
       splat(PAGE_BYTES - 1);

@@ -1,0 +1,207 @@
+// Elements of parts of dwords, and dwords that are not aligned, the same distance apart, as members of packed structures and the colours of pixels are: wavefronts and
+// workgroups have parts of one dword. Compiled code finds what the interpreter finds, and leaves what is left without checks.
+import { expect, test } from 'vitest';
+import fc from '../../../../tests/support/fast-check.ts';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import { PROLOGUE } from '../../../../tests/support/strict.ts';
+import { createDevice } from '../../../device/index.ts';
+
+const BYTES = 32_768;
+/** What is loaded comes to be behind it, a dword for each work-item. */
+const SUMS = BYTES - 2048;
+
+interface Step {
+  readonly kind: 'load' | 'store' | 'high' | 'barrier';
+  readonly bytes: 1 | 2 | 4 | 8;
+  /** In bytes: from lane to lane, of the first lane, and what a further wavefront and workgroup add to where the last lane ends. */
+  readonly stride: number;
+  readonly first: number;
+  readonly wave: number;
+  readonly group: number;
+  /** All wavefronts have the same elements. */
+  readonly isShared: boolean;
+  /** Without the first lane, and one in the middle. */
+  readonly isMasked: boolean;
+  /** Loads so often that the log of reads becomes long. */
+  readonly isLong: boolean;
+  /** The elements are those of the step before. */
+  readonly isAgain: boolean;
+}
+
+const LOADS = { 1: 'ubyte v8', 2: 'ushort v8', 4: 'dword v8', 8: 'dwordx2 v[8:9]' } as const;
+const STORES = { 1: 'byte', 2: 'short', 4: 'dword', 8: 'dword' } as const;
+
+/** s9: the number of the wavefront in its workgroup, v3: that of the lane. */
+const BEGIN = `v_and_b32_e32 v0, 0x3ff, v0
+v_lshrrev_b32_e32 v4, 6, v0
+s_nop 1
+v_readfirstlane_b32 s9, v4
+v_and_b32_e32 v3, 63, v0
+v_mov_b32_e32 v6, v0`;
+const END = `v_lshl_add_u32 v5, s2, 7, v0
+v_lshlrev_b32_e32 v5, 2, v5
+v_add_u32_e32 v5, ${SUMS}, v5
+global_store_dword v5, v6, s[4:5]`;
+
+function textOf({ kind, bytes, stride, first, wave, group, isShared, isMasked, isLong }: Step, n: number): string {
+  const label = `again${n}`;
+  if (kind === 'barrier') return 's_waitcnt vmcnt(0)\ns_barrier';
+  const place = `s_mul_i32 s10, s9, ${isShared ? 0 : 64 * stride + wave}
+s_mul_i32 s11, s2, ${isShared ? 0 : 2 * (64 * stride + wave) + group}
+s_add_i32 s10, s10, s11
+s_add_i32 s10, s10, ${first}
+v_mul_u32_u24_e32 v5, ${stride}, v3
+v_add_u32_e32 v5, s10, v5
+v_add_u32_e32 v10, 77, v6`;
+  // The engines look at the dwords of wider stores in another order.
+  const store = kind === 'high' && bytes < 4 ? `${STORES[bytes]}_d16_hi` : STORES[bytes];
+  const access =
+    kind === 'load'
+      ? `global_load_${LOADS[bytes]}, v5, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v6, v8, v6`
+      : `global_store_${store} v5, v10, s[4:5]\ns_waitcnt vmcnt(0)`;
+  const all = isMasked ? `s_mov_b64 exec, 0xfffe\n${access}\ns_mov_b64 exec, -1` : access;
+  if (kind !== 'load' || !isLong) return `${place}\n${all}`;
+  return `${place}\ns_movk_i32 s12, 40\n${label}:\n${all}\ns_sub_i32 s12, s12, 1\ns_cmp_lg_u32 s12, 0\ns_cbranch_scc1 ${label}`;
+}
+
+/** The steps of a list, each with its elements. */
+const resolved = (steps: readonly Step[]): readonly Step[] => {
+  let last: Step | undefined;
+  return steps.map((step) => {
+    const { kind } = step;
+    if (kind === 'barrier') return step;
+    last = step.isAgain && last !== undefined ? { ...last, kind } : step;
+    return last;
+  });
+};
+
+const steps = fc.array(
+  fc.record({
+    kind: fc.constantFrom<Step['kind']>('load', 'load', 'store', 'store', 'store', 'high', 'barrier'),
+    bytes: fc.constantFrom<Step['bytes']>(1, 1, 2, 2, 2, 4, 8),
+    stride: fc.constantFrom(0, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 10, 12, 16, 20, 34),
+    first: fc.oneof(
+      fc.integer({ min: 12, max: 24 }),
+      fc.integer({ min: 12, max: 24 }),
+      fc.constantFrom(2000, 4090, 4091, 4095),
+    ),
+    // Mostly what follows.
+    wave: fc.constantFrom(0, 0, 0, 1, 2, 4, 40, -1, -2),
+    group: fc.constantFrom(0, 0, 0, 1, 2, 64, -1, -3),
+    isShared: fc.constantFrom(false, false, false, false, false, true),
+    isMasked: fc.constantFrom(false, false, false, false, true),
+    isLong: fc.constantFrom(false, false, false, true),
+    isAgain: fc.boolean(),
+  }),
+  { minLength: 2, maxLength: 7 },
+);
+
+const shape = fc.record({
+  kind: fc.constantFrom<Step['kind']>('load', 'store', 'store'),
+  bytes: fc.constantFrom<Step['bytes']>(1, 2, 2, 4),
+  stride: fc.constantFrom(1, 2, 3, 3, 4, 5, 6, 7, 8, 10),
+});
+/** A wavefront, or a workgroup, comes to where another one begins or ends. */
+const neighbours = fc
+  .record({
+    one: shape,
+    other: shape,
+    shift: fc.integer({ min: -6, max: 6 }),
+    isBefore: fc.boolean(),
+    byGroup: fc.boolean(),
+    isLong: fc.constantFrom(false, false, true),
+  })
+  .map(({ one, other, shift, isBefore, byGroup, isLong }): readonly Step[] => {
+    const [first, far] = [3000, 20];
+    const sizeOf = ({ stride, bytes }: { readonly stride: number; readonly bytes: number }): number =>
+      63 * stride + bytes;
+    const place = shift + (isBefore ? first - sizeOf(other) : first + sizeOf(one));
+    const all = 64 * other.stride;
+    const plain = { isShared: false, isMasked: false, isLong, isAgain: false };
+    return [
+      { ...one, ...plain, first, wave: 6000, group: 0 },
+      byGroup
+        ? { ...other, ...plain, first: far, wave: 0, group: place - far - 2 * all }
+        : { ...other, ...plain, first: far, wave: place - far - all, group: 0 },
+    ];
+  });
+
+/** A dword of each page, by which pages have records by dword from the start. */
+const SPREAD: Step = {
+  ...{ kind: 'store', bytes: 1, stride: 128, first: 0, wave: 0, group: 0 },
+  ...{ isShared: false, isMasked: false, isLong: false, isAgain: false },
+};
+const BARRIER: Step = { ...SPREAD, kind: 'barrier' };
+
+/** An element that is loaded goes on in the next page, where another wavefront stores. */
+const INTO_PAGE = (isLong: boolean): readonly Step[] => [
+  { ...SPREAD, kind: 'load', bytes: 2, stride: 3, first: 4080, wave: 6000, isMasked: !isLong, isLong },
+  { ...SPREAD, bytes: 1, stride: 3, first: 9000, wave: 4096 - 9000 - 64 * 3, group: 15_000 },
+];
+/** Of two dwords that elements are in, all have read the first. */
+const HALF_READ: readonly Step[] = [
+  { ...SPREAD, kind: 'load', bytes: 4, stride: 8, first: 16, isShared: true, isLong: true },
+  { ...SPREAD, kind: 'load', bytes: 4, stride: 8, first: 18, isShared: true, isLong: true },
+  { ...SPREAD, bytes: 1, stride: 8, first: 12_000, wave: 100, group: 20 - 12_000 - 2 * (64 * 8 + 100) },
+];
+const EXAMPLES = [INTO_PAGE(false), INTO_PAGE(true), HALF_READ].map((steps) => [
+  { target: 'gfx942' as const, groups: 2, begin: [], steps, written: BYTES },
+]) as never;
+
+test('parts of dwords the same distance apart are found to be wrong as on the interpreter', async () => {
+  const found = new Map<string, number>();
+  let right = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        target: fc.constantFrom('gfx90a' as const, 'gfx942' as const),
+        groups: fc.constantFrom(1, 2),
+        begin: fc.constantFrom<readonly Step[]>([], [], [SPREAD, BARRIER]),
+        steps: fc.oneof(steps, neighbours),
+        written: fc.constantFrom(0, 1000, 4097, 7000, BYTES, BYTES, BYTES),
+      }),
+      async ({ target, groups, begin, steps, written }) => {
+        const object = kernelObject({
+          target,
+          code: `${PROLOGUE}\n${BEGIN}\n${resolved([...begin, ...steps])
+            .map(textOf)
+            .join('\n')}\n${END}`,
+          descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+        });
+        const run = async (engine: 'compiled' | 'interpreter', strict: boolean) => {
+          const device = await createDevice('sim', { target });
+          try {
+            const buffer = device.alloc(BYTES, 'x');
+            if (written > 0)
+              device.write(
+                buffer,
+                Uint8Array.from({ length: written }, (_, i) => i % 251),
+              );
+            const { findings } = await device.dispatch({
+              kernel: device.load(object.bytes).kernel('k'),
+              grid: [groups, 1, 1],
+              block: [128, 1, 1],
+              args: [buffer],
+              workers: 1,
+              engine,
+              ...(strict ? { strict: {} } : {}),
+            });
+            const all = (findings ?? []).map(({ rule, place, message }) => [rule, place.pc, message]);
+            return { memory: device.read(buffer), all };
+          } finally {
+            device.close();
+          }
+        };
+        const strict = await run('compiled', true);
+        const plain = await run('compiled', false);
+        expect(strict.memory).toEqual(plain.memory);
+        expect(strict.all).toEqual((await run('interpreter', true)).all);
+        if (strict.all.length === 0) right++;
+        for (const [rule] of strict.all) found.set(rule as string, (found.get(rule as string) ?? 0) + 1);
+      },
+    ),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 120), examples: EXAMPLES },
+  );
+  expect(right).toBeGreaterThan(10);
+  expect([...found.keys()].sort()).toEqual(['memory/uninitialised', 'races/global', 'races/lanes']);
+});
