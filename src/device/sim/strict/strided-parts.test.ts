@@ -6,7 +6,7 @@ import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { PROLOGUE } from '../../../../tests/support/strict.ts';
 import { createDevice } from '../../../device/index.ts';
 
-const BYTES = 32_768;
+const BYTES = 65_536;
 /** What is loaded comes to be behind it, a dword for each work-item. */
 const SUMS = BYTES - 2048;
 
@@ -52,7 +52,7 @@ s_add_i32 s10, s10, s11
 s_add_i32 s10, s10, ${first}
 v_mul_u32_u24_e32 v5, ${stride}, v3
 v_add_u32_e32 v5, s10, v5
-v_add_u32_e32 v10, 77, v6`;
+v_add_u32_e32 v10, ${77 + 13 * n}, v6`;
   // The engines look at the dwords of wider stores in another order.
   const store = kind === 'high' && bytes < 4 ? `${STORES[bytes]}_d16_hi` : STORES[bytes];
   const access =
@@ -79,7 +79,7 @@ const steps = fc.array(
   fc.record({
     kind: fc.constantFrom<Step['kind']>('load', 'load', 'store', 'store', 'store', 'high', 'barrier'),
     bytes: fc.constantFrom<Step['bytes']>(1, 1, 2, 2, 2, 4, 8),
-    stride: fc.constantFrom(0, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 10, 12, 16, 20, 34),
+    stride: fc.constantFrom(0, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 10, 12, 16, 20, 21, 34, 62),
     first: fc.oneof(
       fc.integer({ min: 12, max: 24 }),
       fc.integer({ min: 12, max: 24 }),
@@ -96,35 +96,38 @@ const steps = fc.array(
   { minLength: 2, maxLength: 7 },
 );
 
-const shape = fc.record({
-  kind: fc.constantFrom<Step['kind']>('load', 'store', 'store'),
-  bytes: fc.constantFrom<Step['bytes']>(1, 2, 2, 4),
-  stride: fc.constantFrom(1, 2, 3, 3, 4, 5, 6, 7, 8, 10),
-});
-/** A wavefront, or a workgroup, comes to where another one begins or ends. */
-const neighbours = fc
+/** Two wavefronts, or workgroups, use elements in turn; each has others elsewhere meanwhile. */
+const turns = fc
   .record({
-    one: shape,
-    other: shape,
-    shift: fc.integer({ min: -6, max: 6 }),
-    isBefore: fc.boolean(),
+    stride: fc.constantFrom(1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 8, 10, 21),
+    /** The first byte. */
+    begin: fc.constantFrom(5000, 5000, 8100, 8150, 8191),
     byGroup: fc.boolean(),
-    isLong: fc.constantFrom(false, false, true),
+    isLong: fc.constantFrom(false, false, false, true),
+    all: fc.array(
+      fc.record({
+        kind: fc.constantFrom<Step['kind']>('load', 'load', 'store', 'store', 'store', 'barrier'),
+        bytes: fc.constantFrom<Step['bytes']>(1, 1, 1, 2, 2, 4),
+        isOther: fc.boolean(),
+        more: fc.oneof(fc.nat(1), fc.nat(5)),
+        /** Lanes further on: all are where those of the others are, or the first ones are where their last ones are. */
+        lanes: fc.oneof(fc.constant(0), fc.integer({ min: 59, max: 64 }), fc.integer({ min: -64, max: -59 })),
+      }),
+      { minLength: 2, maxLength: 5 },
+    ),
   })
-  .map(({ one, other, shift, isBefore, byGroup, isLong }): readonly Step[] => {
-    const [first, far] = [3000, 20];
-    const sizeOf = ({ stride, bytes }: { readonly stride: number; readonly bytes: number }): number =>
-      63 * stride + bytes;
-    const place = shift + (isBefore ? first - sizeOf(other) : first + sizeOf(one));
-    const all = 64 * other.stride;
-    const plain = { isShared: false, isMasked: false, isLong, isAgain: false };
-    return [
-      { ...one, ...plain, first, wave: 6000, group: 0 },
-      byGroup
-        ? { ...other, ...plain, first: far, wave: 0, group: place - far - 2 * all }
-        : { ...other, ...plain, first: far, wave: place - far - all, group: 0 },
-    ];
-  });
+  .map(({ stride, begin, byGroup, isLong, all }): readonly Step[] =>
+    all.map(({ kind, bytes, isOther, more, lanes }) => {
+      const plain = { kind, bytes, stride, isShared: false, isMasked: false, isLong, isAgain: false };
+      const place = begin + more + stride * lanes;
+      const size = 64 * stride;
+      const far = 2000;
+      if (!isOther) return { ...plain, first: place, wave: 6000, group: 0 };
+      return byGroup
+        ? { ...plain, first: far, wave: 0, group: place - far - 2 * size }
+        : { ...plain, first: far, wave: place - far - size, group: 0 };
+    }),
+  );
 
 /** A dword of each page, by which pages have records by dword from the start. */
 const SPREAD: Step = {
@@ -133,20 +136,53 @@ const SPREAD: Step = {
 };
 const BARRIER: Step = { ...SPREAD, kind: 'barrier' };
 
-/** An element that is loaded goes on in the next page, where another wavefront stores. */
-const INTO_PAGE = (isLong: boolean): readonly Step[] => [
-  { ...SPREAD, kind: 'load', bytes: 2, stride: 3, first: 4080, wave: 6000, isMasked: !isLong, isLong },
-  { ...SPREAD, bytes: 1, stride: 3, first: 9000, wave: 4096 - 9000 - 64 * 3, group: 15_000 },
-];
+/** The last element that is loaded goes on in the next page. */
+const INTO_PAGE: Step = { ...SPREAD, kind: 'load', bytes: 2, stride: 3, first: 4095 - 63 * 3, wave: 6000 };
+const LONG: Step = { ...INTO_PAGE, isLong: true };
+/** Another wavefront stores there. */
+const IN_PAGE: Step = { ...SPREAD, bytes: 1, stride: 3, first: 9000, wave: 4096 - 9000 - 64 * 3, group: 15_000 };
 /** Of two dwords that elements are in, all have read the first. */
 const HALF_READ: readonly Step[] = [
+  LONG,
   { ...SPREAD, kind: 'load', bytes: 4, stride: 8, first: 16, isShared: true, isLong: true },
   { ...SPREAD, kind: 'load', bytes: 4, stride: 8, first: 18, isShared: true, isLong: true },
   { ...SPREAD, bytes: 1, stride: 8, first: 12_000, wave: 100, group: 20 - 12_000 - 2 * (64 * 8 + 100) },
 ];
-const EXAMPLES = [INTO_PAGE(false), INTO_PAGE(true), HALF_READ].map((steps) => [
-  { target: 'gfx942' as const, groups: 2, begin: [], steps, written: BYTES },
-]) as never;
+/** One wavefront has stored other bytes of the dwords before a barrier, and loads them: they are not those of the other one, which has stored in between. */
+const BESIDE = [
+  { ...SPREAD, stride: 4, first: 2000, wave: 3000 - 4 * 64 },
+  { ...SPREAD, stride: 4, first: 5000, wave: 6000 },
+].map((one, n, both): readonly Step[] => {
+  const other = both[1 - n] as Step;
+  return [
+    { ...SPREAD, stride: 64 },
+    BARRIER,
+    one,
+    BARRIER,
+    { ...other, first: other.first + 1 },
+    { ...one, kind: 'load' },
+  ];
+});
+/** Elements overlap: the last byte is stored to. */
+const LAST_BYTE: readonly Step[] = [
+  { ...SPREAD, kind: 'load', bytes: 4, stride: 2, first: 5000, wave: 6000 },
+  { ...SPREAD, stride: 4, first: 2000, wave: 3000 - 4 * 64 + 63 * 2 + 3 },
+];
+/** Of the first dword that is touched of a page, two bytes that do not follow each other. */
+const FIRST_DWORD: readonly Step[] = [
+  { ...SPREAD, stride: 2, first: 5000, wave: 6000 },
+  { ...SPREAD, stride: 4, first: 2000, wave: 3002 - 4 * (63 + 64) },
+];
+/** Elements go on in a page whose reads are not logged. */
+const ACROSS: readonly Step[] = [
+  { ...SPREAD, kind: 'load', stride: 3, first: 100, wave: 6000 },
+  { ...SPREAD, stride: 3, first: 5000, wave: 6000 },
+  { ...SPREAD, kind: 'load', stride: 3, first: 4000, wave: 6000 },
+  { ...SPREAD, stride: 3, first: 9000, wave: 4099 - 9000 - 64 * 3 },
+];
+const EXAMPLES = [[INTO_PAGE, IN_PAGE], [LONG, IN_PAGE], HALF_READ, ...BESIDE, LAST_BYTE, FIRST_DWORD, ACROSS].map(
+  (steps) => [{ target: 'gfx942' as const, groups: steps === HALF_READ ? 2 : 1, begin: [], steps, written: BYTES }],
+) as never;
 
 test('parts of dwords the same distance apart are found to be wrong as on the interpreter', async () => {
   const found = new Map<string, number>();
@@ -157,7 +193,7 @@ test('parts of dwords the same distance apart are found to be wrong as on the in
         target: fc.constantFrom('gfx90a' as const, 'gfx942' as const),
         groups: fc.constantFrom(1, 2),
         begin: fc.constantFrom<readonly Step[]>([], [], [SPREAD, BARRIER]),
-        steps: fc.oneof(steps, neighbours),
+        steps: fc.oneof(steps, turns, turns),
         written: fc.constantFrom(0, 1000, 4097, 7000, BYTES, BYTES, BYTES),
       }),
       async ({ target, groups, begin, steps, written }) => {
