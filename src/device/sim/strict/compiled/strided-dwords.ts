@@ -2,11 +2,11 @@
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import { BYTES, HOLDS, HOLDS_STORES, PAGE, QUICK_UNWRITTEN } from '../races/race-details.ts';
-import { EVENT_ACTOR, EVENT_SHIFT } from '../races/race-events.ts';
+import { EVENT_ACTOR } from '../races/race-events.ts';
 import { PAGE_WRITTEN } from '../races/race-page.ts';
-import { SHADOW_ACTOR, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
+import { SHADOW_ACTOR, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
 import { cellStoreFunction, RECORD_SHIFT, TO_WRITER } from './details.ts';
-import { eventFunction, pushEvents, pushNamed } from './events.ts';
+import { pushEvents, pushNamed } from './events.ts';
 import { KnownBefore } from './known-before.ts';
 import { pageFunction } from './pages.ts';
 
@@ -30,7 +30,6 @@ export function stridedDwordsFunction(module: WasmModule): WasmFunction {
   const helpers = {
     pages: pageFunction(module, 'store'),
     cell: cellStoreFunction(module),
-    event: eventFunction(module),
   };
   const parameters = Array.from({ length: 7 }, () => 'i32' as const);
   return module.helper('strict.strided.dwords', parameters, ['i32'], (fn) => new StridedDwords(fn, helpers).write());
@@ -39,13 +38,12 @@ export function stridedDwordsFunction(module: WasmModule): WasmFunction {
 class StridedDwords {
   private readonly fn: WasmFunction;
   private readonly code: Code;
-  private readonly helpers: { readonly pages: WasmFunction; readonly cell: WasmFunction; readonly event: WasmFunction };
+  private readonly helpers: { readonly pages: WasmFunction; readonly cell: WasmFunction };
   private readonly shadow = 0;
   private readonly at = 1;
   private readonly step = 2;
   private readonly left = 3;
   private readonly mask = 4;
-  /** 0 where the event is to be asked for again. */
   private readonly mine = 5;
   private readonly pc = 6;
   /** The first byte of the page, or NO_PAGE; its record; where that of its first dword is; the bits of its written bytes, or 0. */
@@ -72,9 +70,9 @@ class StridedDwords {
   }
 
   write(): void {
-    const { fn, code, at, first } = this;
-    fn.i32(NO_PAGE).set(first);
-    this.beginKnown();
+    const { fn, code, at, first, mask, mine, known, becomes } = this;
+    // Nobody's record is known.
+    fn.i32(NO_PAGE).set(first).i64(0n).set(known).get(mask).get(mine).op('i32.or').set(becomes);
     code.loop((again) => {
       fn.get(at).get(first).op('i32.sub').i32(PAGE_BYTES).op('i32.ge_u');
       code.if(() => this.beginPage(again));
@@ -83,12 +81,6 @@ class StridedDwords {
       this.advance(again);
     });
     fn.i32(STRIDED);
-  }
-
-  /** Nobody's record is known. */
-  private beginKnown(): void {
-    const { fn, known, mask, mine, becomes } = this;
-    fn.i64(0n).set(known).get(mask).get(mine).op('i32.or').set(becomes);
   }
 
   /** Goes on with the next dword, or leaves STRIDED. */
@@ -108,7 +100,7 @@ class StridedDwords {
   }
 
   private beginPage(again: Label): void {
-    const { fn, code, shadow, pc, at, step, first, records, written, page, mine } = this;
+    const { fn, code, shadow, at, step, first, records, written, page } = this;
     const count = (): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT);
     this.pushIndex();
     count().op('i32.lt_u').if('i32');
@@ -136,18 +128,11 @@ class StridedDwords {
       .get(records)
       .op('i32.add')
       .set(this.last);
-    fn.get(mine).op('i32.eqz');
-    code.if(() => {
-      fn.get(shadow).get(pc).get(shadow).memory('i32.load', SHADOW_STORES).call(this.helpers.event);
-      fn.i32(EVENT_SHIFT).op('i32.shl').tee(mine);
-      this.leaveUnless();
-      this.beginKnown();
-    });
   }
 
-  /** Has the dword noted where its page has no records of stores by dword yet; page and event may be others then. */
+  /** Has the dword noted where its page has no records of stores by dword yet. */
   private noteAlone(again: Label): void {
-    const { fn, code, shadow, at, pc, mine, mask, first } = this;
+    const { fn, code, shadow, at, pc, mask, first } = this;
     const [bytes, begin, count] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
     fn.get(mask).set(bytes);
     // Bytes that follow each other.
@@ -160,7 +145,7 @@ class StridedDwords {
       code.brIf(more);
     });
     for (const local of [bytes, begin, count]) fn.release('i32', local);
-    fn.i32(0).set(mine).i32(NO_PAGE).set(first);
+    fn.i32(NO_PAGE).set(first);
     this.advance(again);
   }
 
