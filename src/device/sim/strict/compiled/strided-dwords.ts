@@ -1,7 +1,7 @@
 // Compiled code notes a store to dwords that are the same distance apart, to the same bytes of each, in the records of dwords (race-details.ts).
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
-import { BYTES, HOLDS, HOLDS_STORES, PAGE, QUICK_UNWRITTEN } from '../races/race-details.ts';
+import { BYTES, HOLDS, HOLDS_STORES, MARKS, PAGE, QUICK_UNWRITTEN } from '../races/race-details.ts';
 import { EVENT_ACTOR } from '../races/race-events.ts';
 import { PAGE_WRITTEN } from '../races/race-page.ts';
 import { SHADOW_ACTOR, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
@@ -226,25 +226,44 @@ class StridedDwords {
   /** The record is known from here on, when all that it names comes before; else it is looked at and noted by itself, and `noted` gone to. */
   private learn(noted: Label): void {
     const { fn, code, shadow, pc, page, cell, record, known, mask, mine, becomes } = this;
-    const [pair, word, events] = [fn.local('v128'), fn.local('i32'), fn.local('i32')];
+    const [pair, reader, writer, events] = [fn.local('v128'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    const pushIsOwn = (word: number): WasmFunction => {
+      pushNamed(fn, events, word).memory('i32.load', 4 * EVENT_ACTOR);
+      return fn.get(shadow).memory('i32.load', SHADOW_ACTOR).op('i32.eq');
+    };
+    /** Leaves 0 for nobody's word, and the wavefront's own without marks of others. */
+    const pushIsOfOthers = (word: number): void => {
+      pushIsOwn(word).op('i32.eqz').get(word);
+      fn.i32(MARKS & ~BYTES)
+        .op('i32.and')
+        .op('i32.or')
+        .i32(0)
+        .get(word)
+        .select();
+    };
+    fn.get(record).op('i32.wrap_i64').set(reader).get(record).i64(32n).op('i64.shr_u').op('i32.wrap_i64').set(writer);
+    pushEvents(fn, shadow).set(events);
     this.before.begin(shadow, mine);
     fn.get(record).op('i64x2.splat').set(pair);
     this.before.pushAsksMore(pair).op('v128.any_true');
     code.if(() => {
-      fn.get(shadow).get(pc).get(page).get(cell).get(mask).call(this.helpers.cell);
-      this.leaveUnless();
-      code.br(noted);
+      // The numbers of its own events from before pages were opened say nothing.
+      pushIsOfOthers(reader);
+      pushIsOfOthers(writer);
+      fn.op('i32.or');
+      code.if(() => {
+        fn.get(shadow).get(pc).get(page).get(cell).get(mask).call(this.helpers.cell);
+        this.leaveUnless();
+        code.br(noted);
+      });
     });
     fn.get(record).set(known);
-    fn.get(record).i64(32n).op('i64.shr_u').op('i32.wrap_i64').set(word);
-    pushEvents(fn, shadow).set(events);
     // What the wavefront itself has written of a dword stays its own.
-    fn.get(word).i32(BYTES).op('i32.and').i32(0);
-    pushNamed(fn, events, word).memory('i32.load', 4 * EVENT_ACTOR);
-    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).op('i32.eq').select();
+    fn.get(writer).i32(BYTES).op('i32.and').i32(0);
+    pushIsOwn(writer).select();
     fn.get(mask).op('i32.or').get(mine).op('i32.or').set(becomes);
     fn.release('v128', pair);
-    for (const local of [word, events]) fn.release('i32', local);
+    for (const local of [reader, writer, events]) fn.release('i32', local);
   }
 
   /** The bytes of the dword that is so many behind the one at `at` are written from here on. */
