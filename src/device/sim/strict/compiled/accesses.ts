@@ -12,6 +12,8 @@ import {
   emitScalarPlace,
   type Look,
   namedVector,
+  pushIsOtherMode,
+  pushKeepsDenormals,
 } from '../../wasm/memory/index.ts';
 import type { StrictChecker } from '../checker.ts';
 import { canDrop, emitDropped } from '../drops.ts';
@@ -241,6 +243,7 @@ function emitAtomic(
   const { bytes } = operation;
   const returns = plan.writes.length > 0;
   const entry = fn.local('i32');
+  if (returns) pushIsOtherMode(fn, wave, atomic as AtomicOperation).brIf(0);
   beginEntry(fn, shadow, entry, noteKnown);
   if (!emitLook(context, module, instruction, operation, 0, keepLanes(bytes), () => fn.i32(pc).get(entry)))
     return false;
@@ -248,7 +251,7 @@ function emitAtomic(
   if (returns) {
     const data = namedVector(instruction, 'vdata_in', 'data0', 'vdata') as number;
     fn.get(entry).get(wave).i32(data).op('i32.add').get(entry).memory('i64.load', ENTRY_LANES).i64(-1n).op('i64.eq');
-    fn.call(attemptsFunction(module, instruction, atomic as AtomicOperation));
+    pushKeepsDenormals(fn, wave).call(attemptsFunction(module, instruction, atomic as AtomicOperation));
   } else fn.get(entry).i64(0n).memory('i64.store', ENTRY_ATTEMPTS);
   fn.get(shadow).get(entry).i32(pc).call(noteLanesFunction(module, bytes)).op('i32.eqz').brIf(0);
   fn.get(shadow)

@@ -18,7 +18,7 @@ import { pushMayBeStrided, stridedFunction } from './strided.ts';
 import { LEFT } from './strided-dwords.ts';
 import { stridedPartsFunction } from './strided-parts.ts';
 import { updateQuadFunction, updateRecordsFunction } from './update-quads.ts';
-import { beginUpdates, updateFunction, updatesFunction } from './updates.ts';
+import { noteUpdated, pushUpdateEvent, updateFunction, updatesFunction } from './updates.ts';
 
 /** Stores of parts of dwords are looked at and moved in one go where their lanes are at places of their own. */
 const movesParts = (bytes: number, canDrop: boolean): boolean => bytes < 4 && !canDrop;
@@ -191,7 +191,8 @@ export function lookAtUpdate(bytes: number): Look {
       code.block((slow) => {
         fn.get(mine).op('v128.any_true').op('i32.eqz');
         code.if(() => {
-          beginUpdates(fn, module, shadow, pc).op('i32x4.splat').tee(mine).op('v128.any_true').op('i32.eqz');
+          noteUpdated(fn, shadow);
+          pushUpdateEvent(fn, module, shadow, pc).op('i32x4.splat').tee(mine).op('v128.any_true').op('i32.eqz');
           code.brIf(slow);
         });
         if (bytes > 4) {
@@ -205,7 +206,7 @@ export function lookAtUpdate(bytes: number): Look {
           span?.note(addresses, {
             details: (kind) => {
               fn.get(shadow);
-              Span.pushRecords(fn, addresses, kind).get(mine).call(updateRecordsFunction(module)).op('i32.eqz');
+              Span.pushRecords(fn, addresses, kind).get(mine).call(updateRecordsFunction(module, 'update')).op('i32.eqz');
               code.brIf(slow);
               code.br(done);
             },
@@ -213,7 +214,7 @@ export function lookAtUpdate(bytes: number): Look {
         for (let word = 0; word < bytes; word += 4) {
           fn.get(addresses);
           if (word > 0) fn.v128(word, word, word, word).op('i32x4.add');
-          fn.set(words).get(shadow).get(words).get(mine).call(updateQuadFunction(module)).op('i32.eqz');
+          fn.set(words).get(shadow).get(words).get(mine).call(updateQuadFunction(module, 'update')).op('i32.eqz');
           code.brIf(slow);
         }
         code.br(done);

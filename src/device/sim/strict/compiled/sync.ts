@@ -5,7 +5,7 @@ import type { Instruction } from '../../../../isa/types.ts';
 import { LANES, VGPR_BYTES } from '../../state/layout.ts';
 import { EXEC } from '../../state/wave.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
-import { Code } from '../../wasm/memory/code.ts';
+import { Code, type Label } from '../../wasm/memory/code.ts';
 import { atomicBytes, canCompile, type Frame, type Look, namedVector, pushUpdate } from '../../wasm/memory/index.ts';
 import {
   ATOMIC_BYTES,
@@ -53,12 +53,11 @@ import { pushReleases } from './events.ts';
 import { looking } from './looks.ts';
 import { Span } from './spans.ts';
 import { areAheadFunction, UpdateRecords, updateQuadFunction } from './update-quads.ts';
-import { attemptFunction, beginUpdates, updatesFunction } from './updates.ts';
+import { attemptFunction, noteUpdated, pushUpdateEvent, updatesFunction } from './updates.ts';
 
 /** Whether compiled code can say which lanes of an atomic that returns values leave memory as it is. */
 export function canLog(instruction: Instruction, op: AtomicOperation): boolean {
   if (op.pairStride !== undefined || !op.update.every(canCompile)) return false;
-  if (op.type !== 'i32' && op.type !== 'i64') return false;
   if (op.data !== 'one' && op.data !== 'newThenCompare') return false;
   return namedVector(instruction, 'vdata_in', 'data0', 'vdata') !== undefined;
 }
@@ -143,15 +142,15 @@ function rowFunction(module: WasmModule, bytes: number): WasmFunction {
 }
 
 /**
- * (entry, address of the data register, 1 when all lanes are active): sets the lanes of an atomic that leave memory as it is, as bindLeavesMemory says it.
+ * (entry, address of the data register, 1 when all lanes are active, as pushKeepsDenormals): sets the lanes of an atomic that leave memory as it is, as bindLeavesMemory says it.
  * `op` is that of an instruction that canLog takes.
  */
 export function attemptsFunction(module: WasmModule, instruction: Instruction, op: AtomicOperation): WasmFunction {
   const isWide = atomicBytes(op) === 8;
   const [type, words] = isWide ? (['i64', 2] as const) : (['i32', 1] as const);
-  return module.helper(`strict.sync.attempts.${instruction.row.operation}`, ['i32', 'i32', 'i32'], [], (fn) => {
+  return module.helper(`strict.sync.attempts.${instruction.row.operation}`, ['i32', 'i32', 'i32', 'i32'], [], (fn) => {
     const code = new Code(fn);
-    const [entry, from, isWhole] = [0, 1, 2] as const;
+    const [entry, from, isWhole, keeps] = [0, 1, 2, 3] as const;
     const [left, mask, at, lane] = [fn.local('i64'), fn.local('i64'), fn.local('i32'), fn.local('i32')];
     const [old, first, second] = [fn.local(type), fn.local(type), fn.local(type)];
     const load = (to: number, register: number): void => {
@@ -190,7 +189,7 @@ export function attemptsFunction(module: WasmModule, instruction: Instruction, o
         load(first, 0);
         if (op.data === 'newThenCompare') load(second, words);
         fn.get(lane).get(entry).op('i32.add').memory('i32.load', ENTRY_ADDRESSES).memory(`${type}.load`).set(old);
-        pushUpdate(fn, op, { type: op.type, module, values: [old, first, second], keeps: undefined });
+        pushUpdate(fn, op, { type: op.type, module, values: [old, first, second], keeps: op.type === 'f32' ? keeps : undefined });
         fn.get(old).op(`${type}.eq`);
         code.if(() => {
           fn.get(left).i64(0n).get(left).op('i64.sub').op('i64.and').get(mask).op('i64.or').set(mask);
@@ -244,11 +243,7 @@ function isIntegerSum({ type, update: [e] }: AtomicOperation): boolean {
 /** (shadow, entry, place in the image) → 1 when the bytes of its lanes are all right and noted, 0 when TypeScript has to look: nothing wrong has been noted then. */
 export function noteLanesFunction(module: WasmModule, element: number): WasmFunction {
   const ahead = areAheadFunction(module);
-  const [quad, four, attempt] = [
-    updateQuadFunction(module),
-    updatesFunction(module, element),
-    attemptFunction(module, element),
-  ];
+  const [four, attempt] = [updatesFunction(module, element), attemptFunction(module, element)];
   return module.helper(`strict.sync.note.${element}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
     const code = new Code(fn);
     const [shadow, entry, pc] = [0, 1, 2] as const;
@@ -259,69 +254,80 @@ export function noteLanesFunction(module: WasmModule, element: number): WasmFunc
     const leave = (): void => {
       fn.if().i32(0).return().end();
     };
-    beginUpdates(fn, module, shadow, pc).op('i32x4.splat').set(mine);
-    fn.get(entry).tee(at).memory('i64.load', ENTRY_LANES);
-    fn.get(entry).memory('i64.load', ENTRY_ATTEMPTS).i64(-1n).op('i64.xor').op('i64.and').set(left);
-    code.block((done) => {
-      code.loop((again) => {
-        fn.get(left).op('i64.eqz');
-        code.brIf(done);
-        fn.get(left).op('i32.wrap_i64').i32(15).op('i32.and').tee(bits);
-        code.if(() => {
-          fn.get(at).memory('v128.load', ENTRY_ADDRESSES).set(all);
-          fn.get(bits).i32(15).op('i32.ne');
-          // The other lanes do as one of these: that it is noted twice makes no difference.
-          code.if(() => {
-            fn.get(all).get(bits).op('i32.ctz').i32(2).op('i32.shl').get(at).op('i32.add');
-            fn.memory('v128.load32_splat', ENTRY_ADDRESSES).get(bits).op('i32x4.splat').v128(1, 2, 4, 8);
-            fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.bitselect').set(all);
-          });
-          code.block((next) => {
-            code.block((slow) => {
-              fn.get(mine).op('v128.any_true').op('i32.eqz');
-              code.brIf(slow);
-              if (element === 4) {
-                span.note(all, {
-                  details: (kind) => {
-                    Span.pushRecords(fn, all, kind).set(words);
-                    records.note(words, slow);
-                    code.br(next);
-                  },
-                });
-              } else {
-                fn.get(all).v128(7, 7, 7, 7).op('v128.and').op('v128.any_true');
-                code.brIf(slow);
-              }
-              for (let word = 0; word < element; word += 4) {
-                fn.get(all);
-                if (word > 0) fn.v128(word, word, word, word).op('i32x4.add');
-                fn.set(words).get(shadow).get(words).get(mine).call(quad).op('i32.eqz');
-                code.brIf(slow);
-              }
+    /** Notes the lanes in `left`: four at a time, or each by itself. */
+    const note = (kind: 'update' | 'attempt', slowly: () => void): void => {
+      const quad = updateQuadFunction(module, kind);
+      const eachQuad = (next: Label, slow: Label): void => {
+        if (element === 4) {
+          span.note(all, {
+            details: (origin) => {
+              Span.pushRecords(fn, all, origin).set(words);
+              records.note(words, slow, kind);
               code.br(next);
-            });
-            fn.get(shadow);
-            for (let lane = 0; lane < 4; lane++) fn.get(all).lane('i32x4.extract_lane', lane);
-            fn.get(pc).call(four).op('i32.eqz');
-            leave();
+            },
           });
+        } else {
+          fn.get(all).v128(7, 7, 7, 7).op('v128.and').op('v128.any_true');
+          code.brIf(slow);
+        }
+        for (let word = 0; word < element; word += 4) {
+          fn.get(all);
+          if (word > 0) fn.v128(word, word, word, word).op('i32x4.add');
+          fn.set(words).get(shadow).get(words).get(mine).call(quad).op('i32.eqz');
+          code.brIf(slow);
+        }
+        code.br(next);
+      };
+      fn.get(entry).set(at);
+      code.block((done) => {
+        code.loop((again) => {
+          fn.get(left).op('i64.eqz');
+          code.brIf(done);
+          fn.get(left).op('i32.wrap_i64').i32(15).op('i32.and').tee(bits);
+          code.if(() => {
+            fn.get(at).memory('v128.load', ENTRY_ADDRESSES).set(all);
+            fn.get(bits).i32(15).op('i32.ne');
+            // The other lanes do as one of these: that it is noted twice makes no difference.
+            code.if(() => {
+              fn.get(all).get(bits).op('i32.ctz').i32(2).op('i32.shl').get(at).op('i32.add');
+              fn.memory('v128.load32_splat', ENTRY_ADDRESSES).get(bits).op('i32x4.splat').v128(1, 2, 4, 8);
+              fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.bitselect').set(all);
+            });
+            code.block((next) => {
+              code.block((slow) => eachQuad(next, slow));
+              slowly();
+            });
+          });
+          fn.get(left).i64(4n).op('i64.shr_u').set(left);
+          fn.get(at).i32(16).op('i32.add').set(at);
+          code.br(again);
         });
-        fn.get(left).i64(4n).op('i64.shr_u').set(left);
-        fn.get(at).i32(16).op('i32.add').set(at);
-        code.br(again);
+      });
+    };
+    const push = (): WasmFunction => fn.get(entry).memory('i64.load', ENTRY_ATTEMPTS);
+    const lane = (n: number): WasmFunction => fn.get(all).lane('i32x4.extract_lane', n);
+    noteUpdated(fn, shadow);
+    fn.get(entry).memory('i64.load', ENTRY_LANES);
+    push().i64(-1n).op('i64.xor').op('i64.and').tee(left).op('i64.eqz').op('i32.eqz');
+    code.if(() => {
+      pushUpdateEvent(fn, module, shadow, pc).tee(bits).op('i32.eqz');
+      leave();
+      fn.get(bits).op('i32x4.splat').set(mine);
+      note('update', () => {
+        fn.get(shadow);
+        for (let n = 0; n < 4; n++) lane(n);
+        fn.get(pc).call(four).op('i32.eqz');
+        leave();
       });
     });
-    fn.get(entry).memory('i64.load', ENTRY_LANES).get(entry).memory('i64.load', ENTRY_ATTEMPTS).op('i64.and').set(left);
-    code.block((done) => {
-      code.loop((again) => {
-        fn.get(left).op('i64.eqz');
-        code.brIf(done);
-        fn.get(shadow).get(left).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl').get(entry).op('i32.add');
-        fn.memory('i32.load', ENTRY_ADDRESSES).get(pc).call(attempt).op('i32.eqz');
+    fn.get(entry).memory('i64.load', ENTRY_LANES);
+    push().op('i64.and').set(left);
+    note('attempt', () => {
+      for (let n = 0; n < 4; n++) {
+        fn.get(shadow);
+        lane(n).get(pc).call(attempt).op('i32.eqz');
         leave();
-        fn.get(left).get(left).i64(1n).op('i64.sub').op('i64.and').set(left);
-        code.br(again);
-      });
+      }
     });
     fn.i32(1);
   });

@@ -1,5 +1,6 @@
 // Compiled code notes atomics of global memory four lanes at a time, in pages with details (race-details.ts): counters that many wavefronts update. It does
 // as CellWriter.noteUpdate does, where nobody else than atomics has written the dwords, and only loads have read them that may look ahead of atomics.
+// Of attempts, which leave memory as it is, nothing is noted.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import {
@@ -49,14 +50,17 @@ export function areAheadFunction(module: WasmModule): WasmFunction {
   });
 }
 
+/** What atomics do: they change memory, or try to and leave it as it is. */
+export type UpdateKind = 'update' | 'attempt';
+
 /**
- * (shadow, offsets in wasm memory of four dwords, the event of the atomics as it is in a word of a record) → 1 when their updates are noted; 0 when nothing
- * is: the dwords are to be looked at one by one.
+ * (shadow, offsets in wasm memory of four dwords, the event of the updates as it is in a word of a record) → 1 when they are noted; 0 when nothing is: the
+ * dwords are to be looked at one by one.
  */
-export function updateQuadFunction(module: WasmModule): WasmFunction {
+export function updateQuadFunction(module: WasmModule, kind: UpdateKind): WasmFunction {
   const areWritten = areWrittenFunction(module, DWORD);
-  const note = updateRecordsFunction(module);
-  return module.helper('strict.updates.quad', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
+  const note = updateRecordsFunction(module, kind);
+  return module.helper(`strict.${kind}s.quad`, ['i32', 'v128', 'v128'], ['i32'], (fn) => {
     const [shadow, all, mine] = [0, 1, 2] as const;
     const [count, quick, page] = [fn.local('i32'), fn.local('i32'), fn.local('i32')] as const;
     const [places, old] = [fn.local('v128'), fn.local('v128')] as const;
@@ -81,13 +85,10 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     fn.get(page).get(count).op('i32.ge_u');
     leave();
     fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('v128.load32_splat').set(old).end();
-    // There are details, with stores in them.
+    // There are details.
     fn.get(old);
     splat(~(HOLDS | LOGGED | QUICK_UNWRITTEN));
     fn.op('v128.and').op('i32x4.all_true').op('i32.eqz');
-    fn.get(old);
-    splat(HOLDS_STORES);
-    fn.op('v128.and').op('i32x4.all_true').op('i32.eqz').op('i32.or');
     leave();
     fn.get(old);
     splat(QUICK_UNWRITTEN);
@@ -95,6 +96,16 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
     fn.get(shadow).get(all).call(areWritten).op('i32.eqz');
     leave();
     fn.end();
+    if (kind === 'attempt') {
+      // Nobody has touched anything there.
+      fn.get(old);
+      splat(HOLDS);
+      fn.op('v128.and').op('v128.any_true').op('i32.eqz').if().i32(1).return().end();
+    }
+    fn.get(old);
+    splat(HOLDS_STORES);
+    fn.op('v128.and').op('i32x4.all_true').op('i32.eqz');
+    leave();
     fn.get(shadow).get(all);
     splat(PAGE_BYTES - DWORD);
     fn.op('v128.and').i32(RECORD_SHIFT).op('i32x4.shl').get(old);
@@ -104,13 +115,13 @@ export function updateQuadFunction(module: WasmModule): WasmFunction {
 }
 
 /** As updateQuadFunction, of the dwords whose records are at four places, in pages with stores; all their bytes have been written. */
-export function updateRecordsFunction(module: WasmModule): WasmFunction {
+export function updateRecordsFunction(module: WasmModule, kind: UpdateKind): WasmFunction {
   const areAhead = areAheadFunction(module);
-  return module.helper('strict.updates.records', ['i32', 'v128', 'v128'], ['i32'], (fn) => {
+  return module.helper(`strict.${kind}s.records`, ['i32', 'v128', 'v128'], ['i32'], (fn) => {
     const [shadow, places, mine] = [0, 1, 2] as const;
     const code = new Code(fn);
     code.block((slow) => {
-      new UpdateRecords(code, shadow, mine, areAhead).note(places, slow);
+      new UpdateRecords(code, shadow, mine, areAhead).note(places, slow, kind);
       fn.i32(1).return();
     });
     fn.i32(0);
@@ -162,7 +173,7 @@ export class UpdateRecords {
   }
 
   /** Notes the dwords whose records are at the places in a vector (a local), or goes to `slow`: nothing has been noted then. */
-  note(places: number, slow: Label): void {
+  note(places: number, slow: Label, kind: UpdateKind): void {
     const { fn, code, shadow, four, readers, words, marks, ahead } = this;
     four.set(places);
     four.gatherPairs(readers, words);
@@ -179,6 +190,14 @@ export class UpdateRecords {
     this.splat(ATOMIC_WRITE);
     fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.or').op('i32x4.all_true').op('i32.eqz');
     code.brIf(slow);
+    if (kind === 'attempt') {
+      // Who has stored there in no atomic is looked for one by one.
+      fn.get(words);
+      this.splat(STORED);
+      fn.op('v128.and').op('v128.any_true');
+      code.brIf(slow);
+      return;
+    }
     fn.get(words).op('v128.any_true');
     code.if(
       () => this.setMarks(slow),

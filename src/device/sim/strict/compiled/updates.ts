@@ -113,13 +113,12 @@ function writeUpdates(
 }
 
 /** The wavefront's workgroup has updated memory by atomics. */
-function noteUpdated(fn: WasmFunction, shadow: number): void {
+export function noteUpdated(fn: WasmFunction, shadow: number): void {
   fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_UPDATED);
 }
 
-/** In front of atomics that are noted by updateQuadFunction: leaves their event as it is in a word of a record, 0 when there is no room for it. */
-export function beginUpdates(fn: WasmFunction, module: WasmModule, shadow: number, pc: number): WasmFunction {
-  noteUpdated(fn, shadow);
+/** Leaves the event of atomics that are noted by updateQuadFunction, as it is in a word of a record; 0 when there is no room for it. */
+export function pushUpdateEvent(fn: WasmFunction, module: WasmModule, shadow: number, pc: number): WasmFunction {
   fn.get(shadow).get(pc).get(shadow).memory('i32.load', SHADOW_STORES).call(eventFunction(module));
   return fn.i32(EVENT_SHIFT).op('i32.shl');
 }

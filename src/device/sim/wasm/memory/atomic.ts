@@ -155,16 +155,26 @@ function prepare(f: Frame, c: AtomicCode): void {
     c.alone = code.local('i32');
     if (!form.system) fn.i32(0).memory('i32.load', CONTROL_SHARED).op('i32.eqz').set(c.alone);
   }
-  const needed = MODE_NEEDED[op.type];
-  if (needed === undefined) return;
+  if (MODE_NEEDED[op.type] === undefined) return;
   if (op.type === 'f32') {
     c.keeps = code.local('i32');
     c.flushed = code.local('v128');
-    fn.get(f.wave).memory('i32.load', WAVE_MODE).i32(KEEPS_DENORMALS).op('i32.and').set(c.keeps);
+    pushKeepsDenormals(fn, f.wave).set(c.keeps);
     fn.v128(0, 0, 0, 0).v128(0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff).get(c.keeps).select().set(c.flushed);
   }
-  fn.get(f.wave).memory('i32.load', WAVE_MODE).i32(needed[0]).op('i32.and').i32(needed[1]).op('i32.ne');
+  pushIsOtherMode(fn, f.wave, op);
   code.if(() => f.resume());
+}
+
+/** Leaves a number that is not 0 where updates of f32 read denormals as they are. */
+export function pushKeepsDenormals(fn: WasmFunction, wave: number): WasmFunction {
+  return fn.get(wave).memory('i32.load', WAVE_MODE).i32(KEEPS_DENORMALS).op('i32.and');
+}
+
+/** Leaves 1 when MODE asks for another update than pushUpdate's. */
+export function pushIsOtherMode(fn: WasmFunction, wave: number, { type }: AtomicOperation): WasmFunction {
+  const [mask, value] = MODE_NEEDED[type] ?? [0, 0];
+  return fn.get(wave).memory('i32.load', WAVE_MODE).i32(mask).op('i32.and').i32(value).op('i32.ne');
 }
 
 /** One lane at `a`, where no one else can be. */

@@ -28,6 +28,7 @@ import { loadRegisters, storeRegisters, type Transfer } from './transfer.ts';
 import { type Look, type Looks, movedApart, watched } from './watched.ts';
 
 export { pushBufferPlace, pushScratchPlace } from './addressing.ts';
+export { pushIsOtherMode, pushKeepsDenormals } from './atomic.ts';
 export { atomicBytes } from './atomic-lanes.ts';
 export { canCompile, pushUpdate } from './atomic-update.ts';
 export { type CrossLaneContext, emitCrossLane } from './cross-lane.ts';
