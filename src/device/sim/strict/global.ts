@@ -4,6 +4,7 @@ import type { DeviceMemory } from '../state/memory.ts';
 import type { Region } from '../state/region.ts';
 import { type MemoryHistory, setBits } from './history.ts';
 import { Announcements } from './races/announcements.ts';
+import { FoundOrders } from './races/found-orders.ts';
 import { HandedOverBefore } from './races/handed-over.ts';
 import {
   ATOMIC_WRITE,
@@ -21,7 +22,7 @@ import { actorOf, groupOf, isSameGroup, type Toucher, waveOf } from './races/rac
 import type { RacePage } from './races/race-page.ts';
 import { RacePages } from './races/race-pages.ts';
 import { SyncLog } from './races/sync-log.ts';
-import { type Order, Synchronisation } from './races/synchronisation.ts';
+import { type Order, type OrderReader, Synchronisation } from './races/synchronisation.ts';
 import type { WaveShadow } from './registers/wave-shadow.ts';
 
 /** The other side of a race. */
@@ -143,6 +144,7 @@ export class GlobalShadow {
   private readonly scratchBits = new Map<number, Uint8Array>();
   private readonly order: Synchronisation;
   private readonly handedOver: HandedOverBefore | undefined;
+  private readonly found: FoundOrders;
   /** Where any store may announce something. */
   private readonly announcements: Announcements | undefined;
   /** What compiled code has added to it, to be worked off before somebody asks. */
@@ -153,7 +155,8 @@ export class GlobalShadow {
     memory: DeviceMemory,
     { readersStay, learns, polls, handsOver, announces, isAtomic }: Kernel,
   ) {
-    this.order = new Synchronisation(handsOver);
+    this.found = new FoundOrders(memory);
+    this.order = new Synchronisation(handsOver, this.tellFound());
     this.history = history;
     this.memory = memory;
     this.pages = new RacePages(memory, readersStay);
@@ -163,9 +166,32 @@ export class GlobalShadow {
     history.hold();
   }
 
+  /** What is found of orders goes where compiled code sees it. */
+  private tellFound(): OrderReader {
+    const { found } = this;
+    const told = (): void => {
+      this.log.found = found.place;
+    };
+    return {
+      learn: (group) => {
+        found.learn(group);
+        told();
+      },
+      stores: (group, other, wave, count, isForLoads) => {
+        found.stores(group, actorOf(other, wave), count, isForLoads);
+        told();
+      },
+      reads: (group, other, wave, by) => {
+        found.reads(group, actorOf(other, wave), by, by.wave === wave);
+        told();
+      },
+    };
+  }
+
   /** The dispatch is over. */
   release(): void {
     this.pages.release();
+    this.found.release();
     this.log.release();
     for (const bits of this.scratchBits.values()) this.memory.release(bits);
     this.history.letGo();

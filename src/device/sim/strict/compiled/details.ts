@@ -45,6 +45,7 @@ import {
 } from '../registers/registers.ts';
 import { fourReadsFunction, fourStoresFunction } from './details-four.ts';
 import { eventFunction, pushEvents, pushHead, pushIsSameGroup, pushNamed, pushReleases } from './events.ts';
+import { foundFunction, hasLearntFunction } from './found.ts';
 import { knownQuadsFunction } from './known-before.ts';
 
 /** Vector loads and stores, and scalar loads. */
@@ -71,8 +72,8 @@ export function detailFunction(module: WasmModule, kind: GlobalAccess): WasmFunc
     const knownReads = local();
     const locals = { shadow, at, pc, actor, epoch, events, frozen, knownReads, known, mine, page, cell, mask, written };
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
-    const one = new CellWriter(code, locals, leave, 1);
-    const four = new CellWriter(code, locals, leave, 4);
+    const one = new CellWriter(code, module, locals, leave, 1);
+    const four = new CellWriter(code, module, locals, leave, 4);
     one.begin(kind === 'store', eventFunction(module));
     fn.get(page)
       .memory('i32.load', 4 * PAGE_WRITTEN)
@@ -269,6 +270,7 @@ export interface CellLocals {
 export class CellWriter {
   private readonly fn: WasmFunction;
   private readonly code: Code;
+  private readonly module: WasmModule;
   private readonly locals: CellLocals;
   private readonly leave: () => void;
   private readonly dwords: 1 | 4;
@@ -281,8 +283,9 @@ export class CellWriter {
   private readonly when: number;
   private readonly marks: number;
 
-  constructor(code: Code, locals: CellLocals, leave: () => void, dwords: 1 | 4) {
+  constructor(code: Code, module: WasmModule, locals: CellLocals, leave: () => void, dwords: 1 | 4) {
     this.fn = code.fn;
+    this.module = module;
     this.code = code;
     this.locals = locals;
     this.leave = leave;
@@ -435,8 +438,10 @@ export class CellWriter {
             // What atomics are changing may be read where one can follow.
             fn.get(writer).i32(UPDATE).op('i32.and').op('i32.eqz');
             fn.get(shadow).memory('i32.load', SHADOW_AHEAD).op('i32.eqz').op('i32.or');
-            this.leave();
-            fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD);
+            code.if(
+              () => this.leaveUnlessFound('for loads', writer),
+              () => fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD),
+            );
           });
         });
     });
@@ -486,10 +491,17 @@ export class CellWriter {
     fn.get(marks).get(mine).op('i32.or');
   }
 
+  /** Leaves unless `event`, which a word names, has been found to come before. */
+  private leaveUnlessFound(what: Parameters<typeof foundFunction>[1], word: number): void {
+    const { fn, module, event } = this;
+    fn.get(this.locals.shadow).get(event).get(word).call(foundFunction(module, what)).op('i32.eqz');
+    this.leave();
+  }
+
   /** `seesLanes`: leaves where another lane of the same store has had one of the bytes. */
   noteWrite(seesLanes = true): void {
     const { fn, code, writer, reader, other, when, marks } = this;
-    const { cell, mask, mine, actor, epoch, knownReads } = this.locals;
+    const { shadow, cell, mask, mine, actor, epoch, knownReads } = this.locals;
     this.pushHolds(HOLDS_READS);
     code.if(() => {
       fn.get(cell).memory('i32.load').tee(reader);
@@ -499,10 +511,18 @@ export class CellWriter {
         fn.get(reader).i32(MANY_WAVES).op('i32.and').i32(0).get(when).get(epoch).op('i32.eq').select().op('i32.or');
         fn.i32(0);
         this.pushTouches(reader).select();
-        // Others have read before the last one: they have handed it over, too.
-        fn.get(reader).i32(MANY_GROUPS_SHIFT).op('i32.shr_u').get(mask).op('i32.and').i32(0);
-        fn.get(reader).get(knownReads).op('i32.ge_u').select().op('i32.or');
-        this.leave();
+        code.if(
+          () => this.leaveUnlessFound('reads', reader),
+          () => {
+            // Others have read before the last one: they have handed it over, too, and workgroups that learn from others are taken to have learnt of it.
+            fn.get(reader).i32(MANY_GROUPS_SHIFT).op('i32.shr_u').get(mask).op('i32.and').i32(0);
+            fn.get(reader).get(knownReads).op('i32.ge_u').select();
+            code.if(() => {
+              fn.get(shadow).call(hasLearntFunction(this.module)).op('i32.eqz');
+              this.leave();
+            });
+          },
+        );
       });
     });
     fn.i32(0).set(marks);
@@ -511,11 +531,12 @@ export class CellWriter {
       this.setEvent(writer);
       this.pushIsForeign(writer);
       this.pushTouches(writer).op('i32.and');
+      code.if(() => this.leaveUnlessFound('for stores', writer));
       // Atomics of the workgroup come before a barrier, if they are not of this interval; of others nothing is known here.
       fn.get(writer)
         .i32(MARKS & ~BYTES)
         .i32(MANY_UPDATE_GROUPS);
-      fn.get(when).get(epoch).op('i32.eq').select().op('i32.and').op('i32.or');
+      fn.get(when).get(epoch).op('i32.eq').select().op('i32.and');
       if (seesLanes) {
         // Another lane of the same access has stored to the bytes (compiled/lanes.ts).
         this.pushIsOther(writer).op('i32.eqz').get(writer).get(mask).op('i32.and').i32(0).op('i32.ne').op('i32.and');

@@ -206,7 +206,10 @@ export function lookAtUpdate(bytes: number): Look {
           span?.note(addresses, {
             details: (kind) => {
               fn.get(shadow);
-              Span.pushRecords(fn, addresses, kind).get(mine).call(updateRecordsFunction(module, 'update')).op('i32.eqz');
+              Span.pushRecords(fn, addresses, kind)
+                .get(mine)
+                .call(updateRecordsFunction(module, 'update'))
+                .op('i32.eqz');
               code.brIf(slow);
               code.br(done);
             },

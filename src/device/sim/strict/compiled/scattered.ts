@@ -52,7 +52,14 @@ export function lanesFunction(module: WasmModule, kind: GlobalAccess, bytes: num
   const lane = lanes === 1 ? undefined : lanesFunction(module, kind, bytes, 1);
   const parameters = Array.from({ length: lanes + 2 }, () => 'i32' as const);
   return module.helper(name, parameters, ['i32'], (fn) =>
-    new LaneWriter(fn, kind, bytes, lanes, { pages, event, beginLog, openPage: openPageIndex(module), lane }).write(),
+    new LaneWriter(fn, kind, bytes, lanes, {
+      module,
+      pages,
+      event,
+      beginLog,
+      openPage: openPageIndex(module),
+      lane,
+    }).write(),
   );
 }
 
@@ -118,6 +125,7 @@ class LaneWriter {
     bytes: number,
     lanes: number,
     helpers: {
+      readonly module: WasmModule;
       readonly pages: WasmFunction;
       readonly event: WasmFunction;
       readonly beginLog: WasmFunction;
@@ -144,7 +152,7 @@ class LaneWriter {
     const [events, frozen, knownReads, known] = [local(), local(), local(), local()] as const;
     const locals = { shadow, at, pc, actor, epoch, events, frozen, knownReads, known, mine, page, cell, mask, written };
     const leave = (): void => this.code.brIf(this.slow as Label);
-    this.cells = new CellWriter(this.code, locals, leave, 1);
+    this.cells = new CellWriter(this.code, helpers.module, locals, leave, 1);
     this.records = new LineWriter(this.code, { shadow, actor, epoch, pc, line: cell, mask }, leave);
   }
 

@@ -189,7 +189,12 @@ export function attemptsFunction(module: WasmModule, instruction: Instruction, o
         load(first, 0);
         if (op.data === 'newThenCompare') load(second, words);
         fn.get(lane).get(entry).op('i32.add').memory('i32.load', ENTRY_ADDRESSES).memory(`${type}.load`).set(old);
-        pushUpdate(fn, op, { type: op.type, module, values: [old, first, second], keeps: op.type === 'f32' ? keeps : undefined });
+        pushUpdate(fn, op, {
+          type: op.type,
+          module,
+          values: [old, first, second],
+          keeps: op.type === 'f32' ? keeps : undefined,
+        });
         fn.get(old).op(`${type}.eq`);
         code.if(() => {
           fn.get(left).i64(0n).get(left).op('i64.sub').op('i64.and').get(mask).op('i64.or').set(mask);

@@ -16,7 +16,7 @@ import { eventFunction } from './events.ts';
  * when TypeScript has to look: nothing wrong has been noted then.
  */
 export function updateFunction(module: WasmModule, element: number): WasmFunction {
-  const helpers = { open: openFunction(module), event: eventFunction(module) };
+  const helpers = { module, open: openFunction(module), event: eventFunction(module) };
   const parameters = Array.from({ length: 4 }, () => 'i32' as const);
   return module.helper(`strict.update.${element}`, parameters, ['i32'], (fn) => {
     const [shadow, at, bytes, pc] = [0, 1, 2, 3] as const;
@@ -27,7 +27,7 @@ export function updateFunction(module: WasmModule, element: number): WasmFunctio
 
 /** (shadow, offsets in wasm memory of four lanes, place in the image): as updateFunction, of one element each. */
 export function updatesFunction(module: WasmModule, element: number): WasmFunction {
-  const helpers = { open: openFunction(module), event: eventFunction(module) };
+  const helpers = { module, open: openFunction(module), event: eventFunction(module) };
   const parameters = Array.from({ length: 6 }, () => 'i32' as const);
   return module.helper(`strict.updates.${element}`, parameters, ['i32'], (fn) => {
     const code = new Code(fn);
@@ -47,7 +47,7 @@ export function updatesFunction(module: WasmModule, element: number): WasmFuncti
 
 /** (shadow, offset in wasm memory, place in the image): as updateFunction, of one atomic that leaves memory as it is. */
 export function attemptFunction(module: WasmModule, element: number): WasmFunction {
-  const helpers = { open: openFunction(module), event: eventFunction(module) };
+  const helpers = { module, open: openFunction(module), event: eventFunction(module) };
   return module.helper(`strict.attempt.${element}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
     const [shadow, at, pc] = [0, 1, 2] as const;
     const bytes = fn.local('i32');
@@ -63,7 +63,7 @@ function writeUpdates(
   element: number,
   { shadow, at, pc }: { readonly shadow: number; readonly at: number; readonly pc: number },
   bytes: number,
-  { open, event }: { readonly open: WasmFunction; readonly event: WasmFunction },
+  { module, open, event }: { readonly module: WasmModule; readonly open: WasmFunction; readonly event: WasmFunction },
   kind: 'update' | 'attempt' = 'update',
 ): void {
   const code = new Code(fn);
@@ -75,8 +75,8 @@ function writeUpdates(
   };
   const knownReads = local();
   const locals = { shadow, at, pc, actor, epoch, events, frozen, knownReads, known, mine, page, cell, mask, written };
-  const one = new CellWriter(code, locals, leave, 1);
-  const four = new CellWriter(code, locals, leave, 4);
+  const one = new CellWriter(code, module, locals, leave, 1);
+  const four = new CellWriter(code, module, locals, leave, 4);
   fn.get(at)
     .i32(element - 1)
     .op('i32.and');

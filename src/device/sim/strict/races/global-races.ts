@@ -28,6 +28,9 @@ function withItself({ complete, written }: HandedOver, wave: number, issued: num
   return { complete: known, written: written === complete ? known : written };
 }
 
+/** Who tells others something, as Released has it. */
+type Telling = Omit<Released, keyof HandedOver>;
+
 /** What an atomic acquires once its values have come back. */
 interface Arrival {
   readonly acquisitions: readonly Acquisition[];
@@ -196,13 +199,13 @@ export class GlobalRaces implements SyncReader {
     return this.releasedOf(told, { wave, pc, issued, epoch, releases });
   }
 
-  private releasedOf(told: HandedOver, by: Omit<Released, keyof HandedOver>): Released {
-    const { wave, pc, issued } = by;
+  private releasedOf(told: HandedOver, { wave, pc, issued, epoch, releases }: Telling): Released {
     const known = this.lastReleased(told, wave, pc, issued);
     if (known !== undefined) return known;
-    const released = { ...withItself(told, wave, issued), ...by };
-    this.released = { of: told, by: released };
-    return released;
+    const { complete, written } = withItself(told, wave, issued);
+    const by = { complete, written, wave, pc, issued, epoch, releases };
+    this.released = { of: told, by };
+    return by;
   }
 
   /** What was told last, if it is this. */
@@ -242,28 +245,31 @@ export class GlobalRaces implements SyncReader {
   atomic({ returns, actor, pc, number, storesIssued, storesComplete, epoch, releases, lanes }: LoggedAtomic): void {
     const { synchronisation } = this.global;
     const [group, wave] = [groupOf(actor), waveOf(actor)];
-    const known = this.known.get(actor) as KnownStores;
-    const by = this.releasedOf(known.handedOver(wave, storesComplete), {
-      wave,
-      pc,
-      issued: storesIssued,
-      epoch,
-      releases,
-    });
-    const acquisitions: Acquisition[] = [];
+    const { count, addresses, leaves } = lanes;
+    let by: Released | undefined;
+    let acquisitions: Acquisition[] | undefined;
     let isGridSync = false;
-    for (const { address, leaves } of lanes) {
+    for (let lane = 0; lane < count; lane++) {
+      const address = addresses[lane] as number;
       const seen = returns ? synchronisation.seenAt(address) : undefined;
       if (seen !== undefined) {
-        acquisitions.push(seen);
         isGridSync ||= this.isGridSync(address);
+        if (synchronisation.isNews(group, seen)) {
+          acquisitions ??= [];
+          acquisitions.push(seen);
+        }
       }
-      if (!leaves) synchronisation.release(group, address, by);
+      if (leaves[lane] !== 0) continue;
+      if (by === undefined) {
+        const told = (this.known.get(actor) as KnownStores).handedOver(wave, storesComplete);
+        by = this.releasedOf(told, { wave, pc, issued: storesIssued, epoch, releases });
+      }
+      synchronisation.release(group, address, by);
     }
-    if (acquisitions.length === 0) return;
+    if (acquisitions === undefined && !isGridSync) return;
     const arrivals = this.arrivals.get(group) ?? new Map<number, Arrival>();
     this.arrivals.set(group, arrivals);
-    arrivals.set(number, { acquisitions, isGridSync });
+    arrivals.set(number, { acquisitions: acquisitions ?? [], isGridSync });
   }
 
   /** The values of an atomic of the log have come back. */

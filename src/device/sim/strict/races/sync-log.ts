@@ -6,7 +6,7 @@ import { LANES } from '../../state/wave.ts';
 import type { WaveShadow } from '../registers/wave-shadow.ts';
 
 // The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made, how often what is
-// known of the order has changed without an entry; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics
+// known of the order has changed without an entry, where what has been found of it is (found-orders.ts) or 0; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics
 // (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS says, its offset in wasm memory and the place of the store that STORED stands for
 // (race-details.ts).
 export const SYNC_NEXT = 0;
@@ -14,6 +14,7 @@ export const SYNC_END = 4;
 export const SYNC_COUNT = 8;
 export const SYNC_IS_KEPT = 12;
 export const SYNC_CHANGES = 16;
+export const SYNC_FOUND = 20;
 export const SYNC_AHEAD = 32;
 export const AHEAD_SLOTS = 64;
 export const SYNC_STORED = SYNC_AHEAD + 4 * AHEAD_SLOTS;
@@ -61,8 +62,14 @@ export interface LoggedAtomic {
   /** As of Toucher (race-events.ts). */
   readonly epoch: number;
   readonly releases: number;
-  /** Of the lanes, in their order; `leaves` says whether the lane leaves memory as it is. */
-  readonly lanes: Iterable<{ readonly address: number; readonly leaves: boolean }>;
+  readonly lanes: LoggedLanes;
+}
+
+/** Lanes of an atomic, in their order: their addresses, and 1 for each that leaves memory as it is. They are others with the next atomic. */
+export interface LoggedLanes {
+  count: number;
+  readonly addresses: Float64Array;
+  readonly leaves: Uint8Array;
 }
 
 /** Of an address in wasm memory; also addresses beyond it have one. */
@@ -89,6 +96,11 @@ export class SyncLog {
   private calls: (() => void)[] = [];
   private told: KnownStores[] = [];
   private isReading = false;
+  private readonly lanes: LoggedLanes = {
+    count: 0,
+    addresses: new Float64Array(LANES),
+    leaves: new Uint8Array(LANES),
+  };
   reader: SyncReader | undefined;
 
   /** `isKept`: entries are made. */
@@ -100,7 +112,7 @@ export class SyncLog {
     const { buffer, byteOffset, byteLength } = this.storage;
     this.words = new Uint32Array(buffer, byteOffset, byteLength / 4);
     this.first = byteOffset + SYNC_HEAD;
-    this.words.set([this.first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0]);
+    this.words.set([this.first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0, 0]);
     this.words.fill(0xffffffff, SYNC_AHEAD / 4, SYNC_HEAD / 4);
   }
 
@@ -127,6 +139,11 @@ export class SyncLog {
   /** Somebody has learnt something that has no entry, or none any more. */
   changed(): void {
     this.words[SYNC_CHANGES / 4] = (this.words[SYNC_CHANGES / 4] as number) + 1;
+  }
+
+  /** Where what has been found is (FoundOrders.place). */
+  set found(place: number) {
+    this.words[SYNC_FOUND / 4] = place;
   }
 
   /** A load at a place of the image may look ahead of atomics. */
@@ -215,14 +232,19 @@ export class SyncLog {
     this.isReading = false;
   }
 
-  private *lanesOf(at: number): IterableIterator<{ readonly address: number; readonly leaves: boolean }> {
-    const { words } = this;
-    const has = (field: number, lane: number): boolean =>
-      (((words[at + field / 4 + (lane >>> 5)] as number) >>> (lane & 31)) & 1) !== 0;
-    for (let lane = 0; lane < LANES; lane++) {
-      if (!has(ENTRY_LANES, lane)) continue;
-      const address = gpuWindow.base + (words[at + ENTRY_ADDRESSES / 4 + lane] as number);
-      yield { address, leaves: has(ENTRY_ATTEMPTS, lane) };
+  /** Of the atomic at a place. */
+  private lanesOf(at: number): LoggedLanes {
+    const { words, lanes } = this;
+    const { addresses, leaves } = lanes;
+    lanes.count = 0;
+    for (let half = 0; half < 2; half++) {
+      const attempts = words[at + ENTRY_ATTEMPTS / 4 + half] as number;
+      for (let left = words[at + ENTRY_LANES / 4 + half] as number; left !== 0; left &= left - 1) {
+        const lane = 31 - Math.clz32(left & -left);
+        addresses[lanes.count] = gpuWindow.base + (words[at + ENTRY_ADDRESSES / 4 + 32 * half + lane] as number);
+        leaves[lanes.count++] = (attempts >>> lane) & 1;
+      }
     }
+    return lanes;
   }
 }

@@ -2,6 +2,7 @@
 // A release hands over the stores that its wavefront knows to be complete, and written back where dies have caches of their own; a later
 // one of the same address hands over more. What has been acquired is read past the reader's caches once they have been invalidated.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942".
+import { gpuWindow } from '../../state/layout.ts';
 
 /** Acquisitions, of all workgroups that may be between two, among which an order is looked for; with more the two count as ordered. */
 const MAX_STEPS = 200_000;
@@ -61,6 +62,8 @@ interface SharedAddress {
   count: number;
   /** By workgroup, in their order. */
   readonly releases: Map<number, Release[]>;
+  /** All of its releases. */
+  seen: Acquisition | undefined;
 }
 
 /** The first `count` releases of an address have been seen. */
@@ -107,6 +110,13 @@ interface GroupOrder {
  */
 export type Order = 'ordered' | 'unordered' | 'stale' | { readonly releasePc: number; readonly isComplete: boolean };
 
+/** Who is told what has been found (found-orders.ts): all stores of another workgroup's wavefront below a number, and its reads before somebody has told something. */
+export interface OrderReader {
+  learn(group: number): void;
+  stores(group: number, other: number, wave: number, count: number, isForLoads: boolean): void;
+  reads(group: number, other: number, wave: number, by: Released): void;
+}
+
 export class Synchronisation {
   /** The last questions of orderOf, and what was said: the lanes of an instruction mostly ask the same. What has been acquired does not change. */
   private readonly answers: { readonly question: readonly number[]; readonly order: Order }[] = [];
@@ -117,9 +127,13 @@ export class Synchronisation {
   private readonly groups = new Map<number, GroupOrder>();
   /** Wavefronts of a workgroup may be put in order through LDS without barriers. */
   private readonly handsOver: boolean;
+  private readonly reader: OrderReader | undefined;
+  /** Of the order that has just been found: what has told it. */
+  private toldBy: Released | undefined;
 
-  constructor(handsOver = false) {
+  constructor(handsOver = false, reader?: OrderReader) {
     this.handsOver = handsOver;
+    this.reader = reader;
   }
 
   private group(number: number): GroupOrder {
@@ -139,11 +153,11 @@ export class Synchronisation {
 
   /** A wavefront of a workgroup writes an address atomically or with device scope, when the workgroup had acquired something. */
   release(group: number, address: number, by: Released, { list, count }: Acquired = this.acquiredBy(group)): void {
-    let at = this.byAddress.get(address);
+    let at = this.byAddress.get(keyOf(address));
     if (at === undefined) {
       if (this.byAddress.size > MAX_ADDRESSES) return;
-      at = { count: 0, releases: new Map() };
-      this.byAddress.set(address, at);
+      at = { count: 0, releases: new Map(), seen: undefined };
+      this.byAddress.set(keyOf(address), at);
     }
     let mine = at.releases.get(group);
     if (mine === undefined) {
@@ -158,7 +172,7 @@ export class Synchronisation {
 
   /** Whether a workgroup's store by a wavefront is among what has been released at an address. */
   isReleased(group: number, address: number, wave: number, store: number): boolean {
-    const all = this.byAddress.get(address)?.releases.get(group);
+    const all = this.byAddress.get(keyOf(address))?.releases.get(group);
     return all?.some(({ by }) => by.wave === wave && by.issued === store) === true;
   }
 
@@ -166,7 +180,7 @@ export class Synchronisation {
   hasReleased(group: number, address: number, pc: number): boolean {
     return (
       this.byAddress
-        .get(address)
+        .get(keyOf(address))
         ?.releases.get(group)
         ?.some(({ by }) => by.pc === pc) === true
     );
@@ -174,8 +188,15 @@ export class Synchronisation {
 
   /** What a read of an address would acquire now; it has it when the value has come back. */
   seenAt(address: number): Acquisition | undefined {
-    const at = this.byAddress.get(address);
-    return at === undefined ? undefined : { at, count: at.count };
+    const at = this.byAddress.get(keyOf(address));
+    if (at === undefined) return undefined;
+    if (at.seen?.count !== at.count) at.seen = { at, count: at.count };
+    return at.seen;
+  }
+
+  /** Whether a workgroup has not acquired all of something so far. */
+  isNews(group: number, { at, count }: Acquisition): boolean {
+    return (this.groups.get(group)?.last.get(at) ?? 0) < count;
   }
 
   /** A value has come back that was read when so much had been released: whether that is news. */
@@ -183,6 +204,7 @@ export class Synchronisation {
     const { acquired, last } = this.group(group);
     if ((last.get(at) ?? 0) >= count) return false;
     last.set(at, count);
+    if (acquired.length === 0) this.reader?.learn(group);
     acquired.push({ at, count });
     return true;
   }
@@ -231,11 +253,21 @@ export class Synchronisation {
     const [since, past] = [isRead ? fresh : -1, isPast ? 1 : 0];
     if (this.isAsked(group, acquired.length, since, other, wave, store, past, -1)) return this.lastOrder;
     return this.answer([group, acquired.length, since, other, wave, store, past, -1], () => {
+      this.toldBy = undefined;
+      const tell = (by: Released): void => {
+        this.toldBy = by;
+      };
       const search = (count: number): Order =>
-        searchReleases(acquired, count, other, (releases, upTo) => orderBy(releases, upTo, wave, store, isPast));
-      if (isRead && search(fresh) === 'ordered') return 'ordered';
-      const order = search(acquired.length);
-      return isRead && order === 'ordered' ? 'stale' : order;
+        searchReleases(acquired, count, other, (releases, upTo) => orderBy(releases, upTo, wave, store, isPast, tell));
+      const isFresh = isRead && search(fresh) === 'ordered';
+      const order = isFresh ? 'ordered' : search(acquired.length);
+      if (order !== 'ordered') return order;
+      if (group !== other && this.toldBy !== undefined && !isPast) {
+        const { complete, written } = this.toldBy;
+        const count = Math.min(complete[wave] as number, written[wave] as number);
+        this.reader?.stores(group, other, wave, count, isFresh);
+      }
+      return isRead && !isFresh ? 'stale' : 'ordered';
     });
   }
 
@@ -252,9 +284,11 @@ export class Synchronisation {
     const question = [group, acquired.length, -2, other, wave, epoch, releases, many];
     const isBefore = (by: Released): boolean => this.isBehind(by, read);
     const order = this.answer(question, () =>
-      searchReleases(acquired, acquired.length, other, (releases, upTo) =>
-        releases?.some(({ number, by }) => number < upTo && isBefore(by)) === true ? 'ordered' : undefined,
-      ),
+      searchReleases(acquired, acquired.length, other, (releases, upTo) => {
+        const behind = releases?.findLast(({ number, by }) => number < upTo && isBefore(by));
+        if (behind !== undefined) this.reader?.reads(group, other, wave, behind.by);
+        return behind === undefined ? undefined : 'ordered';
+      }),
     );
     return order === 'ordered';
   }
@@ -302,7 +336,7 @@ export class Synchronisation {
     if (mine === undefined || mine.acquired.length === 0) return undefined;
     const { complete, early } = toldOf(mine, other);
     if (store < (complete[wave] ?? 0)) return undefined;
-    const here = this.byAddress.get(address);
+    const here = this.byAddress.get(keyOf(address));
     return early[wave]?.find(({ at, issued }) => at !== here && store < issued)?.pc;
   }
 }
@@ -358,6 +392,12 @@ export function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
   return out;
 }
 
+/** An address as a key of a map, which small integers are fast for. */
+function keyOf(address: number): number {
+  const offset = address - gpuWindow.base;
+  return offset >= 0 && offset < 2 ** 32 ? offset | 0 : address;
+}
+
 /** Whether two things that a workgroup tells are the same to who acquires them. */
 function isSame(a: Released, b: Released): boolean {
   return a === b || (a.complete === b.complete && a.written === b.written && a.issued === b.issued);
@@ -387,7 +427,7 @@ function note({ complete, early }: Told, { complete: now, wave, issued, pc }: Re
 }
 
 /**
- * What the releases of a workgroup with numbers below `count` say of a store of its wavefront. One of another wavefront that is behind does not take back
+ * What the releases of a workgroup with numbers below `count` say of a store of its wavefront; `tell` is told which one puts it in order. One of another wavefront that is behind does not take back
  * what one says.
  */
 function orderBy(
@@ -396,13 +436,17 @@ function orderBy(
   wave: number,
   store: number,
   isPast: boolean,
+  tell: (by: Released) => void,
 ): Order | undefined {
   let early: Order | undefined;
   for (let i = (releases?.length ?? 0) - 1; i >= 0; i--) {
     const { number, by } = (releases as readonly Release[])[i] as Release;
     if (number >= count) continue;
     const isComplete = store < (by.complete[wave] as number);
-    if (isComplete && (isPast || store < (by.written[wave] as number))) return 'ordered';
+    if (isComplete && (isPast || store < (by.written[wave] as number))) {
+      tell(by);
+      return 'ordered';
+    }
     early ??= { releasePc: by.pc, isComplete };
   }
   return early;

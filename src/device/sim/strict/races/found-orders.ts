@@ -1,0 +1,97 @@
+// What has been found to come before what a workgroup does, by wavefront of another one: its stores up to a number, and its reads up to a release. Who comes
+// before whom is looked for in what they have told each other (synchronisation.ts), which takes long; what has been found stays so, and compiled code asks here
+// (compiled/found.ts).
+import type { DeviceMemory } from '../../state/memory.ts';
+import type { Released } from './synchronisation.ts';
+
+// An entry, in bytes: i32 the workgroup and one, i32 the wavefront of another one as an actor (race-events.ts), 0 for whether the workgroup has learnt anything;
+// i32 its stores below this number come before the workgroup's loads, i32 and before its stores; i32 so do its reads behind fewer barriers than this, i32 and those
+// behind as many of them and fewer releases than this.
+export const FOUND_GROUP = 0;
+export const FOUND_ACTOR = 4;
+export const FOUND_FOR_LOADS = 8;
+export const FOUND_FOR_STORES = 12;
+export const FOUND_EPOCH = 16;
+export const FOUND_RELEASES = 20;
+export const FOUND_BYTES = 32;
+/** Entries, each for all pairs that have its place. */
+export const FOUND_PLACES = 4096;
+/** By how many places those of a workgroup are behind those of the one before. */
+export const FOUND_STRIDE = 67;
+
+/** Actors are workgroup × 16 + wavefront, + 1: most workgroups have at most four wavefronts. */
+function placeOf(group: number, actor: number): number {
+  const other = actor - 1;
+  return (FOUND_STRIDE * group + ((other >> 2) & ~3) + (other & 15)) & (FOUND_PLACES - 1);
+}
+
+export class FoundOrders {
+  private readonly memory: DeviceMemory;
+  private words: Uint32Array | undefined;
+  private storage: Uint8Array | undefined;
+  private isFull = false;
+
+  constructor(memory: DeviceMemory) {
+    this.memory = memory;
+  }
+
+  release(): void {
+    if (this.storage !== undefined) this.memory.release(this.storage);
+  }
+
+  /** Where the entries are in wasm memory; 0 as long as there are none. */
+  get place(): number {
+    return this.storage?.byteOffset ?? 0;
+  }
+
+  /** The entry of two, in words; undefined where there is no room for any. */
+  private entry(group: number, actor: number): number | undefined {
+    if (this.words === undefined) {
+      if (this.isFull) return undefined;
+      this.storage = this.memory.tryReserve(FOUND_BYTES * FOUND_PLACES);
+      this.isFull = this.storage === undefined;
+      if (this.storage === undefined) return undefined;
+      const { buffer, byteOffset, byteLength } = this.storage;
+      this.words = new Uint32Array(buffer, byteOffset, byteLength / 4);
+    }
+    const { words } = this;
+    const at = (placeOf(group, actor) * FOUND_BYTES) / 4;
+    if (words[at] !== group + 1 || words[at + FOUND_ACTOR / 4] !== actor) {
+      words.fill(0, at, at + FOUND_BYTES / 4);
+      words[at] = group + 1;
+      words[at + FOUND_ACTOR / 4] = actor;
+    }
+    return at;
+  }
+
+  private raise(at: number, field: number, value: number): void {
+    const words = this.words as Uint32Array;
+    if (value > (words[at + field / 4] as number)) words[at + field / 4] = value;
+  }
+
+  /** A workgroup has learnt something. */
+  learn(group: number): void {
+    const at = this.entry(group, 0);
+    if (at !== undefined) this.raise(at, FOUND_FOR_LOADS, 1);
+  }
+
+  /** Stores below a number come before what a workgroup stores, or also before what it loads. */
+  stores(group: number, actor: number, count: number, isForLoads: boolean): void {
+    const at = this.entry(group, actor);
+    if (at === undefined) return;
+    this.raise(at, FOUND_FOR_STORES, count);
+    if (isForLoads) this.raise(at, FOUND_FOR_LOADS, count);
+  }
+
+  /** Reads of a wavefront come before what a workgroup stores, up to what somebody of theirs has told; `isOwn`: the wavefront has. */
+  reads(group: number, actor: number, { epoch, releases }: Released, isOwn: boolean): void {
+    const at = this.entry(group, actor);
+    if (at === undefined) return;
+    const words = this.words as Uint32Array;
+    const known = words[at + FOUND_EPOCH / 4] as number;
+    if (epoch < known) return;
+    if (epoch > known) words[at + FOUND_RELEASES / 4] = 0;
+    words[at + FOUND_EPOCH / 4] = epoch;
+    if (isOwn) this.raise(at, FOUND_RELEASES, releases + 1);
+  }
+}
