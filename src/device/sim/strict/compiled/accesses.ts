@@ -31,9 +31,8 @@ import {
   SHADOW_LOGGED,
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
-  SHADOW_POLL,
 } from '../registers/registers.ts';
-import { type EmitLooks, looksAhead } from './circumstances.ts';
+import { type Circumstances, type EmitLooks, isPollable, looksAhead } from './circumstances.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './global.ts';
 import { dataPlace, emitAddressRegister } from './lanes.ts';
 import { emitFlight } from './lds-loads.ts';
@@ -41,20 +40,13 @@ import { lookAtLds, movesLds } from './lds-look.ts';
 import { logRunFunction } from './log.ts';
 import { partsOf, pushEntry } from './logged.ts';
 import { emitLookAndMove } from './moves.ts';
-import { noteLearnt, orderFunction, pushHasNews, releaseFunction } from './order.ts';
+import { noteLearnt, noteLearntOfUpdates, orderFunction, pushHasNews, releaseFunction } from './order.ts';
 import { pageFunction } from './pages.ts';
-import { pollFunction } from './polls.ts';
+import { isAgainFunction, pollFunction } from './polls.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
 import { emitBuffer, emitFlat, emitScratch, mayBeScratch } from './spaces.ts';
-import {
-  attemptsFunction,
-  beginEntry,
-  canLog,
-  emitLookedAhead,
-  keepLanes,
-  logFunction,
-  noteLanesFunction,
-} from './sync.ts';
+import { attemptsFunction, beginEntry, canLog, emitLookedAhead, forgetNumber, keepLanes, logFunction } from './sync.ts';
+import { noteLanesFunction, pastLanesFunction } from './sync-lanes.ts';
 
 /**
  * The load or store of an instruction when compiled code can look at it; an atomic as a store. `isPoll`: it waits for other wavefronts.
@@ -93,13 +85,6 @@ export function lookedAt(
 function mayBeOwn(plan: StrictPlan): boolean {
   const space = plan.access?.space;
   return space === 'scratch' || space === 'lds' || space === 'flat' || mayBeScratch(plan);
-}
-
-/** Whether a load with device scope may be one by which a wavefront waits for others, over and over again. */
-function isPollable({ access, operation, role, isDefinedByAccess }: StrictPlan): boolean {
-  if (operation?.kind !== 'load' || operation.half !== undefined || operation.pairStride !== undefined) return false;
-  if (access?.space !== 'global' || access.isScalar || access.toLds || role.kind !== 'vm') return false;
-  return isDefinedByAccess && (operation.bytes === 4 || operation.bytes === 8);
 }
 
 /** Whether an instruction of the LDS unit moves values between lanes, and touches no memory. */
@@ -142,7 +127,7 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
     return 'none';
   }
   if (isSynchronising && !isLds && operation.kind === 'load') {
-    if (emitPoll(context, shadow, plan, operation, noteKnown)) return 'looks';
+    if (emitPast(context, shadow, plan, operation, circumstances)) return 'looks';
     fn.truncate(mark);
     return 'none';
   }
@@ -264,22 +249,28 @@ function emitAtomic(
 }
 
 /** As emitLooks, of a load with device scope. False when there is no code for its addresses. */
-function emitPoll(
+function emitPast(
   context: FunctionContext,
   shadow: number,
   { instruction }: StrictPlan,
-  operation: LoadOperation,
-  noteKnown: () => void,
+  operation: LoadOperation | StoreOperation,
+  { noteKnown, isPoll }: Circumstances,
 ): boolean {
   const { fn, module, pc } = context;
   const { bytes } = operation;
   const entry = fn.local('i32');
-  fn.get(shadow).memory('i32.load', SHADOW_POLL).op('i32.eqz').brIf(0);
   beginEntry(fn, shadow, entry, noteKnown);
   if (!emitLook(context, module, instruction, operation, 0, keepLanes(bytes), () => fn.i32(pc).get(entry)))
     return false;
   fn.op('i32.eqz').brIf(0);
-  fn.get(shadow).get(entry).i32(pc).call(pollFunction(module, bytes)).op('i32.eqz').brIf(0);
+  fn.get(shadow).get(entry).i32(pc).call(pollFunction(module, bytes)).if();
+  forgetNumber(fn, shadow);
+  fn.else();
+  // Who looks at an address again waits there: it is for TypeScript to say when nothing new is to be found.
+  fn.get(shadow).get(entry).i32(pc).call(isAgainFunction(module)).brIf(1);
+  fn.get(shadow).get(entry).i32(pc).call(pastLanesFunction(module, bytes)).op('i32.eqz').brIf(1);
+  if (isPoll) noteLearntOfUpdates(fn, shadow);
+  fn.get(shadow).get(entry).i32(pc).call(logFunction(module, 'load')).end();
   fn.release('i32', entry);
   return true;
 }

@@ -15,6 +15,8 @@ export interface Circumstances {
   readonly learns: boolean;
   /** It goes past the caches, as StrictChecker.isSynchronising has it. */
   readonly isSynchronising: boolean;
+  /** It waits for other wavefronts. */
+  readonly isPoll: boolean;
   /** A load may read what atomics of others are changing (StrictChecker.looksAhead). */
   readonly looksAhead: boolean;
   /** Its buffer is not the wavefront's scratch. */
@@ -50,4 +52,21 @@ export function looksAhead(
 ): boolean {
   if (operation?.kind !== 'load' || access?.space !== 'global' || access.isScalar || access.toLds) return false;
   return looksAhead && operation.bytes <= 4 && operation.pairStride === undefined;
+}
+
+/** Whether a load with device scope may be one by which a wavefront learns of others, or waits for them over and over again. */
+export function isPollable({ access, operation, role, isDefinedByAccess }: StrictPlan): boolean {
+  if (operation?.kind !== 'load' || operation.half !== undefined || operation.pairStride !== undefined) return false;
+  if (access?.space !== 'global' || access.isScalar || access.toLds || role.kind !== 'vm') return false;
+  return isDefinedByAccess && (operation.bytes === 4 || operation.bytes === 8);
+}
+
+/** Whether what a load finds of others goes into the log of atomics: an entry of the log of outstanding operations has the number of its entry there, or 0. */
+export function mayLearn(
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation | undefined,
+  circumstances: Circumstances,
+): boolean {
+  if (circumstances.isSynchronising) return isPollable(plan);
+  return looksAhead(plan, operation, circumstances);
 }

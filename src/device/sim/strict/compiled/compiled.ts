@@ -289,6 +289,7 @@ export class StrictInstrument implements Instrument {
       handsOver: checker.handsOver,
       learns: checker.learns,
       isSynchronising: checker.isSynchronising(plan),
+      isPoll: checker.isPoll(pc),
       looksAhead: checker.looksAhead(pc),
       noteKnown: () => fn.get(wave).i32(pc).call(this.index(module, 'strictKnown')),
     };

@@ -28,7 +28,7 @@ import {
 } from '../registers/registers.ts';
 import { isNumberedStore } from '../registers/waits.ts';
 import { FLAT_ISSUED } from '../registers/wave-shadow.ts';
-import { type Circumstances, looksAhead } from './circumstances.ts';
+import { type Circumstances, mayLearn } from './circumstances.ts';
 import { isFlatFetch } from './spaces.ts';
 
 /** Elements of a lane. */
@@ -57,7 +57,7 @@ export function emitLogged(
   const isAtomic = access?.kind === 'atomic' && access.space === 'global';
   const isFetch = isFlat
     ? isFlatFetch(plan, operation, circumstances)
-    : (isAtomic && range !== undefined) || looksAhead(plan, operation, circumstances);
+    : (isAtomic && range !== undefined) || mayLearn(plan, operation, circumstances);
   const flat = FLAT_ISSUED | (isFetch ? LOGGED_FETCH : 0);
   const other = role.kind === 'scalar' ? LOGGED_SCALAR : isFlat ? flat : LOGGED_LDS;
   const more = (isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0) | (isFetch ? LOGGED_FETCH : 0);

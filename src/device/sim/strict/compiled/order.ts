@@ -3,7 +3,7 @@
 import { LANES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
-import { LDS_CLOCK_SHIFT, LDS_LEARNT, LDS_NEWS, LDS_ORDER } from '../lds/lds.ts';
+import { LDS_CLOCK_SHIFT, LDS_LEARNT, LDS_NEWS, LDS_ORDER, LDS_UPDATED } from '../lds/lds.ts';
 import {
   CLOCK_BYTES,
   ORDER_CLOCKS,
@@ -77,6 +77,13 @@ export function releaseFunction(module: WasmModule): WasmFunction {
 /** The wavefront learns what others do by an atomic. */
 export function noteLearnt(fn: WasmFunction, shadow: number): void {
   fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_LEARNT);
+}
+
+/** The same, where the wavefront waits for what others of its workgroup may have done by atomics. */
+export function noteLearntOfUpdates(fn: WasmFunction, shadow: number): void {
+  fn.get(shadow).memory('i32.load', SHADOW_LDS).memory('i32.load', LDS_UPDATED).if();
+  noteLearnt(fn, shadow);
+  fn.end();
 }
 
 /** Leaves the number of the wavefront in its workgroup (tagsOf). */

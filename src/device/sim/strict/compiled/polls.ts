@@ -69,6 +69,32 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
   });
 }
 
+/**
+ * (shadow, an entry of the log of atomics with the lanes of a load, place in the image) → 1 when one lane looks at what it has looked at last, and 0 where it has
+ * not: it is remembered that it has.
+ */
+export function isAgainFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.poll.again', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [shadow, entry, pc] = [0, 1, 2] as const;
+    const at = fn.local('i32');
+    const known = (field: number): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_POLL + field);
+    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.popcnt').i64(1n).op('i64.ne').if().i32(0).return().end();
+    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl');
+    fn.get(entry).op('i32.add').memory('i32.load', ENTRY_ADDRESSES).set(at);
+    known(POLL_PC).get(pc).i32(1).op('i32.add').op('i32.eq');
+    known(POLL_AT).get(at).op('i32.eq').op('i32.and').if().i32(1).return().end();
+    fn.get(shadow)
+      .get(pc)
+      .i32(1)
+      .op('i32.add')
+      .memory('i32.store', SHADOW_POLL + POLL_PC);
+    fn.get(shadow)
+      .get(at)
+      .memory('i32.store', SHADOW_POLL + POLL_AT);
+    fn.i32(0);
+  });
+}
+
 /** Leaves 1 where somebody may have learnt something since the log of atomics was as two words of the shadow say, its next entry and its changes. */
 export function pushHasLearnt(fn: WasmFunction, shadow: number, state: number): WasmFunction {
   for (const [n, field] of [SYNC_NEXT, SYNC_CHANGES].entries()) {

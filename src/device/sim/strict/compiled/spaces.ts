@@ -18,7 +18,7 @@ import {
 } from '../../wasm/memory/index.ts';
 import type { StrictPlan } from '../plan.ts';
 import { SHADOW_APERTURE, SHADOW_MISSING, SHADOW_SPLIT } from '../registers/registers.ts';
-import { type AccessCode, type Circumstances, type EmitLooks, looksAhead } from './circumstances.ts';
+import { type AccessCode, type Circumstances, type EmitLooks, mayLearn } from './circumstances.ts';
 import { bufferScratchFunction, flatScratchFunction, missingFunction, scratchFunction } from './scratch.ts';
 import { forgetNumber } from './sync.ts';
 
@@ -98,6 +98,7 @@ export function emitBuffer(
       .call(scratchFunction(module, operation.kind, operation.bytes))
       .op('i32.eqz')
       .brIf(0);
+    if (mayLearn(plan, operation, circumstances)) forgetNumber(fn, shadow);
     fn.br(3).end().br(1).end();
   }
   circumstances.askData();
@@ -219,5 +220,5 @@ export function isFlatFetch(
   circumstances: Circumstances,
 ): boolean {
   if (plan.operation?.kind === 'atomic') return plan.writes.length > 0;
-  return looksAhead(inSpace(plan, 'global'), operation, circumstances);
+  return mayLearn(inSpace(plan, 'global'), operation, circumstances);
 }

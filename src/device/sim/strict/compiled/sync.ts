@@ -5,7 +5,7 @@ import type { Instruction } from '../../../../isa/types.ts';
 import { LANES, VGPR_BYTES } from '../../state/layout.ts';
 import { EXEC } from '../../state/wave.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
-import { Code, type Label } from '../../wasm/memory/code.ts';
+import { Code } from '../../wasm/memory/code.ts';
 import { atomicBytes, canCompile, type Frame, type Look, namedVector, pushUpdate } from '../../wasm/memory/index.ts';
 import {
   ATOMIC_BYTES,
@@ -51,9 +51,6 @@ import {
 } from '../registers/registers.ts';
 import { pushReleases } from './events.ts';
 import { looking } from './looks.ts';
-import { Span } from './spans.ts';
-import { areAheadFunction, UpdateRecords, updateQuadFunction } from './update-quads.ts';
-import { attemptFunction, noteUpdated, pushUpdateEvent, updatesFunction } from './updates.ts';
 
 /** Whether compiled code can say which lanes of an atomic that returns values leave memory as it is. */
 export function canLog(instruction: Instruction, op: AtomicOperation): boolean {
@@ -243,99 +240,6 @@ function writeSwaps(fn: WasmFunction, entry: number, from: number, mask: number)
 /** Whether an atomic of 32 bits adds its datum, or takes it away: it changes memory where that is not 0. */
 function isIntegerSum({ type, update: [e] }: AtomicOperation): boolean {
   return type === 'i32' && (e?.op === 'i32.add' || e?.op === 'i32.sub') && e.args.every(({ op }) => op === 'source');
-}
-
-/** (shadow, entry, place in the image) → 1 when the bytes of its lanes are all right and noted, 0 when TypeScript has to look: nothing wrong has been noted then. */
-export function noteLanesFunction(module: WasmModule, element: number): WasmFunction {
-  const ahead = areAheadFunction(module);
-  const [four, attempt] = [updatesFunction(module, element), attemptFunction(module, element)];
-  return module.helper(`strict.sync.note.${element}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
-    const code = new Code(fn);
-    const [shadow, entry, pc] = [0, 1, 2] as const;
-    const [left, at, bits] = [fn.local('i64'), fn.local('i32'), fn.local('i32')];
-    const [all, mine, words] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
-    const records = new UpdateRecords(code, shadow, mine, ahead);
-    const span = new Span(code, module, shadow, pc, element, true);
-    const leave = (): void => {
-      fn.if().i32(0).return().end();
-    };
-    /** Notes the lanes in `left`: four at a time, or each by itself. */
-    const note = (kind: 'update' | 'attempt', slowly: () => void): void => {
-      const quad = updateQuadFunction(module, kind);
-      const eachQuad = (next: Label, slow: Label): void => {
-        if (element === 4) {
-          span.note(all, {
-            details: (origin) => {
-              Span.pushRecords(fn, all, origin).set(words);
-              records.note(words, slow, kind);
-              code.br(next);
-            },
-          });
-        } else {
-          fn.get(all).v128(7, 7, 7, 7).op('v128.and').op('v128.any_true');
-          code.brIf(slow);
-        }
-        for (let word = 0; word < element; word += 4) {
-          fn.get(all);
-          if (word > 0) fn.v128(word, word, word, word).op('i32x4.add');
-          fn.set(words).get(shadow).get(words).get(mine).call(quad).op('i32.eqz');
-          code.brIf(slow);
-        }
-        code.br(next);
-      };
-      fn.get(entry).set(at);
-      code.block((done) => {
-        code.loop((again) => {
-          fn.get(left).op('i64.eqz');
-          code.brIf(done);
-          fn.get(left).op('i32.wrap_i64').i32(15).op('i32.and').tee(bits);
-          code.if(() => {
-            fn.get(at).memory('v128.load', ENTRY_ADDRESSES).set(all);
-            fn.get(bits).i32(15).op('i32.ne');
-            // The other lanes do as one of these: that it is noted twice makes no difference.
-            code.if(() => {
-              fn.get(all).get(bits).op('i32.ctz').i32(2).op('i32.shl').get(at).op('i32.add');
-              fn.memory('v128.load32_splat', ENTRY_ADDRESSES).get(bits).op('i32x4.splat').v128(1, 2, 4, 8);
-              fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.bitselect').set(all);
-            });
-            code.block((next) => {
-              code.block((slow) => eachQuad(next, slow));
-              slowly();
-            });
-          });
-          fn.get(left).i64(4n).op('i64.shr_u').set(left);
-          fn.get(at).i32(16).op('i32.add').set(at);
-          code.br(again);
-        });
-      });
-    };
-    const push = (): WasmFunction => fn.get(entry).memory('i64.load', ENTRY_ATTEMPTS);
-    const lane = (n: number): WasmFunction => fn.get(all).lane('i32x4.extract_lane', n);
-    noteUpdated(fn, shadow);
-    fn.get(entry).memory('i64.load', ENTRY_LANES);
-    push().i64(-1n).op('i64.xor').op('i64.and').tee(left).op('i64.eqz').op('i32.eqz');
-    code.if(() => {
-      pushUpdateEvent(fn, module, shadow, pc).tee(bits).op('i32.eqz');
-      leave();
-      fn.get(bits).op('i32x4.splat').set(mine);
-      note('update', () => {
-        fn.get(shadow);
-        for (let n = 0; n < 4; n++) lane(n);
-        fn.get(pc).call(four).op('i32.eqz');
-        leave();
-      });
-    });
-    fn.get(entry).memory('i64.load', ENTRY_LANES);
-    push().op('i64.and').set(left);
-    note('attempt', () => {
-      for (let n = 0; n < 4; n++) {
-        fn.get(shadow);
-        lane(n).get(pc).call(attempt).op('i32.eqz');
-        leave();
-      }
-    });
-    fn.i32(1);
-  });
 }
 
 /** (shadow, entry, place in the image): the entry counts. What the wavefront has stored is told, but by a load. */

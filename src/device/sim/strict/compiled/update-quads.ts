@@ -1,6 +1,6 @@
 // Compiled code notes atomics of global memory four lanes at a time, in pages with details (race-details.ts): counters that many wavefronts update. It does
 // as CellWriter.noteUpdate does, where nobody else than atomics has written the dwords, and only loads have read them that may look ahead of atomics.
-// Of attempts, which leave memory as it is, nothing is noted.
+// Of attempts, which leave memory as it is, and of loads past the caches nothing is noted.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import {
@@ -50,8 +50,8 @@ export function areAheadFunction(module: WasmModule): WasmFunction {
   });
 }
 
-/** What atomics do: they change memory, or try to and leave it as it is. */
-export type UpdateKind = 'update' | 'attempt';
+/** What atomics do: they change memory, or try to and leave it as it is; or loads with device scope look past the caches at what they have done. */
+export type UpdateKind = 'update' | 'attempt' | 'past';
 
 /**
  * (shadow, offsets in wasm memory of four dwords, the event of the updates as it is in a word of a record) → 1 when they are noted; 0 when nothing is: the
@@ -85,9 +85,9 @@ export function updateQuadFunction(module: WasmModule, kind: UpdateKind): WasmFu
     fn.get(page).get(count).op('i32.ge_u');
     leave();
     fn.get(page).i32(2).op('i32.shl').get(quick).op('i32.add').memory('v128.load32_splat').set(old).end();
-    // There are details.
+    // There are details, or, for loads, none because nobody has stored there.
     fn.get(old);
-    splat(~(HOLDS | LOGGED | QUICK_UNWRITTEN));
+    splat(~(HOLDS | QUICK_UNWRITTEN | (kind === 'past' ? 0 : LOGGED)));
     fn.op('v128.and').op('i32x4.all_true').op('i32.eqz');
     leave();
     fn.get(old);
@@ -96,10 +96,10 @@ export function updateQuadFunction(module: WasmModule, kind: UpdateKind): WasmFu
     fn.get(shadow).get(all).call(areWritten).op('i32.eqz');
     leave();
     fn.end();
-    if (kind === 'attempt') {
-      // Nobody has touched anything there.
+    if (kind !== 'update') {
+      // Nobody has touched anything there that matters.
       fn.get(old);
-      splat(HOLDS);
+      splat(kind === 'past' ? HOLDS_STORES : HOLDS);
       fn.op('v128.and').op('v128.any_true').op('i32.eqz').if().i32(1).return().end();
     }
     fn.get(old);
@@ -176,6 +176,14 @@ export class UpdateRecords {
   note(places: number, slow: Label, kind: UpdateKind): void {
     const { fn, code, shadow, four, readers, words, marks, ahead } = this;
     four.set(places);
+    if (kind === 'past') {
+      four.gather(words, TO_WRITER);
+      fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
+      this.splat(UPDATE);
+      fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.or').op('i32x4.all_true').op('i32.eqz');
+      code.brIf(slow);
+      return;
+    }
     four.gatherPairs(readers, words);
     fn.get(readers).get(ahead).op('v128.xor');
     this.splat(MARKS);
