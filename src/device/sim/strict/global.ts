@@ -46,9 +46,6 @@ export type WriteKind = 'store' | 'scoped' | 'update' | 'attempt';
 /** Whether a load at a place of the image may read what atomics of its own workgroup, or of others, are changing. */
 export type LooksAhead = (pc: number, isOwn: boolean) => boolean;
 
-/** Addresses at which a workgroup has acquired something up to which it is looked for what has been handed over with that before an access asks. */
-const MOST_ADDRESSES = 16;
-
 /** Who has written last: the wavefront, where, the number of its stores before, and whether by an atomic. */
 export interface LastWrite {
   readonly actor: number;
@@ -177,12 +174,12 @@ export class GlobalShadow {
         found.learn(group);
         told();
       },
-      stores: (group, other, wave, count, isForLoads) => {
-        found.stores(group, actorOf(other, wave), count, isForLoads);
+      stores: (group, other, by, isForLoads) => {
+        found.stores(group, other, by, isForLoads);
         told();
       },
-      reads: (group, other, wave, by) => {
-        found.reads(group, actorOf(other, wave), by, by.wave === wave);
+      reads: (group, other, by) => {
+        found.reads(group, other, by);
         told();
       },
     };
@@ -208,7 +205,7 @@ export class GlobalShadow {
     this.log.behind(() => this.order.invalidate(group));
     this.handedOver?.invalidate(group);
     // What comes now mostly accesses what others have handed over.
-    if (this.order.freshAddresses(group) <= MOST_ADDRESSES) this.findHandedOver(group);
+    this.findHandedOver(group);
   }
 
   /** A workgroup begins. */

@@ -11,6 +11,7 @@ import {
   FOUND_PLACES,
   FOUND_RELEASES,
   FOUND_STRIDE,
+  FOUND_WAVE_STRIDE,
 } from '../races/found-orders.ts';
 import { BYTES, MANY_WAVES, MARKS } from '../races/race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_STORE } from '../races/race-events.ts';
@@ -28,7 +29,8 @@ function entryFunction(module: WasmModule): WasmFunction {
     fn.i32(FOUND_STRIDE).op('i32.mul');
     const other = (): WasmFunction => fn.get(actor).i32(1).op('i32.sub');
     other().i32(2).op('i32.shr_s').i32(~3).op('i32.and').op('i32.add');
-    other().i32(15).op('i32.and').op('i32.add');
+    other().i32(3).op('i32.and').op('i32.add');
+    other().i32(2).op('i32.shr_u').i32(3).op('i32.and').i32(FOUND_WAVE_STRIDE).op('i32.mul').op('i32.add');
     fn.i32(FOUND_PLACES - 1)
       .op('i32.and')
       .i32(FOUND_BYTES)

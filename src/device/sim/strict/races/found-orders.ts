@@ -2,6 +2,7 @@
 // before whom is looked for in what they have told each other (synchronisation.ts), which takes long; what has been found stays so, and compiled code asks here
 // (compiled/found.ts).
 import type { DeviceMemory } from '../../state/memory.ts';
+import { actorOf } from './race-events.ts';
 import type { Released } from './synchronisation.ts';
 
 // An entry, in bytes: i32 the workgroup and one, i32 the wavefront of another one as an actor (race-events.ts), 0 for whether the workgroup has learnt anything;
@@ -16,13 +17,15 @@ export const FOUND_RELEASES = 20;
 export const FOUND_BYTES = 32;
 /** Entries, each for all pairs that have its place. */
 export const FOUND_PLACES = 4096;
-/** By how many places those of a workgroup are behind those of the one before. */
+/** By how many places the entries of a workgroup are behind those of the one before; and those of wavefronts 4, 8 and 12 behind those of 0, 4 and 8. */
 export const FOUND_STRIDE = 67;
+export const FOUND_WAVE_STRIDE = 1031;
 
 /** Actors are workgroup × 16 + wavefront, + 1: most workgroups have at most four wavefronts. */
 function placeOf(group: number, actor: number): number {
   const other = actor - 1;
-  return (FOUND_STRIDE * group + ((other >> 2) & ~3) + (other & 15)) & (FOUND_PLACES - 1);
+  const place = ((other >> 2) & ~3) + (other & 3) + FOUND_WAVE_STRIDE * ((other >> 2) & 3);
+  return (FOUND_STRIDE * group + place) & (FOUND_PLACES - 1);
 }
 
 export class FoundOrders {
@@ -75,23 +78,28 @@ export class FoundOrders {
     if (at !== undefined) this.raise(at, FOUND_FOR_LOADS, 1);
   }
 
-  /** Stores below a number come before what a workgroup stores, or also before what it loads. */
-  stores(group: number, actor: number, count: number, isForLoads: boolean): void {
-    const at = this.entry(group, actor);
-    if (at === undefined) return;
-    this.raise(at, FOUND_FOR_STORES, count);
-    if (isForLoads) this.raise(at, FOUND_FOR_LOADS, count);
+  /** What another workgroup has handed over of its stores comes before what a workgroup stores, or also before what it loads. */
+  stores(group: number, other: number, { complete, written }: Released, isForLoads: boolean): void {
+    for (let wave = 0; wave < complete.length; wave++) {
+      const count = Math.min(complete[wave] as number, written[wave] as number);
+      const at = count > 0 ? this.entry(group, actorOf(other, wave)) : undefined;
+      if (at === undefined) continue;
+      this.raise(at, FOUND_FOR_STORES, count);
+      if (isForLoads) this.raise(at, FOUND_FOR_LOADS, count);
+    }
   }
 
-  /** Reads of a wavefront come before what a workgroup stores, up to what somebody of theirs has told; `isOwn`: the wavefront has. */
-  reads(group: number, actor: number, { epoch, releases }: Released, isOwn: boolean): void {
-    const at = this.entry(group, actor);
-    if (at === undefined) return;
-    const words = this.words as Uint32Array;
-    const known = words[at + FOUND_EPOCH / 4] as number;
-    if (epoch < known) return;
-    if (epoch > known) words[at + FOUND_RELEASES / 4] = 0;
-    words[at + FOUND_EPOCH / 4] = epoch;
-    if (isOwn) this.raise(at, FOUND_RELEASES, releases + 1);
+  /** Reads of another workgroup come before what a workgroup stores, up to what one of its wavefronts has told. */
+  reads(group: number, other: number, { complete, wave: teller, epoch, releases }: Released): void {
+    for (let wave = 0; wave < complete.length; wave++) {
+      const at = this.entry(group, actorOf(other, wave));
+      if (at === undefined) return;
+      const words = this.words as Uint32Array;
+      const known = words[at + FOUND_EPOCH / 4] as number;
+      if (epoch < known) continue;
+      if (epoch > known) words[at + FOUND_RELEASES / 4] = 0;
+      words[at + FOUND_EPOCH / 4] = epoch;
+      if (wave === teller) this.raise(at, FOUND_RELEASES, releases + 1);
+    }
   }
 }

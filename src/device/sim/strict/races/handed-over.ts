@@ -1,7 +1,7 @@
 // What a workgroup knows to come before what it does, by the numbers of events (race-events.ts): all accesses up to the barriers whose stores all other workgroups
 // have handed over to it. Data that is exchanged behind a barrier of the grid is so; other orders are looked for one by one (synchronisation.ts).
 import { ANNOUNCES, EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_PC, EVENT_SHIFT, groupOf } from './race-events.ts';
-import type { CompleteStores, HandedOver, Synchronisation } from './synchronisation.ts';
+import type { CompleteStores, HandedOver, Released, Synchronisation } from './synchronisation.ts';
 
 /** Barriers of a workgroup that are remembered. */
 const MOST_BARRIERS = 8;
@@ -33,6 +33,20 @@ interface Group {
   hasInvalidated: boolean;
   /** Words of readers and of writers below these come before. */
   known: Known;
+  /** Of what it has acquired, so much is in `handed`; by workgroup, what that has handed over. */
+  acquired: number;
+  readonly handed: Map<number, Handed>;
+}
+
+/** What a workgroup has handed over to another one. */
+interface Handed {
+  /** What has told it last. */
+  by: HandedOver | undefined;
+  /** All stores below the word. */
+  word: number;
+  /** All stores, and all reads, before the barrier. */
+  stores: Barrier | undefined;
+  reads: Barrier | undefined;
 }
 
 interface Known {
@@ -98,6 +112,8 @@ class FirstEvents {
   }
 }
 
+const newlyKnown = (): Pick<Group, 'acquired' | 'handed'> => ({ acquired: 0, handed: new Map() });
+
 /** Of a dispatch whose wavefronts can be put in order by more than barriers. */
 export class HandedOverBefore {
   private readonly groups = new Map<number, Group>();
@@ -111,7 +127,14 @@ export class HandedOverBefore {
 
   begin(group: number, waves: readonly Storing[]): void {
     if (this.groups.size > MOST_GROUPS) return;
-    this.groups.set(group, { waves, barriers: [], hasMet: false, hasInvalidated: false, known: NOTHING });
+    this.groups.set(group, {
+      waves,
+      barriers: [],
+      hasMet: false,
+      hasInvalidated: false,
+      known: NOTHING,
+      ...newlyKnown(),
+    });
   }
 
   /** All wavefronts of a workgroup have ended: theirs are those of other workgroups from now on. */
@@ -129,6 +152,8 @@ export class HandedOverBefore {
     for (const group of this.groups.values()) {
       group.barriers.length = 0;
       group.known = NOTHING;
+      group.acquired = 0;
+      group.handed.clear();
     }
   }
 
@@ -167,31 +192,50 @@ export class HandedOverBefore {
     this.firsts.follow(events);
     group.hasMet = false;
     group.hasInvalidated = false;
+    group.acquired = order.eachFreshRelease(number, group.acquired, (other, by) => this.note(group, other, by, now));
     /** Below what a workgroup may have done behind one of its barriers. */
-    const behind = (of: number, { waves }: Group, barrier: Barrier | undefined): number => {
+    const behind = (of: number, { waves, barriers }: Group, barrier: Barrier | undefined): number => {
       if (barrier === undefined) return 0;
       // Barriers of one wavefront are not counted.
-      return waves.length > 1 ? this.firsts.wordFrom(of, barrier.epoch, now) : barrier.word;
+      if (waves.length === 1) return barrier.word;
+      const isRemembered = barrier.epoch >= (barriers[0] as Barrier).epoch;
+      return isRemembered ? this.firsts.wordFrom(of, barrier.epoch, now) : 0;
     };
     const last = behind(number, group, group.barriers.at(-1));
     let [reads, writes] = [last, last];
     for (const [other, one] of this.groups) {
       if (other === number) continue;
-      const { barriers, waves } = one;
-      let [mostReads, mostWrites] = [0, 0];
-      order.eachFreshRelease(number, other, (by) => {
-        const handsAll = waves.every(({ plainStores }, wave) => covers(by, wave, plainStores));
-        mostWrites = Math.max(mostWrites, handsAll ? now : behind(other, one, lastCovered(barriers, by)));
-        // What was read before the barrier that came before.
-        const before = barriers.findLast(({ epoch }) => epoch <= by.epoch);
-        mostReads = Math.max(mostReads, behind(other, one, before));
-      });
-      [reads, writes] = [Math.min(reads, mostReads), Math.min(writes, mostWrites)];
+      const handed = group.handed.get(other);
+      reads = Math.min(reads, behind(other, one, handed?.reads));
+      writes = Math.min(writes, Math.max(handed?.word ?? 0, behind(other, one, handed?.stores)));
       if (reads === 0 && writes === 0) break;
     }
     // What has been known once stays so.
     group.known = { reads: Math.max(group.known.reads, reads), writes: Math.max(group.known.writes, writes) };
   }
+
+  /** A workgroup has acquired what another one has told, and invalidated its caches since. */
+  private note(group: Group, other: number, by: Released, now: number): void {
+    const one = this.groups.get(other);
+    if (one === undefined) return;
+    const handed = group.handed.get(other) ?? { by: undefined, word: 0, stores: undefined, reads: undefined };
+    if (handed.by === by) return;
+    handed.by = by;
+    group.handed.set(other, handed);
+    const { barriers, waves } = one;
+    if (waves.every(({ plainStores }, wave) => covers(by, wave, plainStores))) handed.word = now;
+    handed.stores = later(handed.stores, lastCovered(barriers, by));
+    // What was read before the barrier that came before.
+    handed.reads = later(
+      handed.reads,
+      barriers.findLast(({ epoch }) => epoch <= by.epoch),
+    );
+  }
+}
+
+/** The later of two barriers of a workgroup. */
+function later(a: Barrier | undefined, b: Barrier | undefined): Barrier | undefined {
+  return a === undefined || (b !== undefined && b.word > a.word) ? b : a;
 }
 
 /** Whether a release hands over so many stores of a wavefront. */

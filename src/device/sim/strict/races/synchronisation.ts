@@ -62,6 +62,8 @@ interface SharedAddress {
   count: number;
   /** By workgroup, in their order. */
   readonly releases: Map<number, Release[]>;
+  /** The last one of all. */
+  last: Release | undefined;
   /** All of its releases. */
   seen: Acquisition | undefined;
 }
@@ -98,8 +100,6 @@ interface GroupOrder {
   readonly last: Map<SharedAddress, number>;
   /** Of `acquired`, the first so many were there when the caches were invalidated. */
   fresh: number;
-  /** Of those, how many releases of each address have been seen. */
-  readonly seen: Map<SharedAddress, number>;
   /** By workgroup. */
   readonly told: Map<number, Told>;
 }
@@ -110,11 +110,11 @@ interface GroupOrder {
  */
 export type Order = 'ordered' | 'unordered' | 'stale' | { readonly releasePc: number; readonly isComplete: boolean };
 
-/** Who is told what has been found (found-orders.ts): all stores of another workgroup's wavefront below a number, and its reads before somebody has told something. */
+/** Who is told what has been found (found-orders.ts): another workgroup's stores that one of its wavefronts has handed over, and its reads before that. */
 export interface OrderReader {
   learn(group: number): void;
-  stores(group: number, other: number, wave: number, count: number, isForLoads: boolean): void;
-  reads(group: number, other: number, wave: number, by: Released): void;
+  stores(group: number, other: number, by: Released, isForLoads: boolean): void;
+  reads(group: number, other: number, by: Released): void;
 }
 
 export class Synchronisation {
@@ -139,7 +139,7 @@ export class Synchronisation {
   private group(number: number): GroupOrder {
     let order = this.groups.get(number);
     if (order === undefined) {
-      order = { acquired: [], last: new Map(), fresh: 0, seen: new Map(), told: new Map() };
+      order = { acquired: [], last: new Map(), fresh: 0, told: new Map() };
       this.groups.set(number, order);
     }
     return order;
@@ -153,12 +153,16 @@ export class Synchronisation {
 
   /** A wavefront of a workgroup writes an address atomically or with device scope, when the workgroup had acquired something. */
   release(group: number, address: number, by: Released, { list, count }: Acquired = this.acquiredBy(group)): void {
-    let at = this.byAddress.get(keyOf(address));
+    const key = keyOf(address);
+    let at = this.byAddress.get(key);
     if (at === undefined) {
       if (this.byAddress.size > MAX_ADDRESSES) return;
-      at = { count: 0, releases: new Map(), seen: undefined };
-      this.byAddress.set(keyOf(address), at);
+      at = { count: 0, releases: new Map(), last: undefined, seen: undefined };
+      this.byAddress.set(key, at);
     }
+    // Mostly lanes of one instruction follow each other.
+    const known = at.last;
+    if (known?.by === by && known.acquiredCount === count) return;
     let mine = at.releases.get(group);
     if (mine === undefined) {
       mine = [];
@@ -167,7 +171,9 @@ export class Synchronisation {
     const last = mine[mine.length - 1];
     if (last !== undefined && isSame(last.by, by) && last.acquiredCount === count) return;
     if (mine.length >= MAX_RELEASES) mine.shift();
-    mine.push({ number: at.count++, by, acquired: list, acquiredCount: count });
+    const release = { number: at.count++, by, acquired: list, acquiredCount: count };
+    at.last = release;
+    mine.push(release);
   }
 
   /** Whether a workgroup's store by a wavefront is among what has been released at an address. */
@@ -212,24 +218,26 @@ export class Synchronisation {
   /** The caches of a workgroup's compute unit are invalidated. */
   invalidate(group: number): void {
     const order = this.groups.get(group);
-    if (order === undefined) return;
-    const { acquired, seen } = order;
-    // Later ones of an address have seen more.
-    for (const { at, count } of acquired.slice(order.fresh)) seen.set(at, count);
-    order.fresh = acquired.length;
+    if (order !== undefined) order.fresh = order.acquired.length;
   }
 
-  /** By address, the last release of another workgroup that a running one has acquired before its caches were invalidated. */
-  eachFreshRelease(group: number, other: number, see: (by: Released) => void): void {
-    this.groups.get(group)?.seen.forEach((count, at) => {
-      const last = lastBefore(at.releases.get(other), count);
-      if (last !== undefined) see(last.by);
-    });
-  }
-
-  /** Addresses at which a running workgroup has acquired something before its caches were invalidated. */
-  freshAddresses(group: number): number {
-    return this.groups.get(group)?.seen.size ?? 0;
+  /**
+   * By what a running workgroup has acquired before its caches were invalidated, from the acquisition with number `from` on: the last release of each other
+   * workgroup. Returns the number of the next acquisition.
+   */
+  eachFreshRelease(group: number, from: number, see: (other: number, by: Released) => void): number {
+    const order = this.groups.get(group);
+    if (order === undefined) return from;
+    const { acquired, fresh } = order;
+    for (let n = from; n < fresh; n++) {
+      const { at, count } = acquired[n] as Acquisition;
+      for (const [other, all] of at.releases) {
+        if (other === group) continue;
+        const last = lastBefore(all, count);
+        if (last !== undefined) see(other, last.by);
+      }
+    }
+    return fresh;
   }
 
   /** A workgroup has ended. */
@@ -263,9 +271,7 @@ export class Synchronisation {
       const order = isFresh ? 'ordered' : search(acquired.length);
       if (order !== 'ordered') return order;
       if (group !== other && this.toldBy !== undefined && !isPast) {
-        const { complete, written } = this.toldBy;
-        const count = Math.min(complete[wave] as number, written[wave] as number);
-        this.reader?.stores(group, other, wave, count, isFresh);
+        this.reader?.stores(group, other, this.toldBy, isFresh);
       }
       return isRead && !isFresh ? 'stale' : 'ordered';
     });
@@ -286,7 +292,7 @@ export class Synchronisation {
     const order = this.answer(question, () =>
       searchReleases(acquired, acquired.length, other, (releases, upTo) => {
         const behind = releases?.findLast(({ number, by }) => number < upTo && isBefore(by));
-        if (behind !== undefined) this.reader?.reads(group, other, wave, behind.by);
+        if (behind !== undefined) this.reader?.reads(group, other, behind.by);
         return behind === undefined ? undefined : 'ordered';
       }),
     );
