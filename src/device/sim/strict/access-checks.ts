@@ -47,6 +47,12 @@ class UndefinedLanes {
   }
 }
 
+/** Stores of an instruction that may be announcements: only those of one lane; their event says so (ANNOUNCES). */
+export interface Announcers {
+  readonly isOneLane: boolean;
+  readonly isNoted: boolean;
+}
+
 /** Cache policy bit of scalar loads that ask past their cache. */
 const SCALAR_GLC = 1;
 
@@ -119,8 +125,9 @@ export class AccessChecks {
     const isSynchronising = this.isSynchronising(plan);
     access.prepare(w);
     checkLanes(this.reporter, w, pc, plan, access);
-    const tells = this.isAnnouncement(w, shadow, plan);
-    const isNoted = tells && this.announcers(plan) === 'noted';
+    const announcers = this.announcers(plan);
+    const tells = announcers !== undefined && this.isAnnouncement(w, shadow, announcers);
+    const isNoted = tells && announcers.isNoted;
     const isAnnouncement = tells && !isNoted;
     // Who reads it knows that it is done, too.
     if (isNoted) shadow.registers.released = shadow.storesIssued + 1;
@@ -185,15 +192,14 @@ export class AccessChecks {
   }
 
   /**
-   * Whether a store may be an announcement: when one lane executes it, or any number; `noted` is any number, too, where its event says so. Of parts of a dword
-   * several may be such, and the dword has one event.
+   * Which stores of an instruction may be announcements: those of one lane where nobody waits in loops for what any lane stores, and whether their event says so. Of
+   * parts of a dword several may be such, and the dword has one event. Undefined for none.
    */
-  announcers({ access, operation }: StrictPlan): 'none' | 'one' | 'any' | 'noted' {
-    const { target, workgroups, announces } = this.regions;
+  announcers({ access, operation }: StrictPlan): Announcers | undefined {
+    const { announces, polls } = this.regions;
     const isStore = access?.kind === 'store' && access.space !== 'lds' && access.space !== 'scratch';
-    if (!isStore || targetInfo(target).scopedCachePolicy) return 'none';
-    if (!announces) return workgroups > 1 ? 'one' : 'none';
-    return operation?.kind === 'store' && operation.bytes >= 4 ? 'noted' : 'any';
+    if (!isStore || !announces) return undefined;
+    return { isOneLane: !polls, isNoted: operation?.kind === 'store' && operation.bytes >= 4 };
   }
 
   /**
@@ -201,11 +207,10 @@ export class AccessChecks {
    * cache policies have no scope, nothing else tells such a store from others: on gfx90a LLVM's atomic and volatile stores are plain ones.
    * Kernels that do not wait in loops announce by one lane. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
    */
-  private isAnnouncement(w: Wave, { registers }: WaveShadow, plan: StrictPlan): boolean {
+  private isAnnouncement(w: Wave, { registers }: WaveShadow, announcers: Announcers): boolean {
     const [, , issued, complete] = registers.outstanding;
     if (complete !== issued) return false;
-    const announcers = this.announcers(plan);
-    if (announcers !== 'one') return announcers !== 'none';
+    if (!announcers.isOneLane) return true;
     const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
     return low === 0 ? high !== 0 && (high & (high - 1)) === 0 : high === 0 && (low & (low - 1)) === 0;
   }

@@ -30,7 +30,7 @@ export interface DispatchRegions {
   readonly hasDies: boolean;
   /** The kernel reads memory past the caches in loops: each lane may wait for others, and each may be waited for. */
   readonly polls: boolean;
-  /** Any store that comes behind all that its wavefront has stored may be an announcement (announcements.ts). */
+  /** A store that comes behind all that its wavefront has stored may be an announcement (announcements.ts). */
   readonly announces: boolean;
   /** A wavefront can learn what others have done, other than at barriers: what they release is kept. */
   readonly learns: boolean;

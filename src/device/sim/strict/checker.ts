@@ -145,8 +145,8 @@ export class StrictChecker implements Monitor {
     const hostcall = calls === undefined ? undefined : memory.find(calls, 1);
     const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
     const hasDies = targetInfo(target).scopedCachePolicy;
-    const announces = polls && !hasDies && workgroups * wavesPerGroup > 1;
     const areOrdered = learns(loaded, launch) && workgroups * wavesPerGroup > 1;
+    const announces = areOrdered && !hasDies && (polls || workgroups > 1);
     const reporter = new Reporter(this.log, { kernelName, loaded, entry: launch.entry, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
     const global = new GlobalShadow(this.history, memory, {

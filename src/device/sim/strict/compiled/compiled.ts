@@ -235,24 +235,24 @@ export class StrictInstrument implements Instrument {
     if (this.pushProblems(fn, shadow, exec, segment)) fn.i64(0n).op('i64.ne').brIf(0);
     fn.i32(needs.length === 0 ? ACCESS_REGISTERS | ACCESS_DATA : ACCESS_REGISTERS).set(known);
     const announcers = this.checker.announcers(plan);
-    const place = announcers === 'noted' ? fn.local('i32') : 0;
-    if (announcers === 'noted') fn.i32(pc).set(place);
+    const place = announcers?.isNoted ? fn.local('i32') : 0;
+    if (announcers?.isNoted) fn.i32(pc).set(place);
     const askAnnouncement = (): void => {
-      if (announcers === 'none') return;
+      if (announcers === undefined) return;
       // It announces something only when all stores before it are done.
       fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_COMPLETE).op('i32.eq');
-      if (announcers === 'noted') {
-        fn.if();
-        fn.i32(pc | ANNOUNCES).set(place);
-        fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).i32(1).op('i32.add');
-        fn.memory('i32.store', SHADOW_RELEASED).end();
+      if (announcers.isOneLane) fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
+      if (!announcers.isNoted) {
+        fn.brIf(0);
         return;
       }
-      if (announcers === 'one') fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
-      fn.brIf(0);
+      fn.if();
+      fn.i32(pc | ANNOUNCES).set(place);
+      fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).i32(1).op('i32.add');
+      fn.memory('i32.store', SHADOW_RELEASED).end();
     };
     const pushPlace = (): void => {
-      if (announcers === 'noted') fn.get(place);
+      if (announcers?.isNoted) fn.get(place);
       else fn.i32(pc);
     };
     const keepsUndefined = mayKeepUndefined(plan);
@@ -273,7 +273,7 @@ export class StrictInstrument implements Instrument {
       fn.end();
     } else fn.truncate(mark);
     fn.release('i32', known);
-    if (announcers === 'noted') fn.release('i32', place);
+    if (announcers?.isNoted) fn.release('i32', place);
     fn.release('i64', exec);
     return code;
   }
