@@ -32,7 +32,7 @@ import {
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
 } from '../registers/registers.ts';
-import { type Circumstances, type EmitLooks, isPollable, looksAhead } from './circumstances.ts';
+import { type Circumstances, type EmitLooks, isPollable, isRelease, looksAhead } from './circumstances.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './global.ts';
 import { dataPlace, emitAddressRegister } from './lanes.ts';
 import { emitFlight } from './lds-loads.ts';
@@ -46,7 +46,7 @@ import { isAgainFunction, pollFunction } from './polls.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
 import { emitBuffer, emitFlat, emitScratch, mayBeScratch } from './spaces.ts';
 import { attemptsFunction, beginEntry, canLog, emitLookedAhead, forgetNumber, keepLanes, logFunction } from './sync.ts';
-import { noteLanesFunction, pastLanesFunction } from './sync-lanes.ts';
+import { noteLanesFunction, pastLanesFunction, releaseLaneFunction } from './sync-lanes.ts';
 
 /**
  * The load or store of an instruction when compiled code can look at it; an atomic as a store. `isPoll`: it waits for other wavefronts.
@@ -68,7 +68,7 @@ export function lookedAt(
     return isOfMemory ? asStore(operation) : undefined;
   }
   if (checker.isSynchronising(plan) && !mayBeOwn(plan))
-    return isPollable(plan) ? (operation as LoadOperation) : undefined;
+    return isPollable(plan) || isRelease(plan) ? (operation as LoadOperation | StoreOperation) : undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
   if (access.toLds)
     return operation.kind === 'load' && access.space === 'global' && role.kind === 'vm' && !handsOver
@@ -114,7 +114,7 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
     return emitBuffer(context, shadow, plan, operation, circumstances, moved, emitLooks);
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
-  if (isSynchronising && !isLds && !isPollable(plan) && plan.operation?.kind !== 'atomic') {
+  if (isSynchronising && !isLds && !isPollable(plan) && !isRelease(plan) && plan.operation?.kind !== 'atomic') {
     fn.br(0);
     return 'looks';
   }
@@ -126,8 +126,9 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
     fn.truncate(mark);
     return 'none';
   }
-  if (isSynchronising && !isLds && operation.kind === 'load') {
-    if (emitPast(context, shadow, plan, operation, circumstances)) return 'looks';
+  if (isSynchronising && !isLds && plan.operation?.kind !== 'atomic') {
+    const emit = operation.kind === 'load' ? emitPast : emitRelease;
+    if (emit(context, shadow, plan, operation, circumstances)) return 'looks';
     fn.truncate(mark);
     return 'none';
   }
@@ -271,6 +272,28 @@ function emitPast(
   fn.get(shadow).get(entry).i32(pc).call(pastLanesFunction(module, bytes)).op('i32.eqz').brIf(1);
   if (isPoll) noteLearntOfUpdates(fn, shadow);
   fn.get(shadow).get(entry).i32(pc).call(logFunction(module, 'load')).end();
+  fn.release('i32', entry);
+  return true;
+}
+
+/** As emitLooks, of a store with device scope. False when there is no code for its addresses. */
+function emitRelease(
+  context: FunctionContext,
+  shadow: number,
+  { instruction }: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  { noteKnown }: Circumstances,
+): boolean {
+  const { fn, module, pc } = context;
+  const { bytes } = operation;
+  const entry = fn.local('i32');
+  beginEntry(fn, shadow, entry, noteKnown);
+  if (!emitLook(context, module, instruction, operation, 0, keepLanes(bytes), () => fn.i32(pc).get(entry)))
+    return false;
+  fn.op('i32.eqz').brIf(0);
+  fn.get(entry).i64(0n).memory('i64.store', ENTRY_ATTEMPTS);
+  fn.get(shadow).get(entry).i32(pc).call(releaseLaneFunction(module, bytes)).op('i32.eqz').brIf(0);
+  fn.get(shadow).get(entry).i32(pc).call(logFunction(module, 'update'));
   fn.release('i32', entry);
   return true;
 }

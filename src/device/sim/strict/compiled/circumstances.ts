@@ -61,6 +61,13 @@ export function isPollable({ access, operation, role, isDefinedByAccess }: Stric
   return isDefinedByAccess && (operation.bytes === 4 || operation.bytes === 8);
 }
 
+/** Whether a store with device scope may be one by which a wavefront tells others something. */
+export function isRelease({ access, operation, role }: StrictPlan): boolean {
+  if (operation?.kind !== 'store' || operation.pairStride !== undefined) return false;
+  if (access?.space !== 'global' || access.isScalar || role.kind !== 'vm') return false;
+  return operation.bytes === 4 || operation.bytes === 8;
+}
+
 /** Whether what a load finds of others goes into the log of atomics: an entry of the log of outstanding operations has the number of its entry there, or 0. */
 export function mayLearn(
   plan: StrictPlan,

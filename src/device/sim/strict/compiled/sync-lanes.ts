@@ -173,3 +173,23 @@ export function pastLanesFunction(module: WasmModule, element: number): WasmFunc
     fn.i32(1);
   });
 }
+
+/**
+ * (shadow, entry of a store with device scope, place in the image) → 1 when one lane executes it, and its bytes, which only atomics and such stores have changed, are
+ * noted; 0 when TypeScript has to look.
+ */
+export function releaseLaneFunction(module: WasmModule, element: number): WasmFunction {
+  return module.helper(`strict.sync.release.${element}`, PARAMETERS, ['i32'], (fn) => {
+    const lanes = new EntryLanes(fn, module, element);
+    const { shadow, entry, pc, all, mine } = lanes;
+    const word = fn.local('i32');
+    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.popcnt').i64(1n).op('i64.ne');
+    lanes.leave();
+    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl');
+    fn.get(entry).op('i32.add').memory('v128.load32_splat', ENTRY_ADDRESSES).set(all);
+    pushUpdateEvent(fn, module, shadow, pc).tee(word).op('i32.eqz');
+    lanes.leave();
+    fn.get(word).op('i32x4.splat').set(mine);
+    lanes.pushQuad(all, 'release');
+  });
+}

@@ -50,8 +50,11 @@ export function areAheadFunction(module: WasmModule): WasmFunction {
   });
 }
 
-/** What atomics do: they change memory, or try to and leave it as it is; or loads with device scope look past the caches at what they have done. */
-export type UpdateKind = 'update' | 'attempt' | 'past';
+/**
+ * What atomics do: they change memory, or try to and leave it as it is. Or loads with device scope look past the caches at what they have done, or stores with device
+ * scope tell others something.
+ */
+export type UpdateKind = 'update' | 'attempt' | 'past' | 'release';
 
 /**
  * (shadow, offsets in wasm memory of four dwords, the event of the updates as it is in a word of a record) → 1 when they are noted; 0 when nothing is: the
@@ -96,7 +99,7 @@ export function updateQuadFunction(module: WasmModule, kind: UpdateKind): WasmFu
     fn.get(shadow).get(all).call(areWritten).op('i32.eqz');
     leave();
     fn.end();
-    if (kind !== 'update') {
+    if (kind === 'attempt' || kind === 'past') {
       // Nobody has touched anything there that matters.
       fn.get(old);
       splat(kind === 'past' ? HOLDS_STORES : HOLDS);
@@ -185,25 +188,33 @@ export class UpdateRecords {
       return;
     }
     four.gatherPairs(readers, words);
-    fn.get(readers).get(ahead).op('v128.xor');
-    this.splat(MARKS);
-    fn.op('i32x4.gt_u').op('v128.any_true');
-    code.if(() => {
-      fn.get(shadow).get(readers).call(this.areAhead).op('i32.eqz');
-      code.brIf(slow);
-      fn.get(readers).get(readers).shuffle32(0, 0, 0, 0).set(ahead);
-    });
+    // Who has looked at a flag does not matter.
+    if (kind !== 'release') {
+      fn.get(readers).get(ahead).op('v128.xor');
+      this.splat(MARKS);
+      fn.op('i32x4.gt_u').op('v128.any_true');
+      code.if(() => {
+        fn.get(shadow).get(readers).call(this.areAhead).op('i32.eqz');
+        code.brIf(slow);
+        fn.get(readers).get(readers).shuffle32(0, 0, 0, 0).set(ahead);
+      });
+    }
     // Nobody's, or an atomic's.
     fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
     this.splat(ATOMIC_WRITE);
     fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.or').op('i32x4.all_true').op('i32.eqz');
     code.brIf(slow);
-    if (kind === 'attempt') {
+    if (kind !== 'update') {
       // Who has stored there in no atomic is looked for one by one.
       fn.get(words);
       this.splat(STORED);
       fn.op('v128.and').op('v128.any_true');
       code.brIf(slow);
+      if (kind === 'attempt') return;
+      fn.get(this.mine);
+      this.splat(BYTES | ATOMIC_WRITE);
+      fn.op('v128.or').set(words);
+      four.put(words, TO_WRITER);
       return;
     }
     fn.get(words).op('v128.any_true');
