@@ -223,6 +223,9 @@ export class HandedOverBefore {
     handed.by = by;
     group.handed.set(other, handed);
     const { barriers, waves } = one;
+    // What has been told in an interval is mostly no news behind its barrier.
+    const isKnown = (barrier: Barrier | undefined): boolean => barrier !== undefined && barrier.epoch >= by.epoch;
+    if (waves.length > 1 && isKnown(handed.stores) && isKnown(handed.reads)) return;
     if (waves.every(({ plainStores }, wave) => covers(by, wave, plainStores))) handed.word = now;
     handed.stores = later(handed.stores, lastCovered(barriers, by));
     // What was read before the barrier that came before.

@@ -228,14 +228,16 @@ export class Synchronisation {
   eachFreshRelease(group: number, from: number, see: (other: number, by: Released) => void): number {
     const order = this.groups.get(group);
     if (order === undefined) return from;
-    const { acquired, fresh } = order;
+    const { acquired, fresh, last } = order;
     for (let n = from; n < fresh; n++) {
       const { at, count } = acquired[n] as Acquisition;
-      for (const [other, all] of at.releases) {
-        if (other === group) continue;
-        const last = lastBefore(all, count);
-        if (last !== undefined) see(other, last.by);
-      }
+      // A later one of the address has seen more.
+      if (n < fresh - 1 && fresh === acquired.length && last.get(at) !== count) continue;
+      at.releases.forEach((all, other) => {
+        if (other === group) return;
+        const one = lastBefore(all, count);
+        if (one !== undefined) see(other, one.by);
+      });
     }
     return fresh;
   }
