@@ -5,7 +5,8 @@
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx942", local address space.
 import type { AccessPlan } from '../../interpreter/access-plan.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
-import { type CompleteStores, type HandedOver, latest } from '../races/synchronisation.ts';
+import type { CompleteStores, HandedOver } from '../races/releases.ts';
+import { latest } from '../races/synchronisation.ts';
 
 type AccessKind = AccessPlan['kind'];
 

@@ -2,7 +2,7 @@
 // waits may be one, if all stores before it are done. Its event says so (ANNOUNCES); what its wavefront knew then is only made up when somebody reads what it has
 // stored. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
 import { actorOf, groupOf, waveOf } from './race-events.ts';
-import type { Acquired, CompleteStores, Released } from './synchronisation.ts';
+import type { Acquired, CompleteStores, Released } from './releases.ts';
 
 /**
  * From so many stores of a wavefront on, the stores of its workgroup that it knows to be complete, and how often it has told something apart from its stores

@@ -3,7 +3,7 @@
 // (compiled/found.ts).
 import type { DeviceMemory } from '../../state/memory.ts';
 import { actorOf } from './race-events.ts';
-import type { Released } from './synchronisation.ts';
+import type { Released } from './releases.ts';
 
 // An entry, in bytes: i32 the workgroup and one, i32 the wavefront of another one as an actor (race-events.ts), 0 for whether the workgroup has learnt anything;
 // i32 its stores below this number come before the workgroup's loads, i32 and before its stores; i32 so do its reads behind fewer barriers than this, i32 and those

@@ -14,8 +14,8 @@ import type { WaveShadow } from '../registers/wave-shadow.ts';
 import type { Reporter } from '../reporter.ts';
 import { polls, precedesAtomic } from './polls.ts';
 import { actorOf, groupOf, WAVES, waveOf } from './race-events.ts';
+import type { Acquisition, HandedOver, Released } from './releases.ts';
 import type { LoggedAtomic, SyncReader } from './sync-log.ts';
-import type { Acquisition, HandedOver, Released } from './synchronisation.ts';
 
 /** Size of `multi_grid_sync_info` (ockl/src/mg.cl). */
 const GRID_SYNC_BYTES = 48;

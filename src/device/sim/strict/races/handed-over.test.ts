@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { strictFindings } from '../../../../../tests/support/strict.ts';
 import { HandedOverBefore } from './handed-over.ts';
 import { actorOf, EVENT_SHIFT, ownEvents } from './race-events.ts';
-import { type Released, Synchronisation } from './synchronisation.ts';
+import type { Released } from './releases.ts';
+import { Synchronisation } from './synchronisation.ts';
 
 const GROUPS = 4;
 const ROUNDS = 4;

@@ -1,7 +1,8 @@
 // What a workgroup knows to come before what it does, by the numbers of events (race-events.ts): all accesses up to the barriers whose stores all other workgroups
 // have handed over to it. Data that is exchanged behind a barrier of the grid is so; other orders are looked for one by one (synchronisation.ts).
 import { ANNOUNCES, EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_PC, EVENT_SHIFT, groupOf } from './race-events.ts';
-import type { CompleteStores, HandedOver, Released, Synchronisation } from './synchronisation.ts';
+import type { CompleteStores, HandedOver, Released } from './releases.ts';
+import type { Synchronisation } from './synchronisation.ts';
 
 /** Barriers of a workgroup that are remembered. */
 const MOST_BARRIERS = 8;

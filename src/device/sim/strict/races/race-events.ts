@@ -2,7 +2,7 @@
 // number. Several dwords share one event, so a record is a word. Events that no record names any longer are given back when the table is full: the
 // others move down, so that a lower number is always an earlier event.
 
-import type { CompleteStores } from './synchronisation.ts';
+import type { CompleteStores } from './releases.ts';
 
 /** Wavefronts of a workgroup have numbers below this: 1,024 work-items are 16 wavefronts. */
 export const WAVES = 16;

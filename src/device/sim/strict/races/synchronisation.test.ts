@@ -1,6 +1,7 @@
 // Orders that are looked for among many acquisitions: none is taken to be there only because there are many.
 import { describe, expect, it } from 'vitest';
-import { type Released, Synchronisation } from './synchronisation.ts';
+import type { Released } from './releases.ts';
+import { Synchronisation } from './synchronisation.ts';
 
 const told = (stores: number): Released => ({
   complete: [stores],

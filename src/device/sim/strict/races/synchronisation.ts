@@ -3,6 +3,15 @@
 // one of the same address hands over more. What has been acquired is read past the reader's caches once they have been invalidated.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942".
 import { gpuWindow } from '../../state/layout.ts';
+import {
+  type Acquired,
+  type Acquisition,
+  type CompleteStores,
+  type Message,
+  type Released,
+  Releases,
+  type SharedAddress,
+} from './releases.ts';
 
 /** Acquisitions, of all workgroups that may be between two, among which an order is looked for; with more the two count as ordered. */
 const MAX_STEPS = 200_000;
@@ -10,18 +19,6 @@ const MAX_STEPS = 200_000;
 const MAX_ADDRESSES = 65536;
 /** Answers that are kept. */
 const MAX_ANSWERS = 4;
-/** Releases of an address that are kept of a workgroup. */
-const MAX_RELEASES = 256;
-
-/** The stores of a workgroup that a release hands over: by wavefront, how many from its first on; 0 for wavefronts beyond the end. */
-export type CompleteStores = readonly number[];
-
-/** What a release hands over. */
-export interface HandedOver {
-  readonly complete: CompleteStores;
-  /** Stores that other dies see; the same as `complete` where all compute units share a cache. */
-  readonly written: CompleteStores;
-}
 
 /** A read, of which a record knows: by which wavefront and when (Toucher). `isMany`: others of its workgroup have read in the same epoch. */
 export interface Read {
@@ -29,49 +26,6 @@ export interface Read {
   readonly epoch: number;
   readonly releases: number;
   readonly isMany: boolean;
-}
-
-/** What an instruction of a wavefront tells others at the addresses that it writes atomically or with device scope. */
-export interface Released extends HandedOver {
-  /** As of Toucher. */
-  readonly epoch: number;
-  readonly releases: number;
-  readonly pc: number;
-  /** The wavefront, and the stores that it had issued before, complete or not. */
-  readonly wave: number;
-  readonly issued: number;
-}
-
-/** What a workgroup has acquired: of a list that grows, so many. */
-export interface Acquired {
-  readonly list: readonly Acquisition[];
-  readonly count: number;
-}
-
-interface Release {
-  /** Number among the releases of its address. */
-  readonly number: number;
-  readonly by: Released;
-  /** What the workgroup itself had acquired: the first so many of its acquisitions. */
-  readonly acquired: readonly Acquisition[];
-  readonly acquiredCount: number;
-}
-
-/** An address that is touched atomically. */
-interface SharedAddress {
-  count: number;
-  /** By workgroup, in their order. */
-  readonly releases: Map<number, Release[]>;
-  /** The last one of all. */
-  last: Release | undefined;
-  /** All of its releases. */
-  seen: Acquisition | undefined;
-}
-
-/** The first `count` releases of an address have been seen. */
-export interface Acquisition {
-  readonly at: SharedAddress;
-  readonly count: number;
 }
 
 /** A release that came while a wavefront's stores were on their way. */
@@ -94,6 +48,9 @@ interface Told {
 
 /** Other workgroups that it is remembered of what a workgroup has been told. */
 const MAX_TOLD = 4096;
+
+/** Tells nothing. */
+const NOBODY: Released = { complete: [], written: [], epoch: 0, releases: 0, pc: 0, wave: 0, issued: 0 };
 
 interface GroupOrder {
   readonly acquired: Acquisition[];
@@ -128,6 +85,8 @@ export class Synchronisation {
   /** Wavefronts of a workgroup may be put in order through LDS without barriers. */
   private readonly handsOver: boolean;
   private readonly reader: OrderReader | undefined;
+  /** What has been told last. */
+  private lastTold: Message = { by: NOBODY, acquired: [], acquiredCount: 0 };
   /** Of the order that has just been found: what has told it. */
   private toldBy: Released | undefined;
 
@@ -161,35 +120,32 @@ export class Synchronisation {
       this.byAddress.set(key, at);
     }
     // Mostly lanes of one instruction follow each other.
-    const known = at.last;
-    if (known?.by === by && known.acquiredCount === count) return;
+    let told = this.lastTold;
+    if (told.by !== by || told.acquiredCount !== count || told.acquired !== list) {
+      told = { by, acquired: list, acquiredCount: count };
+      this.lastTold = told;
+    } else if (at.last === told) return;
     let mine = at.releases.get(group);
     if (mine === undefined) {
-      mine = [];
+      mine = new Releases();
       at.releases.set(group, mine);
     }
-    const last = mine[mine.length - 1];
+    const { last } = mine;
     if (last !== undefined && isSame(last.by, by) && last.acquiredCount === count) return;
-    if (mine.length >= MAX_RELEASES) mine.shift();
-    const release = { number: at.count++, by, acquired: list, acquiredCount: count };
-    at.last = release;
-    mine.push(release);
+    at.last = told;
+    mine.add(at.count++, told);
   }
 
   /** Whether a workgroup's store by a wavefront is among what has been released at an address. */
   isReleased(group: number, address: number, wave: number, store: number): boolean {
     const all = this.byAddress.get(keyOf(address))?.releases.get(group);
-    return all?.some(({ by }) => by.wave === wave && by.issued === store) === true;
+    return all?.has((by) => by.wave === wave && by.issued === store) === true;
   }
 
   /** Whether a workgroup has released something at an address by the instruction at `pc`. */
   hasReleased(group: number, address: number, pc: number): boolean {
-    return (
-      this.byAddress
-        .get(keyOf(address))
-        ?.releases.get(group)
-        ?.some(({ by }) => by.pc === pc) === true
-    );
+    const all = this.byAddress.get(keyOf(address))?.releases.get(group);
+    return all?.has((by) => by.pc === pc) === true;
   }
 
   /** What a read of an address would acquire now; it has it when the value has come back. */
@@ -235,7 +191,7 @@ export class Synchronisation {
       if (n < fresh - 1 && fresh === acquired.length && last.get(at) !== count) continue;
       at.releases.forEach((all, other) => {
         if (other === group) return;
-        const one = lastBefore(all, count);
+        const one = all.lastBefore(count);
         if (one !== undefined) see(other, one.by);
       });
     }
@@ -293,7 +249,7 @@ export class Synchronisation {
     const isBefore = (by: Released): boolean => this.isBehind(by, read);
     const order = this.answer(question, () =>
       searchReleases(acquired, acquired.length, other, (releases, upTo) => {
-        const behind = releases?.findLast(({ number, by }) => number < upTo && isBefore(by));
+        const behind = releases?.lastBefore(upTo, isBefore);
         if (behind !== undefined) this.reader?.reads(group, other, behind.by);
         return behind === undefined ? undefined : 'ordered';
       }),
@@ -354,7 +310,7 @@ function searchReleases(
   acquired: readonly Acquisition[],
   count: number,
   other: number,
-  orderOfThem: (releases: readonly Release[] | undefined, count: number) => Order | undefined,
+  orderOfThem: (releases: Releases | undefined, count: number) => Order | undefined,
 ): Order {
   const visited = new Map<SharedAddress, number>();
   /** By workgroup, of what it had acquired: the first so many have been looked at. */
@@ -377,7 +333,7 @@ function searchReleases(
       early = found ?? early;
       for (const [by, all] of at.releases) {
         if (by === other) continue;
-        const through = lastBefore(all, count);
+        const through = all.lastBefore(count);
         if (through !== undefined && through.acquiredCount > 0) open.push([through.acquired, through.acquiredCount]);
       }
     }
@@ -421,7 +377,7 @@ function toldOf({ acquired, told }: GroupOrder, other: number): Told {
   }
   for (; known.upTo < acquired.length; known.upTo++) {
     const { at, count } = acquired[known.upTo] as Acquisition;
-    for (const { number, by } of at.releases.get(other) ?? []) if (number < count) note(known, by, at);
+    at.releases.get(other)?.eachBefore(count, (by) => note(known, by, at));
   }
   return known;
 }
@@ -439,7 +395,7 @@ function note({ complete, early }: Told, { complete: now, wave, issued, pc }: Re
  * what one says.
  */
 function orderBy(
-  releases: readonly Release[] | undefined,
+  releases: Releases | undefined,
   count: number,
   wave: number,
   store: number,
@@ -447,25 +403,14 @@ function orderBy(
   tell: (by: Released) => void,
 ): Order | undefined {
   let early: Order | undefined;
-  for (let i = (releases?.length ?? 0) - 1; i >= 0; i--) {
-    const { number, by } = (releases as readonly Release[])[i] as Release;
-    if (number >= count) continue;
+  const isInOrder = (by: Released): boolean => {
     const isComplete = store < (by.complete[wave] as number);
-    if (isComplete && (isPast || store < (by.written[wave] as number))) {
-      tell(by);
-      return 'ordered';
-    }
+    if (isComplete && (isPast || store < (by.written[wave] as number))) return true;
     early ??= { releasePc: by.pc, isComplete };
-  }
-  return early;
-}
-
-/** The last of the releases with a number below `count`. */
-function lastBefore(releases: readonly Release[] | undefined, count: number): Release | undefined {
-  if (releases === undefined) return undefined;
-  for (let i = releases.length - 1; i >= 0; i--) {
-    const one = releases[i] as Release;
-    if (one.number < count) return one;
-  }
-  return undefined;
+    return false;
+  };
+  const found = releases?.lastBefore(count, isInOrder);
+  if (found === undefined) return early;
+  tell(found.by);
+  return 'ordered';
 }

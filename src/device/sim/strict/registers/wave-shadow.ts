@@ -8,7 +8,8 @@ import type { HandedToOwn } from '../lds/lds-order.ts';
 import { BOTH, type StrictPlan } from '../plan.ts';
 import type { KnownSince } from '../races/announcements.ts';
 import { actorOf, EVENTS_NEXT } from '../races/race-events.ts';
-import { type CompleteStores, type HandedOver, isLater, latest, type Released } from '../races/synchronisation.ts';
+import type { CompleteStores, HandedOver, Released } from '../races/releases.ts';
+import { isLater, latest } from '../races/synchronisation.ts';
 import {
   FLAT_LEFT_SHIFT,
   type Identity,
