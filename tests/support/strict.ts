@@ -19,6 +19,8 @@ export interface StrictRun extends KernelSource {
   readonly bytesBefore?: number;
   /** Frees the buffer before the run. */
   readonly isFreed?: boolean;
+  /** The grid of another run of the same code before this one. */
+  readonly gridBefore?: Dim3;
 }
 
 /** Loads the buffer's address into s[4:5] and four times the work-item id into v1. */
@@ -52,16 +54,19 @@ export async function strictFindings(code: string, options: StrictRun = {}): Pro
     );
     if (options.isFreed === true) device.free(buffer);
     const kernel = device.load(object.bytes).kernel('k');
-    const result = await device.dispatch({
-      kernel,
-      grid: options.grid ?? [1, 1, 1],
-      block: options.block ?? [64, 1, 1],
-      args: [buffer],
-      dynamicLds: options.lds,
-      maxInstructions: options.maxInstructions,
-      engine: options.engine,
-      strict: options.strict ?? {},
-    });
+    const run = (grid: Dim3) =>
+      device.dispatch({
+        kernel,
+        grid,
+        block: options.block ?? [64, 1, 1],
+        args: [buffer],
+        dynamicLds: options.lds,
+        maxInstructions: options.maxInstructions,
+        engine: options.engine,
+        strict: options.strict ?? {},
+      });
+    if (options.gridBefore !== undefined) await run(options.gridBefore);
+    const result = await run(options.grid ?? [1, 1, 1]);
     return result.findings ?? [];
   } finally {
     device.close();

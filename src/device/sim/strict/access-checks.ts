@@ -196,10 +196,10 @@ export class AccessChecks {
    * parts of a dword several may be such, and the dword has one event. Undefined for none.
    */
   announcers({ access, operation }: StrictPlan): Announcers | undefined {
-    const { announces, polls } = this.regions;
     const isStore = access?.kind === 'store' && access.space !== 'lds' && access.space !== 'scratch';
-    if (!isStore || !announces) return undefined;
-    return { isOneLane: !polls, isNoted: operation?.kind === 'store' && operation.bytes >= 4 };
+    const { announcing } = this.regions;
+    if (!isStore || announcing === 'nobody') return undefined;
+    return { isOneLane: announcing === 'one lane', isNoted: operation?.kind === 'store' && operation.bytes >= 4 };
   }
 
   /**

@@ -1,4 +1,5 @@
 // Who accesses memory, and the findings about one access: outside of allocations, misaligned, of bytes that nothing has written.
+
 import type { TargetName } from '../../../isa/types.ts';
 import type { AccessPlan } from '../interpreter/access-plan.ts';
 import type { Region } from '../state/region.ts';
@@ -8,6 +9,7 @@ import type { GroupState } from './fast-accesses.ts';
 import type { LdsShadow } from './lds/lds.ts';
 import type { Told } from './lds/lds-order.ts';
 import type { StrictPlan } from './plan.ts';
+import type { Announcing } from './races/polls.ts';
 import type { Toucher } from './races/race-events.ts';
 import type { WaveShadow } from './registers/wave-shadow.ts';
 import type { Reporter } from './reporter.ts';
@@ -28,10 +30,8 @@ export interface DispatchRegions {
   readonly wavesPerGroup: number;
   /** Compute units are on dies with caches of their own: what is stored is seen by others once it is written back. */
   readonly hasDies: boolean;
-  /** The kernel reads memory past the caches in loops: each lane may wait for others, and each may be waited for. */
-  readonly polls: boolean;
-  /** A store that comes behind all that its wavefront has stored may be an announcement (announcements.ts). */
-  readonly announces: boolean;
+  /** Whose stores may be announcements, where they come behind all that the wavefront has stored (announcements.ts). */
+  readonly announcing: Announcing;
   /** A wavefront can learn what others have done, other than at barriers: what they release is kept. */
   readonly learns: boolean;
 }

@@ -26,7 +26,7 @@ import type { MemoryHistory } from './history.ts';
 import { Kept } from './kept.ts';
 import type { FlightsOf, LdsShadow } from './lds/lds.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
-import { atomicsOf, handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
+import { announcing, atomicsOf, handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
 import { Residents } from './races/residents.ts';
 import { RunningGroups } from './races/running-groups.ts';
 import type { Segment } from './races/segments.ts';
@@ -146,7 +146,7 @@ export class StrictChecker implements Monitor {
     const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
     const hasDies = targetInfo(target).scopedCachePolicy;
     const areOrdered = learns(loaded, launch) && workgroups * wavesPerGroup > 1;
-    const announces = areOrdered && !hasDies && (polls || workgroups > 1);
+    const announces = announcing(loaded, launch);
     const reporter = new Reporter(this.log, { kernelName, loaded, entry: launch.entry, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
     const global = new GlobalShadow(this.history, memory, {
@@ -154,7 +154,7 @@ export class StrictChecker implements Monitor {
       learns: areOrdered,
       polls,
       handsOver: handsOver(loaded, launch),
-      announces,
+      announces: announces !== 'nobody',
       isAtomic: atomicsOf(loaded),
     });
     const kept = Kept.of(memory);
@@ -169,8 +169,7 @@ export class StrictChecker implements Monitor {
       workgroups,
       wavesPerGroup,
       hasDies,
-      polls,
-      announces,
+      announcing: announces,
       learns: learns(loaded, launch),
     };
     const accesses = new AccessChecks(reporter, registers, regions, global, drops);
@@ -182,7 +181,7 @@ export class StrictChecker implements Monitor {
     const beginning: Beginning = {
       scalars: initialScalars(descriptor, targetInfo(target).architectedFlatScratch),
       hasDies,
-      announces,
+      announces: announces !== 'nobody',
       pages: global.pages.table,
       events: global.pages.eventsHead,
       kernargPlace: gridSync === undefined ? placeOf(kernarg, kernargSize) : [0, 0],

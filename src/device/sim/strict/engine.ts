@@ -8,7 +8,7 @@ import { LANES, type Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { StrictChecker } from './checker.ts';
 import { StrictInstrument } from './compiled/compiled.ts';
-import { handsOver, learns } from './races/polls.ts';
+import { announcing, handsOver, learns } from './races/polls.ts';
 import { trailVectors } from './races/trails.ts';
 import { quietLoads } from './registers/quiet-loads.ts';
 import { ALL_REGISTERS } from './registers/wave-shadow.ts';
@@ -35,7 +35,7 @@ interface Snapshot {
 
 const instruments = new WeakMap<LoadedCode, Map<string, StrictInstrument>>();
 
-/** Code with checks is kept as long as the loaded code, for each matrix mode, register allocation and way of looking at LDS and atomics. */
+/** Code with checks is kept as long as the loaded code, for each matrix mode, register allocation and way of looking at LDS, atomics and stores. */
 function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): StrictInstrument {
   let all = instruments.get(loaded);
   if (all === undefined) {
@@ -45,7 +45,7 @@ function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): St
   const vectors = trailVectors(loaded, launch);
   // Which loads are quiet depends on the kernel.
   const entry = quietLoads(loaded, launch.entry).size > 0 ? launch.entry : 0;
-  const key = `${entry} ${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${Object.values(descriptorRegisters(launch.descriptor)).join()}`;
+  const key = `${entry} ${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${announcing(loaded, launch)} ${Object.values(descriptorRegisters(launch.descriptor)).join()}`;
   let instrument = all.get(key);
   if (instrument === undefined || instrument.blocks.areMany) {
     instrument = new StrictInstrument(checker, loaded, vectors);

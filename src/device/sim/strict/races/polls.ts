@@ -8,7 +8,7 @@ import type { Instruction } from '../../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../../program/index.ts';
 import type { Launch } from '../../dispatch/launch.ts';
 import { type Reached, reachable } from '../../dispatch/reachable.ts';
-import { followers, MAX_LOOP, shortLoop } from '../../dispatch/spin.ts';
+import { followers, MAX_LOOP, polledLoops, shortLoop } from '../../dispatch/spin.ts';
 import type { LoadedCode } from '../../interpreter/loaded-code.ts';
 
 const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
@@ -93,6 +93,17 @@ export function learns(loaded: LoadedCode, { entry, target }: Launch): boolean {
     }
     return false;
   });
+}
+
+/** Whose stores may tell others something (announcements.ts): those of one lane, or of any where lanes wait in loops for others. */
+export type Announcing = 'nobody' | 'one lane' | 'all lanes';
+
+export function announcing(loaded: LoadedCode, launch: Launch): Announcing {
+  const { target, entry, workgroups, wavesPerGroup } = launch;
+  if (targetInfo(target).scopedCachePolicy || workgroups * wavesPerGroup === 1 || !learns(loaded, launch))
+    return 'nobody';
+  if (polledLoops(loaded, entry).length > 0) return 'all lanes';
+  return workgroups > 1 ? 'one lane' : 'nobody';
 }
 
 /**
