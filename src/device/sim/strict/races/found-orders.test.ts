@@ -165,13 +165,21 @@ s_cmp_eq_u32 s2, 0
 s_cbranch_scc0 second
 global_store_dword v1, v12, s[4:5]
 ${wait}
+s_barrier
 global_atomic_add v1, v12, s[4:5]
 s_endpgm
 second:
 global_atomic_cmpswap v2, v1, v[12:13], s[4:5] ${returns}
 ${wait}`;
       for (const engine of ['interpreter', 'compiled'] as const) {
-        const all = await strictFindings(text, { target, engine, grid: [2, 1, 1], bufferBytes: 4096, isZeroed: true });
+        const all = await strictFindings(text, {
+          target,
+          engine,
+          grid: [2, 1, 1],
+          block: [128, 1, 1],
+          bufferBytes: 4096,
+          isZeroed: true,
+        });
         expect(all.map(({ rule, place }) => [rule, place?.instruction?.split(' ')[0]])).toEqual([
           ['races/global', 'global_atomic_cmpswap'],
         ]);
