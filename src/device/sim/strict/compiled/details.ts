@@ -132,7 +132,7 @@ export function cellStoreFunction(module: WasmModule): WasmFunction {
     // No bits are to be set: `written` stays 0, and nothing asks for `at`.
     const [at, written, knownReads] = [local(), local(), local()];
     const locals = { shadow, at, pc, actor, epoch, events, frozen, knownReads, known, mine, page, cell, mask, written };
-    const writer = new CellWriter(new Code(fn), locals, () => fn.if().i32(0).return().end(), 1);
+    const writer = new CellWriter(new Code(fn), module, locals, () => fn.if().i32(0).return().end(), 1);
     writer.begin(true, event);
     writer.noteWrite(false);
     fn.i32(1);
