@@ -1,4 +1,4 @@
-// The kernels of bench/shapes.c and Triton's, at sizes at which a dispatch takes some milliseconds.
+// The kernels of bench/shapes.c, bench/shared-shapes.c and Triton's, at sizes at which a dispatch takes some milliseconds.
 import { join } from 'node:path';
 import { compileExample, hasLlvm } from '../../tests/support/build.ts';
 import {
@@ -58,6 +58,20 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   heat: linear(16, 256, [buffer(4 * 65536), buffer(4 * 65536), zeros(4), u32(16), u32(16), u32(65536)]),
 };
 
+/** By kernel of bench/shared-shapes.c. */
+const SHARED_SHAPES: Readonly<Record<string, Shape>> = {
+  insert: linear(16, 256, [zeros(4 * 4096), buffer(4 * 4096), u32(8), u32(4096)]),
+  'insert into a full table': linear(16, 256, [buffer(4 * 4096), buffer(4 * 4096), u32(8), u32(4096)]),
+  unite: linear(16, 256, [zeros(4 * 4096), buffer(4 * 4096), u32(8), u32(4096)]),
+  split_k: linear(16, 256, [buffer(4 * 4096), buffer(4 * 1024), zeros(4 * 256), buffer(4 * 4096), u32(32), u32(4096)]),
+  ring: linear(16, 256, [buffer(4 * 2048), buffer(4 * 2048), zeros(4 * 512), buffer(4 * 512), u32(8)]),
+  locks: linear(16, 256, [zeros(4 * 1024), buffer(4 * 64), u32(32)]),
+  levels: linear(16, 256, [zeros(4 * 3 * 8192), buffer(4 * 4096), zeros(4 * 128), buffer(4 * 4096), u32(4096)]),
+  means: linear(16, 256, [zeros(4 * 192), buffer(4 * 4096), zeros(4), buffer(4 * 4096), u32(4096)]),
+  halves: linear(16, 256, [buffer(2 * 65536), buffer(2 * 65536), u32(16), u32(65536)]),
+  records: linear(16, 256, [buffer(8 * 8192), buffer(8 * 8192), u32(8), u32(8192)]),
+};
+
 /** Those that are also timed with their buffers in one allocation, as IREE and PyTorch have them. */
 const POOLED = ['scatter', 'rows', 'gather', 'gather_wide', 'lookup', 'members', 'in_place'] as const;
 
@@ -92,13 +106,18 @@ function ownShapes(): StrictSubject[] {
     ...UNOPTIMIZED.map((kernel) => [kernel, 'gfx942', 0] as const),
     ...ON_GFX90A.map((kernel) => [kernel, 'gfx90a', 2] as const),
   ];
+  const sharedFile = join(root(), 'bench', 'shared-shapes.c');
+  const sharedObject = compileExample(sharedFile, 'gfx942', 2);
+  const shared = Object.entries(SHARED_SHAPES).map(([name, shape]) =>
+    subject(name, 'gfx942', sharedObject, { kernel: name.split(' ')[0] as string, ...shape }),
+  );
   const others = builds.map(([kernel, target, level]) =>
     subject(`${kernel} ${target} -O${level}`, target, compileExample(file, target, level), {
       kernel,
       ...(SHAPES[kernel] as Shape),
     }),
   );
-  return [...all, ...pooled, ...others];
+  return [...all, ...shared, ...pooled, ...others];
 }
 
 /** Strides of square matrices are their size; `a` and `c` are bytes an element. */

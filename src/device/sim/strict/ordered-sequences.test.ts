@@ -162,6 +162,21 @@ async function run(target: TargetName, text: string, waves: number, engine: 'com
   }
 }
 
+/** An atomic that changes memory as MODE of the compiled code that calls the checks has it, where others have stored. */
+const DENORMAL: Access[] = (['fetch', 'store'] as const).map((kind) => ({
+  place: kind === 'fetch' ? { offset: 256, step: 0 } : { offset: 8, step: 4 },
+  kind,
+  size: 'dword',
+  atomic: 'add_f32',
+  data: kind === 'fetch' ? 7 : 0,
+  expected: 0,
+  exec: '-1',
+  groups: 7,
+  wait: true,
+  isMet: false,
+  mode: 0xf0,
+}));
+
 test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
   await fc.assert(
     fc.asyncProperty(fc.array(access, { minLength: 1, maxLength: 14 }), fc.constantFrom(1, 2), async (all, waves) => {
@@ -173,6 +188,6 @@ test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
       expect(compiled.found, text).toEqual(interpreted.found);
       expect(compiled.bytes).toEqual(interpreted.bytes);
     }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 60) },
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 60), examples: [[DENORMAL, 1]] },
   );
 });

@@ -66,6 +66,8 @@ export class StrictInstrument implements Instrument {
     this.imports = {
       strictOne: (_wave, pc) => {
         const { wave, state, shadow } = this;
+        // What an atomic of floats would do depends on MODE.
+        wave?.refresh();
         this.checker.check(
           wave as Wave,
           state as GroupState,
