@@ -241,6 +241,10 @@ export class GlobalRaces implements SyncReader {
     });
   }
 
+  get isTold(): boolean {
+    return this.global.synchronisation.isTold;
+  }
+
   /** An atomic of the log: as `synchronise` of all its lanes. */
   atomic({ returns, actor, pc, number, storesIssued, storesComplete, epoch, releases, lanes }: LoggedAtomic): void {
     const { synchronisation } = this.global;

@@ -80,6 +80,8 @@ type KnownStores = WaveShadow['stores'];
 
 /** Who works the log off. */
 export interface SyncReader {
+  /** Whether anybody has told anything: else who only looks learns nothing. */
+  readonly isTold: boolean;
   atomic(one: LoggedAtomic): void;
   /** The values of an atomic have come back. */
   arrive(actor: number, number: number): void;
@@ -209,7 +211,7 @@ export class SyncLog {
       const word = (field: number): number => words[at + field / 4] as number;
       const [actor, pc, number] = [word(ENTRY_ACTOR), word(ENTRY_PC), word(ENTRY_NUMBER)];
       const isAtomic = kind === ENTRY_UPDATE || kind === ENTRY_FETCH;
-      if (isAtomic) {
+      if (isAtomic && (reader.isTold || !this.leavesMemory(at))) {
         reader.atomic({
           returns: kind === ENTRY_FETCH,
           actor,
@@ -223,13 +225,21 @@ export class SyncLog {
         });
       } else if (kind === ENTRY_ARRIVAL) reader.arrive(actor, number);
       else if (kind === ENTRY_KNOWN) reader.know(actor, told[pc] as KnownStores);
-      else (calls[pc] as () => void)();
+      else if (kind === ENTRY_CALL) (calls[pc] as () => void)();
       at += (isAtomic ? ATOMIC_BYTES : ENTRY_BYTES) / 4;
     }
     this.calls = [];
     this.told = [];
     this.next = first;
     this.isReading = false;
+  }
+
+  /** Whether all lanes of the atomic at a place leave memory as it is. */
+  private leavesMemory(at: number): boolean {
+    const { words } = this;
+    const left = (half: number): number =>
+      (words[at + ENTRY_LANES / 4 + half] as number) & ~(words[at + ENTRY_ATTEMPTS / 4 + half] as number);
+    return (left(0) | left(1)) === 0;
   }
 
   /** Of the atomic at a place. */

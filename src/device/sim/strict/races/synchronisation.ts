@@ -148,6 +148,11 @@ export class Synchronisation {
     return all?.has((by) => by.pc === pc) === true;
   }
 
+  /** Whether anybody has released anything. */
+  get isTold(): boolean {
+    return this.byAddress.size > 0;
+  }
+
   /** What a read of an address would acquire now; it has it when the value has come back. */
   seenAt(address: number): Acquisition | undefined {
     const at = this.byAddress.get(keyOf(address));
