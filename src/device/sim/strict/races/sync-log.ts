@@ -65,7 +65,10 @@ export interface LoggedAtomic {
   readonly lanes: LoggedLanes;
 }
 
-/** Lanes of an atomic, in their order: their addresses, and 1 for each that leaves memory as it is. They are others with the next atomic. */
+/**
+ * Lanes of an atomic, in their order: their addresses, and 1 for each that leaves memory as it is; one for several that look at the same place. They are others with
+ * the next atomic.
+ */
 export interface LoggedLanes {
   count: number;
   readonly addresses: Float64Array;
@@ -251,8 +254,13 @@ export class SyncLog {
       const attempts = words[at + ENTRY_ATTEMPTS / 4 + half] as number;
       for (let left = words[at + ENTRY_LANES / 4 + half] as number; left !== 0; left &= left - 1) {
         const lane = 31 - Math.clz32(left & -left);
-        addresses[lanes.count] = gpuWindow.base + (words[at + ENTRY_ADDRESSES / 4 + 32 * half + lane] as number);
-        leaves[lanes.count++] = (attempts >>> lane) & 1;
+        const address = gpuWindow.base + (words[at + ENTRY_ADDRESSES / 4 + 32 * half + lane] as number);
+        const last = lanes.count - 1;
+        const isLeft = (attempts >>> lane) & 1;
+        // Who looks at one place in all lanes learns as much as one of them does.
+        if (last >= 0 && isLeft === 1 && leaves[last] === 1 && addresses[last] === address) continue;
+        addresses[lanes.count] = address;
+        leaves[lanes.count++] = isLeft;
       }
     }
     return lanes;
