@@ -162,20 +162,33 @@ async function run(target: TargetName, text: string, waves: number, engine: 'com
   }
 }
 
-/** An atomic that changes memory as MODE of the compiled code that calls the checks has it, where others have stored. */
-const DENORMAL: Access[] = (['fetch', 'store'] as const).map((kind) => ({
-  place: kind === 'fetch' ? { offset: 256, step: 0 } : { offset: 8, step: 4 },
-  kind,
+const PLAIN: Access = {
+  place: { offset: 0, step: 0 },
+  kind: 'load',
   size: 'dword',
-  atomic: 'add_f32',
-  data: kind === 'fetch' ? 7 : 0,
+  atomic: 'cmpswap',
+  data: 0,
   expected: 0,
   exec: '-1',
   groups: 7,
   wait: true,
   isMet: false,
   mode: 0xf0,
-}));
+};
+
+/** What longer runs have found: an atomic that changes memory as MODE of the compiled code has it that calls the checks, where others have stored. */
+const DENORMAL: Access[] = [
+  { ...PLAIN, kind: 'fetch', atomic: 'add_f32', data: 7, place: { offset: 256, step: 0 } },
+  { ...PLAIN, kind: 'store', place: { offset: 8, step: 4 } },
+];
+/** On gfx90a, a flag of two dwords the second one of which is read by a plain load. */
+const WIDE_FLAG: Access[] = [
+  { ...PLAIN, place: { offset: 8, step: 0 } },
+  PLAIN,
+  { ...PLAIN, kind: 'store' },
+  { ...PLAIN, kind: 'past' },
+  { ...PLAIN, kind: 'release', size: 'dwordx2', exec: '1', place: { offset: 4, step: 0 } },
+];
 
 test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
   await fc.assert(
@@ -188,6 +201,12 @@ test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
       expect(compiled.found, text).toEqual(interpreted.found);
       expect(compiled.bytes).toEqual(interpreted.bytes);
     }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 60), examples: [[DENORMAL, 1]] },
+    {
+      numRuns: Number(process.env.FUZZ_RUNS ?? 60),
+      examples: [
+        [DENORMAL, 1],
+        [WIDE_FLAG, 1],
+      ],
+    },
   );
 });

@@ -282,7 +282,7 @@ function emitRelease(
   shadow: number,
   { instruction }: StrictPlan,
   operation: LoadOperation | StoreOperation,
-  { noteKnown }: Circumstances,
+  { noteKnown, pushPlace }: Circumstances,
 ): boolean {
   const { fn, module, pc } = context;
   const { bytes } = operation;
@@ -292,7 +292,9 @@ function emitRelease(
     return false;
   fn.op('i32.eqz').brIf(0);
   fn.get(entry).i64(0n).memory('i64.store', ENTRY_ATTEMPTS);
-  fn.get(shadow).get(entry).i32(pc).call(releaseLaneFunction(module, bytes)).op('i32.eqz').brIf(0);
+  fn.get(shadow).get(entry);
+  pushPlace();
+  fn.call(releaseLaneFunction(module, bytes)).op('i32.eqz').brIf(0);
   fn.get(shadow).get(entry).i32(pc).call(logFunction(module, 'update'));
   fn.release('i32', entry);
   return true;

@@ -175,7 +175,7 @@ export function pastLanesFunction(module: WasmModule, element: number): WasmFunc
 }
 
 /**
- * (shadow, entry of a store with device scope, place in the image) → 1 when one lane executes it, and its bytes, which only atomics and such stores have changed, are
+ * (shadow, entry of a store with device scope, its place as its event has it) → 1 when one lane executes it, and its bytes, which only atomics and such stores have changed, are
  * noted; 0 when TypeScript has to look.
  */
 export function releaseLaneFunction(module: WasmModule, element: number): WasmFunction {
