@@ -271,7 +271,11 @@ function emitPast(
   fn.get(shadow).get(entry).i32(pc).call(isAgainFunction(module)).brIf(1);
   fn.get(shadow).get(entry).i32(pc).call(pastLanesFunction(module, bytes)).op('i32.eqz').brIf(1);
   if (isPoll) noteLearntOfUpdates(fn, shadow);
-  fn.get(shadow).get(entry).i32(pc).call(logFunction(module, 'load')).end();
+  fn.get(shadow)
+    .get(entry)
+    .i32(pc)
+    .call(logFunction(module, 'load', bytes === 8 ? 2 : 1))
+    .end();
   fn.release('i32', entry);
   return true;
 }
@@ -295,7 +299,10 @@ function emitRelease(
   fn.get(shadow).get(entry);
   pushPlace();
   fn.call(releaseLaneFunction(module, bytes)).op('i32.eqz').brIf(0);
-  fn.get(shadow).get(entry).i32(pc).call(logFunction(module, 'update'));
+  fn.get(shadow)
+    .get(entry)
+    .i32(pc)
+    .call(logFunction(module, 'update', bytes === 8 ? 2 : 1));
   fn.release('i32', entry);
   return true;
 }

@@ -23,6 +23,7 @@ import {
   ENTRY_PC,
   ENTRY_RELEASES,
   ENTRY_STORES,
+  ENTRY_TWO,
   ENTRY_UPDATE,
   SYNC_COUNT,
   SYNC_END,
@@ -242,10 +243,10 @@ function isIntegerSum({ type, update: [e] }: AtomicOperation): boolean {
   return type === 'i32' && (e?.op === 'i32.add' || e?.op === 'i32.sub') && e.args.every(({ op }) => op === 'source');
 }
 
-/** (shadow, entry, place in the image): the entry counts. What the wavefront has stored is told, but by a load. */
-export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch'): WasmFunction {
+/** (shadow, entry, place in the image): the entry counts, of so many dwords a lane. What the wavefront has stored is told, but by a load. */
+export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch', dwords: 1 | 2 = 1): WasmFunction {
   const returns = kind !== 'update';
-  return module.helper(`strict.sync.log.${kind}`, ['i32', 'i32', 'i32'], [], (fn) => {
+  return module.helper(`strict.sync.log.${kind}.${dwords}`, ['i32', 'i32', 'i32'], [], (fn) => {
     const [shadow, entry, pc] = [0, 1, 2] as const;
     const [head, number] = [fn.local('i32'), fn.local('i32')];
     const field = (at: number): WasmFunction => fn.get(shadow).memory('i32.load', at);
@@ -266,7 +267,7 @@ export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch
       .tee(number)
       .memory('i32.store', SYNC_COUNT);
     fn.get(entry)
-      .i32(returns ? ENTRY_FETCH : ENTRY_UPDATE)
+      .i32((returns ? ENTRY_FETCH : ENTRY_UPDATE) | (dwords === 2 ? ENTRY_TWO : 0))
       .memory('i32.store', ENTRY_KIND);
     fn.get(entry);
     field(SHADOW_ACTOR).memory('i32.store', ENTRY_ACTOR);

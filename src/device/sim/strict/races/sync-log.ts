@@ -45,6 +45,8 @@ export const ENTRY_ARRIVAL = 3;
 export const ENTRY_CALL = 4;
 /** What the wavefront knows of stores from here on, by its place among what has been told. */
 const ENTRY_KNOWN = 5;
+/** Beside the first two: of each lane the dword behind its address, too. */
+export const ENTRY_TWO = 8;
 
 /** Bytes for entries; only what is used is touched. */
 const LOG_BYTES = 2 ** 26;
@@ -103,8 +105,8 @@ export class SyncLog {
   private isReading = false;
   private readonly lanes: LoggedLanes = {
     count: 0,
-    addresses: new Float64Array(LANES),
-    leaves: new Uint8Array(LANES),
+    addresses: new Float64Array(2 * LANES),
+    leaves: new Uint8Array(2 * LANES),
   };
   reader: SyncReader | undefined;
 
@@ -210,7 +212,8 @@ export class SyncLog {
     const end = (this.next - first + SYNC_HEAD) / 4;
     const { calls, told } = this;
     for (let at = SYNC_HEAD / 4; at < end; ) {
-      const kind = words[at + ENTRY_KIND / 4] as number;
+      const whole = words[at + ENTRY_KIND / 4] as number;
+      const kind = whole & ~ENTRY_TWO;
       const word = (field: number): number => words[at + field / 4] as number;
       const [actor, pc, number] = [word(ENTRY_ACTOR), word(ENTRY_PC), word(ENTRY_NUMBER)];
       const isAtomic = kind === ENTRY_UPDATE || kind === ENTRY_FETCH;
@@ -224,7 +227,7 @@ export class SyncLog {
           storesComplete: word(ENTRY_COMPLETE),
           epoch: word(ENTRY_EPOCH),
           releases: word(ENTRY_RELEASES),
-          lanes: this.lanesOf(at),
+          lanes: this.lanesOf(at, whole !== kind),
         });
       } else if (kind === ENTRY_ARRIVAL) reader.arrive(actor, number);
       else if (kind === ENTRY_KNOWN) reader.know(actor, told[pc] as KnownStores);
@@ -245,22 +248,25 @@ export class SyncLog {
     return (left(0) | left(1)) === 0;
   }
 
-  /** Of the atomic at a place. */
-  private lanesOf(at: number): LoggedLanes {
+  /** Of the atomic at a place; `areTwo`: each lane has the dword behind its address, too. */
+  private lanesOf(at: number, areTwo: boolean): LoggedLanes {
     const { words, lanes } = this;
     const { addresses, leaves } = lanes;
+    let looked = -1;
     lanes.count = 0;
     for (let half = 0; half < 2; half++) {
       const attempts = words[at + ENTRY_ATTEMPTS / 4 + half] as number;
       for (let left = words[at + ENTRY_LANES / 4 + half] as number; left !== 0; left &= left - 1) {
         const lane = 31 - Math.clz32(left & -left);
         const address = gpuWindow.base + (words[at + ENTRY_ADDRESSES / 4 + 32 * half + lane] as number);
-        const last = lanes.count - 1;
         const isLeft = (attempts >>> lane) & 1;
         // Who looks at one place in all lanes learns as much as one of them does.
-        if (last >= 0 && isLeft === 1 && leaves[last] === 1 && addresses[last] === address) continue;
-        addresses[lanes.count] = address;
-        leaves[lanes.count++] = isLeft;
+        if (isLeft === 1 && looked === address) continue;
+        looked = isLeft === 1 ? address : -1;
+        for (let word = 0; word < (areTwo ? 2 : 1); word++) {
+          addresses[lanes.count] = address + 4 * word;
+          leaves[lanes.count++] = isLeft;
+        }
       }
     }
     return lanes;
