@@ -155,15 +155,10 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
         : lookAtGlobal(bytes, isWrite, access?.toLds === true, drops);
   const drops = canDrop(instruction.row.operation);
   const isAhead = looksAhead(plan, operation, circumstances);
-  const entry = isAhead ? fn.local('i32') : 0;
-  if (isAhead) {
-    beginEntry(fn, shadow, entry, noteKnown);
-    const look = keepLanes(operation.bytes);
-    if (!emitLook(context, module, instruction, operation, 0, look, () => fn.i32(pc).get(entry))) {
-      fn.truncate(mark);
-      return 'none';
-    }
-    fn.op('i32.eqz').brIf(0);
+  const entry = isAhead ? emitEntry(context, shadow, plan, operation, noteKnown) : 0;
+  if (entry === undefined) {
+    fn.truncate(mark);
+    return 'none';
   }
   if (learns && !isLds && operation.kind === 'load')
     fn.get(shadow)
@@ -216,6 +211,23 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   return 'looks';
 };
 
+/** A local with where the entry of the log of atomics is to be that has the lanes of an access; undefined when there is no code for its addresses. */
+function emitEntry(
+  context: FunctionContext,
+  shadow: number,
+  { instruction }: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  noteKnown: () => void,
+): number | undefined {
+  const { fn, module, pc } = context;
+  const entry = fn.local('i32');
+  beginEntry(fn, shadow, entry, noteKnown);
+  const look = keepLanes(operation.bytes);
+  if (!emitLook(context, module, instruction, operation, 0, look, () => fn.i32(pc).get(entry))) return undefined;
+  fn.op('i32.eqz').brIf(0);
+  return entry;
+}
+
 /** As emitLooks, of an atomic of memory whose wavefronts learn from others. False when there is no code for its addresses. */
 function emitAtomic(
   context: FunctionContext,
@@ -228,12 +240,9 @@ function emitAtomic(
   const { instruction, operation: atomic } = plan;
   const { bytes } = operation;
   const returns = plan.writes.length > 0;
-  const entry = fn.local('i32');
   if (returns) pushIsOtherMode(fn, wave, atomic as AtomicOperation).brIf(0);
-  beginEntry(fn, shadow, entry, noteKnown);
-  if (!emitLook(context, module, instruction, operation, 0, keepLanes(bytes), () => fn.i32(pc).get(entry)))
-    return false;
-  fn.op('i32.eqz').brIf(0);
+  const entry = emitEntry(context, shadow, plan, operation, noteKnown);
+  if (entry === undefined) return false;
   if (returns) {
     const data = namedVector(instruction, 'vdata_in', 'data0', 'vdata') as number;
     fn.get(entry).get(wave).i32(data).op('i32.add').get(entry).memory('i64.load', ENTRY_LANES).i64(-1n).op('i64.eq');
@@ -253,17 +262,14 @@ function emitAtomic(
 function emitPast(
   context: FunctionContext,
   shadow: number,
-  { instruction }: StrictPlan,
+  plan: StrictPlan,
   operation: LoadOperation | StoreOperation,
   { noteKnown, isPoll }: Circumstances,
 ): boolean {
   const { fn, module, pc } = context;
   const { bytes } = operation;
-  const entry = fn.local('i32');
-  beginEntry(fn, shadow, entry, noteKnown);
-  if (!emitLook(context, module, instruction, operation, 0, keepLanes(bytes), () => fn.i32(pc).get(entry)))
-    return false;
-  fn.op('i32.eqz').brIf(0);
+  const entry = emitEntry(context, shadow, plan, operation, noteKnown);
+  if (entry === undefined) return false;
   fn.get(shadow).get(entry).i32(pc).call(pollFunction(module, bytes)).if();
   forgetNumber(fn, shadow);
   fn.else();
@@ -284,17 +290,14 @@ function emitPast(
 function emitRelease(
   context: FunctionContext,
   shadow: number,
-  { instruction }: StrictPlan,
+  plan: StrictPlan,
   operation: LoadOperation | StoreOperation,
   { noteKnown, pushPlace }: Circumstances,
 ): boolean {
   const { fn, module, pc } = context;
   const { bytes } = operation;
-  const entry = fn.local('i32');
-  beginEntry(fn, shadow, entry, noteKnown);
-  if (!emitLook(context, module, instruction, operation, 0, keepLanes(bytes), () => fn.i32(pc).get(entry)))
-    return false;
-  fn.op('i32.eqz').brIf(0);
+  const entry = emitEntry(context, shadow, plan, operation, noteKnown);
+  if (entry === undefined) return false;
   fn.get(entry).i64(0n).memory('i64.store', ENTRY_ATTEMPTS);
   fn.get(shadow).get(entry);
   pushPlace();
