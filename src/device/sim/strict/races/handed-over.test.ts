@@ -172,6 +172,16 @@ describe('HandedOverBefore', () => {
     expect(known()).toEqual({ reads: events.nextWord, writes: events.nextWord });
   });
 
+  it('should go as far as the first event of any later interval, which may be one of the last of them', () => {
+    const { event, store, meet, acquire, known } = two();
+    const later = event(0, 2);
+    event(0, 1);
+    store(0, 4);
+    acquire();
+    meet(1, 1);
+    expect(known()).toEqual({ reads: later, writes: later });
+  });
+
   it('should count no barriers of single wavefronts, which are no epochs', () => {
     const { handed, events, event, meet, acquire, known } = two();
     const wave = { plainStores: 3 };

@@ -68,7 +68,9 @@ class FirstEvents {
   private readonly isAtomic: (pc: number) => boolean;
   /** By workgroup, an event by epoch. */
   private readonly byGroup: Map<number, number>[] = [];
+  /** By workgroup, the epoch of its last event, and the last epoch. */
   private readonly last: number[] = [];
+  private readonly most: number[] = [];
   /** Events up to this one are in. */
   private next = 1;
 
@@ -79,6 +81,7 @@ class FirstEvents {
   clear(): void {
     this.byGroup.length = 0;
     this.last.length = 0;
+    this.most.length = 0;
     this.next = 1;
   }
 
@@ -96,6 +99,7 @@ class FirstEvents {
     // Mostly one more of the same.
     if (this.last[group] === epoch || this.isAtomic(pc & ~ANNOUNCES)) return;
     this.last[group] = epoch;
+    this.most[group] = Math.max(epoch, this.most[group] ?? 0);
     const all = this.byGroup[group] ?? new Map<number, number>();
     this.byGroup[group] = all;
     if (all.has(epoch)) return;
@@ -105,10 +109,14 @@ class FirstEvents {
 
   /** The word of the first event of a workgroup behind so many barriers, which is one of the last it has passed; `now` where there is none. */
   wordFrom(group: number, epoch: number, now: number): number {
+    const all = this.byGroup[group];
+    const most = this.most[group] ?? -1;
     let word = now;
-    this.byGroup[group]?.forEach((event, when) => {
-      if (when >= epoch) word = Math.min(word, event << EVENT_SHIFT);
-    });
+    // What was noted by lines becomes an event late: a later interval may have an earlier one.
+    for (let when = epoch; when <= most; when++) {
+      const event = all?.get(when);
+      if (event !== undefined) word = Math.min(word, event << EVENT_SHIFT);
+    }
     return word;
   }
 }
@@ -225,8 +233,8 @@ export class HandedOverBefore {
     group.handed.set(other, handed);
     const { barriers, waves } = one;
     // What has been told in an interval is mostly no news behind its barrier.
-    const isKnown = (barrier: Barrier | undefined): boolean => barrier !== undefined && barrier.epoch >= by.epoch;
-    if (waves.length > 1 && isKnown(handed.stores) && isKnown(handed.reads)) return;
+    const known = Math.min(handed.stores?.epoch ?? -1, handed.reads?.epoch ?? -1);
+    if (waves.length > 1 && known >= by.epoch) return;
     if (waves.every(({ plainStores }, wave) => covers(by, wave, plainStores))) handed.word = now;
     handed.stores = later(handed.stores, lastCovered(barriers, by));
     // What was read before the barrier that came before.
