@@ -28,8 +28,8 @@ import {
   POOL_END,
   POOL_NEXT,
 } from '../races/race-page.ts';
-import { setDetails } from './details.ts';
 import { pushHead, takeFunction } from './events.ts';
+import { setDetails } from './records.ts';
 
 /**
  * (shadow, the page's record) → 1 when the page has records by dword from now on, 0 when there is no room for them. As RacePage.detailed makes

@@ -1,9 +1,9 @@
 // Compiled code notes four lanes at a time that access parts of dwords of global memory where values say: several wavefronts may have bytes of one dword.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { BYTES, MANY_GROUPS_SHIFT, MANY_WAVES, MARKS } from '../races/race-details.ts';
-import { TO_WRITER } from './details.ts';
 import { FourPlaces } from './four.ts';
 import { FourRecords } from './global-before.ts';
+import { TO_WRITER } from './records.ts';
 
 /** The bytes of an element by the place of its first one in a dword; elements do not go on in the next one. */
 const MASKS = (bytes: number): number => (bytes === 1 ? 0x08040201 : 0x000c0003);

@@ -21,13 +21,13 @@ import {
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from '../races/race-events.ts';
 import { FROZEN } from '../races/race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
-import { RECORD_SHIFT, TO_WRITER } from './details.ts';
 import { eventFunction, pushEvents, pushNamedFour, pushOlder, pushReleases } from './events.ts';
 import { FourPlaces } from './four.ts';
 import { areBeforeFunction, areBehindFunction } from './global-before.ts';
 import { pushMasks, pushTouched, putPartsFunction, storePartsFunction } from './global-parts.ts';
 import { areUniformFunction, putWideFunction } from './global-wide.ts';
 import { LogWriter } from './log.ts';
+import { RECORD_SHIFT, TO_WRITER } from './records.ts';
 import { Repeats } from './repeats.ts';
 import { Span } from './spans.ts';
 import { areWrittenFunction, setWrittenFunction } from './written.ts';

@@ -13,8 +13,8 @@ import {
   LINE_WRITER_STORE,
 } from '../races/race-page.ts';
 import { SHADOW_COMPLETE, SHADOW_LEARNS, SHADOW_RELEASED, SHADOW_STORES } from '../registers/registers.ts';
-import type { GlobalAccess } from './details.ts';
 import { pushIsSameGroup } from './events.ts';
+import type { GlobalAccess } from './records.ts';
 
 /** What is accessed, as locals: `line` is the page's record plus four times the number of the line, `mask` the dwords of it. */
 export interface LineLocals {

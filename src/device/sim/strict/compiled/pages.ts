@@ -17,11 +17,12 @@ import {
   PAGE_WRITTEN,
 } from '../races/race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
-import { detailFunction, type GlobalAccess } from './details.ts';
+import { detailFunction } from './details.ts';
 import { openFunction } from './details-open.ts';
 import { LineWriter } from './lines.ts';
 import { beginLogFunction, logRunFunction } from './log.ts';
 import { openPageIndex, unlogPageIndex } from './open.ts';
+import type { GlobalAccess } from './records.ts';
 import { allWrittenFunction } from './written.ts';
 
 const LINE_BYTES = 4 * LINE;

@@ -15,8 +15,8 @@ import {
   SHADOW_POLL,
   SHADOW_SYNC,
 } from '../registers/registers.ts';
-import { RECORD_SHIFT, TO_WRITER } from './details.ts';
 import { pushHead } from './events.ts';
+import { RECORD_SHIFT, TO_WRITER } from './records.ts';
 
 const PAGE_BYTES = 4 * PAGE;
 

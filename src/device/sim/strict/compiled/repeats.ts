@@ -3,7 +3,7 @@
 import type { WasmFunction } from '../../wasm/emit.ts';
 import type { Code, Label } from '../../wasm/memory/code.ts';
 import { BYTES, RECORD_BYTES } from '../races/race-details.ts';
-import { TO_WRITER } from './details.ts';
+import { TO_WRITER } from './records.ts';
 
 const LANES = [0, 1, 2, 3] as const;
 /** From an offset in wasm memory to that of its record, but for where the records begin: so many bits to the left. */

@@ -27,12 +27,13 @@ import {
   PAGE_WRITTEN,
 } from '../races/race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
-import { CellWriter, type GlobalAccess, pushCell, RECORD_SHIFT, TO_WRITER } from './details.ts';
+import { CellWriter } from './cell-writer.ts';
 import { eventFunction } from './events.ts';
 import { LineWriter, pushIsKnownApart } from './lines.ts';
 import { beginLogFunction } from './log.ts';
 import { openPageIndex } from './open.ts';
 import { pageFunction } from './pages.ts';
+import { type GlobalAccess, pushCell, RECORD_SHIFT, TO_WRITER } from './records.ts';
 
 const LINE_BYTES = 4 * LINE;
 const PAGE_BYTES = 4 * PAGE;

@@ -5,10 +5,11 @@ import { BYTES, HOLDS, HOLDS_STORES, MARKS, PAGE, QUICK_UNWRITTEN } from '../rac
 import { EVENT_ACTOR } from '../races/race-events.ts';
 import { PAGE_WRITTEN } from '../races/race-page.ts';
 import { SHADOW_ACTOR, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
-import { cellStoreFunction, RECORD_SHIFT, TO_WRITER } from './details.ts';
+import { cellStoreFunction } from './details.ts';
 import { pushEvents, pushNamed } from './events.ts';
 import { KnownBefore } from './known-before.ts';
 import { pageFunction } from './pages.ts';
+import { RECORD_SHIFT, TO_WRITER } from './records.ts';
 
 // What the functions leave.
 export const NOT_STRIDED = 0;

@@ -13,11 +13,11 @@ import {
 } from '../races/race-details.ts';
 import { FROZEN } from '../races/race-page.ts';
 import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
-import { RECORD_SHIFT, setDetails } from './details.ts';
 import { openFunction } from './details-open.ts';
 import { FourPlaces } from './four.ts';
 import { LogWalk } from './log-walk.ts';
 import { pageFunction } from './pages.ts';
+import { RECORD_SHIFT, setDetails } from './records.ts';
 import { lanesFunction } from './scattered.ts';
 import { takeFunction } from './take.ts';
 

@@ -19,9 +19,10 @@ import {
 } from '../races/race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_PC } from '../races/race-events.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
-import { pushMayLookAhead, RECORD_SHIFT, TO_WRITER } from './details.ts';
+import { pushMayLookAhead } from './cell-writer.ts';
 import { pushEvents, pushNamed, pushNamedFour } from './events.ts';
 import { FourPlaces } from './four.ts';
+import { RECORD_SHIFT, TO_WRITER } from './records.ts';
 import { areWrittenFunction } from './written.ts';
 
 if (EVENT_ACTOR !== 0 || EVENT_EPOCH !== 2) throw new Error('the events are laid out otherwise');

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import fc from '../../../../../tests/support/fast-check.ts';
 import { WasmModule } from '../../wasm/emit.ts';
-import type { GlobalAccess } from '../compiled/details.ts';
 import { pageFunction } from '../compiled/pages.ts';
+import type { GlobalAccess } from '../compiled/records.ts';
 import { lanesFunction } from '../compiled/scattered.ts';
 import {
   SHADOW_ACTOR,
