@@ -189,6 +189,30 @@ const WIDE_FLAG: Access[] = [
   { ...PLAIN, kind: 'past' },
   { ...PLAIN, kind: 'release', size: 'dwordx2', exec: '1', place: { offset: 4, step: 0 } },
 ];
+/** A load in front of an atomic, of what the wavefront itself has updated last: what it learns there. */
+const OWN_UPDATE: Access[][] = [
+  [
+    { ...PLAIN, kind: 'atomic', place: { offset: 4, step: 0 } },
+    { ...PLAIN, place: { offset: 4, step: 4 } },
+    { ...PLAIN, kind: 'release', groups: 1 },
+    { ...PLAIN, kind: 'fetch', place: { offset: 256, step: 0 } },
+    PLAIN,
+  ],
+  [
+    { ...PLAIN, kind: 'atomic' },
+    { ...PLAIN, exec: '0xffff' },
+    { ...PLAIN, kind: 'atomic' },
+    { ...PLAIN, kind: 'store' },
+    { ...PLAIN, kind: 'acquire' },
+  ],
+];
+/** Two that learn of others and come back at one wait: in their order. */
+const TOGETHER: Access[] = [
+  { ...PLAIN, kind: 'fetch', data: 0x3f800000, exec: '2', place: { offset: 0, step: 4 }, wait: false },
+  { ...PLAIN, place: { offset: 512, step: 4 } },
+  { ...PLAIN, kind: 'atomic', place: { offset: 0, step: 12 } },
+  { ...PLAIN, kind: 'store' },
+];
 
 test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
   await fc.assert(
@@ -203,10 +227,7 @@ test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
     }),
     {
       numRuns: Number(process.env.FUZZ_RUNS ?? 60),
-      examples: [
-        [DENORMAL, 1],
-        [WIDE_FLAG, 1],
-      ],
+      examples: [DENORMAL, WIDE_FLAG, TOGETHER, ...OWN_UPDATE].map((all): [Access[], number] => [all, 1]),
     },
   );
 });

@@ -75,7 +75,7 @@ function isBefore(events: Uint32Array, event: number, { actor, epoch }: Toucher)
   return other === actor || (isSameGroup(other, actor) && events[WORDS * event + EVENT_EPOCH] !== epoch);
 }
 
-/** The records of one page. Compiled code reads and writes them too (compiled/details.ts). */
+/** The records of one page. Compiled code reads and writes them too (compiled/cell-writer.ts). */
 export class RaceDetails {
   readonly words: Uint32Array;
   private readonly events: RaceEvents;
@@ -192,13 +192,17 @@ export class RaceDetails {
     }
   }
 
-  /** Reads of dwords that nobody else has written since a barrier; false at the first one of others, which is left to the closer look. */
+  /**
+   * Reads of dwords that nobody else has written since a barrier; false at the first one of others, and at what atomics have changed, of which a load may
+   * learn: these are left to the closer look.
+   */
   readDwords(first: number, end: number, who: Toucher): boolean {
     const { words } = this;
     const event = this.event(who, false);
     const events = this.events.words;
     for (let dword = first; dword < end; dword++) {
       const writer = words[RECORD_WORDS * dword + RECORD_WRITER] as number;
+      if ((writer & UPDATE) !== 0) return false;
       if (writer !== 0 && !isBefore(events, writer >>> EVENT_SHIFT, who)) return false;
       this.noteRead(dword, event, who, BYTES);
     }

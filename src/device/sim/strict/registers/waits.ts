@@ -159,9 +159,13 @@ export class WaitQueue {
   }
 
   private keepLast(queue: IssuedOperation[], n: number, epoch: number): void {
+    if (n > 0) {
+      while (queue.length > n) this.complete(queue.shift() as IssuedOperation, epoch);
+      return;
+    }
+    for (const operation of queue) this.complete(operation, epoch);
     // Popping keeps the array's memory, unlike setting its length.
-    if (n === 0) while (queue.length > 0) this.complete(queue.pop() as IssuedOperation, epoch);
-    else while (queue.length > n) this.complete(queue.shift() as IssuedOperation, epoch);
+    while (queue.length > 0) queue.pop();
   }
 
   /** An operation is issued. */
