@@ -1,6 +1,6 @@
 // A small slice of tools/fuzz-decode.ts with fixed seeds.
 import { describe, expect, test } from 'vitest';
-import { TARGET_NAMES } from '../src/isa/table/table.ts';
+import { TARGET_NAMES } from '../src/isa/table/target-names.ts';
 import { fuzzDecode } from '../tools/fuzz-decode.ts';
 import { llvmTool } from './support/llvm.ts';
 

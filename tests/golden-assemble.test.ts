@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { encode } from '../src/isa/codec/encode.ts';
 import { InstructionParser } from '../src/isa/parse/parse.ts';
-import { TARGET_NAMES } from '../src/isa/table/table.ts';
+import { TARGET_NAMES } from '../src/isa/table/target-names.ts';
 import { Lexer } from '../src/isa/text/lexer.ts';
 import { sharedPath } from './support/shared.ts';
 

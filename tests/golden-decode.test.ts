@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { decoderFor } from '../src/isa/codec/decode.ts';
 import { printerFor } from '../src/isa/print/print.ts';
-import { TARGET_NAMES } from '../src/isa/table/table.ts';
+import { TARGET_NAMES } from '../src/isa/table/target-names.ts';
 import type { TargetName } from '../src/isa/types.ts';
 import { sharedPath } from './support/shared.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { TARGET_NAMES } from '../src/isa/table/table.ts';
+import { TARGET_NAMES } from '../src/isa/table/target-names.ts';
 import { targetInfo } from '../src/isa/table/targets.ts';
 
 /** Hand-written files of src/, tests left out. */

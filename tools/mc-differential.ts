@@ -8,7 +8,7 @@ import { randomNumbers } from '../src/base/index.ts';
 import { encodeInto } from '../src/isa/codec/encode.ts';
 import { InstructionParser } from '../src/isa/parse/parse.ts';
 import { printInstruction } from '../src/isa/print/print.ts';
-import { TARGET_NAMES } from '../src/isa/table/table.ts';
+import { TARGET_NAMES } from '../src/isa/table/target-names.ts';
 import { isTargetName } from '../src/isa/table/targets.ts';
 import { Lexer } from '../src/isa/text/lexer.ts';
 import type { TargetName } from '../src/isa/types.ts';

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { decode } from '../isa/codec/decode.ts';
-import { TARGET_NAMES } from '../isa/table/table.ts';
+import { TARGET_NAMES } from '../isa/table/target-names.ts';
 import { probeCompiler } from './compiler.ts';
 import { findIreeTool, findLlvmTool, LLVM_TOOLS, llvmVersion, runTool } from './tools.ts';
 

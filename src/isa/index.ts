@@ -69,7 +69,8 @@ export {
   ttmp,
   vgpr,
 } from './table/registers.ts';
-export { allRows, type InstructionTable, operationOf, TARGET_NAMES, tableFor } from './table/table.ts';
+export { allRows, type InstructionTable, operationOf, tableFor } from './table/table.ts';
+export { TARGET_NAMES } from './table/target-names.ts';
 export { isTargetName, type TargetInfo, targetFromElfMach, targetInfo } from './table/targets.ts';
 export { type Diagnostic as TextDiagnostic, Lexer, textFromBytes } from './text/lexer.ts';
 export type {

@@ -3,7 +3,7 @@ import { WavesmithError } from '../../src/base/index.ts';
 import { encode } from '../../src/isa/codec/encode.ts';
 import { parseInstruction } from '../../src/isa/parse/parse.ts';
 import { printInstruction } from '../../src/isa/print/print.ts';
-import { TARGET_NAMES } from '../../src/isa/table/table.ts';
+import { TARGET_NAMES } from '../../src/isa/table/target-names.ts';
 import { Lexer, textFromBytes } from '../../src/isa/text/lexer.ts';
 
 const LINES = [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { operandClass, operandClasses } from './operand-classes.ts';
-import { allRows, operationOf, TARGET_NAMES, tableFor } from './table.ts';
+import { allRows, operationOf, tableFor } from './table.ts';
+import { TARGET_NAMES } from './target-names.ts';
 import { isTargetName, targetFromElfMach, targetInfo } from './targets.ts';
 
 describe('rows', () => {

@@ -7,9 +7,7 @@
 import { ROWS } from '../generated/rows.ts';
 import { SHAPES } from '../generated/shapes.ts';
 import type { EncodedField, InstructionRow, OperandDef, TargetName } from '../types.ts';
-
-/** Targets in the order of the generated bit sets. */
-export const TARGET_NAMES: readonly TargetName[] = ['gfx90a', 'gfx942', 'gfx950'];
+import { TARGET_NAMES } from './target-names.ts';
 
 interface ShapeText {
   f: [number, number, number, number][];

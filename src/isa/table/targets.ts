@@ -12,7 +12,7 @@ import {
   type MatrixWaits,
   type WaitTable,
 } from './hazards.ts';
-import { TARGET_NAMES } from './table.ts';
+import { TARGET_NAMES } from './target-names.ts';
 
 export interface TargetInfo {
   readonly name: TargetName;
