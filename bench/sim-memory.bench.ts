@@ -7,7 +7,8 @@ import { DeviceMemory } from '../src/device/sim/state/memory.ts';
 import { EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../src/device/sim/state/wave.ts';
 import { Workgroup } from '../src/device/sim/state/workgroup.ts';
 import { WasmModule } from '../src/device/sim/wasm/emit.ts';
-import { declareMemoryImports, emitCrossLane, emitMemory, memoryImports } from '../src/device/sim/wasm/memory/index.ts';
+import { memoryImports } from '../src/device/sim/wasm/memory/imports.ts';
+import { declareMemoryImports, emitCrossLane, emitMemory } from '../src/device/sim/wasm/memory/index.ts';
 import { semanticsOf } from '../src/isa/semantics/index.ts';
 import { DEFAULT_MODE, parse } from '../tests/support/one-instruction.ts';
 

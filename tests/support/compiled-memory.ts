@@ -9,12 +9,8 @@ import type { Region } from '../../src/device/sim/state/region.ts';
 import { AGPR_BASE, EXEC, FLAT_SCRATCH, LANES, M0, Wave } from '../../src/device/sim/state/wave.ts';
 import { Workgroup } from '../../src/device/sim/state/workgroup.ts';
 import { WasmModule } from '../../src/device/sim/wasm/emit.ts';
-import {
-  declareMemoryImports,
-  emitCrossLane,
-  emitMemory,
-  memoryImports,
-} from '../../src/device/sim/wasm/memory/index.ts';
+import { memoryImports } from '../../src/device/sim/wasm/memory/imports.ts';
+import { declareMemoryImports, emitCrossLane, emitMemory } from '../../src/device/sim/wasm/memory/index.ts';
 import { decoderFor } from '../../src/isa/index.ts';
 import { operandNamed } from '../../src/isa/operand.ts';
 import { semanticsOf } from '../../src/isa/semantics/index.ts';

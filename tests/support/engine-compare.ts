@@ -1,12 +1,14 @@
-// Runs a random sequence of instructions on the compiled engine and on the interpreter, from the same random state, and compares
-// everything: registers, SCC, MODE, program counter, LDS, memory, the error.
+// Runs a random sequence of instructions on the compiled engine, again as another thread would that takes over what was compiled, and on the interpreter,
+// from the same random state, and compares everything: registers, SCC, MODE, program counter, LDS, memory, the error.
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
+import { countsByEncoding } from '../../src/device/sim/dispatch/engine.ts';
 import { Interpreter } from '../../src/device/sim/interpreter/interpreter.ts';
 import { LoadedCode } from '../../src/device/sim/interpreter/loaded-code.ts';
 import { WAVE_BYTES, WAVE_EXECUTED, WAVE_TEMPORARY, WAVE_VGPRS } from '../../src/device/sim/state/layout.ts';
 import { DeviceMemory } from '../../src/device/sim/state/memory.ts';
 import { AGPR_BASE, EXEC, LANES, M0, VCC, Wave } from '../../src/device/sim/state/wave.ts';
 import { Workgroup } from '../../src/device/sim/state/workgroup.ts';
-import { CompiledEngine } from '../../src/device/sim/wasm/engine.ts';
+import { CompiledEngine, compiledSoFar, takeOverCompiled } from '../../src/device/sim/wasm/engine.ts';
 import { decoderFor, printInstruction, tableFor } from '../../src/isa/index.ts';
 import { semanticsOf } from '../../src/isa/semantics/index.ts';
 import type { Instruction, InstructionRow, TargetName } from '../../src/isa/types.ts';
@@ -269,6 +271,15 @@ export function makeMachine(target: TargetName, code: Uint32Array): Machine {
   return { w, loaded, block };
 }
 
+/** A value as another thread gets it. */
+function sent<T>(value: T): T {
+  const { port1, port2 } = new MessageChannel();
+  port1.postMessage(value);
+  const received = receiveMessageOnPort(port2) as { readonly message: T };
+  port1.close();
+  return received.message;
+}
+
 function outcome(run: () => void): unknown {
   try {
     run();
@@ -351,24 +362,36 @@ export function engineCase(target: TargetName, seed: number, options: CaseOption
   const interpreterError = outcome(() => new Interpreter(loaded).runWave(w, 1000, true));
   const expected = block.slice();
   const [expectedData, expectedLds] = [data.slice(), lds.slice()];
-  block.set(start[0]);
-  data.set(start[1]);
-  lds.set(start[2]);
-  w.workgroup.clock = 0;
-  w.setMode(mode);
-  const engine = new CompiledEngine({ loaded, memory: w.memory, launch: { mfma: 'exact' } });
-  const compiledError = outcome(() => engine.runWave(w, 1000, true));
-  const differences = [
-    ...compare(expected, block),
-    ...compareBytes('data', expectedData, data),
-    ...compareBytes('LDS', expectedLds, lds),
-  ];
-  if (String(interpreterError) !== String(compiledError)) {
+  const differences: string[] = [];
+  /** Runs the sequence from its start by compiled code. */
+  const runCompiled = (engine: CompiledEngine): void => {
+    block.set(start[0]);
+    data.set(start[1]);
+    lds.set(start[2]);
+    w.workgroup.clock = 0;
+    w.setMode(mode);
+    const error = outcome(() => engine.runWave(w, 1000, true));
     differences.push(
-      `error: interpreter ${interpreterError}, compiled ${compiledError instanceof Error ? compiledError.stack : compiledError}`,
+      ...compare(expected, block),
+      ...compareBytes('data', expectedData, data),
+      ...compareBytes('LDS', expectedLds, lds),
     );
-  }
+    if (String(interpreterError) === String(error)) return;
+    differences.push(
+      `error: interpreter ${interpreterError}, compiled ${error instanceof Error ? error.stack : error}`,
+    );
+  };
+  const job = { loaded, memory: w.memory, launch: { mfma: 'exact' } } as const;
+  const engine = new CompiledEngine(job);
+  runCompiled(engine);
   const { instructions, interpreted } = engine.statistics;
+  const elsewhere = { ...job, loaded: new LoadedCode(target, loaded.region) };
+  takeOverCompiled(elsewhere, sent(compiledSoFar(loaded, 'exact')));
+  const other = new CompiledEngine(elsewhere);
+  runCompiled(other);
+  const counts = [engine, other].map((one) => JSON.stringify(countsByEncoding(one)));
+  if (counts[0] !== counts[1]) differences.push(`counts: ${counts[0]}, of code that was taken over ${counts[1]}`);
+  if (other.statistics.modules > 0) differences.push(`${other.statistics.modules} modules were compiled again`);
   return { target, text, differences, error: interpreterError, instructions, interpreted };
 }
 

@@ -1,6 +1,6 @@
 // A checked dispatch as plain data: what every thread needs to start wavefronts. Worker threads get it as a message.
 import type { KernelDescriptor } from '../../../codeobject/index.ts';
-import { targetInfo } from '../../../isa/index.ts';
+import { targetInfo } from '../../../isa/table/targets.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import type { Dim3 } from '../../device.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';

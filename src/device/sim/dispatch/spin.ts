@@ -1,5 +1,5 @@
 // Loops in which a wave waits for others: short ones that sleep, or read memory past the caches, and change nothing. And loops in which it
-// may wait while it works: any that read memory past the caches.
+// may wait while it works: any that read memory past the caches. What is found out is kept for each loaded code, and can be told to other threads.
 import { branchTarget } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
@@ -9,19 +9,46 @@ import { type Reached, reachable } from './reachable.ts';
 /** Longest loop, in bytes, that is taken for waiting. */
 export const MAX_LOOP = 512;
 
-const known = new WeakMap<LoadedCode, Map<number, boolean>>();
+/** From the first instruction of a loop to its last. */
+type Span = readonly [from: number, to: number];
+
+/** What has been found out about the waiting of loaded code. */
+export interface WaitFacts {
+  /** Whether the instruction at an address is in a loop that waits. */
+  readonly spins: Map<number, boolean>;
+  /** Loops that read memory past the caches, by the entry of a kernel. */
+  readonly polled: Map<number, readonly Span[]>;
+  /** Whether a kernel, by its entry, has code by which workgroups wait for others. */
+  readonly waiting: Map<number, boolean>;
+}
+
+const facts = new WeakMap<LoadedCode, WaitFacts>();
+
+/** What has been found out so far. */
+export function waitFacts(loaded: LoadedCode): WaitFacts {
+  let known = facts.get(loaded);
+  if (known === undefined) {
+    known = { spins: new Map(), polled: new Map(), waiting: new Map() };
+    facts.set(loaded, known);
+  }
+  return known;
+}
+
+/** Takes over what another thread has found out about the same code. */
+export function takeOverWaitFacts(loaded: LoadedCode, { spins, polled, waiting }: WaitFacts): void {
+  const known = waitFacts(loaded);
+  for (const [pc, isSpin] of spins) known.spins.set(pc, isSpin);
+  for (const [entry, loops] of polled) known.polled.set(entry, loops);
+  for (const [entry, waits] of waiting) known.waiting.set(entry, waits);
+}
 
 /** Whether the instruction at an address is in a loop that waits. */
 export function isSpinLoop(loaded: LoadedCode, pc: number): boolean {
-  let answers = known.get(loaded);
-  if (answers === undefined) {
-    answers = new Map();
-    known.set(loaded, answers);
-  }
-  let answer = answers.get(pc);
+  const { spins } = waitFacts(loaded);
+  let answer = spins.get(pc);
   if (answer === undefined) {
     answer = findSpinLoop(loaded, pc);
-    answers.set(pc, answer);
+    spins.set(pc, answer);
   }
   return answer;
 }
@@ -126,28 +153,19 @@ function changesMemory({ row }: Instruction): boolean {
   );
 }
 
-/** From the first instruction of a loop to its last. */
-type Span = readonly [from: number, to: number];
-
 /** Instructions looked at for loops that read past the caches. */
 const LIMIT = 200_000;
-
-const polled = new WeakMap<LoadedCode, Map<number, readonly Span[]>>();
 
 /**
  * Loops of the kernel at an entry in which a load of memory goes past the caches (volatile variables, atomic loads): graph algorithms work
  * so on what other workgroups have got so far, until all of it is there.
  */
 export function polledLoops(loaded: LoadedCode, entry: number): readonly Span[] {
-  let kernels = polled.get(loaded);
-  if (kernels === undefined) {
-    kernels = new Map();
-    polled.set(loaded, kernels);
-  }
-  let loops = kernels.get(entry);
+  const { polled } = waitFacts(loaded);
+  let loops = polled.get(entry);
   if (loops === undefined) {
     loops = findPolledLoops(loaded, entry);
-    kernels.set(entry, loops);
+    polled.set(entry, loops);
   }
   return loops;
 }
@@ -170,19 +188,13 @@ export function isPolledLoop(loaded: LoadedCode, entry: number, pc: number): boo
   return polledLoops(loaded, entry).some(([from, to]) => from <= pc && pc <= to);
 }
 
-const waiting = new WeakMap<LoadedCode, Map<number, boolean>>();
-
 /** Whether a kernel has code by which workgroups wait for others. Loops that do so are not always found: some are long, or call functions. */
 export function mayWait(loaded: LoadedCode, entry: number): boolean {
-  let answers = waiting.get(loaded);
-  if (answers === undefined) {
-    answers = new Map();
-    waiting.set(loaded, answers);
-  }
-  let answer = answers.get(entry);
+  const { waiting } = waitFacts(loaded);
+  let answer = waiting.get(entry);
   if (answer === undefined) {
     answer = reaches(loaded, entry, sleepsOrPolls);
-    answers.set(entry, answer);
+    waiting.set(entry, answer);
   }
   return answer;
 }

@@ -6,7 +6,9 @@ import type { BeyondWindow, FrameArea } from '../state/frames.ts';
 import type { MemoryOptions } from '../state/memory.ts';
 import type { Place } from '../state/places.ts';
 import type { RegionRecord } from '../state/region.ts';
+import type { CompiledUnit } from '../wasm/unit.ts';
 import type { Launch } from './launch.ts';
+import type { WaitFacts } from './spin.ts';
 import type { ScratchPlace } from './wave-start.ts';
 
 /** A place by wasm offsets: views do not travel. */
@@ -22,11 +24,18 @@ export interface MemoryMessage {
   readonly kind: 'memory';
   readonly window: number;
   readonly memory: WebAssembly.Memory;
+  readonly bulkModule: WebAssembly.Module;
   readonly thread: NonNullable<MemoryOptions['thread']>;
   /** Offset of the word with the ticket of the run that the thread may begin. */
   readonly gate: number;
   /** What is beyond the window; the thread makes its own `show` and `view` of the source. */
   readonly beyond: Omit<BeyondWindow, 'show' | 'view'> | undefined;
+}
+
+/** What need not be found out again. */
+export interface CodeFacts {
+  readonly compiled: readonly CompiledUnit[];
+  readonly waits: WaitFacts;
 }
 
 /** Runs workgroups of a dispatch until none is left. A thread that finds another ticket at its gate has come too late, and does not answer. */
@@ -41,6 +50,8 @@ export interface RunMessage {
     readonly base: number;
     readonly codeRanges: readonly (readonly [number, number])[];
   };
+  /** What the device's own thread knows of the code, when the thread is asked to run it for the first time. */
+  readonly known: CodeFacts | undefined;
   readonly regions: readonly RegionRecord[];
   readonly frameArea: FrameArea | undefined;
   readonly place: PlaceRecord;

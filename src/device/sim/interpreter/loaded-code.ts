@@ -38,7 +38,11 @@ const familyIndex = new Map<string, number>();
 
 /** Index in ENCODINGS of an instruction's encoding family. */
 export function familyOf(instruction: Instruction): number {
-  const name = instruction.row.flags.has('MAI') ? 'MFMA' : instruction.row.encoding;
+  return encodingIndex(instruction.row.flags.has('MAI') ? 'MFMA' : instruction.row.encoding);
+}
+
+/** Index in ENCODINGS of a family by its name. */
+export function encodingIndex(name: string): number {
   let index = familyIndex.get(name);
   if (index === undefined) {
     index = ENCODINGS.length;
@@ -180,7 +184,8 @@ export class LoadedCode {
   readonly region: Region;
   /** Byte ranges of the image that hold code. */
   readonly codeRanges: readonly (readonly [number, number])[];
-  private readonly decoder: Decoder;
+  /** Made when first asked for: a thread may run what another has compiled without it. */
+  private ownDecoder: Decoder | undefined;
   /** By page of the image, as it is reached: a damaged code object may ask for a large image. */
   private bound: ((BoundInstruction | undefined)[] | undefined)[] = [];
   private readonly decoded = new Map<number, Instruction>();
@@ -194,7 +199,11 @@ export class LoadedCode {
     this.target = target;
     this.region = region;
     this.codeRanges = codeRanges;
-    this.decoder = decoderFor(target);
+  }
+
+  private get decoder(): Decoder {
+    this.ownDecoder ??= decoderFor(this.target);
+    return this.ownDecoder;
   }
 
   /** Chooses how matrix instructions compute. */

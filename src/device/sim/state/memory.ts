@@ -2,7 +2,7 @@
 // is checked. Allocations appear in the window (address = gpuWindow.base + offset) or are mapped at chosen addresses (`allocAt`, `map`). What does not
 // fit into the window lies beyond it where the host provides that (frames.ts); its addresses go on where the window's end.
 import { WavesmithError } from '../../../base/index.ts';
-import { type Bulk, bulkOf } from '../wasm/bulk.ts';
+import { type Bulk, bulkModule } from '../wasm/bulk.ts';
 import { ADDRESS_TABLE_BYTES, AddressTable } from './address-table.ts';
 import { type BeyondWindow, type FrameArea, Frames, type LaneAccess, NAMED } from './frames.ts';
 import { Heap } from './heap.ts';
@@ -50,6 +50,8 @@ export interface MemoryOptions {
   readonly thread?: { readonly number: number; readonly addressTable: number } | undefined;
   /** Memory beyond the window; needs `memory` and `discard`. */
   readonly beyond?: BeyondWindow | undefined;
+  /** `bulkModule` of a memory that is shared as this one is, where there is one already. */
+  readonly bulkModule?: WebAssembly.Module | undefined;
   /** Where compiled modules of code in this memory are kept. */
   readonly moduleCache?: ModuleCache | undefined;
 }
@@ -90,7 +92,8 @@ export class DeviceMemory {
   private words!: Int32Array;
   private longs!: BigInt64Array;
   private readonly discard: MemoryOptions['discard'];
-  private bulk: Bulk | undefined;
+  private ownBulk: Bulk | undefined;
+  private ownBulkModule: WebAssembly.Module | undefined;
   private readonly limits: Uint16Array;
   private readonly writable: Uint16Array;
   private readonly heap: Heap;
@@ -122,6 +125,7 @@ export class DeviceMemory {
     this.viewBuffer();
     this.isShared = !(this.buffer instanceof ArrayBuffer);
     this.discard = options.discard;
+    this.ownBulkModule = options.bulkModule;
     this.moduleCache = options.moduleCache;
     this.capacity = given === undefined && this.isShared ? WINDOW_BYTES : Math.min(this.buffer.byteLength, HEAP_END);
     this.limits = new Uint16Array(this.buffer, LIMITS, TABLE_BYTES / 2);
@@ -178,15 +182,27 @@ export class DeviceMemory {
     return new Uint8Array(this.buffer, offset, size);
   }
 
+  /** What sets and copies bytes of such a memory at once, for other threads. */
+  get bulkModule(): WebAssembly.Module {
+    this.ownBulkModule ??= bulkModule(this.isShared);
+    return this.ownBulkModule;
+  }
+
+  private get bulk(): Bulk {
+    if (this.ownBulk === undefined) {
+      const { exports } = new WebAssembly.Instance(this.bulkModule, { host: { memory: this.wasm } });
+      this.ownBulk = exports as unknown as Bulk;
+    }
+    return this.ownBulk;
+  }
+
   /** Makes bytes of wasm memory from an offset zero. */
   clear(offset: number, size: number): void {
-    this.bulk ??= bulkOf(this.wasm);
     this.bulk.fill(offset, 0, size);
   }
 
   /** Copies bytes of wasm memory from one offset to another. */
   copy(to: number, from: number, size: number): void {
-    this.bulk ??= bulkOf(this.wasm);
     this.bulk.copy(to, from, size);
   }
 

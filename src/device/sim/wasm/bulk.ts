@@ -8,9 +8,8 @@ export interface Bulk {
   copy(to: number, from: number, size: number): void;
 }
 
-/** `memory.fill` and `memory.copy` of a memory. */
-export function bulkOf(memory: WebAssembly.Memory): Bulk {
-  const shared = !(memory.buffer instanceof ArrayBuffer);
+/** `memory.fill` and `memory.copy` of the memory that it imports as `host.memory`: instances export a `Bulk`. */
+export function bulkModule(shared: boolean): WebAssembly.Module {
   const module = new WasmModule({ module: 'host', name: 'memory', initial: 0, maximum: MAX_WASM_PAGES, shared });
   const define = (name: string): ReturnType<WasmModule['function']> => {
     const f = module.function(['i32', 'i32', 'i32'], []);
@@ -19,6 +18,5 @@ export function bulkOf(memory: WebAssembly.Memory): Bulk {
   };
   define('fill').memoryFill();
   define('copy').memoryCopy();
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { host: { memory } });
-  return exports as unknown as Bulk;
+  return new WebAssembly.Module(module.finish());
 }

@@ -22,12 +22,8 @@ import type { Instrument } from './instrument.ts';
 import { moduleKey, packModule, unpackModule } from './module-cache.ts';
 import { keyOf, type Place } from './place.ts';
 import type { ScalarValues } from './scalar-values.ts';
+import { LATE, LEFT } from './unit.ts';
 import { type Block, type Reachable, reachableBlocks, rowAfter } from './walk.ts';
-
-/** Why compiled code came back; program counter and state are in the wave block. */
-export const LEFT = -1;
-/** The next instruction begins a row of loads into LDS: the wave's turn is over. */
-export const LATE = -2;
 
 /** Instructions of one function, so that compiling stays linear and optimised code is swapped in soon. */
 const FUNCTION_LIMIT = 250;

@@ -4,20 +4,18 @@
 //
 // The compiled engine: finds or compiles the module that holds a wavefront's next instruction and runs it; the reference interpreter
 // executes what has no code, on the same wave block.
-import type { Operand } from '../../../isa/types.ts';
 import { type Engine, QUANTUM } from '../dispatch/engine.ts';
-import { ENCODINGS, familyOf, type LoadedCode } from '../interpreter/loaded-code.ts';
+import { ENCODINGS, encodingIndex, type LoadedCode } from '../interpreter/loaded-code.ts';
 import type { MatrixMode } from '../interpreter/matrix.ts';
 import { AGPR_BASE } from '../state/layout.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
-import { type CompiledCode, type CompileOptions, compile, LATE } from './compile.ts';
+import { fillTrigTable, fmaExactly } from './host-math.ts';
 import type { Instrument } from './instrument.ts';
-import { fillTrigTable, fmaExactly } from './math-exact.ts';
-import { memoryImports } from './memory/index.ts';
+import { makeUnit, type UnitJob } from './make-unit.ts';
+import { memoryImports } from './memory/imports.ts';
 import { INDEXES_REGISTERS, keyOf, MODE_MASK, type Place, SKIPS_VECTORS } from './place.ts';
-import { ScalarValues } from './scalar-values.ts';
-import { type Block, type Item, leavesInRow } from './walk.ts';
+import { type CompiledUnit, LATE, type UnitOrigin } from './unit.ts';
 
 /** What compiled code is made for. */
 export interface CompileJob {
@@ -54,8 +52,10 @@ interface Exports {
 
 /** A compiled module at work. */
 interface Unit {
-  readonly code: CompiledCode;
+  readonly compiled: CompiledUnit;
   readonly exports: Exports;
+  /** Index in ENCODINGS of each of its families. */
+  readonly encodings: readonly number[];
 }
 
 interface Entry {
@@ -64,7 +64,7 @@ interface Entry {
   readonly late: boolean;
   /** Nothing can be decoded here: the interpreter says so. */
   readonly empty: boolean;
-  /** A row of loads into LDS ends on the way from here, before a next one; a unit with loads sees to that itself. */
+  /** As `UnitBlock.endsRow`. */
   readonly endsRow: boolean;
   /** No wave was expected here when the code that begins at this place was compiled: waves come through the engine. */
   readonly strayedFrom: Place | undefined;
@@ -196,11 +196,11 @@ class CompiledUnits {
   /** Compiles what a wave can reach from where it is, as far as that is known. */
   private reach(place: Place, key: number, w: Wave): Entry {
     const root = this.leftOut.get(key);
-    if (root !== undefined) this.strayUnits++;
-    const isKnown = this.instrument === undefined && !this.areSteps && this.strayUnits <= MOST_STRAYS;
-    return this.compile(place, root ?? place, {
+    const strayUnits = this.strayUnits + (root === undefined ? 0 : 1);
+    const isKnown = this.instrument === undefined && !this.areSteps && strayUnits <= MOST_STRAYS;
+    return this.compile(place, root ?? place, root === undefined ? 'reached' : 'strayed', {
       known: (p) => this.entries.has(keyOf(p)),
-      start: isKnown ? ScalarValues.of(w) : undefined,
+      start: isKnown ? w : undefined,
     });
   }
 
@@ -208,77 +208,86 @@ class CompiledUnits {
   private gather(root: Place): void {
     this.strays = 0;
     const reached = new Set(this.entries.keys());
+    this.compile(root, root, 'gathered', { known: () => false, open: (p) => reached.has(keyOf(p)) });
+  }
+
+  /** Forgets the places where waves strayed to from a root. */
+  private forget(root: Place): void {
     for (const [key, { strayedFrom }] of this.entries) {
-      if (strayedFrom !== root) continue;
+      if (strayedFrom === undefined || keyOf(strayedFrom) !== keyOf(root)) continue;
       this.entries.delete(key);
       this.leftOut.delete(key);
     }
-    this.compile(root, root, { known: () => false, open: (p) => reached.has(keyOf(p)) });
   }
 
-  private compile(place: Place, root: Place, how: Pick<CompileOptions, 'known' | 'start' | 'open'>): Entry {
+  private compile(
+    place: Place,
+    root: Place,
+    origin: UnitOrigin,
+    how: Partial<Pick<UnitJob, 'known' | 'open' | 'start'>>,
+  ): Entry {
     const { region, target } = this.loaded;
-    const started = performance.now();
-    const code = compile(region.bytes, place, {
+    const ordinary = this.units.length - this.strayUnits - (origin === 'strayed' ? 1 : 0);
+    const made = makeUnit({
+      image: region.bytes,
+      place,
+      origin,
+      root,
       target,
       mfma: this.mfma,
       shared: this.memory.isShared,
+      start: undefined,
       ...how,
       decode: (pc) => (this.isLeftOut(pc) ? undefined : this.loaded.decodeAt(pc)),
-      limit: this.areSteps ? STEPS_LIMIT : this.units.length - this.strayUnits < LARGE_UNITS ? undefined : SMALL_LIMIT,
+      limit: this.areSteps ? STEPS_LIMIT : ordinary < LARGE_UNITS ? undefined : SMALL_LIMIT,
       blockLimit: this.areSteps ? 1 : undefined,
       cache: this.memory.moduleCache,
       instrument: this.instrument,
     });
-    const written = performance.now();
-    const instance = new WebAssembly.Instance(new WebAssembly.Module(code.bytes), { env: this.imports });
-    this.registers = namedRegisters(code, this.registers);
-    const unit: Unit = { code, exports: instance.exports as unknown as Exports };
-    this.units.push(unit);
+    const { unit, wasmBytes, writeTime, hostTime } = made;
+    const began = performance.now();
+    this.add(unit);
     const s = this.statistics;
     s.modules++;
-    s.instructions += code.lengths.reduce((a, b) => a + b, 0);
-    s.interpreted += code.interpreted.reduce((a, b) => a + b.length, 0);
-    s.wasmBytes += code.bytes.length;
-    s.writeTime += written - started;
-    s.hostTime += performance.now() - written;
-    const blocks = new Map(code.blocks.map((b) => [keyOf(b), b]));
-    const leaving = new Map<Block, boolean>();
-    for (const [block, b] of code.blocks.entries()) {
-      const key = keyOf(b);
-      if (how.known?.(b) === true) continue;
-      const endsRow = !code.loadsIntoLds && !leavesInRow(b, blocks, leaving);
-      const strayedFrom = this.leftOut.get(key);
-      this.entries.set(key, { unit, block, late: b.late, empty: code.lengths[block] === 0, endsRow, strayedFrom });
-    }
-    for (const p of code.leftOut) if (!this.entries.has(keyOf(p))) this.leftOut.set(keyOf(p), root);
+    s.instructions += unit.blocks.reduce((sum, { pcs }) => sum + pcs.length, 0);
+    s.interpreted += unit.blocks.reduce((sum, { interpreted }) => sum + interpreted.length, 0);
+    s.wasmBytes += wasmBytes;
+    s.writeTime += writeTime;
+    s.hostTime += hostTime + performance.now() - began;
     return this.entries.get(keyOf(place)) as Entry;
+  }
+
+  /** Has waves run a unit from here on. */
+  private add(compiled: CompiledUnit): void {
+    const { module, blocks, families, origin, root, leftOut, registers } = compiled;
+    const instance = new WebAssembly.Instance(module, { env: this.imports });
+    const unit: Unit = {
+      compiled,
+      exports: instance.exports as unknown as Exports,
+      encodings: families.map(encodingIndex),
+    };
+    this.units.push(unit);
+    this.registers = [Math.max(registers[0], this.registers[0]), Math.max(registers[1], this.registers[1])];
+    if (origin === 'strayed') this.strayUnits++;
+    if (origin === 'gathered') this.forget(root);
+    for (const [block, { pc, mode, late, endsRow, pcs }] of blocks.entries()) {
+      const key = keyOf({ pc, mode });
+      if (origin !== 'gathered' && this.entries.has(key)) continue;
+      const strayedFrom = this.leftOut.get(key);
+      this.entries.set(key, { unit, block, late, empty: pcs.length === 0, endsRow, strayedFrom });
+    }
+    for (const p of leftOut) if (!this.entries.has(keyOf(p))) this.leftOut.set(keyOf(p), root);
+  }
+
+  /** Takes over what another thread has compiled of the same code, in its order. */
+  takeOver(units: readonly CompiledUnit[]): void {
+    for (const unit of units) this.add(unit);
   }
 }
 
 /** The mode of the place where a wave is. */
 function placeMode(w: Wave): number {
   return (w.mode & MODE_MASK) | (w.gprIndexing ? INDEXES_REGISTERS : 0) | (w.vskip ? SKIPS_VECTORS : 0);
-}
-
-/** Vector registers of each file that compiled code or `known` names. */
-function namedRegisters(code: CompiledCode, known: readonly [number, number]): readonly [number, number] {
-  let [vgprs, agprs] = known;
-  for (const { items, mode } of code.blocks) {
-    // Any register, by M0.
-    if ((mode & INDEXES_REGISTERS) !== 0) return [AGPR_BASE, AGPR_BASE];
-    for (let n = 0; n < items.length; n++) {
-      const { operands } = (items[n] as Item).instruction;
-      for (let k = 0; k < operands.length; k++) {
-        const operand = operands[k] as Operand;
-        if (operand.kind !== 'reg') continue;
-        const end = operand.index + operand.dwords;
-        if (operand.file === 'v') vgprs = Math.max(vgprs, end);
-        else if (operand.file === 'a') agprs = Math.max(agprs, end);
-      }
-    }
-  }
-  return [Math.min(vgprs, AGPR_BASE), Math.min(agprs, AGPR_BASE)];
 }
 
 type UnitsByMode = WeakMap<LoadedCode, Map<MatrixMode, CompiledUnits>>;
@@ -298,6 +307,21 @@ function compiledUnits({ loaded, memory, launch }: CompileJob, areSteps: boolean
     modes.set(launch.mfma, compiled);
   }
   return compiled;
+}
+
+/** What has been compiled of loaded code in this thread, for others to take over. */
+export function compiledSoFar(loaded: LoadedCode, mfma: MatrixMode): readonly CompiledUnit[] {
+  return (
+    wholeUnits
+      .get(loaded)
+      ?.get(mfma)
+      ?.units.map(({ compiled }) => compiled) ?? []
+  );
+}
+
+/** Takes over what another thread has compiled of the same code, so that nothing is decoded and compiled again. */
+export function takeOverCompiled(job: CompileJob, units: readonly CompiledUnit[]): void {
+  compiledUnits(job, false).takeOver(units);
 }
 
 const instrumented = new WeakMap<Instrument, CompiledUnits>();
@@ -424,7 +448,7 @@ export class CompiledEngine implements Engine {
       w.pc = pc;
       throw error;
     }
-    this.counts[bound.family] = (this.counts[bound.family] ?? 0) + 1;
+    this.count(bound.family, 1);
     this.countInterpreted(bound.instruction.row.operation, 1);
     w.inLoadRow = row;
     w.executed++;
@@ -433,23 +457,23 @@ export class CompiledEngine implements Engine {
   }
 
   /** Takes back the instructions of a block that did not run because one of them threw; their number. */
-  private undo({ code }: Unit, w: Wave): number {
+  private undo({ compiled, encodings }: Unit, w: Wave): number {
     const { pc } = this.compiled;
     if (pc < 0) return 0;
     const mode = placeMode(w);
-    for (const block of code.blocks) {
-      if (block.mode !== mode) continue;
-      const at = block.items.findIndex((item) => item.pc === pc);
+    for (const block of compiled.blocks) {
+      const at = block.mode === mode ? block.pcs.indexOf(pc) : -1;
       if (at < 0) continue;
-      const lost = block.items.slice(at).map((item) => item.instruction);
-      if (block.ending.kind === 'branch') lost.push(block.ending.item.instruction);
-      for (const instruction of lost) {
-        const family = familyOf(instruction);
-        this.counts[family] = (this.counts[family] ?? 0) - 1;
-      }
+      const lost = block.families.slice(at);
+      for (const family of lost) this.count(encodings[family] as number, -1);
       return lost.length;
     }
     return 0;
+  }
+
+  /** Counts instructions of an encoding family, by its index in ENCODINGS. */
+  private count(encoding: number, times: number): void {
+    this.counts[encoding] = (this.counts[encoding] ?? 0) + times;
   }
 
   private countInterpreted(operation: string, times: number): void {
@@ -459,16 +483,12 @@ export class CompiledEngine implements Engine {
 
   private drain(): void {
     this.sinceDrain = 0;
-    for (const { code, exports } of this.compiled.units) {
-      for (const [n, block] of code.blocks.entries()) {
+    for (const { compiled, exports, encodings } of this.compiled.units) {
+      for (const [n, { families, interpreted }] of compiled.blocks.entries()) {
         const times = exports.take(n);
         if (times === 0) continue;
-        for (const operation of code.interpreted[n] ?? []) this.countInterpreted(operation, times);
-        const add = (family: number): void => {
-          this.counts[family] = (this.counts[family] ?? 0) + times;
-        };
-        for (const item of block.items) add(familyOf(item.instruction));
-        if (block.ending.kind === 'branch') add(familyOf(block.ending.item.instruction));
+        for (const operation of interpreted) this.countInterpreted(operation, times);
+        for (const family of families) this.count(encodings[family] as number, times);
       }
     }
   }

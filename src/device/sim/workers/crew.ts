@@ -1,12 +1,21 @@
 // The worker threads of a device: started when a dispatch is worth it, kept for the next one.
 import { WavesmithError } from '../../../base/index.ts';
 import type { Launch } from '../dispatch/launch.ts';
-import { type DoneMessage, type MemoryMessage, placeRecord, type RunMessage } from '../dispatch/worker-messages.ts';
+import { waitFacts } from '../dispatch/spin.ts';
+import {
+  type CodeFacts,
+  type DoneMessage,
+  type MemoryMessage,
+  placeRecord,
+  type RunMessage,
+} from '../dispatch/worker-messages.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
+import type { MatrixMode } from '../interpreter/matrix.ts';
 import { ADDRESS_TABLE_BYTES } from '../state/address-table.ts';
 import { gpuWindow } from '../state/layout.ts';
 import type { DeviceMemory, MemoryOptions } from '../state/memory.ts';
 import type { PlacePool } from '../state/places.ts';
+import { compiledSoFar } from '../wasm/engine.ts';
 import type { WorkerHost, WorkerThread } from './worker-host.ts';
 
 /** What a thread has of its own. */
@@ -41,6 +50,8 @@ export class Crew {
   /** The next thread gets what one that ended had. */
   private readonly own = new Map<WorkerThread, Own>();
   private readonly unused: Own[] = [];
+  /** Loaded code and matrix modes that a thread has been told about. */
+  private readonly told = new WeakMap<WorkerThread, WeakMap<LoadedCode, Set<MatrixMode>>>();
   private busy = 0;
   /** Work of dispatches in one thread that others would have shared if they had been running, ms: together it is worth a start. */
   missedMs = 0;
@@ -81,17 +92,19 @@ export class Crew {
       const place = places.take(launch);
       try {
         const { id, target, region, codeRanges } = loaded;
+        const thread = this.threads[n] ?? this.start();
         const message: RunMessage = {
           kind: 'run',
           ticket: ++this.tickets,
           launch,
           code: { id, target, base: region.base, codeRanges },
+          known: this.news(thread, loaded, launch),
           // With the place's own scratch, which the interpreter looks up as any other memory.
           regions: this.memory.snapshot(),
           frameArea: this.memory.frameArea,
           place: placeRecord(place),
         };
-        return await this.ask(this.threads[n] ?? this.start(), message, withdrawals);
+        return await this.ask(thread, message, withdrawals);
       } finally {
         places.give(place);
       }
@@ -107,6 +120,18 @@ export class Crew {
     };
   }
 
+  /** What a thread may take over of what is known of code; undefined when it has been told before. */
+  private news(thread: WorkerThread, loaded: LoadedCode, { mfma }: Launch): CodeFacts | undefined {
+    const told = this.told.get(thread) ?? new WeakMap<LoadedCode, Set<MatrixMode>>();
+    this.told.set(thread, told);
+    const modes = told.get(loaded) ?? new Set();
+    told.set(loaded, modes);
+    const compiled = modes.has(mfma) ? [] : compiledSoFar(loaded, mfma);
+    if (compiled.length === 0) return undefined;
+    modes.add(mfma);
+    return { compiled, waits: waitFacts(loaded) };
+  }
+
   private start(): WorkerThread {
     const thread = this.host.start();
     this.threads.push(thread);
@@ -118,6 +143,7 @@ export class Crew {
       kind: 'memory',
       window: gpuWindow.base,
       memory: memory.wasm,
+      bulkModule: memory.bulkModule,
       ...own,
       beyond:
         beyond === undefined ? undefined : { bytes: beyond.bytes, threads: beyond.threads, source: beyond.source },

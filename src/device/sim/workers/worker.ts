@@ -8,6 +8,7 @@ import { countsByEncoding } from '../dispatch/engine.ts';
 import { contextOf } from '../dispatch/launch.ts';
 import { SharedProgress } from '../dispatch/progress.ts';
 import { Runner } from '../dispatch/runner.ts';
+import { takeOverWaitFacts } from '../dispatch/spin.ts';
 import { type DoneMessage, failureRecord, type MemoryMessage, type RunMessage } from '../dispatch/worker-messages.ts';
 import { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { BeyondWindow } from '../state/frames.ts';
@@ -15,6 +16,7 @@ import { moveWindow, WAVE_BYTES } from '../state/layout.ts';
 import { DeviceMemory } from '../state/memory.ts';
 import type { ModuleCache } from '../state/module-cache.ts';
 import type { Place } from '../state/places.ts';
+import { takeOverCompiled } from '../wasm/engine.ts';
 import type { WorkerPort } from './worker-host.ts';
 
 /** Pieces of loaded code that a worker keeps decoded and compiled. */
@@ -39,6 +41,7 @@ export function serveWorker(
       memory = new DeviceMemory({
         memory: message.memory,
         moduleCache,
+        bulkModule: message.bulkModule,
         thread,
         beyond: beyond === undefined || shown === undefined ? undefined : { ...beyond, ...shown },
       });
@@ -65,6 +68,10 @@ function run(memory: DeviceMemory, known: Map<number, LoadedCode>, message: RunM
   memory.adopt(regions, frameArea);
   const loaded = loadedOf(memory, known, message);
   loaded.useMatrixMode(launch.mfma);
+  if (message.known !== undefined) {
+    takeOverCompiled({ loaded, launch, memory }, message.known.compiled);
+    takeOverWaitFacts(loaded, message.known.waits);
+  }
   const engine = createEngine({ loaded, launch, memory });
   const place: Place = {
     waveBlocks: record.waveBlocks.map((offset) => memory.bytesAt(offset, WAVE_BYTES)),

@@ -9,8 +9,6 @@ import { immediateOf } from '../../../../isa/operand.ts';
 import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
 import { type Operation, semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
-import type { DeviceMemory } from '../../state/memory.ts';
-import { EXEC } from '../../state/wave.ts';
 import type { WasmModule } from '../emit.ts';
 import { accessFunction, lookFunction } from './access.ts';
 import { type Addressing, addressingOf, ldsAddressing } from './addressing.ts';
@@ -20,7 +18,7 @@ import { IN_LDS, nearFunction } from './flat.ts';
 import { resumeIndex } from './frame.ts';
 import { emitLdsSpecial } from './lds-special.ts';
 import { loadToLds } from './load-to-lds.ts';
-import { locateImport, locateIndex, moveLanesImport, moveLanesIndex } from './mapped.ts';
+import { locateIndex, moveLanesIndex } from './mapped.ts';
 import { type MemoryContext, namedVector, vectorAt } from './operand.ts';
 import { loadPair, storePair } from './pair.ts';
 import { emitScalarAtomic, emitScalarMemory } from './scalar.ts';
@@ -45,48 +43,6 @@ export function declareMemoryImports(module: WasmModule): void {
   resumeIndex(module);
   locateIndex(module);
   moveLanesIndex(module);
-}
-
-/**
- * The import `resume`: has `interpret` execute the instruction at `pc` for the active lanes from `lane` on. EXEC is masked for it,
- * and restored also when the instruction faults. (No instruction that writes EXEC is resumed at a lane above 0.)
- */
-export function resumeImport(
-  interpret: (wave: number, pc: number) => void,
-  memory: WebAssembly.Memory,
-): (wave: number, pc: number, lane: number) => void {
-  let words = new Int32Array(memory.buffer);
-  return (wave, pc, lane) => {
-    if (lane === 0) {
-      interpret(wave, pc);
-      return;
-    }
-    if (words.buffer !== memory.buffer) words = new Int32Array(memory.buffer);
-    const at = (wave >>> 2) + EXEC;
-    const low = words[at] as number;
-    const high = words[at + 1] as number;
-    words[at] = lane >= 32 ? 0 : (low >>> lane) << lane;
-    if (lane >= 32) words[at + 1] = (high >>> (lane - 32)) << (lane - 32);
-    try {
-      interpret(wave, pc);
-    } finally {
-      words[at] = low;
-      words[at + 1] = high;
-    }
-  };
-}
-
-/** The imports that memory helpers need, for the instance's `env`. */
-export function memoryImports(
-  interpret: (wave: number, pc: number) => void,
-  memory: DeviceMemory,
-  inPlace: boolean,
-): WebAssembly.ModuleImports {
-  return {
-    resume: resumeImport(interpret, memory.wasm),
-    locate: locateImport(memory, inPlace),
-    moveLanes: moveLanesImport(memory, inPlace),
-  };
 }
 
 /** How a load, store or atomic moves its data: `data` is the place of its data register, `extra` has the parameters of the transfer. */

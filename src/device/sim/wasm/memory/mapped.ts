@@ -1,11 +1,9 @@
 // Device memory that the limits table does not describe in one entry: allocations mapped outside the window, memory beyond it, and elements
 // that cross a page. The address table of the thread names what was found last (state/address-table.ts); the device fills it.
 import { ENTRIES, ENTRY_BYTES, ENTRY_DELTA, ENTRY_SIZE, ENTRY_START } from '../../state/address-table.ts';
-import { type LaneAccess, NAMED } from '../../state/frames.ts';
+import { NAMED } from '../../state/frames.ts';
 import { FRAME, WAVE_ADDRESS_TABLE } from '../../state/layout.ts';
-import type { DeviceMemory } from '../../state/memory.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
-import { EXEC_AT } from './frame.ts';
 
 /**
  * Index of the import `locate(low, high, write, bytes)`: 0 when there is no such memory, 1 when the address table names it now, or else where
@@ -76,46 +74,4 @@ export function locateFunction(module: WasmModule, write: boolean, inPlace = fal
  */
 export function moveLanesIndex(module: WasmModule): number {
   return module.importFunction('env', 'moveLanes', ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32']);
-}
-
-/** The import `moveLanes`. Code with checks has every lane looked at. */
-export function moveLanesImport(
-  memory: DeviceMemory,
-  inPlace: boolean,
-): (wave: number, register: number, wide: number, low: number, high: number, data: number, words: number) => number {
-  if (inPlace) return () => 0;
-  const all = new Int32Array(memory.wasm.buffer);
-  const access: LaneAccess = {
-    execLow: 0,
-    execHigh: 0,
-    register: 0,
-    isWide: false,
-    constant: 0,
-    constantLow: 0,
-    data: 0,
-    count: 0,
-    isWrite: false,
-  };
-  return (wave, register, wide, low, high, data, words) => {
-    const exec = ((wave >>> 0) + EXEC_AT) / 4;
-    access.execLow = all[exec] as number;
-    access.execHigh = all[exec + 1] as number;
-    access.register = (register >>> 0) / 4;
-    access.isWide = wide !== 0;
-    access.constant = high * 2 ** 32 + (low >>> 0);
-    access.constantLow = low;
-    access.data = (data >>> 0) / 4;
-    access.count = Math.abs(words);
-    access.isWrite = words < 0;
-    return memory.moveLanes(all, access) ? 1 : 0;
-  };
-}
-
-/** The import `locate`. Code with checks has records of the memory itself: `inPlace` has all of it done there. */
-export function locateImport(
-  memory: DeviceMemory,
-  inPlace: boolean,
-): (low: number, high: number, write: number, bytes: number) => number {
-  return (low, high, write, bytes) =>
-    memory.locate((high >>> 0) * 2 ** 32 + (low >>> 0), write !== 0, inPlace ? 0 : bytes);
 }
