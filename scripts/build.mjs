@@ -5,8 +5,9 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, uti
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
-import { commonJsFiles } from './commonjs.mjs';
+import { commonJsFiles, withDigest } from './commonjs.mjs';
 import { stamp } from './stale.cjs';
+import { threadFiles } from './thread-bundle.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const layers = [
@@ -125,7 +126,6 @@ export async function buildAll() {
   const entryPoints = {
     cli: join(root, 'src/cli/main.ts'),
     'device-node': join(root, 'src/device/node/index.ts'),
-    'sim-worker': join(root, 'src/device/node/sim-worker.ts'),
     'table-thread': join(root, 'src/profile/node/table-thread.ts'),
     'database-thread': join(root, 'src/profile/node/database-thread.ts'),
     'task-thread': join(root, 'src/optimize/evaluators/task-thread.ts'),
@@ -133,7 +133,9 @@ export async function buildAll() {
   for (const layer of layers) entryPoints[layer] = join(root, `src/${layer}/index.ts`);
   const made = await build({ ...common, entryPoints, outdir, metafile: true, absWorkingDir: root, write: false });
   const { outputs } = made.metafile;
-  const scripts = commonJsFiles(outdir, outputs, made.outputFiles);
+  const thread = await threadFiles(root, outdir, common.define);
+  const commands = commonJsFiles(outdir, outputs, made.outputFiles);
+  const scripts = withDigest(new Map([...commands, ...thread]), ['cli.cjs', 'sim-worker.cjs']);
   const boots = await build({
     ...boot,
     entryPoints: BOOTS.map((name) => join(root, `src/cli/boot/${name}.ts`)),

@@ -5,11 +5,11 @@ import { basename, dirname, join, posix } from 'node:path';
 
 const BANNER = /^import \{ createRequire as __createRequire \}.*/;
 const IMPORT = /^import (?:(.*?) from )?"([^"]+)";/;
-const URL_OF_MODULE = '(require("node:url").pathToFileURL(__filename).href)';
+export const URL_OF_MODULE = '(require("node:url").pathToFileURL(__filename).href)';
 
 /** What stands around a module. A script is read as it is: putting text around it would copy it at every start. */
-const PROLOGUE = '(function (require, module, __filename) {';
-const EPILOGUE = '\n})';
+export const PROLOGUE = '(function (require, module, __filename) {';
+export const EPILOGUE = '\n})';
 
 /**
  * A module in the form that esbuild writes as a script whose value is a function of `require`, `module` and `__filename`. `idOf` gives
@@ -85,11 +85,28 @@ export function withoutLongTexts(script, name) {
   return { rest, texts };
 }
 
-/** What runs as scripts: the command line, and a thread of the virtual GPU. */
-const ENTRIES = ['cli', 'sim-worker'];
+/**
+ * Scripts and texts by path, where the first line of those that are loaded first ends with a comment with a digest of all: V8's compiled code is kept for
+ * one build.
+ */
+export function withDigest(files, entries) {
+  const digest = createHash('sha256');
+  for (const [file, text] of [...files].sort()) digest.update(`${basename(file)}\n${text}\n`);
+  const build = digest.digest('hex').slice(0, 16);
+  const isFirst = (file) => entries.includes(basename(file));
+  return new Map(
+    [...files].map(([file, text]) => [
+      file,
+      isFirst(file) ? text.replace(PROLOGUE, (start) => `${start} // ${build}`) : text,
+    ]),
+  );
+}
+
+/** What runs as scripts and comes apart into those of its modules; a thread of the virtual GPU is one script (thread-bundle.mjs). */
+const ENTRY = 'cli';
 
 /**
- * The scripts of these and of every module that they can load, by path. `outputs` are those of esbuild's metafile, `modules` its output files.
+ * The scripts of this and of every module that it can load, by path. `outputs` are those of esbuild's metafile, `modules` its output files.
  */
 export function commonJsFiles(outdir, outputs, modules) {
   const textOf = new Map(modules.map(({ path, text }) => [path, text]));
@@ -108,14 +125,6 @@ export function commonJsFiles(outdir, outputs, modules) {
     const { imports } = outputs[posix.join(basename(outdir), file)];
     for (const { path, external } of imports) if (!external) add(posix.relative(basename(outdir), path));
   };
-  for (const entry of ENTRIES) add(`${entry}.js`);
-  const digest = createHash('sha256');
-  for (const [file, text] of [...files].sort()) digest.update(`${file}\n${text}\n`);
-  const build = digest.digest('hex').slice(0, 16);
-  for (const file of ENTRIES.map((entry) => `${entry}.cjs`))
-    files.set(
-      file,
-      files.get(file).replace(PROLOGUE, (start) => `${start} // ${build}`),
-    );
+  add(`${ENTRY}.js`);
   return new Map([...files].map(([file, text]) => [join(outdir, file), text]));
 }

@@ -1,7 +1,9 @@
-// The virtual GPU's worker thread, bundled from the sources as they are now: Node's worker threads cannot load TypeScript.
+// The virtual GPU's worker thread, bundled from the sources as they are now: Node's worker threads cannot load TypeScript. It loads late what that in dist/
+// loads late.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { lateModules } from '../../scripts/late-modules.mjs';
 import type { WorkerHost } from '../../src/device/index.ts';
 import { nodeWorkerHost } from '../../src/device/node/index.ts';
 
@@ -18,6 +20,7 @@ export async function bundledWorkerHost(root: string): Promise<WorkerHost> {
     format: 'cjs',
     target: 'node20',
     packages: 'external',
+    plugins: [lateModules],
     define: { 'import.meta.url': 'urlOfScript' },
     banner: { js: "const urlOfScript = require('node:url').pathToFileURL(__filename).href;" },
     logLevel: 'warning',

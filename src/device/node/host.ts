@@ -2,16 +2,17 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { cachedDataVersionTag } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { WorkerHost, WorkerThread } from '../sim/workers/worker-host.ts';
 import { enableRelaxedSimd } from './v8-flags.ts';
 
 const WORKER_FILE = 'sim-thread.cjs';
 /**
- * Measured: until a thread runs its first workgroup, while the device's own thread works and V8 optimizes what it runs. Alone it takes half of
- * that, 20 ms of which are Node's own; the first of a process on Node 20 takes 24 ms more, for Node's own code is not taken from its cache under a changed flag.
+ * Measured: until the first thread of a process on Node 20 runs its first workgroup, while the device's own thread works. 48 of them are Node's own; of
+ * other threads, and on Node 22 and 24, 29, and all takes 37 to 43: under a changed flag Node 20 does not take its own code from its cache.
  */
-const START_MS = 110;
+const START_MS = 60;
 
 /** The built worker beside this code: in dist/, from a bundle there or from one of its chunks. */
 function builtWorker(): string | undefined {
@@ -24,7 +25,7 @@ function builtWorker(): string | undefined {
 let hasStarted = false;
 
 function startThread(file: string): WorkerThread {
-  const worker = new Worker(file, { workerData: { keeps: !hasStarted } });
+  const worker = new Worker(file, { workerData: { keeps: !hasStarted, codeTag: cachedDataVersionTag() } });
   hasStarted = true;
   worker.unref();
   const thread: WorkerThread = {
