@@ -1,11 +1,10 @@
 // Sequences of flat accesses, and of scratch, LDS and memory between them, by lanes in one memory or in several: compiled code finds what the interpreter
 // finds, and leaves the same bytes.
 import { expect, test } from 'vitest';
+import { countedBytes, factsOf, onBothEngines } from '../../../../tests/support/both-engines.ts';
 import fc from '../../../../tests/support/fast-check.ts';
-import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { PROLOGUE } from '../../../../tests/support/strict.ts';
 import type { TargetName } from '../../../isa/types.ts';
-import { createDevice } from '../../index.ts';
 
 const LDS_BYTES = 2048;
 const SCRATCH_BYTES = 76;
@@ -111,49 +110,29 @@ function code(target: TargetName, all: readonly Access[]): string {
   return lines.join('\n');
 }
 
-async function run(target: TargetName, text: string, engine: 'compiled' | 'interpreter') {
-  const object = kernelObject({
+const run = (target: TargetName, text: string) =>
+  onBothEngines(text, {
     target,
-    code: `${target === 'gfx90a' ? PROLOGUE_GFX90A : PROLOGUE}\n${text}`,
+    prologue: target === 'gfx90a' ? PROLOGUE_GFX90A : PROLOGUE,
     descriptor: {
-      next_free_vgpr: 40,
       accum_offset: 40,
-      next_free_sgpr: 32,
-      system_sgpr_workgroup_id_x: 1,
       private_segment_fixed_size: SCRATCH_BYTES,
       ...(target === 'gfx90a' ? DESCRIPTOR_GFX90A : DESCRIPTOR),
     },
     metadata: { '.private_segment_fixed_size': SCRATCH_BYTES },
+    grid: [2, 1, 1],
+    block: [128, 1, 1],
+    lds: LDS_BYTES,
+    bufferBytes: BUFFER_BYTES,
+    input: [[0, countedBytes(1024, 128)]],
   });
-  const device = await createDevice('sim', { target });
-  try {
-    const buffer = device.alloc(BUFFER_BYTES, 'x');
-    device.write(
-      buffer,
-      Uint8Array.from({ length: 1024 }, (_, i) => i & 127),
-    );
-    const { findings = [] } = await device.dispatch({
-      kernel: device.load(object.bytes).kernel('k'),
-      grid: [2, 1, 1],
-      block: [128, 1, 1],
-      args: [buffer],
-      dynamicLds: LDS_BYTES,
-      engine,
-      strict: {},
-    });
-    const found = findings.map(({ rule, place: at, registers: named, message }) => [rule, at, named, message]);
-    return { found, bytes: device.read(buffer) };
-  } finally {
-    device.close();
-  }
-}
 
 test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
   await fc.assert(
     fc.asyncProperty(fc.array(access, { minLength: 1, maxLength: 14 }), async (all) => {
       const text = code(target, all);
-      const [compiled, interpreted] = [await run(target, text, 'compiled'), await run(target, text, 'interpreter')];
-      expect(compiled.found, text).toEqual(interpreted.found);
+      const { compiled, interpreted } = await run(target, text);
+      expect(factsOf(compiled), text).toEqual(factsOf(interpreted));
       expect(compiled.bytes).toEqual(interpreted.bytes);
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 60) },

@@ -1,11 +1,9 @@
 // Sequences of accesses of memory by several workgroups: plain ones, past the caches, atomics that change memory or leave it as it is, and what hands data over
 // between them. Compiled code finds what the interpreter finds, and leaves the same bytes.
 import { expect, test } from 'vitest';
+import { factsOf, onBothEngines } from '../../../../tests/support/both-engines.ts';
 import fc from '../../../../tests/support/fast-check.ts';
-import { kernelObject } from '../../../../tests/support/kernel-source.ts';
-import { PROLOGUE } from '../../../../tests/support/strict.ts';
 import type { TargetName } from '../../../isa/types.ts';
-import { createDevice } from '../../index.ts';
 
 const BUFFER_BYTES = 3 * 4096;
 /** Bytes that are written before the dispatch. */
@@ -137,30 +135,16 @@ function code(target: TargetName, all: readonly Access[]): string {
   return lines.join('\n');
 }
 
-async function run(target: TargetName, text: string, waves: number, engine: 'compiled' | 'interpreter') {
-  const object = kernelObject({
+const run = (target: TargetName, text: string, waves: number) =>
+  onBothEngines(text, {
     target,
-    code: `${PROLOGUE}\n${text}`,
-    descriptor: { next_free_vgpr: 40, accum_offset: 40, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+    descriptor: { accum_offset: 40 },
+    grid: [3, 1, 1],
+    block: [64 * waves, 1, 1],
+    bufferBytes: BUFFER_BYTES,
+    written: WRITTEN,
+    isZeroed: true,
   });
-  const device = await createDevice('sim', { target });
-  try {
-    const buffer = device.alloc(BUFFER_BYTES, 'x');
-    device.write(buffer, new Uint8Array(WRITTEN));
-    const { findings = [] } = await device.dispatch({
-      kernel: device.load(object.bytes).kernel('k'),
-      grid: [3, 1, 1],
-      block: [64 * waves, 1, 1],
-      args: [buffer],
-      engine,
-      strict: {},
-    });
-    const found = findings.map(({ rule, place: at, registers: named, message }) => [rule, at, named, message]);
-    return { found, bytes: device.read(buffer) };
-  } finally {
-    device.close();
-  }
-}
 
 const PLAIN: Access = {
   place: { offset: 0, step: 0 },
@@ -218,11 +202,8 @@ test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
   await fc.assert(
     fc.asyncProperty(fc.array(access, { minLength: 1, maxLength: 14 }), fc.constantFrom(1, 2), async (all, waves) => {
       const text = code(target, all);
-      const [compiled, interpreted] = [
-        await run(target, text, waves, 'compiled'),
-        await run(target, text, waves, 'interpreter'),
-      ];
-      expect(compiled.found, text).toEqual(interpreted.found);
+      const { compiled, interpreted } = await run(target, text, waves);
+      expect(factsOf(compiled), text).toEqual(factsOf(interpreted));
       expect(compiled.bytes).toEqual(interpreted.bytes);
     }),
     {

@@ -1,10 +1,9 @@
 // Elements of all sizes where values say, by several wavefronts and workgroups, in memory of which the host has written some: compiled code finds what the
 // interpreter finds, and leaves what it leaves.
 import { expect, test } from 'vitest';
+import { countedBytes, onAllEngines, placesOf } from '../../../../tests/support/both-engines.ts';
 import fc from '../../../../tests/support/fast-check.ts';
-import { kernelObject } from '../../../../tests/support/kernel-source.ts';
-import { PROLOGUE } from '../../../../tests/support/strict.ts';
-import { createDevice } from '../../../device/index.ts';
+import { resolvedSteps } from '../../../../tests/support/steps.ts';
 
 const TARGETS = ['gfx90a', 'gfx942', 'gfx950'] as const;
 /** Bytes of what elements are spread over: some pages. */
@@ -42,17 +41,6 @@ v_mov_b32_e32 v12, 0`;
 const END = `v_lshlrev_b32_e32 v5, 2, v4
 v_add_u32_e32 v5, ${WINDOW}, v5
 global_store_dword v5, v12, s[4:5]`;
-
-/** The steps of a list, each with its elements. */
-const resolved = (steps: readonly Step[]): readonly Step[] => {
-  let last: Step | undefined;
-  return steps.map((step) => {
-    const { kind } = step;
-    if (kind === 'barrier') return step;
-    last = step.isAgain && last !== undefined ? { ...last, kind } : step;
-    return last;
-  });
-};
 
 function textOf({ kind, bytes, factor, more, isShared, isClose }: Step): string {
   if (kind === 'barrier') return 's_waitcnt vmcnt(0)\ns_barrier';
@@ -120,45 +108,21 @@ test('elements in no order are found to be wrong as on the interpreter', async (
         ),
       }),
       async ({ target, groups, begin, steps, written }) => {
-        const object = kernelObject({
+        const spans: readonly (readonly number[])[] = written;
+        const lines = resolvedSteps([...begin, ...steps])
+          .map(textOf)
+          .join('\n');
+        const { compiled, interpreted, plain } = await onAllEngines(`${BEGIN}\n${lines}\n${END}`, {
           target,
-          code: `${PROLOGUE}\n${BEGIN}\n${resolved([...begin, ...steps])
-            .map(textOf)
-            .join('\n')}\n${END}`,
-          descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+          descriptor: { next_free_vgpr: 16, accum_offset: 16 },
+          grid: [groups, 1, 1],
+          block: [128, 1, 1],
+          bufferBytes: 2 * WINDOW,
+          input: spans.map(([from = 0, size = 0]) => [from, countedBytes(Math.min(size, 2 * WINDOW - from))]),
         });
-        const run = async (engine: 'compiled' | 'interpreter', strict: boolean): Promise<[Uint8Array, string[]]> => {
-          const device = await createDevice('sim', { target });
-          try {
-            const buffer = device.alloc(2 * WINDOW, 'x');
-            for (const [from = 0, size = 0] of written)
-              device.write(
-                buffer,
-                Uint8Array.from({ length: Math.min(size, 2 * WINDOW - from) }, (_, i) => i % 251),
-                from,
-              );
-            const { findings } = await device.dispatch({
-              kernel: device.load(object.bytes).kernel('k'),
-              grid: [groups, 1, 1],
-              block: [128, 1, 1],
-              args: [buffer],
-              workers: 1,
-              engine,
-              ...(strict ? { strict: {} } : {}),
-            });
-            return [
-              device.read(buffer),
-              [...new Set((findings ?? []).map(({ rule, place }) => `${rule} ${place.pc}`))].sort(),
-            ];
-          } finally {
-            device.close();
-          }
-        };
-        const [strict, rules] = await run('compiled', true);
-        const [, expected] = await run('interpreter', true);
-        const [plain] = await run('compiled', false);
-        expect(strict).toEqual(plain);
-        expect(rules).toEqual(expected);
+        const rules = placesOf(compiled);
+        expect(compiled.bytes).toEqual(plain);
+        expect(rules).toEqual(placesOf(interpreted));
         for (const rule of new Set(rules.map((one) => one.split(' ')[0] as string)))
           found.set(rule, (found.get(rule) ?? 0) + 1);
       },

@@ -1,10 +1,10 @@
 // Elements of parts of dwords, and dwords that are not aligned, the same distance apart, as members of packed structures and the colours of pixels are: wavefronts and
 // workgroups have parts of one dword. Compiled code finds what the interpreter finds, and leaves what is left without checks.
 import { expect, test } from 'vitest';
+import { countedBytes, onAllEngines } from '../../../../tests/support/both-engines.ts';
 import fc from '../../../../tests/support/fast-check.ts';
-import { kernelObject } from '../../../../tests/support/kernel-source.ts';
-import { PROLOGUE } from '../../../../tests/support/strict.ts';
-import { createDevice } from '../../../device/index.ts';
+import { resolvedSteps } from '../../../../tests/support/steps.ts';
+import { WAVE_AND_LANE } from '../../../../tests/support/strict.ts';
 
 const BYTES = 65_536;
 /** What is loaded comes to be behind it, a dword for each work-item. */
@@ -31,13 +31,6 @@ interface Step {
 const LOADS = { 1: 'ubyte v8', 2: 'ushort v8', 4: 'dword v8', 8: 'dwordx2 v[8:9]' } as const;
 const STORES = { 1: 'byte', 2: 'short', 4: 'dword', 8: 'dword' } as const;
 
-/** s9: the number of the wavefront in its workgroup, v3: that of the lane. */
-const BEGIN = `v_and_b32_e32 v0, 0x3ff, v0
-v_lshrrev_b32_e32 v4, 6, v0
-s_nop 1
-v_readfirstlane_b32 s9, v4
-v_and_b32_e32 v3, 63, v0
-v_mov_b32_e32 v6, v0`;
 const END = `v_lshl_add_u32 v5, s2, 7, v0
 v_lshlrev_b32_e32 v5, 2, v5
 v_add_u32_e32 v5, ${SUMS}, v5
@@ -63,17 +56,6 @@ v_add_u32_e32 v10, ${77 + 13 * n}, v6`;
   if (kind !== 'load' || !isLong) return `${place}\n${all}`;
   return `${place}\ns_movk_i32 s12, 40\n${label}:\n${all}\ns_sub_i32 s12, s12, 1\ns_cmp_lg_u32 s12, 0\ns_cbranch_scc1 ${label}`;
 }
-
-/** The steps of a list, each with its elements. */
-const resolved = (steps: readonly Step[]): readonly Step[] => {
-  let last: Step | undefined;
-  return steps.map((step) => {
-    const { kind } = step;
-    if (kind === 'barrier') return step;
-    last = step.isAgain && last !== undefined ? { ...last, kind } : step;
-    return last;
-  });
-};
 
 const steps = fc.array(
   fc.record({
@@ -197,43 +179,24 @@ test('parts of dwords the same distance apart are found to be wrong as on the in
         written: fc.constantFrom(0, 1000, 4097, 7000, BYTES, BYTES, BYTES),
       }),
       async ({ target, groups, begin, steps, written }) => {
-        const object = kernelObject({
+        const lines = resolvedSteps([...begin, ...steps])
+          .map(textOf)
+          .join('\n');
+        const { compiled, interpreted, plain } = await onAllEngines(`${WAVE_AND_LANE}\n${lines}\n${END}`, {
           target,
-          code: `${PROLOGUE}\n${BEGIN}\n${resolved([...begin, ...steps])
-            .map(textOf)
-            .join('\n')}\n${END}`,
-          descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+          descriptor: { next_free_vgpr: 16, accum_offset: 16 },
+          grid: [groups, 1, 1],
+          block: [128, 1, 1],
+          bufferBytes: BYTES,
+          input: [[0, countedBytes(written)]],
         });
-        const run = async (engine: 'compiled' | 'interpreter', strict: boolean) => {
-          const device = await createDevice('sim', { target });
-          try {
-            const buffer = device.alloc(BYTES, 'x');
-            if (written > 0)
-              device.write(
-                buffer,
-                Uint8Array.from({ length: written }, (_, i) => i % 251),
-              );
-            const { findings } = await device.dispatch({
-              kernel: device.load(object.bytes).kernel('k'),
-              grid: [groups, 1, 1],
-              block: [128, 1, 1],
-              args: [buffer],
-              workers: 1,
-              engine,
-              ...(strict ? { strict: {} } : {}),
-            });
-            const all = (findings ?? []).map(({ rule, place, message }) => [rule, place.pc, message]);
-            return { memory: device.read(buffer), all };
-          } finally {
-            device.close();
-          }
-        };
-        const strict = await run('compiled', true);
-        const plain = await run('compiled', false);
-        expect(strict.memory).toEqual(plain.memory);
-        expect(strict.all).toEqual((await run('interpreter', true)).all);
-        if (strict.all.length === 0) right++;
-        for (const [rule] of strict.all) found.set(rule as string, (found.get(rule as string) ?? 0) + 1);
+        const [all, expected] = [compiled, interpreted].map(({ findings }) =>
+          findings.map(({ rule, place, message }) => [rule, place.pc, message]),
+        ) as [string[][], string[][]];
+        expect(compiled.bytes).toEqual(plain);
+        expect(all).toEqual(expected);
+        if (all.length === 0) right++;
+        for (const [rule] of all) found.set(rule as string, (found.get(rule as string) ?? 0) + 1);
       },
     ),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 120), examples: EXAMPLES },

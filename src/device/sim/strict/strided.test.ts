@@ -2,7 +2,7 @@
 // interpreter finds, and nothing that is not so.
 import { expect, test } from 'vitest';
 import fc from '../../../../tests/support/fast-check.ts';
-import { strictFindings } from '../../../../tests/support/strict.ts';
+import { strictFindings, WAVE_AND_LANE } from '../../../../tests/support/strict.ts';
 
 const BYTES = 65_536;
 
@@ -14,14 +14,6 @@ interface Step {
   readonly wave: number;
   readonly group: number;
 }
-
-/** s9: the number of the wavefront in its workgroup, v3: that of the lane. */
-const BEGIN = `v_and_b32_e32 v0, 0x3ff, v0
-v_lshrrev_b32_e32 v4, 6, v0
-s_nop 1
-v_readfirstlane_b32 s9, v4
-v_and_b32_e32 v3, 63, v0
-v_mov_b32_e32 v6, v0`;
 
 function textOf({ kind, stride, first, wave, group }: Step): string {
   if (kind === 'barrier') return 's_waitcnt vmcnt(0)\ns_barrier';
@@ -79,7 +71,7 @@ test('dwords the same distance apart are found to be wrong where they are', asyn
       fc.constantFrom(1, 2),
       fc.constantFrom(0, 9000, BYTES, BYTES),
       async (all, groups, written) => {
-        const code = `${BEGIN}\n${all.map(textOf).join('\n')}`;
+        const code = `${WAVE_AND_LANE}\n${all.map(textOf).join('\n')}`;
         const run = async (engine: 'compiled' | 'interpreter'): Promise<string[]> => {
           const options = { engine, bufferBytes: BYTES, grid: [groups, 1, 1], block: [128, 1, 1] } as const;
           const findings = await strictFindings(code, { ...options, written });

@@ -1,10 +1,9 @@
 // Accesses that are looked at and moved in one go leave what they leave without strict mode. Where the look stops at some lane, TypeScript
 // looks and the instruction is executed again: loads may have overwritten their addresses, and lanes of stores may have one address.
 import { expect, test } from 'vitest';
+import { countedBytes } from '../../../../../tests/support/both-engines.ts';
 import fc from '../../../../../tests/support/fast-check.ts';
-import { kernelObject } from '../../../../../tests/support/kernel-source.ts';
-import { PROLOGUE } from '../../../../../tests/support/strict.ts';
-import { createDevice } from '../../../index.ts';
+import { engineRun } from '../../../../../tests/support/strict.ts';
 
 interface Load {
   readonly text: string;
@@ -63,31 +62,15 @@ async function outputOf(
   strict: 'compiled' | 'interpreter' | undefined,
   workgroups = 1,
 ): Promise<[Uint8Array, string[]]> {
-  const object = kernelObject({
+  const { findings, bytes } = await engineRun(`s_add_u32 s6, s4, ${INPUT_BYTES}\ns_addc_u32 s7, s5, 0\n${code}`, {
     target,
-    code: `${PROLOGUE}\ns_add_u32 s6, s4, ${INPUT_BYTES}\ns_addc_u32 s7, s5, 0\n${code}`,
-    descriptor: { next_free_vgpr: 40, accum_offset: 32, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+    grid: [workgroups, 1, 1],
+    lds: 2 * INPUT_BYTES,
+    bufferBytes: 2 * INPUT_BYTES,
+    input: [[0, countedBytes(written)]],
+    ...(strict === undefined ? { isPlain: true } : { engine: strict }),
   });
-  const device = await createDevice('sim', { target });
-  try {
-    const buffer = device.alloc(2 * INPUT_BYTES, 'x');
-    device.write(
-      buffer,
-      Uint8Array.from({ length: written }, (_, i) => i % 251),
-    );
-    const { findings } = await device.dispatch({
-      kernel: device.load(object.bytes).kernel('k'),
-      grid: [workgroups, 1, 1],
-      block: [64, 1, 1],
-      args: [buffer],
-      dynamicLds: 2 * INPUT_BYTES,
-      engine: strict ?? 'compiled',
-      ...(strict === undefined ? {} : { strict: {} }),
-    });
-    return [device.read(buffer).slice(INPUT_BYTES), (findings ?? []).map(({ rule }) => rule)];
-  } finally {
-    device.close();
-  }
+  return [bytes.slice(INPUT_BYTES), findings.map(({ rule }) => rule)];
 }
 
 /** How the lanes' elements lie: one after the other, apart, or anywhere. */

@@ -1,9 +1,7 @@
 // Workgroups that learn from each other by atomics that return values: compiled code finds what the interpreter finds, and leaves what it leaves.
 import { expect, test } from 'vitest';
+import { onAllEngines } from '../../../../../tests/support/both-engines.ts';
 import fc from '../../../../../tests/support/fast-check.ts';
-import { kernelObject } from '../../../../../tests/support/kernel-source.ts';
-import { PROLOGUE } from '../../../../../tests/support/strict.ts';
-import { createDevice } from '../../../index.ts';
 
 /** Bytes of what the steps touch; behind it, a dword of each work-item's own. */
 const WINDOW = 8192;
@@ -134,44 +132,25 @@ test('atomics that return values are found to be wrong as on the interpreter', a
       fc.boolean(),
       async (list, target, isWritten) => {
         const code = list.map((step, n) => textOf(step, n, target === 'gfx942')).join('\n');
-        const object = kernelObject({
-          target,
-          code: `${PROLOGUE}\n${BEGIN}\n${code}
+        const text = `${BEGIN}\n${code}
 v_lshlrev_b32_e32 v5, 2, v4
 v_add_u32_e32 v5, ${WINDOW}, v5
 s_waitcnt vmcnt(0)
-global_store_dword v5, v11, s[4:5]`,
-          descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+global_store_dword v5, v11, s[4:5]`;
+        const { compiled, interpreted, plain } = await onAllEngines(text, {
+          target,
+          descriptor: { next_free_vgpr: 16, accum_offset: 16 },
+          grid: [3, 1, 1],
+          block: [128, 1, 1],
+          lds: 256,
+          bufferBytes: 2 * WINDOW,
+          input: isWritten ? [[0, Uint8Array.from({ length: WINDOW }, (_, i) => (i % 8 === 0 ? 1 : 0))]] : [],
         });
-        const run = async (engine: 'compiled' | 'interpreter', strict: boolean): Promise<[Uint8Array, string[]]> => {
-          const device = await createDevice('sim', { target });
-          try {
-            const buffer = device.alloc(2 * WINDOW, 'x');
-            if (isWritten)
-              device.write(
-                buffer,
-                Uint8Array.from({ length: WINDOW }, (_, i) => (i % 8 === 0 ? 1 : 0)),
-              );
-            const { findings } = await device.dispatch({
-              kernel: device.load(object.bytes).kernel('k'),
-              grid: [3, 1, 1],
-              block: [128, 1, 1],
-              args: [buffer],
-              dynamicLds: 256,
-              workers: 1,
-              engine,
-              ...(strict ? { strict: {} } : {}),
-            });
-            return [device.read(buffer), (findings ?? []).map(({ rule, place }) => `${rule} ${place.pc}`).sort()];
-          } finally {
-            device.close();
-          }
-        };
-        const [strict, rules] = await run('compiled', true);
-        const [, expected] = await run('interpreter', true);
-        const [plain] = await run('compiled', false);
+        const [rules, expected] = [compiled, interpreted].map(({ findings }) =>
+          findings.map(({ rule, place }) => `${rule} ${place.pc}`).sort(),
+        ) as [string[], string[]];
         expect(rules).toEqual(expected);
-        expect(strict).toEqual(plain);
+        expect(compiled.bytes).toEqual(plain);
         for (const rule of new Set(rules.map((one) => one.split(' ')[0] as string)))
           found.set(rule, (found.get(rule) ?? 0) + 1);
         if (rules.length === 0) clean++;

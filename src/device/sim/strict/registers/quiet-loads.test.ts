@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
+import { placesOf } from '../../../../../tests/support/both-engines.ts';
 import fc from '../../../../../tests/support/fast-check.ts';
 import { kernelObject } from '../../../../../tests/support/kernel-source.ts';
-import { PROLOGUE } from '../../../../../tests/support/strict.ts';
-import { createDevice } from '../../../index.ts';
+import { strictFindings } from '../../../../../tests/support/strict.ts';
 import { SimModule } from '../../module.ts';
 import { DeviceMemory } from '../../state/memory.ts';
 import { quietLoads } from './quiet-loads.ts';
@@ -21,28 +21,17 @@ s_lshr_b32 s10, s10, 6
 v_lshl_add_u32 v1, s2, 7, v4
 v_lshlrev_b32_e32 v1, 2, v1
 v_mov_b32_e32 v12, 0`;
-  const object = kernelObject({
+  const findings = await strictFindings(`${begin}\n${code}\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v1, v12, s[4:5]`, {
     target,
-    code: `${PROLOGUE}\n${begin}\n${code}\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v1, v12, s[4:5]`,
-    descriptor: { next_free_vgpr: 16, accum_offset: 16, next_free_sgpr: 32, system_sgpr_workgroup_id_x: 1 },
+    descriptor: { next_free_vgpr: 16, accum_offset: 16 },
+    grid: [2, 1, 1],
+    block: [128, 1, 1],
+    lds: 8192,
+    bufferBytes: 4096,
+    written: 0,
+    engine,
   });
-  const device = await createDevice('sim', { target });
-  try {
-    const buffer = device.alloc(4096, 'x');
-    const { findings } = await device.dispatch({
-      kernel: device.load(object.bytes).kernel('k'),
-      grid: [2, 1, 1],
-      block: [128, 1, 1],
-      args: [buffer],
-      dynamicLds: 8192,
-      workers: 1,
-      engine,
-      strict: {},
-    });
-    return [...new Set((findings ?? []).map(({ rule, place }) => `${rule} ${place.pc}`))].sort();
-  } finally {
-    device.close();
-  }
+  return placesOf({ findings });
 }
 
 const WRITE = 'v_lshlrev_b32_e32 v5, 2, v4\nds_write_b32 v5, v4';
