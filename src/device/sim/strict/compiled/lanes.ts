@@ -30,7 +30,7 @@ function laneFunction(module: WasmModule): WasmFunction {
 }
 
 /** (address of a register) → 1 when its words ascend from lane to lane. */
-function ascendingFunction(module: WasmModule): WasmFunction {
+export function ascendingFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.ascending', ['i32'], ['i32'], (fn) => {
     for (let lane = 0; lane < LANES; lane += 4) {
       const at = Math.min(lane, LANES - 5);

@@ -6,11 +6,13 @@ import { PART_ADDRESSES, PART_RUN } from '../registers/registers.ts';
 import { apart } from './lanes.ts';
 import { ldsAtomicFunction, ldsFunction, quietFunction } from './lds.ts';
 import { ldsLanesFunction } from './lds-lanes.ts';
+import { isPaired, ldsPairsFunction } from './lds-pairs.ts';
 import { type LdsAccess, LdsQuads } from './lds-quads.ts';
 import { sameFunction } from './lds-same.ts';
 import { ldsStridedFunction } from './lds-strided.ts';
 import { isWide, LdsWide } from './lds-wide.ts';
 import { looking } from './looks.ts';
+import type { PairedLook } from './moves.ts';
 import { Run } from './runs.ts';
 import { pushMayBeStrided } from './strided.ts';
 
@@ -41,7 +43,14 @@ interface LdsLook {
  * Notes accesses of LDS. Parameters: the instruction's place in the image; where addresses are kept, as those of stores are, the part of the log for
  * them; for stores the place of the data register in the wave block (0 where that is not known).
  */
-export function lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): Look {
+export function lookAtLds(access: LdsLook): PairedLook {
+  const look = lookAtElements(access);
+  const { bytes, kind, isQuiet, keepsAll } = access;
+  if (kind === 'atomic' || isQuiet || (keepsAll && kind === 'load') || !isPaired(bytes)) return look;
+  return { ...look, pairs: (module) => ldsPairsFunction(module, kind, bytes) };
+}
+
+function lookAtElements({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): Look {
   const [isWrite, isAtomic] = [kind !== 'load', kind === 'atomic'];
   const keeps = isWrite || keepsAll;
   const isMoved = movesLds(bytes, kind);
