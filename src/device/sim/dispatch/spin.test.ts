@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { createDevice } from '../../../device/index.ts';
-import { isSpinLoop } from './spin.ts';
+import { LoadedCode } from '../interpreter/loaded-code.ts';
+import { isPolledLoop, isSpinLoop, mayWait, takeOverWaitFacts, waitFacts } from './spin.ts';
 
 const LOOP = (exit: string): string => `.Lloop:
 global_load_dword v2, v1, s[4:5] sc1
@@ -45,8 +46,16 @@ it.each([
       descriptor: { next_free_vgpr: 8, accum_offset: 8, next_free_sgpr: 40 },
     });
     const module = device.load(bytes);
-    const { loaded } = module as unknown as { readonly loaded: Parameters<typeof isSpinLoop>[0] };
-    expect(isSpinLoop(loaded, module.kernel('k').entry)).toBe(waits);
+    const { loaded } = module as unknown as { readonly loaded: LoadedCode };
+    const { entry } = module.kernel('k');
+    expect(isSpinLoop(loaded, entry)).toBe(waits);
+    const answers = (one: LoadedCode) => [isSpinLoop(one, entry), isPolledLoop(one, entry, entry), mayWait(one, entry)];
+    const found = answers(loaded);
+    // As another thread has the code: it can answer without looking, for there is nothing to look at.
+    const elsewhere = new LoadedCode('gfx942', { ...loaded.region, bytes: new Uint8Array(0), size: 0 } as never);
+    takeOverWaitFacts(elsewhere, structuredClone(waitFacts(loaded)));
+    expect(answers(elsewhere)).toEqual(found);
+    expect(found).toEqual([waits, true, true]);
   } finally {
     device.close();
   }

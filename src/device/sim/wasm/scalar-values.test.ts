@@ -6,6 +6,9 @@ import { decoderFor, TARGET_NAMES } from '../../../isa/index.ts';
 import { semanticsOf } from '../../../isa/semantics/index.ts';
 import { effectsOf, Slot } from '../../../program/index.ts';
 import { createDevice } from '../../index.ts';
+import type { SimKernel } from '../module.ts';
+import type { SimDevice } from '../sim-device.ts';
+import { compiledSoFar, takeOverCompiled } from './engine.ts';
 import { keyOf } from './place.ts';
 import { changesScalars, ScalarValues } from './scalar-values.ts';
 import { reachableBlocks } from './walk.ts';
@@ -63,28 +66,51 @@ it('code beyond a branch whose way is known is left out', async () => {
   device.close();
 });
 
-it('should agree on launches whose arguments lead other ways, often enough to compile both as one', async () => {
-  const results: number[][] = [];
-  for (const engine of ['compiled', 'interpreter'] as const) {
-    const device = await createDevice('sim', { target: 'gfx942' });
-    const buffer = device.alloc(256, 'x');
-    const kernel = device.load(object.bytes).kernel('k');
-    const seen: number[] = [];
-    for (const [other, rounds] of [
-      [0, 5],
-      [1, 45_000],
-      [0, 7],
-    ] as const) {
-      const launch = { kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [buffer, other, rounds], engine } as const;
-      const { instructions } = await device.dispatch(launch);
-      seen.push(instructions, new Int32Array(device.read(buffer).slice().buffer)[0] as number);
-    }
-    results.push(seen);
-    device.close();
+/** Launches the kernel three times, the second one the other way in so many rounds; instructions, and what it has counted. */
+async function launchedOn(device: SimDevice, kernel: SimKernel, rounds: number, engine: 'compiled' | 'interpreter') {
+  const buffer = device.alloc(256, 'x');
+  const seen: number[] = [];
+  for (const [other, count] of [
+    [0, 5],
+    [1, rounds],
+    [0, 7],
+  ] as const) {
+    const launch = { kernel, grid: [1, 1, 1], block: [64, 1, 1], args: [buffer, other, count], engine } as const;
+    const { instructions } = await device.dispatch(launch);
+    seen.push(instructions, new Int32Array(device.read(buffer).slice().buffer)[0] as number);
   }
-  expect(results[0]).toEqual(results[1]);
-  expect([results[0]?.[1], results[0]?.[3], results[0]?.[5]]).toEqual([5, 135_000, 7]);
-});
+  return seen;
+}
+
+it.each([
+  ['often enough to compile both as one', 45_000, ['reached', 'strayed', 'gathered']],
+  ['too seldom for that', 100, ['reached', 'strayed']],
+])(
+  'should agree on launches whose arguments lead other ways, %s, also where the code is taken over',
+  async (_, rounds, origins) => {
+    const [device, other, third] = (await Promise.all(
+      [0, 1, 2].map(() => createDevice('sim', { target: 'gfx942' })),
+    )) as [SimDevice, SimDevice, SimDevice];
+    try {
+      const [kernel, taken, interpreted] = [device, other, third].map((one) => one.load(object.bytes).kernel('k')) as [
+        SimKernel,
+        SimKernel,
+        SimKernel,
+      ];
+      const expected = await launchedOn(third, interpreted, rounds, 'interpreter');
+      expect(await launchedOn(device, kernel, rounds, 'compiled')).toEqual(expected);
+      expect([expected[1], expected[3], expected[5]]).toEqual([5, 3 * rounds, 7]);
+      const units = compiledSoFar(kernel.module.loaded, 'exact');
+      expect(units.map(({ origin }) => origin)).toEqual(origins);
+      const job = { loaded: taken.module.loaded, memory: other.memory, launch: { mfma: 'exact' } } as const;
+      takeOverCompiled(job, units);
+      expect(await launchedOn(other, taken, rounds, 'compiled')).toEqual(expected);
+      expect(compiledSoFar(taken.module.loaded, 'exact')).toEqual(units);
+    } finally {
+      for (const one of [device, other, third]) one.close();
+    }
+  },
+);
 
 it('instructions that are passed over write no scalar register', () => {
   const random = randomNumbers(11);
