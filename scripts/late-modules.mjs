@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** What modules below src/device import late, all of it functions: it loads when one of them is first called. */
-const LATE_IMPORTS = new Map(
+export const LATE_IMPORTS = new Map(
   Object.entries({
     'sim/wasm/engine.ts': ['./make-unit.ts'],
     'sim/state/memory.ts': ['../wasm/bulk.ts'],
@@ -30,7 +30,7 @@ const LATE_IMPORTS = new Map(
 );
 
 /** The names that a module imports from another, types left out. */
-function namesFrom(importer, specifier) {
+export function namesFrom(importer, specifier) {
   const imports = [...readFileSync(importer, 'utf8').matchAll(/^import \{([^}]*)\} from '([^']+)';/gm)];
   const found = imports.find(([, , from]) => from === specifier);
   if (found === undefined) throw new Error(`${importer} does not import ${specifier}`);
