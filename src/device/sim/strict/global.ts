@@ -43,8 +43,11 @@ export interface GlobalConflict {
  */
 export type WriteKind = 'store' | 'scoped' | 'update' | 'attempt';
 
-/** Whether a load at a place of the image may read what atomics of its own workgroup, or of others, are changing. */
-export type LooksAhead = (pc: number, isOwn: boolean) => boolean;
+/**
+ * Whether a load at a place of the image may read what atomics of its own workgroup, or of others, are changing; `isKnown`: what they have changed has been handed over
+ * to it.
+ */
+export type LooksAhead = (pc: number, isOwn: boolean, isKnown?: boolean) => boolean;
 
 /** Who has written last: the wavefront, where, the number of its stores before, and whether by an atomic. */
 export interface LastWrite {
@@ -198,6 +201,12 @@ export class GlobalShadow {
   get synchronisation(): Synchronisation {
     this.log.workOff();
     return this.order;
+  }
+
+  /** The caches of a workgroup's compute unit have been invalidated, in the order of the log. */
+  invalidated(group: number): void {
+    this.order.invalidate(group);
+    this.handedOver?.invalidate(group);
   }
 
   /** The caches of a workgroup's compute unit are invalidated. */
@@ -393,7 +402,10 @@ export class GlobalShadow {
     if ((marks & mask) === 0) return undefined;
     // Asked first: compare-and-swap loops read so, and who comes before whom takes long to find where many have told others something.
     const isUpdate = (marks & UPDATE) !== 0;
-    if (isUpdate && mayLookAhead(who.pc, isSameGroup(page.writer(dword), who.actor))) return undefined;
+    if (isUpdate) {
+      const isOwn = isSameGroup(page.writer(dword), who.actor);
+      if (mayLookAhead(who.pc, isOwn, page.isWriterKnown(dword))) return undefined;
+    }
     return this.againstWriter(page, dword, who, true);
   }
 

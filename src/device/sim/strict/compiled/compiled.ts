@@ -27,6 +27,7 @@ import {
   SHADOW_COMPLETE,
   SHADOW_INVALIDATED,
   SHADOW_LAST_BARRIER,
+  SHADOW_MET,
   SHADOW_ORIGINS,
   SHADOW_PENDING,
   SHADOW_RELEASED,
@@ -36,6 +37,7 @@ import {
 } from '../registers/registers.ts';
 import type { WaveShadow } from '../registers/wave-shadow.ts';
 import { emitLooks, lookedAt, movesLanes } from './accesses.ts';
+import { invalidateFunction, writeBackFunction } from './caches.ts';
 import type { AccessCode, Circumstances } from './circumstances.ts';
 import { emitLogged } from './logged.ts';
 import { declareOpen } from './open.ts';
@@ -191,10 +193,19 @@ export class StrictInstrument implements Instrument {
       fn.get(shadow).i32(pc).memory('i32.store', SHADOW_LAST_BARRIER);
       return undefined;
     }
-    if (plan.isInvalidate && !isBeyond) {
-      pushHasLearnt(fn, this.shadowLocal(fn), SHADOW_INVALIDATED).if();
+    if (plan.isWriteBack && !isBeyond) {
+      fn.get(this.shadowLocal(fn)).call(writeBackFunction(module)).op('i32.eqz').if();
       look();
       fn.end();
+      return undefined;
+    }
+    if (plan.isInvalidate && !isBeyond) {
+      const shadow = this.shadowLocal(fn);
+      pushHasLearnt(fn, shadow, SHADOW_INVALIDATED);
+      fn.get(shadow).memory('i32.load', SHADOW_MET).op('i32.or').if();
+      fn.get(shadow).call(invalidateFunction(module)).op('i32.eqz').if();
+      look();
+      fn.end().end();
       return undefined;
     }
     const operation = isBeyond ? undefined : lookedAt(plan, this.checker, this.checker.isPoll(pc));

@@ -2,9 +2,9 @@
 // wavefront's own, or before a barrier of its workgroup. Programs that change their data in place do that all the time.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS, UPDATE } from '../races/race-details.ts';
-import { EVENT_ACTOR, EVENT_EPOCH } from '../races/race-events.ts';
+import { EVENT_ACTOR, EVENT_EPOCH, EVENTS_KNOWN } from '../races/race-events.ts';
 import { HAS_LOOKED_AHEAD, SHADOW_ACTOR, SHADOW_AHEAD, SHADOW_EPOCH } from '../registers/registers.ts';
-import { pushEvents, pushNamed, pushNamedFour } from './events.ts';
+import { pushEvents, pushHead, pushNamed, pushNamedFour } from './events.ts';
 import { FourPlaces } from './four.ts';
 import { KnownBefore } from './known-before.ts';
 
@@ -145,11 +145,18 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
     const four = new FourRecords(fn);
     const [shadow, words] = [0, 1] as const;
     const ahead = fn.local('v128');
+    /** There is nothing to learn of what has been handed over. */
+    const noteAhead = (): void => {
+      pushHead(fn, shadow).memory('v128.load32_splat', EVENTS_KNOWN).get(words).op('i32x4.le_u');
+      fn.get(ahead).op('v128.and').op('v128.any_true').if();
+      fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD).end();
+    };
     fn.get(shadow).memory('i32.load', SHADOW_AHEAD).if();
     // Whether atomics come before is not asked where a load may look ahead of them.
     four.pushIsNobody(words);
     four.pushLacks(words, UPDATE).op('v128.not').tee(ahead).op('v128.or').op('i32x4.all_true').if();
-    fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD).i32(1).return().end().end();
+    noteAhead();
+    fn.i32(1).return().end().end();
     four.pushIsAllOwn(words).if().i32(1).return().end();
     const known = new KnownBefore(fn, 'writers');
     known.begin(shadow);
@@ -157,8 +164,7 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
     four.pushIsNobody(words);
     four.pushIsBefore(words).op('v128.or').get(ahead).op('v128.or');
     four.leaveUnlessAll();
-    fn.get(ahead).op('v128.any_true').if();
-    fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD).end();
+    noteAhead();
     fn.i32(1);
   });
 }

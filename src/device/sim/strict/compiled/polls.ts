@@ -3,12 +3,12 @@
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { HOLDS, PAGE, PAGE_DETAILS, RECORD_BYTES } from '../races/race-details.ts';
 import { EVENTS_RENUMBERED } from '../races/race-events.ts';
-import { ENTRY_ADDRESSES, ENTRY_LANES, SYNC_CHANGES, SYNC_NEXT } from '../races/sync-log.ts';
+import { ENTRY_ADDRESSES, ENTRY_LANES, SYNC_CHANGES, SYNC_NEWS } from '../races/sync-log.ts';
 import {
   POLL_AT,
-  POLL_NEXT,
   POLL_PC,
   POLL_SECOND,
+  POLL_STATE,
   POLL_WORD,
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
@@ -35,7 +35,7 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
     fn.get(entry).op('i32.add').memory('i32.load', ENTRY_ADDRESSES).tee(at);
     known(POLL_AT).op('i32.ne');
     leave();
-    pushHasLearnt(fn, shadow, SHADOW_POLL + POLL_NEXT);
+    pushHasLearnt(fn, shadow, SHADOW_POLL + POLL_STATE);
     leave();
     pushHead(fn, shadow).memory('i32.load', EVENTS_RENUMBERED);
     leave();
@@ -95,9 +95,12 @@ export function isAgainFunction(module: WasmModule): WasmFunction {
   });
 }
 
-/** Leaves 1 where somebody may have learnt something since the log of atomics was as two words of the shadow say, its next entry and its changes. */
+/** Of the head of the log of atomics: SyncLog.state. */
+export const STATE_FIELDS = [SYNC_NEWS, SYNC_CHANGES] as const;
+
+/** Leaves 1 where somebody may have learnt something since the log of atomics was as two words of the shadow say (SyncLog.state). */
 export function pushHasLearnt(fn: WasmFunction, shadow: number, state: number): WasmFunction {
-  for (const [n, field] of [SYNC_NEXT, SYNC_CHANGES].entries()) {
+  for (const [n, field] of STATE_FIELDS.entries()) {
     fn.get(shadow).memory('i32.load', SHADOW_SYNC).memory('i32.load', field);
     fn.get(shadow)
       .memory('i32.load', state + 4 * n)

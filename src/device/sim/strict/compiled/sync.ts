@@ -13,6 +13,7 @@ import {
   ENTRY_ADDRESSES,
   ENTRY_ARRIVAL,
   ENTRY_ATTEMPTS,
+  ENTRY_BACK,
   ENTRY_BYTES,
   ENTRY_COMPLETE,
   ENTRY_EPOCH,
@@ -28,6 +29,7 @@ import {
   SYNC_COUNT,
   SYNC_END,
   SYNC_IS_KEPT,
+  SYNC_NEWS,
   SYNC_NEXT,
 } from '../races/sync-log.ts';
 import {
@@ -49,6 +51,7 @@ import {
   SHADOW_RELEASES,
   SHADOW_STORES,
   SHADOW_SYNC,
+  SHADOW_WRITTEN_BACK,
 } from '../registers/registers.ts';
 import { pushReleases } from './events.ts';
 import { looking } from './looks.ts';
@@ -282,6 +285,9 @@ export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch
     fn.get(entry);
     pushReleases(fn, shadow).memory('i32.store', ENTRY_RELEASES);
     if (kind !== 'load') {
+      fn.get(entry);
+      field(SHADOW_WRITTEN_BACK).memory('i32.store', ENTRY_BACK);
+      countNews(fn, head);
       fn.get(shadow);
       field(SHADOW_RELEASES).i32(1).op('i32.add');
       // Its number among the stores counts there.
@@ -295,6 +301,11 @@ export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch
       .get(number)
       .memory('i32.store', SHADOW_LOG + LOG_PART);
   });
+}
+
+/** Somebody tells, or may learn, something by an entry of the log. */
+function countNews(fn: WasmFunction, head: number): void {
+  fn.get(head).get(head).memory('i32.load', SYNC_NEWS).i32(1).op('i32.add').memory('i32.store', SYNC_NEWS);
 }
 
 /** Leaves where the operation that is looked at is about to be in the log of outstanding ones, but for SHADOW_LOG. */
@@ -341,6 +352,7 @@ export function arriveFunction(module: WasmModule): WasmFunction {
     fn.get(entry).get(shadow).memory('i32.load', SHADOW_ACTOR).memory('i32.store', ENTRY_ACTOR);
     fn.get(entry).get(operation).memory('i32.load', LOG_PART).memory('i32.store', ENTRY_NUMBER);
     fn.get(head).get(entry).i32(ENTRY_BYTES).op('i32.add').memory('i32.store', SYNC_NEXT);
+    countNews(fn, head);
     fn.get(shadow)
       .get(shadow)
       .memory('i32.load', SHADOW_FETCHES)

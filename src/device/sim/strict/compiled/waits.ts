@@ -5,13 +5,14 @@ import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import {
   FLAT_LEFT_SHIFT,
+  LOG_BACK,
   LOG_ENTRY_BYTES,
   LOG_KIND,
-  LOG_PART,
   LOG_PART_BYTES,
   LOG_PARTS,
   LOG_SLOT,
   LOG_SLOTS,
+  LOGGED_BACK,
   LOGGED_FETCH,
   LOGGED_FLAT,
   LOGGED_FLIGHT,
@@ -31,7 +32,9 @@ import {
   SHADOW_PENDING,
   SHADOW_STORES,
   SHADOW_TOTAL,
+  SHADOW_WRITE_BACK,
 } from '../registers/registers.ts';
+import { noteWrittenBack } from './caches.ts';
 import { arriveFunction, pushIsFull } from './sync.ts';
 
 const PENDING_BYTES = SHADOW_TOTAL - SHADOW_PENDING;
@@ -70,6 +73,9 @@ export function waitFunction(module: WasmModule): WasmFunction {
     fn.if();
     fn.get(shadow).memory('i32.load', SHADOW_FETCHES).if();
     fn.get(shadow).call(arriveAllFunction(module)).end();
+    fn.get(shadow).memory('i32.load', SHADOW_WRITE_BACK).if();
+    noteWrittenBack(fn, shadow, () => fn.get(shadow).memory('i32.load', SHADOW_WRITE_BACK));
+    fn.end();
     emptyLog(fn, shadow);
     fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).memory('i32.store', SHADOW_COMPLETE);
     fn.get(shadow).get(shadow).memory('i32.load', SHADOW_FLIGHTS).memory('i32.store', SHADOW_FLIGHTS_DONE);
@@ -198,6 +204,8 @@ function partialWait(module: WasmModule): WasmFunction {
           );
           isOf(LOGGED_FETCH);
           code.if(() => fn.get(shadow).get(entry).call(arriveFunction(module)));
+          isOf(LOGGED_BACK);
+          code.if(() => noteWrittenBack(fn, shadow, () => fn.get(entry).memory('i32.load', LOG_BACK)));
           fn.get(entry).i32(0).memory('i32.store', LOG_KIND);
           add(left, 1);
           eachSlot(all, (bit) => {
@@ -314,8 +322,8 @@ function moveUp(module: WasmModule): WasmFunction {
         fn.get(entry).get(to).op('i32.ne');
         code.if(() => {
           fn.get(to).get(entry).get(entry).memory('i32.load', LOG_PARTS).i32(LOG_PART_BYTES).op('i32.mul');
-          // The number of an atomic is in place of a part.
-          fn.i32(LOG_PART + 4)
+          // The number of an atomic, and LOG_BACK, are in place of a part.
+          fn.i32(LOG_BACK + 4)
             .op('i32.add')
             .memoryCopy();
         });

@@ -10,12 +10,13 @@ import { LANES, type Wave } from '../../state/wave.ts';
 import type { Actor, DispatchRegions } from '../access-reports.ts';
 import type { GroupState } from '../fast-accesses.ts';
 import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow, WriteKind } from '../global.ts';
-import type { WaveShadow } from '../registers/wave-shadow.ts';
+import type { KnownStores, WaveShadow } from '../registers/wave-shadow.ts';
 import type { Reporter } from '../reporter.ts';
 import { polls, precedesAtomic } from './polls.ts';
 import { actorOf, groupOf, WAVES, waveOf } from './race-events.ts';
-import type { Acquisition, HandedOver, Released } from './releases.ts';
+import type { Acquisition, CompleteStores, HandedOver, Released } from './releases.ts';
 import type { LoggedAtomic, SyncReader } from './sync-log.ts';
+import { latest } from './synchronisation.ts';
 
 /** Size of `multi_grid_sync_info` (ockl/src/mg.cl). */
 const GRID_SYNC_BYTES = 48;
@@ -38,23 +39,40 @@ interface Arrival {
   readonly isGridSync: boolean;
 }
 
-/** What a wavefront knows of stores up to the next barrier, or until it learns more; and how many of its own are complete. */
-class KnownStores {
-  private readonly stores: WaveShadow['stores'];
+/** What a wavefront knows of stores up to the next barrier, or until it learns more, but for what it writes back; and how many of its own are complete. */
+class Knowledge {
+  private readonly stores: KnownStores;
+  private known: CompleteStores;
+  private written: CompleteStores | undefined;
+  private writtenBack: number | undefined;
   private handed: HandedOver | undefined;
 
-  constructor(stores: WaveShadow['stores']) {
+  constructor(stores: KnownStores) {
     this.stores = stores;
+    this.known = stores.known;
+    this.written = stores.written;
   }
 
   /** As WaveShadow.handOver: the same arrays as long as nothing has changed. */
-  handedOver(wave: number, storesComplete: number): HandedOver {
+  handedOver(wave: number, storesComplete: number, writtenBack: number | undefined): HandedOver {
+    if (writtenBack !== this.writtenBack) this.writeBack(wave, writtenBack as number);
     if (this.handed === undefined || this.handed.complete[wave] !== storesComplete) {
-      const complete = this.stores.known.slice();
+      const complete = this.known.slice();
       complete[wave] = storesComplete;
-      this.handed = { complete, written: this.stores.written ?? complete };
+      this.handed = { complete, written: this.written ?? complete };
     }
     return this.handed;
+  }
+
+  /** A write-back is done before which the wavefront had issued so many stores. */
+  private writeBack(wave: number, issued: number): void {
+    const { known, issuedBefore } = this.stores;
+    const stores = latest(issuedBefore, known).slice();
+    stores[wave] = issued;
+    this.known = latest(this.known, stores);
+    if (this.written !== undefined) this.written = latest(this.written, stores);
+    this.writtenBack = issued;
+    this.handed = undefined;
   }
 }
 
@@ -66,11 +84,11 @@ export class GlobalRaces implements SyncReader {
   /** What was told last, and what its wavefront could hand over. */
   private released: { readonly of: HandedOver; readonly by: Released } | undefined;
   /** Of the log (sync-log.ts): by actor, what its wavefront knows of stores; by workgroup, what atomics by their number acquire. */
-  private readonly known = new Map<number, KnownStores>();
+  private readonly known = new Map<number, Knowledge>();
   private readonly arrivals = new Map<number, Map<number, Arrival>>();
   /** The last access has read the counters of the grid's barrier. */
   private hasReadGridSync = false;
-  /** Of the bytes of the lane that is looked at: the load may read what atomics are changing. */
+  /** Of the bytes of the lane that is looked at: the load may read what atomics are changing, and learns of what has not been handed over. */
   private hasLookedAhead = false;
   /** Accesses so far that nothing puts in order with an earlier one. */
   conflicts = 0;
@@ -227,8 +245,12 @@ export class GlobalRaces implements SyncReader {
     registers.isKnown = true;
   }
 
-  know(actor: number, stores: WaveShadow['stores']): void {
-    this.known.set(actor, new KnownStores(stores));
+  know(actor: number, stores: KnownStores): void {
+    this.known.set(actor, new Knowledge(stores));
+  }
+
+  invalidated(actor: number): void {
+    this.global.invalidated(groupOf(actor));
   }
 
   /** All wavefronts of a workgroup have ended. */
@@ -246,7 +268,8 @@ export class GlobalRaces implements SyncReader {
   }
 
   /** An atomic of the log: as `synchronise` of all its lanes. */
-  atomic({ returns, actor, pc, number, storesIssued, storesComplete, epoch, releases, lanes }: LoggedAtomic): void {
+  atomic(one: LoggedAtomic): void {
+    const { returns, actor, pc, number, storesIssued, storesComplete, writtenBack, epoch, releases, lanes } = one;
     const { synchronisation } = this.global;
     const [group, wave] = [groupOf(actor), waveOf(actor)];
     const { count, addresses, leaves } = lanes;
@@ -265,7 +288,7 @@ export class GlobalRaces implements SyncReader {
       }
       if (leaves[lane] !== 0) continue;
       if (by === undefined) {
-        const told = (this.known.get(actor) as KnownStores).handedOver(wave, storesComplete);
+        const told = (this.known.get(actor) as Knowledge).handedOver(wave, storesComplete, writtenBack);
         by = this.releasedOf(told, { wave, pc, issued: storesIssued, epoch, releases });
       }
       synchronisation.release(group, address, by);
@@ -337,13 +360,13 @@ export class GlobalRaces implements SyncReader {
    * Whether a load may read what atomics are changing: an atomic can follow it, or it has the scope of the workgroup itself, for which
    * gfx90a has loads like any other.
    */
-  private readonly mayLookAhead: LooksAhead = (pc, isOwn) => {
+  private readonly mayLookAhead: LooksAhead = (pc, isOwn, isKnown = false) => {
     const { loaded } = this.reporter.dispatch;
     const at = loaded.region.base + pc;
     if (pc < 0) return true;
     if (precedesAtomic(loaded, at)) {
       this.global.log.setAhead(pc);
-      this.hasLookedAhead = true;
+      this.hasLookedAhead ||= !isKnown;
       return true;
     }
     const instruction = isOwn ? loaded.instructionAt(at) : undefined;

@@ -91,6 +91,7 @@ describe('what workgroups exchange behind barriers of the grid', () => {
 });
 
 describe('HandedOverBefore', () => {
+  const newWave = (plainStores = 0) => ({ plainStores, hasMet: false });
   const by = (stores: number): Released => ({
     complete: [stores, stores],
     written: [stores, stores],
@@ -107,7 +108,7 @@ describe('HandedOverBefore', () => {
     const order = new Synchronisation();
     const handed = new HandedOverBefore((pc) => pc === ATOMIC);
     const events = ownEvents();
-    const waves = [0, 1].map(() => [{ plainStores: 0 }, { plainStores: 0 }]);
+    const waves = [0, 1].map(() => [newWave(), newWave()]);
     for (const [group, all] of waves.entries()) handed.begin(group, all);
     /** The word of an event of a workgroup's first wavefront. */
     const event = (group: number, epoch: number, pc = 0): number =>
@@ -184,7 +185,7 @@ describe('HandedOverBefore', () => {
 
   it('should count no barriers of single wavefronts, which are no epochs', () => {
     const { handed, events, event, meet, acquire, known } = two();
-    const wave = { plainStores: 3 };
+    const wave = newWave(3);
     handed.begin(0, [wave]);
     meet(0, 1);
     const before = events.nextWord;
@@ -197,7 +198,7 @@ describe('HandedOverBefore', () => {
 
   it('should know nothing while one workgroup has handed nothing over', () => {
     const { handed, meet, acquire, known } = two();
-    handed.begin(2, [{ plainStores: 0 }]);
+    handed.begin(2, [newWave()]);
     acquire();
     meet(1, 1);
     expect(known().writes).toBe(0);

@@ -19,14 +19,16 @@ interface Barrier {
   readonly stores: CompleteStores;
 }
 
-/** A wavefront, as far as its stores go. */
-interface Storing {
-  /** Those up to the last one that is no atomic: what atomics change has marks of its own in the records. */
+/** A wavefront, as far as its stores and barriers go. */
+interface Meeting {
+  /** Stores up to the last one that is no atomic: what atomics change has marks of its own in the records. */
   readonly plainStores: number;
+  /** Its workgroup has come to a barrier since it was last asked about. */
+  hasMet: boolean;
 }
 
 interface Group {
-  readonly waves: readonly Storing[];
+  readonly waves: readonly Meeting[];
   /** The last ones. */
   readonly barriers: Barrier[];
   /** Of what the workgroup was asked about last: whether it has come to a barrier and invalidated its caches since. */
@@ -134,7 +136,7 @@ export class HandedOverBefore {
     this.firsts = new FirstEvents(isAtomic);
   }
 
-  begin(group: number, waves: readonly Storing[]): void {
+  begin(group: number, waves: readonly Meeting[]): void {
     if (this.groups.size > MOST_GROUPS) return;
     this.groups.set(group, {
       waves,
@@ -150,7 +152,10 @@ export class HandedOverBefore {
   end(number: number): void {
     const group = this.groups.get(number);
     if (group === undefined) return;
-    this.groups.set(number, { ...group, waves: group.waves.map(({ plainStores }) => ({ plainStores })) });
+    this.groups.set(number, {
+      ...group,
+      waves: group.waves.map(({ plainStores }) => ({ plainStores, hasMet: false })),
+    });
   }
 
   /** Events have other numbers when `renumberings` is another one than before: what is known is not known any more. */
@@ -173,7 +178,7 @@ export class HandedOverBefore {
     if (group === undefined) return;
     if (group.barriers.length === MOST_BARRIERS) group.barriers.shift();
     group.barriers.push({ epoch, word, stores: group.waves.map(({ plainStores }) => plainStores) });
-    group.hasMet = true;
+    setMet(group, true);
   }
 
   invalidate(number: number): void {
@@ -199,7 +204,7 @@ export class HandedOverBefore {
     if (group === undefined) return;
     const now = events.nextWord;
     this.firsts.follow(events);
-    group.hasMet = false;
+    setMet(group, false);
     group.hasInvalidated = false;
     group.acquired = order.eachFreshRelease(number, group.acquired, (other, by) => this.note(group, other, by, now));
     /** Below what a workgroup may have done behind one of its barriers. */
@@ -243,6 +248,11 @@ export class HandedOverBefore {
       barriers.findLast(({ epoch }) => epoch <= by.epoch),
     );
   }
+}
+
+function setMet(group: Group, hasMet: boolean): void {
+  group.hasMet = hasMet;
+  for (const wave of group.waves) wave.hasMet = hasMet;
 }
 
 /** The later of two barriers of a workgroup. */

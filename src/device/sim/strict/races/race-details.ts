@@ -7,6 +7,7 @@ import {
   EVENT_PC,
   EVENT_SHIFT,
   EVENT_STORE,
+  EVENTS_KNOWN,
   isSameGroup,
   type RaceEvents,
   type Toucher,
@@ -108,6 +109,10 @@ export class RaceDetails {
   }
   writerPc(dword: number): number {
     return this.writerPlace(dword) & ~ANNOUNCES;
+  }
+  /** Whether the last store has been handed over to who runs (RaceEvents.know). */
+  isWriterKnown(dword: number): boolean {
+    return (this.words[RECORD_WORDS * dword + RECORD_WRITER] as number) < this.events.bound(EVENTS_KNOWN);
   }
   /** Whether the last store may be an announcement. */
   writerAnnounces(dword: number): boolean {

@@ -3,11 +3,11 @@
 import { gpuWindow } from '../../state/layout.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
 import { LANES } from '../../state/wave.ts';
-import type { WaveShadow } from '../registers/wave-shadow.ts';
+import type { KnownStores } from '../registers/wave-shadow.ts';
 
 // The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made, how often what is
-// known of the order has changed without an entry, where what has been found of it is (found-orders.ts) or 0; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics
-// (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS says, its offset in wasm memory and the place of the store that STORED stands for
+// known of the order has changed without an entry, where what has been found of it is (found-orders.ts) or 0, how often somebody has told or may have learnt something by
+// an entry; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS says, its offset in wasm memory and the place of the store that STORED stands for
 // (race-details.ts).
 export const SYNC_NEXT = 0;
 export const SYNC_END = 4;
@@ -15,6 +15,7 @@ export const SYNC_COUNT = 8;
 export const SYNC_IS_KEPT = 12;
 export const SYNC_CHANGES = 16;
 export const SYNC_FOUND = 20;
+export const SYNC_NEWS = 24;
 export const SYNC_AHEAD = 32;
 export const AHEAD_SLOTS = 64;
 export const SYNC_STORED = SYNC_AHEAD + 4 * AHEAD_SLOTS;
@@ -23,8 +24,8 @@ export const STORED_BYTES = 8;
 export const SYNC_HEAD = SYNC_STORED + STORED_BYTES * STORED_SLOTS;
 
 // An entry: i32 what it is, i32 the actor (race-events.ts), i32 the place in the image, or that of a call; i32 the number of the atomic. An entry of an atomic
-// goes on: i32 the stores of the wavefront that are issued, i32 those that are complete, i32 its epoch, i32 its releases; i64 lanes, i64 those of them that leave memory as it is, and the
-// lanes' offsets in wasm memory.
+// goes on: i32 the stores of the wavefront that are issued, i32 those that are complete, i32 its epoch, i32 its releases; i64 lanes, i64 those of them that leave memory as it is;
+// i32 what it has written back (SHADOW_WRITTEN_BACK); and the lanes' offsets in wasm memory.
 export const ENTRY_KIND = 0;
 export const ENTRY_ACTOR = 4;
 export const ENTRY_PC = 8;
@@ -36,15 +37,17 @@ export const ENTRY_EPOCH = 24;
 export const ENTRY_RELEASES = 28;
 export const ENTRY_LANES = 32;
 export const ENTRY_ATTEMPTS = 40;
-export const ENTRY_ADDRESSES = 48;
+export const ENTRY_BACK = 48;
+export const ENTRY_ADDRESSES = 64;
 export const ATOMIC_BYTES = ENTRY_ADDRESSES + 4 * LANES;
-/** An atomic that returns nothing; one that returns values, or a load, all of whose lanes leave memory as it is; values that have come back, and something that TypeScript does at this point. */
+/** An atomic that returns nothing; one that returns values, or a load, all of whose lanes leave memory as it is; values that have come back, something that TypeScript does at this point, and an invalidation of caches. */
 export const ENTRY_UPDATE = 1;
 export const ENTRY_FETCH = 2;
 export const ENTRY_ARRIVAL = 3;
 export const ENTRY_CALL = 4;
 /** What the wavefront knows of stores from here on, by its place among what has been told. */
 const ENTRY_KNOWN = 5;
+export const ENTRY_INVALIDATE = 6;
 /** Beside the first two: of each lane the dword behind its address, too. */
 export const ENTRY_TWO = 8;
 
@@ -61,6 +64,8 @@ export interface LoggedAtomic {
   readonly number: number;
   readonly storesIssued: number;
   readonly storesComplete: number;
+  /** Of the last write-back that is done since the wavefront was last told what it knows: the stores that it had issued before it. */
+  readonly writtenBack: number | undefined;
   /** As of Toucher (race-events.ts). */
   readonly epoch: number;
   readonly releases: number;
@@ -80,9 +85,6 @@ export interface LoggedLanes {
 /** Of an address in wasm memory; also addresses beyond it have one. */
 const offsetOf = (address: number): number => (address - gpuWindow.base) >>> 0;
 
-/** What a wavefront knows of stores (WaveShadow.stores). */
-type KnownStores = WaveShadow['stores'];
-
 /** Who works the log off. */
 export interface SyncReader {
   /** Whether anybody has told anything: else who only looks learns nothing. */
@@ -92,6 +94,8 @@ export interface SyncReader {
   arrive(actor: number, number: number): void;
   /** What a wavefront knows of stores from here on. */
   know(actor: number, stores: KnownStores): void;
+  /** The caches of the compute unit of a wavefront's workgroup have been invalidated. */
+  invalidated(actor: number): void;
 }
 
 export class SyncLog {
@@ -119,7 +123,7 @@ export class SyncLog {
     const { buffer, byteOffset, byteLength } = this.storage;
     this.words = new Uint32Array(buffer, byteOffset, byteLength / 4);
     this.first = byteOffset + SYNC_HEAD;
-    this.words.set([this.first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0, 0]);
+    this.words.set([this.first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0, 0, 0]);
     this.words.fill(0xffffffff, SYNC_AHEAD / 4, SYNC_HEAD / 4);
   }
 
@@ -138,9 +142,9 @@ export class SyncLog {
     return this.next === this.first;
   }
 
-  /** Where the next entry goes, and how often the order has changed without one: while both are the same, nobody has learnt anything. */
-  get state(): readonly [next: number, changes: number] {
-    return [this.next, this.words[SYNC_CHANGES / 4] as number];
+  /** How often somebody has told or may have learnt something by an entry, and how often without one: while both are the same, nobody has learnt anything. */
+  get state(): readonly [news: number, changes: number] {
+    return [this.words[SYNC_NEWS / 4] as number, this.words[SYNC_CHANGES / 4] as number];
   }
 
   /** Somebody has learnt something that has no entry, or none any more. */
@@ -225,11 +229,13 @@ export class SyncLog {
           number,
           storesIssued: word(ENTRY_STORES),
           storesComplete: word(ENTRY_COMPLETE),
+          writtenBack: word(ENTRY_BACK) === 0 ? undefined : word(ENTRY_BACK) - 1,
           epoch: word(ENTRY_EPOCH),
           releases: word(ENTRY_RELEASES),
           lanes: this.lanesOf(at, whole !== kind),
         });
       } else if (kind === ENTRY_ARRIVAL) reader.arrive(actor, number);
+      else if (kind === ENTRY_INVALIDATE) reader.invalidated(actor);
       else if (kind === ENTRY_KNOWN) reader.know(actor, told[pc] as KnownStores);
       else if (kind === ENTRY_CALL) (calls[pc] as () => void)();
       at += (isAtomic ? ATOMIC_BYTES : ENTRY_BYTES) / 4;

@@ -85,14 +85,14 @@ export const MAY_LOOK_AHEAD = 1;
 export const HAS_LOOKED_AHEAD = 2;
 /**
  * i32[6]: of the last load with device scope by one lane, its place in the image and one, or 0 where the next one is to be looked at in any case; its offset in
- * wasm memory, the words of the writers of its dwords, and where the log of atomics was and how often it had changed (compiled/polls.ts).
+ * wasm memory, the words of the writers of its dwords, and SyncLog.state (compiled/polls.ts).
  */
 export const SHADOW_POLL = SHADOW_AHEAD + 4;
 export const POLL_PC = 0;
 export const POLL_AT = 4;
 export const POLL_WORD = 8;
 export const POLL_SECOND = 12;
-export const POLL_NEXT = 16;
+export const POLL_STATE = 16;
 /** i32: stores of the wavefront up to the last one that is no atomic. */
 export const SHADOW_PLAIN = SHADOW_POLL + 24;
 /**
@@ -109,13 +109,21 @@ export const SHADOW_APERTURE = SHADOW_POLL + 40;
 /** i32: 1 when it is known of a register why it is undefined. */
 export const SHADOW_ORIGINS = SHADOW_POLL + 44;
 export const SHADOW_ANNOUNCES = SHADOW_POLL + 48;
-/** i32[2]: where the log of atomics was and how often it had changed when the wavefront last invalidated its caches: there is nothing new for it as long as that is so. */
+/** i32[2]: SyncLog.state when the wavefront last invalidated its caches: there is nothing new for it as long as that is so. */
 export const SHADOW_INVALIDATED = SHADOW_POLL + 52;
+/**
+ * i32[2]: of the last write-back of caches, how many stores the wavefront had issued and one: of the last that is not done yet, and of the last that is done and that
+ * TypeScript has not taken (WaveShadow.takeWrittenBack); 0 for none.
+ */
+export const SHADOW_WRITE_BACK = SHADOW_INVALIDATED + 8;
+export const SHADOW_WRITTEN_BACK = SHADOW_INVALIDATED + 12;
+/** i32: 1 when an invalidation of caches is to be looked at: the workgroup has come to a barrier since it was last asked what is handed over to it (HandedOverBefore). */
+export const SHADOW_MET = SHADOW_INVALIDATED + 16;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).
  */
-export const SHADOW_READER = (SHADOW_INVALIDATED + 8 + 15) & -16;
+export const SHADOW_READER = (SHADOW_MET + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their
@@ -137,7 +145,10 @@ export const LOGGED_FETCH = 32;
 /** Flat: which counters no wait has drained since are FLAT_VM and FLAT_LGKM, moved up. */
 export const LOGGED_FLAT = 64;
 export const FLAT_LEFT_SHIFT = 7;
+/** Of vector memory: when it is complete, a write-back is done; LOG_BACK is SHADOW_WRITE_BACK of that. */
+export const LOGGED_BACK = 4096;
 export const LOG_PART = 16;
+export const LOG_BACK = 20;
 /** In a part, behind its lanes: whether there is one run of bytes for all; the LDS addresses. */
 export const PART_RUN = 8;
 export const PART_ADDRESSES = 16;
@@ -169,7 +180,7 @@ export const SHADOW_SCRATCH_ORIGINS = SHADOW_MISSING + MISSING_OFFSETS + 4 * MIS
 export const SHADOW_SPLIT = SHADOW_SCRATCH_ORIGINS + 8 * 512;
 export const SHADOW_BYTES = SHADOW_SPLIT + 32;
 
-/** What counts entries of the log. */
+/** What counts entries of the log, or stands for one. */
 const LOG_COUNTS = [
   SHADOW_LOGGED,
   SHADOW_LOGGED_VM,
@@ -177,6 +188,7 @@ const LOG_COUNTS = [
   SHADOW_LEFT,
   SHADOW_OVERLAPS,
   SHADOW_FETCHES,
+  SHADOW_WRITE_BACK,
 ] as const;
 
 /** What counts entries of a kind. */
@@ -203,6 +215,8 @@ export interface LoggedOperation {
   readonly left: number;
   /** The number of its entry in the log of atomics (sync-log.ts). */
   readonly fetch: number | undefined;
+  /** When it is complete, a write-back is done before which the wavefront had issued so many stores. */
+  readonly writtenBack: number | undefined;
   readonly lds: readonly { readonly isRun: boolean; readonly addresses: Uint32Array }[];
 }
 
@@ -532,6 +546,7 @@ export class RegisterShadow {
         pc: log[entry + LOG_PC / 4] as number,
         left: kind >>> FLAT_LEFT_SHIFT,
         fetch: isFetch ? (log[entry + LOG_PART / 4] as number) || undefined : undefined,
+        writtenBack: (kind & LOGGED_BACK) === 0 ? undefined : (log[entry + LOG_BACK / 4] as number) - 1,
         lds,
       };
     });
@@ -543,8 +558,27 @@ export class RegisterShadow {
   }
 
   /** The wavefront has invalidated its caches when the log of atomics was so (SyncLog.state). */
-  set invalidated(state: readonly [next: number, changes: number]) {
+  set invalidated(state: readonly [news: number, changes: number]) {
     this.machine.set(state, (SHADOW_INVALIDATED - SHADOW_ACTOR) / 4);
+  }
+
+  /** Whether a write-back that compiled code has noted is not done. */
+  get isWritingBack(): boolean {
+    return this.machine[(SHADOW_WRITE_BACK - SHADOW_ACTOR) / 4] !== 0;
+  }
+
+  /** The stores that the wavefront had issued before the last write-back that is done and that nobody has taken, taken now. */
+  takeWrittenBack(): number | undefined {
+    const at = (SHADOW_WRITTEN_BACK - SHADOW_ACTOR) / 4;
+    const stores = this.machine[at] as number;
+    if (stores === 0) return undefined;
+    this.machine[at] = 0;
+    return stores - 1;
+  }
+
+  /** The workgroup has come to a barrier since it was last asked what is handed over to it. */
+  set hasMet(value: boolean) {
+    this.machine[(SHADOW_MET - SHADOW_ACTOR) / 4] = value ? 1 : 0;
   }
 
   /** Tells compiled code whether nothing is missing on the way that has been looked at. */

@@ -41,6 +41,13 @@ const NO_STORES: CompleteStores = Array.from({ length: STORE_WAVES }, () => 0);
 /** As many registers as there can be, `[vgprs, agprs]`. */
 export const ALL_REGISTERS: readonly [number, number] = [AGPR_BASE, AGPR_BASE];
 
+/** What a wavefront knows of stores of its workgroup: complete ones; where dies have caches, those written back; and those issued before the last barrier. */
+export interface KnownStores {
+  readonly known: CompleteStores;
+  readonly written: CompleteStores | undefined;
+  readonly issuedBefore: CompleteStores;
+}
+
 /** What the wavefronts of a dispatch begin with. */
 export interface Beginning extends Identity {
   /** SGPRs that are defined (registers.ts). */
@@ -204,12 +211,13 @@ export class WaveShadow {
   private takeLog(): void {
     const { registers, waits, wave } = this;
     const { epoch, isShared } = this.lds as LdsShadow;
-    for (const { pc, fetch, left, lds } of registers.takeLog()) {
+    for (const { pc, fetch, writtenBack, left, lds } of registers.takeLog()) {
       const plan = this.planAt(pc);
       if (plan.role.kind === undefined) throw new Error(`the instruction at ${pc} is not waited for`);
       const operation = waits.add(plan.role.kind, pc, plan, wave.index, epoch);
       if (plan.role.kind === 'flat') operation.left = left;
       if (fetch !== undefined) operation.onComplete = () => this.arrive(registers.actor, fetch);
+      if (writtenBack !== undefined) waits.whenDrained(this.whenWritten(writtenBack));
       const { operation: access } = plan;
       if (isShared && lds.length > 0 && (access?.kind === 'store' || access?.kind === 'atomic')) {
         const bytes = access.kind === 'store' ? access.bytes : atomicBytes(access);
@@ -263,13 +271,16 @@ export class WaveShadow {
     this.interpretedUntil = -1;
   }
 
-  /** The stores that this wavefront knows of, its own since the last barrier left out: complete ones, and where dies have caches those written back. */
-  get stores(): { readonly known: CompleteStores; readonly written: CompleteStores | undefined } {
-    return { known: this.known, written: this.written };
+  /** What this wavefront knows of stores, its own since the last barrier left out. */
+  get stores(): KnownStores {
+    this.takeWrittenBack();
+    const { known, written, issuedBefore } = this;
+    return { known, written, issuedBefore };
   }
 
   /** The stores of the workgroup that this wavefront knows to be complete. The same array as long as nothing has changed. */
   completeStores(): CompleteStores {
+    this.takeWrittenBack();
     const { index } = this.wave;
     const { storesComplete } = this.waits;
     if (this.complete[index] !== storesComplete || this.complete === this.known) {
@@ -303,12 +314,29 @@ export class WaveShadow {
    * this. It is done when what is outstanding now is (LLVM waits no longer).
    */
   writeBack(): void {
+    this.queue.whenDrained(this.whenWritten(this.storesIssued));
+  }
+
+  /** What is done when a write-back is before which this wavefront had issued so many stores: none of the others' have been learnt of since. */
+  private whenWritten(issued: number): () => void {
     const stores = latest(this.issuedBefore, this.known).slice();
-    stores[this.wave.index] = this.queue.storesIssued;
-    this.waits.whenDrained(() => {
+    stores[this.wave.index] = issued;
+    return () => {
       this.learn(stores);
       this.learnWritten(stores);
-    });
+    };
+  }
+
+  /** Learns of what compiled code has written back. */
+  private takeWrittenBack(): void {
+    const issued = this.registers.takeWrittenBack();
+    if (issued !== undefined) this.whenWritten(issued)();
+  }
+
+  /** What is written back from here on, or has been, is not what compiled code has noted so far. */
+  private settleWriteBacks(): void {
+    this.takeWrittenBack();
+    if (this.registers.isWritingBack) this.takeLog();
   }
 
   /**
@@ -325,6 +353,7 @@ export class WaveShadow {
 
   /** Another wavefront of the workgroup has told through LDS what it knows. */
   hearOwn({ complete, written, issued }: HandedToOwn): void {
+    this.settleWriteBacks();
     this.learn(complete);
     this.learnWritten(written);
     const before = latest(this.before, issued);
@@ -381,6 +410,7 @@ export class WaveShadow {
       areComplete &&= registers.outstanding[2] === registers.outstanding[3];
     }
     if (!hasNews) return;
+    for (let n = 0; n < waves.length; n++) (waves[n] as WaveShadow).settleWriteBacks();
     const issued = NO_STORES.slice(0, waves.length);
     for (let n = 0; n < waves.length; n++) issued[n] = (waves[n] as WaveShadow).storesIssued;
     const complete = inOrder || areComplete ? issued : completeOf(waves);
@@ -388,13 +418,13 @@ export class WaveShadow {
     // Asked once where all know the same, as they do from barrier to barrier.
     if (agreed !== undefined) {
       const known = isLater(complete, agreed) ? complete : agreed;
-      for (let n = 0; n < waves.length; n++) (waves[n] as WaveShadow).agree(known, issued, known !== agreed);
+      for (let n = 0; n < waves.length; n++) (waves[n] as WaveShadow).agree(known, issued);
       return;
     }
     let written = NO_STORES;
     for (const shadow of waves) if (shadow.written !== undefined) written = latest(written, shadow.written);
     for (const shadow of waves) {
-      shadow.issuedBefore = issued;
+      shadow.setIssuedBefore(issued);
       // What all know together is more than what one knows.
       shadow.learn(complete, complete);
       shadow.learnWritten(written);
@@ -412,12 +442,15 @@ export class WaveShadow {
     return known;
   }
 
-  private agree(known: CompleteStores, issued: CompleteStores, isNews: boolean): void {
-    const { registers } = this;
-    this.issuedBefore = issued;
+  private agree(known: CompleteStores, issued: CompleteStores): void {
+    this.setIssuedBefore(issued);
     this.setKnown(known);
-    if (isNews) registers.isKnown = false;
-    registers.settle();
+    this.registers.settle();
+  }
+
+  private setIssuedBefore(issued: CompleteStores): void {
+    this.issuedBefore = issued;
+    this.registers.isKnown = false;
   }
 }
 
