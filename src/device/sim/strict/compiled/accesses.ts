@@ -42,7 +42,7 @@ import { partsOf, pushEntry } from './logged.ts';
 import { emitLookAndMove } from './moves.ts';
 import { noteLearnt, noteLearntOfUpdates, orderFunction, pushHasNews, releaseFunction } from './order.ts';
 import { pageFunction } from './pages.ts';
-import { isAgainFunction, pollFunction } from './polls.ts';
+import { notePolledFunction, pollFunction } from './polls.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
 import { emitBuffer, emitFlat, emitScratch, mayBeScratch } from './spaces.ts';
 import { attemptsFunction, beginEntry, canLog, emitLookedAhead, forgetNumber, keepLanes, logFunction } from './sync.ts';
@@ -155,7 +155,7 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
         : lookAtGlobal(bytes, isWrite, access?.toLds === true, drops);
   const drops = canDrop(instruction.row.operation);
   const isAhead = looksAhead(plan, operation, circumstances);
-  const entry = isAhead ? emitEntry(context, shadow, plan, operation, noteKnown) : 0;
+  const entry = isAhead ? emitEntry(context, shadow, plan, operation) : 0;
   if (entry === undefined) {
     fn.truncate(mark);
     return 'none';
@@ -211,13 +211,16 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   return 'looks';
 };
 
-/** A local with where the entry of the log of atomics is to be that has the lanes of an access; undefined when there is no code for its addresses. */
+/**
+ * A local with where the entry of the log of atomics is to be that has the lanes of an access, which tells others what `noteKnown` notes; undefined when there is no code
+ * for its addresses.
+ */
 function emitEntry(
   context: FunctionContext,
   shadow: number,
   { instruction }: StrictPlan,
   operation: LoadOperation | StoreOperation,
-  noteKnown: () => void,
+  noteKnown?: () => void,
 ): number | undefined {
   const { fn, module, pc } = context;
   const entry = fn.local('i32');
@@ -264,18 +267,17 @@ function emitPast(
   shadow: number,
   plan: StrictPlan,
   operation: LoadOperation | StoreOperation,
-  { noteKnown, isPoll }: Circumstances,
+  { isPoll }: Circumstances,
 ): boolean {
   const { fn, module, pc } = context;
   const { bytes } = operation;
-  const entry = emitEntry(context, shadow, plan, operation, noteKnown);
+  const entry = emitEntry(context, shadow, plan, operation);
   if (entry === undefined) return false;
   fn.get(shadow).get(entry).i32(pc).call(pollFunction(module, bytes)).if();
   forgetNumber(fn, shadow);
   fn.else();
-  // Who looks at an address again waits there: it is for TypeScript to say when nothing new is to be found.
-  fn.get(shadow).get(entry).i32(pc).call(isAgainFunction(module)).brIf(1);
   fn.get(shadow).get(entry).i32(pc).call(pastLanesFunction(module, bytes)).op('i32.eqz').brIf(1);
+  fn.get(shadow).get(entry).i32(pc).call(notePolledFunction(module, bytes));
   if (isPoll) noteLearntOfUpdates(fn, shadow);
   fn.get(shadow)
     .get(entry)

@@ -1,7 +1,7 @@
-// Compiled code looks at loads with device scope by which one lane waits for others: as long as nobody has stored to what it reads, and its workgroup has
-// learnt nothing new, they find what the last one has found, at which TypeScript has looked (AccessChecks.notePoll).
+// Compiled code looks at loads with device scope by which one lane waits for others: as long as nobody has stored to what it reads, they find what the last one
+// has found; where TypeScript has looked at that one (AccessChecks.notePoll), also only as long as the workgroup has learnt nothing new.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
-import { HOLDS, PAGE, PAGE_DETAILS, RECORD_BYTES } from '../races/race-details.ts';
+import { HOLDS, LOGGED, PAGE, PAGE_DETAILS, RECORD_BYTES } from '../races/race-details.ts';
 import { EVENTS_RENUMBERED } from '../races/race-events.ts';
 import { ENTRY_ADDRESSES, ENTRY_LANES, SYNC_CHANGES, SYNC_NEWS } from '../races/sync-log.ts';
 import {
@@ -20,38 +20,65 @@ import { RECORD_SHIFT, TO_WRITER } from './records.ts';
 
 const PAGE_BYTES = 4 * PAGE;
 
-/** (shadow, an entry of the log of atomics with the lanes of a load, place in the image) → 1 when the load finds what the last one has found, 0 when TypeScript has to look. */
-export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
-  return module.helper(`strict.poll.${bytes}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
-    const [shadow, entry, pc] = [0, 1, 2] as const;
-    const [at, page, cell] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
-    const leave = (): WasmFunction => fn.if().i32(0).return().end();
-    const known = (field: number): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_POLL + field);
-    known(POLL_PC).get(pc).i32(1).op('i32.add').op('i32.ne');
-    leave();
+/** Behind the place in the image in POLL_PC: nothing may have been learnt since; what has been found holds as long as the same atomics have written the dwords last. */
+const UNLESS_LEARNT = 1;
+const OF_WRITERS = 2;
+
+/** Of one lane's load of so many bytes, in a function of (shadow, an entry of the log of atomics with the lanes of the load, place in the image). */
+class Poll {
+  readonly fn: WasmFunction;
+  private readonly bytes: number;
+  private readonly shadow = 0;
+  private readonly entry = 1;
+  readonly pc = 2;
+  /** Where the lane's bytes are in wasm memory. */
+  readonly at: number;
+  private readonly page: number;
+  private readonly cell: number;
+  private readonly leave: () => void;
+
+  /** `leave` takes an i32, and leaves when it is not 0. */
+  constructor(fn: WasmFunction, bytes: number, leave: () => void) {
+    [this.fn, this.bytes, this.leave] = [fn, bytes, leave];
+    [this.at, this.page, this.cell] = [fn.local('i32'), fn.local('i32'), fn.local('i32')];
+  }
+
+  known(field: number): WasmFunction {
+    return this.fn.get(this.shadow).memory('i32.load', SHADOW_POLL + field);
+  }
+
+  put(field: number, push: () => WasmFunction): void {
+    this.fn.get(this.shadow);
+    push().memory('i32.store', SHADOW_POLL + field);
+  }
+
+  /** Sets `at`; leaves where not one lane loads. */
+  find(): void {
+    const { fn, entry, at } = this;
     fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.popcnt').i64(1n).op('i64.ne');
-    leave();
+    this.leave();
     fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl');
-    fn.get(entry).op('i32.add').memory('i32.load', ENTRY_ADDRESSES).tee(at);
-    known(POLL_AT).op('i32.ne');
-    leave();
-    pushHasLearnt(fn, shadow, SHADOW_POLL + POLL_STATE);
-    leave();
+    fn.get(entry).op('i32.add').memory('i32.load', ENTRY_ADDRESSES).set(at);
+  }
+
+  /** Finds the records of the dwords; leaves where compiled code does not see them, or events have been given other numbers. */
+  open(): void {
+    const { fn, shadow, at, page, cell } = this;
     pushHead(fn, shadow).memory('i32.load', EVENTS_RENUMBERED);
-    leave();
     fn.get(at).i32(Math.log2(PAGE_BYTES)).op('i32.shr_u').tee(page);
-    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
-    leave();
+    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u').op('i32.or');
+    this.leave();
     fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add').memory('i32.load');
     fn.tee(page).op('i32.eqz');
-    leave();
+    this.leave();
     fn.get(page)
       .memory('i32.load', 4 * PAGE_DETAILS)
       .i32(~HOLDS)
       .op('i32.and')
       .tee(cell)
-      .op('i32.eqz');
-    leave();
+      .i32(LOGGED)
+      .op('i32.le_u');
+    this.leave();
     fn.get(at)
       .i32(PAGE_BYTES - 4)
       .op('i32.and')
@@ -59,39 +86,64 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
       .op('i32.shl')
       .get(cell)
       .op('i32.add')
-      .tee(cell);
-    fn.memory('i32.load', TO_WRITER);
-    known(POLL_WORD).op('i32.eq');
+      .set(cell);
+    if (this.bytes === 4) return;
+    fn.get(at)
+      .i32(PAGE_BYTES - 1)
+      .op('i32.and')
+      .i32(PAGE_BYTES - this.bytes)
+      .op('i32.gt_u');
+    this.leave();
+  }
+
+  /** Leaves the word of the writer of a dword. */
+  writer(dword: number): WasmFunction {
+    return this.fn.get(this.cell).memory('i32.load', TO_WRITER + dword * RECORD_BYTES);
+  }
+}
+
+/** (shadow, an entry of the log of atomics with the lanes of a load, place in the image) → 1 when the load finds what the last one has found, 0 when somebody has to look. */
+export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
+  return module.helper(`strict.poll.${bytes}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const leave = (): void => {
+      fn.if().i32(0).return().end();
+    };
+    const poll = new Poll(fn, bytes, leave);
+    const kind = fn.local('i32');
+    poll.known(POLL_PC).get(poll.pc).op('i32.sub').tee(kind).i32(1).op('i32.sub').i32(OF_WRITERS).op('i32.ge_u');
+    leave();
+    poll.find();
+    poll.known(POLL_AT).get(poll.at).op('i32.ne');
+    leave();
+    fn.get(kind).i32(UNLESS_LEARNT).op('i32.eq');
+    pushHasLearnt(fn, 0, SHADOW_POLL + POLL_STATE).op('i32.and');
+    leave();
+    poll.open();
+    poll.writer(0);
+    poll.known(POLL_WORD).op('i32.eq');
     if (bytes === 8) {
-      fn.get(cell).memory('i32.load', TO_WRITER + RECORD_BYTES);
-      known(POLL_SECOND).op('i32.eq').op('i32.and');
+      poll.writer(1);
+      poll.known(POLL_SECOND).op('i32.eq').op('i32.and');
     }
   });
 }
 
 /**
- * (shadow, an entry of the log of atomics with the lanes of a load, place in the image) → 1 when one lane looks at what it has looked at last, and 0 where it has
- * not: it is remembered that it has.
+ * (shadow, an entry of the log of atomics with the lanes of a load, place in the image): what the load finds has been written by nobody in the dispatch or by atomics, and is
+ * looked at. Where one lane loads, the next one need not be as long as nobody else writes: it learns nothing more.
  */
-export function isAgainFunction(module: WasmModule): WasmFunction {
-  return module.helper('strict.poll.again', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
-    const [shadow, entry, pc] = [0, 1, 2] as const;
-    const at = fn.local('i32');
-    const known = (field: number): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_POLL + field);
-    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.popcnt').i64(1n).op('i64.ne').if().i32(0).return().end();
-    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl');
-    fn.get(entry).op('i32.add').memory('i32.load', ENTRY_ADDRESSES).set(at);
-    known(POLL_PC).get(pc).i32(1).op('i32.add').op('i32.eq');
-    known(POLL_AT).get(at).op('i32.eq').op('i32.and').if().i32(1).return().end();
-    fn.get(shadow)
-      .get(pc)
-      .i32(1)
-      .op('i32.add')
-      .memory('i32.store', SHADOW_POLL + POLL_PC);
-    fn.get(shadow)
-      .get(at)
-      .memory('i32.store', SHADOW_POLL + POLL_AT);
-    fn.i32(0);
+export function notePolledFunction(module: WasmModule, bytes: number): WasmFunction {
+  return module.helper(`strict.poll.note.${bytes}`, ['i32', 'i32', 'i32'], [], (fn) => {
+    const poll = new Poll(fn, bytes, () => {
+      fn.if().return().end();
+    });
+    poll.put(POLL_PC, () => fn.i32(0));
+    poll.find();
+    poll.open();
+    poll.put(POLL_PC, () => fn.get(poll.pc).i32(OF_WRITERS).op('i32.add'));
+    poll.put(POLL_AT, () => fn.get(poll.at));
+    poll.put(POLL_WORD, () => poll.writer(0));
+    if (bytes === 8) poll.put(POLL_SECOND, () => poll.writer(1));
   });
 }
 

@@ -63,12 +63,14 @@ export function canLog(instruction: Instruction, op: AtomicOperation): boolean {
   return namedVector(instruction, 'vdata_in', 'data0', 'vdata') !== undefined;
 }
 
-/** In front of the look at an atomic: sets `entry` to where its entry of the log is to be; leaves the block where there is no room. */
-export function beginEntry(fn: WasmFunction, shadow: number, entry: number, noteKnown: () => void): void {
+/** In front of the look at an atomic, or a load: sets `entry` to where its entry of the log is to be; leaves the block where there is no room. */
+export function beginEntry(fn: WasmFunction, shadow: number, entry: number, noteKnown?: () => void): void {
   const head = fn.local('i32');
-  fn.get(shadow).memory('i32.load', SHADOW_KNOWN).op('i32.eqz').if();
-  noteKnown();
-  fn.end();
+  if (noteKnown !== undefined) {
+    fn.get(shadow).memory('i32.load', SHADOW_KNOWN).op('i32.eqz').if();
+    noteKnown();
+    fn.end();
+  }
   fn.get(shadow).memory('i32.load', SHADOW_SYNC).tee(head).memory('i32.load', SYNC_NEXT).tee(entry);
   fn.i32(ATOMIC_BYTES).op('i32.add').get(head).memory('i32.load', SYNC_END).op('i32.gt_u').brIf(0);
   fn.release('i32', head);

@@ -222,7 +222,7 @@ export class HandedOverBefore {
       const handed = group.handed.get(other);
       reads = Math.min(reads, behind(other, one, handed?.reads));
       writes = Math.min(writes, Math.max(handed?.word ?? 0, behind(other, one, handed?.stores)));
-      if (reads === 0 && writes === 0) break;
+      if (reads <= group.known.reads && writes <= group.known.writes) return;
     }
     // What has been known once stays so.
     group.known = { reads: Math.max(group.known.reads, reads), writes: Math.max(group.known.writes, writes) };

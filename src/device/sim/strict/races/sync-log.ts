@@ -56,6 +56,9 @@ const LOG_BYTES = 2 ** 26;
 /** The same where memory is short, or no entry stays. */
 const LEAST_BYTES = 2 ** 14;
 
+/** Dwords whose lanes are told apart. */
+const PLACES = 1024;
+
 /** An atomic of the log. */
 export interface LoggedAtomic {
   readonly returns: boolean;
@@ -112,6 +115,10 @@ export class SyncLog {
     addresses: new Float64Array(2 * LANES),
     leaves: new Uint8Array(2 * LANES),
   };
+  /** By place of a dword, the last address that a lane has had there, and in which entry. */
+  private readonly places = new Float64Array(2 * PLACES);
+  /** Entries of atomics so far. */
+  private round = 0;
   reader: SyncReader | undefined;
 
   /** `isKept`: entries are made. */
@@ -232,7 +239,7 @@ export class SyncLog {
           writtenBack: word(ENTRY_BACK) === 0 ? undefined : word(ENTRY_BACK) - 1,
           epoch: word(ENTRY_EPOCH),
           releases: word(ENTRY_RELEASES),
-          lanes: this.lanesOf(at, whole !== kind),
+          lanes: this.lanesOf(at, kind, whole !== kind),
         });
       } else if (kind === ENTRY_ARRIVAL) reader.arrive(actor, number);
       else if (kind === ENTRY_INVALIDATE) reader.invalidated(actor);
@@ -255,17 +262,26 @@ export class SyncLog {
   }
 
   /** Of the atomic at a place; `areTwo`: each lane has the dword behind its address, too. */
-  private lanesOf(at: number, areTwo: boolean): LoggedLanes {
-    const { words, lanes } = this;
+  private lanesOf(at: number, kind: number, areTwo: boolean): LoggedLanes {
+    const { words, lanes, places } = this;
     const { addresses, leaves } = lanes;
     let looked = -1;
     lanes.count = 0;
+    // What several lanes tell, or look at, at one place is the same where none of them does both.
+    const isPlain = kind === ENTRY_UPDATE || this.leavesMemory(at);
+    const round = ++this.round;
     for (let half = 0; half < 2; half++) {
       const attempts = words[at + ENTRY_ATTEMPTS / 4 + half] as number;
       for (let left = words[at + ENTRY_LANES / 4 + half] as number; left !== 0; left &= left - 1) {
         const lane = 31 - Math.clz32(left & -left);
         const address = gpuWindow.base + (words[at + ENTRY_ADDRESSES / 4 + 32 * half + lane] as number);
         const isLeft = (attempts >>> lane) & 1;
+        if (isPlain) {
+          const place = 2 * ((address >>> 2) & (PLACES - 1));
+          if (places[place] === address && places[place + 1] === round) continue;
+          places[place] = address;
+          places[place + 1] = round;
+        }
         // Who looks at one place in all lanes learns as much as one of them does.
         if (isLeft === 1 && looked === address) continue;
         looked = isLeft === 1 ? address : -1;
