@@ -2,21 +2,11 @@
 // A release hands over the stores that its wavefront knows to be complete, and written back where dies have caches of their own; a later
 // one of the same address hands over more. What has been acquired is read past the reader's caches once they have been invalidated.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942".
-import { gpuWindow } from '../../state/layout.ts';
-import {
-  type Acquired,
-  type Acquisition,
-  type CompleteStores,
-  type Message,
-  type Released,
-  Releases,
-  type SharedAddress,
-} from './releases.ts';
+import type { Acquired, Acquisition, CompleteStores, Message, Released, Releases, SharedAddress } from './releases.ts';
+import { ReleasesByAddress } from './releases-by-address.ts';
 
 /** Acquisitions, of all workgroups that may be between two, among which an order is looked for; with more the two count as ordered. */
 const MAX_STEPS = 200_000;
-/** Addresses whose releases are kept. */
-const MAX_ADDRESSES = 65536;
 /** Answers that are kept. */
 const MAX_ANSWERS = 4;
 
@@ -80,7 +70,7 @@ export class Synchronisation {
   /** The last one of all, by what is looked for and how much has been acquired. */
   private readonly asked = new Float64Array(8).fill(-1);
   private lastOrder: Order = 'unordered';
-  private readonly byAddress = new Map<number, SharedAddress>();
+  private readonly releases = new ReleasesByAddress();
   private readonly groups = new Map<number, GroupOrder>();
   /** Wavefronts of a workgroup may be put in order through LDS without barriers. */
   private readonly handsOver: boolean;
@@ -112,50 +102,34 @@ export class Synchronisation {
 
   /** A wavefront of a workgroup writes an address atomically or with device scope, when the workgroup had acquired something. */
   release(group: number, address: number, by: Released, { list, count }: Acquired = this.acquiredBy(group)): void {
-    const key = keyOf(address);
-    let at = this.byAddress.get(key);
-    if (at === undefined) {
-      if (this.byAddress.size > MAX_ADDRESSES) return;
-      at = { count: 0, releases: new Map(), last: undefined, seen: undefined };
-      this.byAddress.set(key, at);
-    }
-    // Mostly lanes of one instruction follow each other.
     let told = this.lastTold;
     if (told.by !== by || told.acquiredCount !== count || told.acquired !== list) {
       told = { by, acquired: list, acquiredCount: count };
       this.lastTold = told;
-    } else if (at.last === told) return;
-    let mine = at.releases.get(group);
-    if (mine === undefined) {
-      mine = new Releases();
-      at.releases.set(group, mine);
     }
-    const { last } = mine;
-    if (last !== undefined && isSame(last.by, by) && last.acquiredCount === count) return;
-    at.last = told;
-    mine.add(at.count++, told);
+    this.releases.add(group, address, told);
   }
 
   /** Whether a workgroup's store by a wavefront is among what has been released at an address. */
   isReleased(group: number, address: number, wave: number, store: number): boolean {
-    const all = this.byAddress.get(keyOf(address))?.releases.get(group);
+    const all = this.releases.find(address)?.releases.get(group);
     return all?.has((by) => by.wave === wave && by.issued === store) === true;
   }
 
   /** Whether a workgroup has released something at an address by the instruction at `pc`. */
   hasReleased(group: number, address: number, pc: number): boolean {
-    const all = this.byAddress.get(keyOf(address))?.releases.get(group);
+    const all = this.releases.find(address)?.releases.get(group);
     return all?.has((by) => by.pc === pc) === true;
   }
 
   /** Whether anybody has released anything. */
   get isTold(): boolean {
-    return this.byAddress.size > 0;
+    return this.releases.isTold;
   }
 
   /** What a read of an address would acquire now; it has it when the value has come back. */
   seenAt(address: number): Acquisition | undefined {
-    const at = this.byAddress.get(keyOf(address));
+    const at = this.releases.find(address);
     if (at === undefined) return undefined;
     if (at.seen?.count !== at.count) at.seen = { at, count: at.count };
     return at.seen;
@@ -305,7 +279,7 @@ export class Synchronisation {
     if (mine === undefined || mine.acquired.length === 0) return undefined;
     const { complete, early } = toldOf(mine, other);
     if (store < (complete[wave] ?? 0)) return undefined;
-    const here = this.byAddress.get(keyOf(address));
+    const here = this.releases.known(address);
     return early[wave]?.find(({ at, issued }) => at !== here && store < issued)?.pc;
   }
 }
@@ -359,17 +333,6 @@ export function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
   const out = a.slice();
   for (let i = 0; i < b.length; i++) out[i] = Math.max(out[i] ?? 0, b[i] as number);
   return out;
-}
-
-/** An address as a key of a map, which small integers are fast for. */
-function keyOf(address: number): number {
-  const offset = address - gpuWindow.base;
-  return offset >= 0 && offset < 2 ** 32 ? offset | 0 : address;
-}
-
-/** Whether two things that a workgroup tells are the same to who acquires them. */
-function isSame(a: Released, b: Released): boolean {
-  return a === b || (a.complete === b.complete && a.written === b.written && a.issued === b.issued);
 }
 
 /** What a workgroup has been told of another one's stores, brought up to date. */
