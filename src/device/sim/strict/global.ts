@@ -173,6 +173,7 @@ export class GlobalShadow {
       this.log.found = found.place;
     };
     return {
+      early: () => this.log.setEarly(),
       learn: (group) => {
         found.learn(group);
         told();
@@ -360,7 +361,16 @@ export class GlobalShadow {
   private accessInOrder(page: RaceDetails, first: number, end: number, who: Toucher, isWrite: boolean): boolean {
     if (!this.synchronisation.isActive(groupOf(who.actor))) return false;
     const event = page.event(who, isWrite);
+    // Dwords in a row have mostly been touched by the same.
+    let [lastWriter, lastReader] = [0, 0];
     for (let dword = first; dword < end; dword++) {
+      const [writer, reader] = [page.writerWord(dword), page.readerWord(dword)];
+      if (dword > first && writer === lastWriter && reader === lastReader) {
+        if (isWrite) page.setWriter(dword, event, BYTES);
+        else page.noteRead(dword, event, who, BYTES);
+        continue;
+      }
+      [lastWriter, lastReader] = [writer, reader];
       // What atomics have written stands for more than one access.
       if ((page.writerMarks(dword) & ~BYTES) !== 0) return false;
       if (this.againstWriter(page, dword, who, !isWrite) !== undefined) return false;

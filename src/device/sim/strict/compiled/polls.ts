@@ -17,11 +17,14 @@ import {
 } from '../registers/registers.ts';
 import { pushHead } from './events.ts';
 import { RECORD_SHIFT, TO_WRITER } from './records.ts';
+import { pushIsEarly } from './update-quads.ts';
 
 const PAGE_BYTES = 4 * PAGE;
 
-/** Behind the place in the image in POLL_PC: nothing may have been learnt since; what has been found holds as long as the same atomics have written the dwords last. */
-const UNLESS_LEARNT = 1;
+/**
+ * Behind the place in the image in POLL_PC, where what has been found holds as long as the same ones have written the dwords last, whoever learns what: POLL_STATE is
+ * SYNC_EARLY then. AccessChecks.notePoll has one there.
+ */
 const OF_WRITERS = 2;
 
 /** Of one lane's load of so many bytes, in a function of (shadow, an entry of the log of atomics with the lanes of the load, place in the image). */
@@ -115,8 +118,10 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
     poll.find();
     poll.known(POLL_AT).get(poll.at).op('i32.ne');
     leave();
-    fn.get(kind).i32(UNLESS_LEARNT).op('i32.eq');
-    pushHasLearnt(fn, 0, SHADOW_POLL + POLL_STATE).op('i32.and');
+    poll.known(POLL_STATE);
+    pushIsEarly(fn, 0).op('i32.ne');
+    pushHasLearnt(fn, 0, SHADOW_POLL + POLL_STATE);
+    fn.get(kind).i32(OF_WRITERS).op('i32.eq').select();
     leave();
     poll.open();
     poll.writer(0);
@@ -129,8 +134,8 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
 }
 
 /**
- * (shadow, an entry of the log of atomics with the lanes of a load, place in the image): what the load finds has been written by nobody in the dispatch or by atomics, and is
- * looked at. Where one lane loads, the next one need not be as long as nobody else writes: it learns nothing more.
+ * (shadow, an entry of the log of atomics with the lanes of a load, place in the image): what the load finds has been written by nobody in the dispatch, by atomics, or
+ * with device scope where nobody has told anything too early, and is looked at. Where one lane loads, the next one need not be as long as nobody else writes: it learns nothing more.
  */
 export function notePolledFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.poll.note.${bytes}`, ['i32', 'i32', 'i32'], [], (fn) => {
@@ -142,6 +147,7 @@ export function notePolledFunction(module: WasmModule, bytes: number): WasmFunct
     poll.open();
     poll.put(POLL_PC, () => fn.get(poll.pc).i32(OF_WRITERS).op('i32.add'));
     poll.put(POLL_AT, () => fn.get(poll.at));
+    poll.put(POLL_STATE, () => pushIsEarly(fn, 0));
     poll.put(POLL_WORD, () => poll.writer(0));
     if (bytes === 8) poll.put(POLL_SECOND, () => poll.writer(1));
   });

@@ -155,8 +155,8 @@ export function noteLanesFunction(module: WasmModule, element: number): WasmFunc
 }
 
 /**
- * (shadow, entry of a load with device scope, place in the image) → 1 when its lanes find bytes that have been written, by nobody in the dispatch or by atomics; 0 when
- * TypeScript has to look.
+ * (shadow, entry of a load with device scope, place in the image) → 1 when its lanes find bytes that have been written, by nobody in the dispatch, by atomics, or with device
+ * scope where nobody has told anything too early; 0 when TypeScript has to look.
  */
 export function pastLanesFunction(module: WasmModule, element: number): WasmFunction {
   return module.helper(`strict.sync.past.${element}`, PARAMETERS, ['i32'], (fn) => {

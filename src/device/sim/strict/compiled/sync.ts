@@ -27,6 +27,7 @@ import {
   ENTRY_TWO,
   ENTRY_UPDATE,
   SYNC_COUNT,
+  SYNC_EARLY,
   SYNC_END,
   SYNC_IS_KEPT,
   SYNC_NEWS,
@@ -290,6 +291,9 @@ export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch
       fn.get(entry);
       field(SHADOW_WRITTEN_BACK).memory('i32.store', ENTRY_BACK);
       countNews(fn, head);
+      field(SHADOW_STORES);
+      field(SHADOW_COMPLETE).op('i32.ne').if();
+      fn.get(head).i32(1).memory('i32.store', SYNC_EARLY).end();
       fn.get(shadow);
       field(SHADOW_RELEASES).i32(1).op('i32.add');
       // Its number among the stores counts there.

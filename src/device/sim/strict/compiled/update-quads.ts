@@ -18,7 +18,8 @@ import {
   UPDATE,
 } from '../races/race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_PC } from '../races/race-events.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
+import { SYNC_EARLY } from '../races/sync-log.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_SYNC } from '../registers/registers.ts';
 import { pushMayLookAhead } from './cell-writer.ts';
 import { pushEvents, pushNamed, pushNamedFour } from './events.ts';
 import { FourPlaces } from './four.ts';
@@ -49,6 +50,11 @@ export function areAheadFunction(module: WasmModule): WasmFunction {
     }
     fn.i32(1);
   });
+}
+
+/** Leaves 1 when somebody may have told something before all of its own stores were complete. */
+export function pushIsEarly(fn: WasmFunction, shadow: number): WasmFunction {
+  return fn.get(shadow).memory('i32.load', SHADOW_SYNC).memory('i32.load', SYNC_EARLY);
 }
 
 /**
@@ -183,7 +189,9 @@ export class UpdateRecords {
     if (kind === 'past') {
       four.gather(words, TO_WRITER);
       fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
-      this.splat(UPDATE);
+      // Stores with device scope have told nothing too early where nobody has.
+      fn.i32(UPDATE).i32(UPDATE | ATOMIC_WRITE);
+      pushIsEarly(fn, shadow).select().op('i32x4.splat');
       fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').op('v128.or').op('i32x4.all_true').op('i32.eqz');
       code.brIf(slow);
       return;

@@ -206,7 +206,10 @@ export class HandedOverBefore {
     this.firsts.follow(events);
     setMet(group, false);
     group.hasInvalidated = false;
-    group.acquired = order.eachFreshRelease(number, group.acquired, (other, by) => this.note(group, other, by, now));
+    const others = this.groups.size - 1;
+    group.acquired = order.eachFreshRelease(number, group.acquired, others, (other, by) =>
+      this.note(group, other, by, now),
+    );
     /** Below what a workgroup may have done behind one of its barriers. */
     const behind = (of: number, { waves, barriers }: Group, barrier: Barrier | undefined): number => {
       if (barrier === undefined) return 0;

@@ -100,8 +100,16 @@ export class RaceDetails {
     return this.events.words[WORDS * (word >>> EVENT_SHIFT) + field] as number;
   }
 
+  /** The words of a dword's record. */
+  writerWord(dword: number): number {
+    return this.words[RECORD_WORDS * dword + RECORD_WRITER] as number;
+  }
+  readerWord(dword: number): number {
+    return this.words[RECORD_WORDS * dword] as number;
+  }
+
   writerMarks(dword: number): number {
-    return (this.words[RECORD_WORDS * dword + RECORD_WRITER] as number) & MARKS;
+    return this.writerWord(dword) & MARKS;
   }
   /** Who wrote last, 0 for nobody; where, when, and how many stores before. */
   writer(dword: number): number {
@@ -112,7 +120,7 @@ export class RaceDetails {
   }
   /** Whether the last store has been handed over to who runs (RaceEvents.know). */
   isWriterKnown(dword: number): boolean {
-    return (this.words[RECORD_WORDS * dword + RECORD_WRITER] as number) < this.events.bound(EVENTS_KNOWN);
+    return this.writerWord(dword) < this.events.bound(EVENTS_KNOWN);
   }
   /** Whether the last store may be an announcement. */
   writerAnnounces(dword: number): boolean {
@@ -129,7 +137,7 @@ export class RaceDetails {
   }
 
   readerMarks(dword: number): number {
-    return (this.words[RECORD_WORDS * dword] as number) & MARKS;
+    return this.readerWord(dword) & MARKS;
   }
   /** Who read last, 0 for nobody; where, and when. */
   reader(dword: number): number {

@@ -53,6 +53,8 @@ export interface Message {
   /** What the workgroup itself had acquired: the first so many of its acquisitions. */
   readonly acquired: readonly Acquisition[];
   readonly acquiredCount: number;
+  /** Of the messages of a dispatch. */
+  readonly number: number;
 }
 
 /** Of one address and one workgroup. */

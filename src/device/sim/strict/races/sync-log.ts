@@ -7,7 +7,7 @@ import type { KnownStores } from '../registers/wave-shadow.ts';
 
 // The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made, how often what is
 // known of the order has changed without an entry, where what has been found of it is (found-orders.ts) or 0, how often somebody has told or may have learnt something by
-// an entry; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS says, its offset in wasm memory and the place of the store that STORED stands for
+// an entry, 1 once somebody may have told something before all of its own stores were complete; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS says, its offset in wasm memory and the place of the store that STORED stands for
 // (race-details.ts).
 export const SYNC_NEXT = 0;
 export const SYNC_END = 4;
@@ -16,6 +16,7 @@ export const SYNC_IS_KEPT = 12;
 export const SYNC_CHANGES = 16;
 export const SYNC_FOUND = 20;
 export const SYNC_NEWS = 24;
+export const SYNC_EARLY = 28;
 export const SYNC_AHEAD = 32;
 export const AHEAD_SLOTS = 64;
 export const SYNC_STORED = SYNC_AHEAD + 4 * AHEAD_SLOTS;
@@ -130,7 +131,7 @@ export class SyncLog {
     const { buffer, byteOffset, byteLength } = this.storage;
     this.words = new Uint32Array(buffer, byteOffset, byteLength / 4);
     this.first = byteOffset + SYNC_HEAD;
-    this.words.set([this.first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0, 0, 0]);
+    this.words.set([this.first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0, 0, 0, 0]);
     this.words.fill(0xffffffff, SYNC_AHEAD / 4, SYNC_HEAD / 4);
   }
 
@@ -162,6 +163,11 @@ export class SyncLog {
   /** Where what has been found is (FoundOrders.place). */
   set found(place: number) {
     this.words[SYNC_FOUND / 4] = place;
+  }
+
+  /** Somebody has told something before all of its own stores were complete. */
+  setEarly(): void {
+    this.words[SYNC_EARLY / 4] = 1;
   }
 
   /** A load at a place of the image may look ahead of atomics. */

@@ -62,6 +62,8 @@ export interface OrderReader {
   learn(group: number): void;
   stores(group: number, other: number, by: Released, isForLoads: boolean): void;
   reads(group: number, other: number, by: Released): void;
+  /** Something is told before all stores of who tells it are complete. */
+  early(): void;
 }
 
 export class Synchronisation {
@@ -76,7 +78,7 @@ export class Synchronisation {
   private readonly handsOver: boolean;
   private readonly reader: OrderReader | undefined;
   /** What has been told last. */
-  private lastTold: Message = { by: NOBODY, acquired: [], acquiredCount: 0 };
+  private lastTold: Message = { by: NOBODY, acquired: [], acquiredCount: 0, number: 0 };
   /** Of the order that has just been found: what has told it. */
   private toldBy: Released | undefined;
 
@@ -102,9 +104,10 @@ export class Synchronisation {
 
   /** A wavefront of a workgroup writes an address atomically or with device scope, when the workgroup had acquired something. */
   release(group: number, address: number, by: Released, { list, count }: Acquired = this.acquiredBy(group)): void {
+    if (by.issued > (by.complete[by.wave] ?? 0)) this.reader?.early();
     let told = this.lastTold;
     if (told.by !== by || told.acquiredCount !== count || told.acquired !== list) {
-      told = { by, acquired: list, acquiredCount: count };
+      told = { by, acquired: list, acquiredCount: count, number: told.number + 1 };
       this.lastTold = told;
     }
     this.releases.add(group, address, told);
@@ -157,22 +160,28 @@ export class Synchronisation {
   }
 
   /**
-   * By what a running workgroup has acquired before its caches were invalidated, from the acquisition with number `from` on: the last release of each other
-   * workgroup. Returns the number of the next acquisition.
+   * By what a running workgroup has acquired before its caches were invalidated, from the acquisition with number `from` on: the last release of each of so many
+   * other workgroups, the last acquisition first; those that are older than one of each need not be among them. Returns the number of the next acquisition.
    */
-  eachFreshRelease(group: number, from: number, see: (other: number, by: Released) => void): number {
+  eachFreshRelease(group: number, from: number, others: number, see: (other: number, by: Released) => void): number {
     const order = this.groups.get(group);
     if (order === undefined) return from;
     const { acquired, fresh, last } = order;
-    for (let n = from; n < fresh; n++) {
+    const seen = new Map<number, number>();
+    let least = 0;
+    for (let n = fresh - 1; n >= from; n--) {
       const { at, count } = acquired[n] as Acquisition;
-      // A later one of the address has seen more.
+      // A later one of the address has seen more; or all others have told something later.
       if (n < fresh - 1 && fresh === acquired.length && last.get(at) !== count) continue;
+      if (at.count === count && (at.last as Message).number < least) continue;
       at.releases.forEach((all, other) => {
         if (other === group) return;
         const one = all.lastBefore(count);
-        if (one !== undefined) see(other, one.by);
+        if (one === undefined) return;
+        see(other, one.by);
+        if (least === 0) seen.set(other, Math.max(one.number, seen.get(other) ?? 0));
       });
+      if (least === 0 && seen.size >= others) least = Math.min(...seen.values());
     }
     return fresh;
   }
