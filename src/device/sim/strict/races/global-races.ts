@@ -273,12 +273,20 @@ export class GlobalRaces implements SyncReader {
     const { synchronisation } = this.global;
     const [group, wave] = [groupOf(actor), waveOf(actor)];
     const { count, addresses, leaves } = lanes;
+    const tell = (): Released => {
+      const told = (this.known.get(actor) as Knowledge).handedOver(wave, storesComplete, writtenBack);
+      return this.releasedOf(told, { wave, pc, issued: storesIssued, epoch, releases });
+    };
+    if (!returns) {
+      synchronisation.releaseAll(group, lanes.offsets, count, tell());
+      return;
+    }
     let by: Released | undefined;
     let acquisitions: Acquisition[] | undefined;
     let isGridSync = false;
     for (let lane = 0; lane < count; lane++) {
       const address = addresses[lane] as number;
-      const seen = returns ? synchronisation.seenAt(address) : undefined;
+      const seen = synchronisation.seenAt(address);
       if (seen !== undefined) {
         isGridSync ||= this.isGridSync(address);
         if (synchronisation.isNews(group, seen)) {
@@ -287,10 +295,7 @@ export class GlobalRaces implements SyncReader {
         }
       }
       if (leaves[lane] !== 0) continue;
-      if (by === undefined) {
-        const told = (this.known.get(actor) as Knowledge).handedOver(wave, storesComplete, writtenBack);
-        by = this.releasedOf(told, { wave, pc, issued: storesIssued, epoch, releases });
-      }
+      by ??= tell();
       synchronisation.release(group, address, by);
     }
     if (acquisitions === undefined && !isGridSync) return;

@@ -5,7 +5,7 @@ import { type Message, Releases, type SharedAddress } from './releases.ts';
 
 /** Addresses whose releases are kept, where all are. */
 const MAX_ADDRESSES = 65536;
-/** Addresses that are put down before all are kept: 2 MB. */
+/** Addresses that are put down before all are kept: 1 MB. */
 const MOST_KEYS = 2 ** 18;
 /**
  * Keeping an address takes about so many times as long as looking past it: 90 ns and 2 ns in dispatches of a k-means kernel (bench strict, means), with the memory that
@@ -24,8 +24,8 @@ interface Followed {
 
 export class ReleasesByAddress {
   private readonly followed = new Map<number, Followed>();
-  /** Addresses, as keys, in the order in which something was told there; how many there are. */
-  private keys = new Float64Array(1024);
+  /** Keys of addresses, in the order in which something was told there; how many there are. */
+  private keys = new Int32Array(1024);
   private count = 0;
   /** What was told, by whom, and the number of the first key behind its own. */
   private readonly tellings: Message[] = [];
@@ -41,12 +41,31 @@ export class ReleasesByAddress {
 
   /** A workgroup tells something at an address. */
   add(group: number, address: number, told: Message): void {
-    const key = keyOf(address);
+    const offset = address - gpuWindow.base;
+    if (offset < 0 || offset >= 2 ** 32) this.keepAll();
+    if (this.keepsAll) this.keep(group, keyOf(address), told);
+    else {
+      this.begin(group, told, 1);
+      this.keys[this.count++] = offset;
+      this.end();
+    }
+  }
+
+  /** A workgroup tells something at addresses of the window, which are offsets there. */
+  addAll(group: number, offsets: Uint32Array, length: number, told: Message): void {
     if (this.keepsAll) {
-      const one = this.kept(key);
-      if (one !== undefined) tell(one.at, group, told);
+      for (let n = 0; n < length; n++) this.keep(group, (offsets[n] as number) | 0, told);
       return;
     }
+    this.begin(group, told, length);
+    const { keys, count } = this;
+    for (let n = 0; n < length; n++) keys[count + n] = offsets[n] as number;
+    this.count += length;
+    this.end();
+  }
+
+  /** There is room for more addresses, at which this is told. */
+  private begin(group: number, told: Message, more: number): void {
     const { tellings, groups, ends } = this;
     const last = tellings.length - 1;
     if (tellings[last] !== told || groups[last] !== group) {
@@ -54,10 +73,21 @@ export class ReleasesByAddress {
       groups.push(group);
       ends.push(this.count);
     }
-    if (this.count === this.keys.length) this.grow();
-    this.keys[this.count++] = key;
+    if (this.count + more <= this.keys.length) return;
+    const larger = new Int32Array(2 * this.keys.length + more);
+    larger.set(this.keys);
+    this.keys = larger;
+  }
+
+  private end(): void {
+    const { ends } = this;
     ends[ends.length - 1] = this.count;
     if (this.count >= MOST_KEYS) this.keepAll();
+  }
+
+  private keep(group: number, key: number, told: Message): void {
+    const one = this.kept(key);
+    if (one !== undefined) tell(one.at, group, told);
   }
 
   /** The address with all that has been told there; undefined where nothing has been. */
@@ -93,6 +123,7 @@ export class ReleasesByAddress {
   }
 
   private keepAll(): void {
+    if (this.keepsAll) return;
     this.keepsAll = true;
     const { keys, ends, groups, tellings } = this;
     let n = 0;
@@ -102,7 +133,7 @@ export class ReleasesByAddress {
         if (one !== undefined && one.key <= n) tell(one.at, groups[telling] as number, tellings[telling] as Message);
       }
     }
-    this.keys = new Float64Array(0);
+    this.keys = new Int32Array(0);
     for (const all of [tellings, groups, ends]) all.length = 0;
   }
 
@@ -114,12 +145,6 @@ export class ReleasesByAddress {
       this.followed.set(key, one);
     }
     return one;
-  }
-
-  private grow(): void {
-    const more = new Float64Array(2 * this.keys.length);
-    more.set(this.keys);
-    this.keys = more;
   }
 }
 

@@ -82,6 +82,8 @@ export interface LoggedAtomic {
  */
 export interface LoggedLanes {
   count: number;
+  /** Of an atomic that returns nothing, the offsets in wasm memory are in place of the other two. */
+  readonly offsets: Uint32Array;
   readonly addresses: Float64Array;
   readonly leaves: Uint8Array;
 }
@@ -113,6 +115,7 @@ export class SyncLog {
   private isReading = false;
   private readonly lanes: LoggedLanes = {
     count: 0,
+    offsets: new Uint32Array(2 * LANES),
     addresses: new Float64Array(2 * LANES),
     leaves: new Uint8Array(2 * LANES),
   };
@@ -245,7 +248,7 @@ export class SyncLog {
           writtenBack: word(ENTRY_BACK) === 0 ? undefined : word(ENTRY_BACK) - 1,
           epoch: word(ENTRY_EPOCH),
           releases: word(ENTRY_RELEASES),
-          lanes: this.lanesOf(at, kind, whole !== kind),
+          lanes: kind === ENTRY_UPDATE ? this.offsetsOf(at, whole !== kind) : this.lanesOf(at, whole !== kind),
         });
       } else if (kind === ENTRY_ARRIVAL) reader.arrive(actor, number);
       else if (kind === ENTRY_INVALIDATE) reader.invalidated(actor);
@@ -267,14 +270,33 @@ export class SyncLog {
     return (left(0) | left(1)) === 0;
   }
 
-  /** Of the atomic at a place; `areTwo`: each lane has the dword behind its address, too. */
-  private lanesOf(at: number, kind: number, areTwo: boolean): LoggedLanes {
+  /** Of the atomic at a place, which returns nothing; `areTwo`: each lane has the dword behind its address, too. */
+  private offsetsOf(at: number, areTwo: boolean): LoggedLanes {
+    const { words, lanes } = this;
+    const { offsets } = lanes;
+    let count = 0;
+    for (let half = 0; half < 2; half++) {
+      const from = at + ENTRY_ADDRESSES / 4 + 32 * half;
+      const active = words[at + ENTRY_LANES / 4 + half] as number;
+      for (let lane = 0; lane < 32; lane++) {
+        if (((active >>> lane) & 1) === 0) continue;
+        const offset = words[from + lane] as number;
+        offsets[count++] = offset;
+        if (areTwo) offsets[count++] = offset + 4;
+      }
+    }
+    lanes.count = count;
+    return lanes;
+  }
+
+  /** Of the atomic or load at a place, which returns values. */
+  private lanesOf(at: number, areTwo: boolean): LoggedLanes {
     const { words, lanes, places } = this;
     const { addresses, leaves } = lanes;
     let looked = -1;
     lanes.count = 0;
-    // What several lanes tell, or look at, at one place is the same where none of them does both.
-    const isPlain = kind === ENTRY_UPDATE || this.leavesMemory(at);
+    // What several lanes look at in one place is the same where none of them tells anything.
+    const isPlain = this.leavesMemory(at);
     const round = ++this.round;
     for (let half = 0; half < 2; half++) {
       const attempts = words[at + ENTRY_ATTEMPTS / 4 + half] as number;

@@ -104,13 +104,23 @@ export class Synchronisation {
 
   /** A wavefront of a workgroup writes an address atomically or with device scope, when the workgroup had acquired something. */
   release(group: number, address: number, by: Released, { list, count }: Acquired = this.acquiredBy(group)): void {
+    this.releases.add(group, address, this.toTell(by, list, count));
+  }
+
+  /** The same at many addresses, which are offsets in the window. */
+  releaseAll(group: number, offsets: Uint32Array, length: number, by: Released): void {
+    const { list, count } = this.acquiredBy(group);
+    this.releases.addAll(group, offsets, length, this.toTell(by, list, count));
+  }
+
+  private toTell(by: Released, list: readonly Acquisition[], count: number): Message {
     if (by.issued > (by.complete[by.wave] ?? 0)) this.reader?.early();
     let told = this.lastTold;
     if (told.by !== by || told.acquiredCount !== count || told.acquired !== list) {
       told = { by, acquired: list, acquiredCount: count, number: told.number + 1 };
       this.lastTold = told;
     }
-    this.releases.add(group, address, told);
+    return told;
   }
 
   /** Whether a workgroup's store by a wavefront is among what has been released at an address. */
