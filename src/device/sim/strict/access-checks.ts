@@ -145,6 +145,7 @@ export class AccessChecks {
       if (plan.instruction.row.operands.some((o) => o.isOut)) lds.hasLearnt = true;
       lds.hasUpdated = true;
     } else if (lds.hasUpdated && access.kind === 'load' && this.races.isPoll(pc)) lds.hasLearnt = true;
+    this.races.hasLookedAhead = false;
     const pieces = access.pieces(w);
     if (access.isScalar) return this.checkScalar(actor, pieces);
     const low = w.sgprs[EXEC] as number;
@@ -157,6 +158,8 @@ export class AccessChecks {
       const bytes = this.checkPiece(actor, piece, low, high, piece === pieces[pieces.length - 1]);
       if (bytes !== undefined) written.push(bytes);
     }
+    if (access.kind === 'load' && this.races.hasLookedAhead)
+      this.learnAhead(actor, pieces[0] as AccessPiece, low, high);
     for (const read of plan.dataReads) {
       this.registers.checkVector(w, shadow, pc, read, low & ~this.scratchLow, high & ~this.scratchHigh);
     }
@@ -297,6 +300,19 @@ export class AccessChecks {
   }
 
   // Global ----------------------------------------------------------------------------------------------------------------------
+
+  /** A load in front of an atomic learns of others at the addresses of all its lanes, where one of them has read what atomics change. */
+  private learnAhead(actor: Actor, piece: AccessPiece, low: number, high: number): void {
+    const { w, access } = actor;
+    for (let lane = 0; lane < LANES; lane++) {
+      if (!maskBit(low, high, lane)) continue;
+      w.lane = lane;
+      const address = access.address(w, lane, piece);
+      if (address < 0 || this.locate(access, address) !== 'global') continue;
+      const region = this.reporter.dispatch.memory.find(address, piece.bytes);
+      if (region !== undefined) this.races.learn(actor, this.global.of(region), address - region.base);
+    }
+  }
 
   /** Whether the bytes that are read are defined. */
   private checkGlobal(actor: Actor, piece: AccessPiece, lane: number, address: number): boolean {

@@ -44,6 +44,8 @@ const access = fc.record({
     'release',
     'acquire',
     'acquire',
+    'write back',
+    'invalidate',
     'atomic',
     'fetch',
     'fetch',
@@ -58,6 +60,8 @@ const access = fc.record({
   /** The workgroups that execute it: a bit each. */
   groups: fc.constantFrom(0b111, 0b111, 0b111, 0b001, 0b010, 0b110),
   wait: fc.constantFrom(true, true, true, false),
+  /** What is left outstanding in front of a release, at most. */
+  left: fc.constantFrom(0, 0, 0, 1, 2),
   isMet: fc.constantFrom(false, false, false, true),
   /** Of MODE: rounds towards zero, and loses denormals. */
   mode: fc.constantFrom(0xf0, 0xf0, 0xf0, 0xf3, 0xc0),
@@ -67,7 +71,7 @@ type Access = typeof access extends fc.Arbitrary<infer T> ? T : never;
 const pair = (first: number, isPair: boolean): string => (isPair ? `v[${first}:${first + 1}]` : `v${first}`);
 
 /** v6 has the offsets of the lanes; v[16:19] are data. */
-function instructions(target: TargetName, { kind, size, atomic, exec }: Access): readonly string[] {
+function instructions(target: TargetName, { kind, size, atomic, exec, left }: Access): readonly string[] {
   const isOld = target === 'gfx90a';
   const [scope, returns, wait] = [isOld ? 'glc' : 'sc1', isOld ? 'glc' : 'sc0', 's_waitcnt vmcnt(0)'];
   const narrow = { byte: 'ubyte', short: 'ushort' }[size as 'byte' | 'short'] ?? size;
@@ -77,6 +81,7 @@ function instructions(target: TargetName, { kind, size, atomic, exec }: Access):
   const data = pair(16, isWide || atomic === 'cmpswap');
   const both = atomic === 'cmpswap_x2' ? 'v[16:19]' : data;
   const invalidate = isOld ? 'buffer_wbinvl1_vol' : 'buffer_inv sc1';
+  const writeBack = ['s_mov_b64 exec, -1', isOld ? 'buffer_wbl2' : 'buffer_wbl2 sc1', `s_mov_b64 exec, ${exec}`];
   const fetch = `global_atomic_${atomic} ${pair(24, isWide)}, v6, ${both}, s[4:5] ${returns}`;
   switch (kind) {
     case 'load':
@@ -89,8 +94,8 @@ function instructions(target: TargetName, { kind, size, atomic, exec }: Access):
       return [`global_store_${past} v6, ${pair(16, wide)}, s[4:5] ${scope}`];
     case 'release':
       return [
-        ...(isOld ? [] : ['s_mov_b64 exec, -1', 'buffer_wbl2 sc1', `s_mov_b64 exec, ${exec}`]),
-        wait,
+        ...(isOld ? [] : writeBack),
+        `s_waitcnt vmcnt(${left})`,
         size === 'short'
           ? `global_atomic_add v6, v16, s[4:5]`
           : `global_store_${past} v6, ${pair(16, wide)}, s[4:5] ${scope}`,
@@ -101,6 +106,10 @@ function instructions(target: TargetName, { kind, size, atomic, exec }: Access):
         wait,
         invalidate,
       ];
+    case 'write back':
+      return writeBack;
+    case 'invalidate':
+      return [invalidate];
     case 'atomic':
       return [`global_atomic_${atomic} v6, ${both}, s[4:5]`];
     case 'fetch':
@@ -108,8 +117,22 @@ function instructions(target: TargetName, { kind, size, atomic, exec }: Access):
   }
 }
 
-function code(target: TargetName, all: readonly Access[]): string {
+/** Waits for others until a dword is 0, which it is: what they hand over at barriers is followed then. */
+const POLL = (scope: string): readonly string[] => [
+  'v_mov_b32_e32 v31, 0x800',
+  's_mov_b64 exec, 1',
+  'poll:',
+  `global_load_dword v30, v31, s[4:5] ${scope}`,
+  's_waitcnt vmcnt(0)',
+  'v_readfirstlane_b32 s9, v30',
+  's_cmp_lg_u32 s9, 0',
+  's_cbranch_scc1 poll',
+  's_mov_b64 exec, -1',
+];
+
+function code(target: TargetName, all: readonly Access[], polls: boolean): string {
   const lines: string[] = ['v_and_b32_e32 v8, 63, v0'];
+  if (polls) lines.push(...POLL(target === 'gfx90a' ? 'glc' : 'sc1'));
   all.forEach((one, n) => {
     const { offset, step } = one.place;
     lines.push(
@@ -156,6 +179,7 @@ const PLAIN: Access = {
   exec: '-1',
   groups: 7,
   wait: true,
+  left: 0,
   isMet: false,
   mode: 0xf0,
 };
@@ -200,15 +224,24 @@ const TOGETHER: Access[] = [
 
 test.each(['gfx90a', 'gfx942', 'gfx950'] as const)('of %s', async (target) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(access, { minLength: 1, maxLength: 14 }), fc.constantFrom(1, 2), async (all, waves) => {
-      const text = code(target, all);
-      const { compiled, interpreted } = await run(target, text, waves);
-      expect(factsOf(compiled), text).toEqual(factsOf(interpreted));
-      expect(compiled.bytes).toEqual(interpreted.bytes);
-    }),
+    fc.asyncProperty(
+      fc.array(access, { minLength: 1, maxLength: 14 }),
+      fc.constantFrom(1, 2),
+      fc.boolean(),
+      async (all, waves, polls) => {
+        const text = code(target, all, polls);
+        const { compiled, interpreted } = await run(target, text, waves);
+        expect(factsOf(compiled), text).toEqual(factsOf(interpreted));
+        expect(compiled.bytes).toEqual(interpreted.bytes);
+      },
+    ),
     {
       numRuns: Number(process.env.FUZZ_RUNS ?? 60),
-      examples: [DENORMAL, WIDE_FLAG, TOGETHER, ...OWN_UPDATE].map((all): [Access[], number] => [all, 1]),
+      examples: [DENORMAL, WIDE_FLAG, TOGETHER, ...OWN_UPDATE].map((all): [Access[], number, boolean] => [
+        all,
+        1,
+        false,
+      ]),
     },
   );
 });

@@ -235,7 +235,7 @@ export class CellWriter {
 
   private noteRead(isScalar: boolean): void {
     const { fn, code, writer } = this;
-    const { cell, shadow } = this.locals;
+    const { cell, shadow, known } = this.locals;
     this.pushHolds(HOLDS_STORES);
     code.if(() => {
       fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
@@ -243,18 +243,21 @@ export class CellWriter {
       if (isScalar) this.leave();
       else
         code.if(() => {
-          this.setEvent(writer);
-          this.pushIsForeign(writer);
-          this.pushTouches(writer).op('i32.and');
-          code.if(() => {
-            // What atomics are changing may be read where one can follow.
-            fn.get(writer).i32(UPDATE).op('i32.and').op('i32.eqz');
-            fn.get(shadow).memory('i32.load', SHADOW_AHEAD).op('i32.eqz').op('i32.or');
-            code.if(
-              () => this.leaveUnlessFound('for loads', writer),
-              () => fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD),
-            );
-          });
+          // What atomics are changing may be read where one can follow: there is something to learn of what has not been handed over.
+          fn.get(writer).i32(UPDATE).op('i32.and').i32(0);
+          fn.get(shadow).memory('i32.load', SHADOW_AHEAD).select();
+          code.if(
+            () => {
+              this.pushTouches(writer).get(writer).get(known).op('i32.ge_u').op('i32.and');
+              code.if(() => fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD));
+            },
+            () => {
+              this.setEvent(writer);
+              this.pushIsForeign(writer);
+              this.pushTouches(writer).op('i32.and');
+              code.if(() => this.leaveUnlessFound('for loads', writer));
+            },
+          );
         });
     });
     this.leaveUnwritten();

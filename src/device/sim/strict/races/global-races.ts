@@ -88,8 +88,8 @@ export class GlobalRaces implements SyncReader {
   private readonly arrivals = new Map<number, Map<number, Arrival>>();
   /** The last access has read the counters of the grid's barrier. */
   private hasReadGridSync = false;
-  /** Of the bytes of the lane that is looked at: the load may read what atomics are changing, and learns of what has not been handed over. */
-  private hasLookedAhead = false;
+  /** Of the instruction that is looked at: the load may read what atomics are changing, and learns of what has not been handed over. */
+  hasLookedAhead = false;
   /** Accesses so far that nothing puts in order with an earlier one. */
   conflicts = 0;
 
@@ -129,7 +129,6 @@ export class GlobalRaces implements SyncReader {
     const kind = this.writeKind(actor, lane, of.region.base + offset);
     const isPlainLoad = access.kind === 'load' && !isSynchronising;
     if (!isPlainLoad) this.synchronise(actor, of, offset, isWrite && kind !== 'attempt');
-    this.hasLookedAhead = false;
     let meetsOthers = false;
     for (let at = offset; at < offset + bytes; ) {
       const size = Math.min(4 - (at & 3), offset + bytes - at);
@@ -153,8 +152,13 @@ export class GlobalRaces implements SyncReader {
       }
       at += size;
     }
-    // What it meets may be a flag, on gfx90a loads that wait for one are mostly plain ones; and who looks at what atomics change learns of them.
-    if (isPlainLoad && (meetsOthers || this.hasLookedAhead)) this.synchronise(actor, of, offset, false);
+    // What it meets may be a flag, on gfx90a loads that wait for one are mostly plain ones.
+    if (isPlainLoad && (meetsOthers || (access.isScalar && this.hasLookedAhead))) this.learn(actor, of, offset);
+  }
+
+  /** What a load learns of others who have told something at an address: who looks at what atomics change learns of them. */
+  learn(actor: Actor, of: RegionShadow, offset: number): void {
+    this.synchronise(actor, of, offset, false);
   }
 
   private writeKind({ w, access, plan, isSynchronising }: Actor, lane: number, address: number): WriteKind {
