@@ -44,8 +44,8 @@ export interface GlobalConflict {
 export type WriteKind = 'store' | 'scoped' | 'update' | 'attempt';
 
 /**
- * Whether a load at a place of the image may read what atomics of its own workgroup, or of others, are changing; `isKnown`: what they have changed has been handed over
- * to it.
+ * Whether a load at a place of the image may read what atomics of its own workgroup, or of others, are changing; `isKnown`: the last one comes before it, so that it has
+ * nothing to learn.
  */
 export type LooksAhead = (pc: number, isOwn: boolean, isKnown?: boolean) => boolean;
 
@@ -414,7 +414,10 @@ export class GlobalShadow {
     const isUpdate = (marks & UPDATE) !== 0;
     if (isUpdate) {
       const isOwn = isSameGroup(page.writer(dword), who.actor);
-      if (mayLookAhead(who.pc, isOwn, page.isWriterKnown(dword))) return undefined;
+      const isKnown =
+        page.isWriterBefore(dword, who) ||
+        this.found.hasStore(groupOf(who.actor), page.writer(dword), page.writerStore(dword));
+      if (mayLookAhead(who.pc, isOwn, isKnown)) return undefined;
     }
     return this.againstWriter(page, dword, who, true);
   }

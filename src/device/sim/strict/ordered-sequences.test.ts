@@ -197,7 +197,7 @@ const WIDE_FLAG: Access[] = [
   { ...PLAIN, kind: 'past' },
   { ...PLAIN, kind: 'release', size: 'dwordx2', exec: '1', place: { offset: 4, step: 0 } },
 ];
-/** A load in front of an atomic, of what the wavefront itself has updated last: what it learns there. */
+/** A load in front of an atomic, of what the wavefront itself has updated last: it learns nothing there. */
 const OWN_UPDATE: Access[][] = [
   [
     { ...PLAIN, kind: 'atomic', place: { offset: 4, step: 0 } },

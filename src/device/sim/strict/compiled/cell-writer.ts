@@ -152,11 +152,12 @@ export class CellWriter {
     fn.get(other).get(actor).op('i32.ne');
     pushIsSameGroup(fn, other, actor).op('i32.eqz');
     fn.get(when).get(epoch).op('i32.eq').op('i32.or').op('i32.and');
-    return fn
-      .get(word)
+    fn.get(word)
       .get(word === this.reader ? knownReads : known)
-      .op('i32.ge_u')
-      .op('i32.and');
+      .op('i32.ge_u');
+    // What has been handed over says nothing of what atomics have changed.
+    if (word === this.writer) fn.get(word).i32(UPDATE).op('i32.and').i32(0).op('i32.ne').op('i32.or');
+    return fn.op('i32.and');
   }
 
   /** Leaves 1 when a word has bytes of the access. */
@@ -235,7 +236,7 @@ export class CellWriter {
 
   private noteRead(isScalar: boolean): void {
     const { fn, code, writer } = this;
-    const { cell, shadow, known } = this.locals;
+    const { cell, shadow } = this.locals;
     this.pushHolds(HOLDS_STORES);
     code.if(() => {
       fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
@@ -248,7 +249,10 @@ export class CellWriter {
           fn.get(shadow).memory('i32.load', SHADOW_AHEAD).select();
           code.if(
             () => {
-              this.pushTouches(writer).get(writer).get(known).op('i32.ge_u').op('i32.and');
+              this.setEvent(writer);
+              this.pushIsForeign(writer);
+              this.pushTouches(writer).op('i32.and');
+              this.pushFound('for loads', writer).op('i32.eqz').op('i32.and');
               code.if(() => fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD));
             },
             () => {
@@ -308,9 +312,14 @@ export class CellWriter {
 
   /** Leaves unless `event`, which a word names, has been found to come before. */
   private leaveUnlessFound(what: Parameters<typeof foundFunction>[1], word: number): void {
-    const { fn, module, event } = this;
-    fn.get(this.locals.shadow).get(event).get(word).call(foundFunction(module, what)).op('i32.eqz');
+    this.pushFound(what, word).op('i32.eqz');
     this.leave();
+  }
+
+  /** Leaves whether `event`, which a word names, has been found to come before. */
+  private pushFound(what: Parameters<typeof foundFunction>[1], word: number): WasmFunction {
+    const { fn, module, event } = this;
+    return fn.get(this.locals.shadow).get(event).get(word).call(foundFunction(module, what));
   }
 
   /** `seesLanes`: leaves where another lane of the same store has had one of the bytes. */

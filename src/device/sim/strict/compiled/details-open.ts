@@ -68,16 +68,15 @@ export function openFunction(module: WasmModule): WasmFunction {
     });
     fn.get(details).i32(0).i32(DETAILS_SIZE).memoryFill();
     const field = (word: number): WasmFunction => fn.get(line).memory('i32.load', 4 * word);
-    /** As RaceEvents.mixed: who has touched the lines gets events only now. */
+    /** As RaceEvents.mixed: who has touched the lines gets events only now. Where the accesses of others are noted, nothing is known of any event (RaceEvents.ofOthers). */
     const mixed = (): void => {
+      const next = fn.local('i32');
+      fn.get(head).memory('i32.load', EVENTS_NEXT).i32(EVENT_SHIFT).op('i32.shl').set(next);
       for (const bound of [EVENTS_BEFORE, EVENTS_BEHIND, EVENTS_OWN]) {
-        fn.get(head)
-          .get(head)
-          .memory('i32.load', EVENTS_NEXT)
-          .i32(EVENT_SHIFT)
-          .op('i32.shl')
-          .memory('i32.store', bound);
+        fn.get(head).get(next).get(head).memory('i32.load', bound);
+        fn.get(next).get(head).memory('i32.load', bound).op('i32.gt_u').select().memory('i32.store', bound);
       }
+      fn.release('i32', next);
     };
     /** Sets `word` of one of `known` to the line's event as it is in a record. */
     const setWord = (side: (typeof known)[number], fields: readonly (number | undefined)[]): void => {

@@ -46,7 +46,7 @@ function entryFunction(module: WasmModule): WasmFunction {
 
 /**
  * (shadow, where an event is, the word of a record that names it) → 1 when it is of another workgroup and has been found to come before what the wavefront does: a
- * plain store before its load or store, a read before its store.
+ * store or an atomic before its load, a plain store before its store, a read before its store.
  */
 export function foundFunction(module: WasmModule, what: 'for loads' | 'for stores' | 'reads'): WasmFunction {
   const entry = entryFunction(module);
@@ -73,6 +73,7 @@ export function foundFunction(module: WasmModule, what: 'for loads' | 'for store
       .get(at)
       .memory('i32.load', what === 'for loads' ? FOUND_FOR_LOADS : FOUND_FOR_STORES)
       .op('i32.lt_u');
+    if (what === 'for loads') return;
     fn.get(word)
       .i32(MARKS & ~BYTES)
       .op('i32.and')

@@ -2,9 +2,10 @@
 // wavefront's own, or before a barrier of its workgroup. Programs that change their data in place do that all the time.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS, UPDATE } from '../races/race-details.ts';
-import { EVENT_ACTOR, EVENT_EPOCH, EVENTS_KNOWN } from '../races/race-events.ts';
+import { EVENT_ACTOR, EVENT_EPOCH } from '../races/race-events.ts';
 import { HAS_LOOKED_AHEAD, SHADOW_ACTOR, SHADOW_AHEAD, SHADOW_EPOCH } from '../registers/registers.ts';
-import { pushEvents, pushHead, pushNamed, pushNamedFour } from './events.ts';
+import { pushEvents, pushNamed, pushNamedFour } from './events.ts';
+import { foundFunction } from './found.ts';
 import { FourPlaces } from './four.ts';
 import { KnownBefore } from './known-before.ts';
 
@@ -13,7 +14,7 @@ export class FourRecords {
   private readonly fn: WasmFunction;
   private readonly shadow = 0;
   private readonly four: FourPlaces;
-  private readonly events: number;
+  readonly events: number;
   private readonly fields: number;
   /** Where the events of words are; where the first one is, and whether all are there. */
   private readonly named: number;
@@ -141,30 +142,46 @@ export class FourRecords {
  * (SHADOW_AHEAD).
  */
 export function areBeforeFunction(module: WasmModule): WasmFunction {
+  const found = foundFunction(module, 'for loads');
   return module.helper('strict.before.load', ['i32', 'v128'], ['i32'], (fn) => {
     const four = new FourRecords(fn);
     const [shadow, words] = [0, 1] as const;
-    const ahead = fn.local('v128');
-    /** There is nothing to learn of what has been handed over. */
+    const [updates, word, last] = [fn.local('v128'), fn.local('i32'), fn.local('i32')];
+    const others = fn.local('i32');
+    /** There is nothing to learn of what has been handed over, nor where the wavefront or its workgroup before a barrier was the last one. */
     const noteAhead = (): void => {
-      pushHead(fn, shadow).memory('v128.load32_splat', EVENTS_KNOWN).get(words).op('i32x4.le_u');
-      fn.get(ahead).op('v128.and').op('v128.any_true').if();
-      fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD).end();
+      fn.get(updates);
+      four.pushIsBefore(words).op('v128.andnot').op('i32x4.bitmask').tee(others).if();
+      for (let lane = 0; lane < 4; lane++) {
+        fn.get(others)
+          .i32(1 << lane)
+          .op('i32.and')
+          .i32(0);
+        fn.get(words).lane('i32x4.extract_lane', lane).tee(word).get(last).op('i32.ne').select().if();
+        fn.get(shadow);
+        pushNamed(fn, four.events, word).get(word).call(found).op('i32.eqz').if();
+        fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD).end();
+        fn.get(word).set(last).end();
+      }
+      fn.end();
     };
+    four.pushLacks(words, UPDATE).op('v128.not').set(updates);
     fn.get(shadow).memory('i32.load', SHADOW_AHEAD).if();
     // Whether atomics come before is not asked where a load may look ahead of them.
-    four.pushIsNobody(words);
-    four.pushLacks(words, UPDATE).op('v128.not').tee(ahead).op('v128.or').op('i32x4.all_true').if();
+    four.pushIsNobody(words).get(updates).op('v128.or').op('i32x4.all_true').if();
     noteAhead();
     fn.i32(1).return().end().end();
     four.pushIsAllOwn(words).if().i32(1).return().end();
     const known = new KnownBefore(fn, 'writers');
     known.begin(shadow);
-    known.pushIsNew(words).op('v128.any_true').op('i32.eqz').if().i32(1).return().end();
+    known.pushIsNew(words, updates).op('v128.any_true').op('i32.eqz').if().i32(1).return().end();
     four.pushIsNobody(words);
-    four.pushIsBefore(words).op('v128.or').get(ahead).op('v128.or');
+    four.pushIsBefore(words).op('v128.or');
+    fn.get(updates).v128(0, 0, 0, 0).get(shadow).memory('i32.load', SHADOW_AHEAD).select().op('v128.or');
     four.leaveUnlessAll();
+    fn.get(shadow).memory('i32.load', SHADOW_AHEAD).if();
     noteAhead();
+    fn.end();
     fn.i32(1);
   });
 }

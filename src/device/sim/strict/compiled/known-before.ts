@@ -50,12 +50,17 @@ export class KnownBefore {
     fn.release('i32', head);
   }
 
-  /** Leaves zeros for words whose event comes before, and those of nobody; ones for others. */
-  pushIsNew(words: number): WasmFunction {
+  /**
+   * Leaves zeros for words whose event comes before, and those of nobody; ones for others. `updates` has ones for words that atomics have changed: what has been
+   * handed over says nothing of these.
+   */
+  pushIsNew(words: number, updates?: number): WasmFunction {
     const { fn, from, span, own, ownSpan, isNew, known, isKept } = this;
     fn.get(words).get(from).op('i32x4.sub').get(span).op('i32x4.ge_u').tee(isNew);
     fn.get(words).get(own).op('i32x4.sub').get(ownSpan).op('i32x4.ge_u').op('v128.and');
-    return fn.get(words).get(known).op('i32x4.ge_u').tee(isKept).op('v128.and');
+    fn.get(words).get(known).op('i32x4.ge_u');
+    if (updates !== undefined) fn.get(updates).op('v128.or');
+    return fn.tee(isKept).op('v128.and');
   }
 
   /**

@@ -89,6 +89,15 @@ export class FoundOrders {
     }
   }
 
+  /** Whether a store of another workgroup's wavefront, by its number, is known to come before what a workgroup loads. */
+  hasStore(group: number, actor: number, store: number): boolean {
+    const { words } = this;
+    if (words === undefined) return false;
+    const at = (placeOf(group, actor) * FOUND_BYTES) / 4;
+    if (words[at] !== group + 1 || words[at + FOUND_ACTOR / 4] !== actor) return false;
+    return store < (words[at + FOUND_FOR_LOADS / 4] as number);
+  }
+
   /** Reads of another workgroup come before what a workgroup stores, up to what one of its wavefronts has told. */
   reads(group: number, other: number, { complete, wave: teller, epoch, releases }: Released): void {
     for (let wave = 0; wave < complete.length; wave++) {

@@ -88,7 +88,7 @@ export class GlobalRaces implements SyncReader {
   private readonly arrivals = new Map<number, Map<number, Arrival>>();
   /** The last access has read the counters of the grid's barrier. */
   private hasReadGridSync = false;
-  /** Of the instruction that is looked at: the load may read what atomics are changing, and learns of what has not been handed over. */
+  /** Of the instruction that is looked at: the load may read what atomics are changing, and learns of others. */
   hasLookedAhead = false;
   /** Accesses so far that nothing puts in order with an earlier one. */
   conflicts = 0;

@@ -7,7 +7,6 @@ import {
   EVENT_PC,
   EVENT_SHIFT,
   EVENT_STORE,
-  EVENTS_KNOWN,
   isSameGroup,
   type RaceEvents,
   type Toucher,
@@ -100,6 +99,11 @@ export class RaceDetails {
     return this.events.words[WORDS * (word >>> EVENT_SHIFT) + field] as number;
   }
 
+  /** Whether the last store is that of who accesses, or before a barrier of the workgroup. */
+  isWriterBefore(dword: number, who: Toucher): boolean {
+    return isBefore(this.events.words, this.writerWord(dword) >>> EVENT_SHIFT, who);
+  }
+
   /** The words of a dword's record. */
   writerWord(dword: number): number {
     return this.words[RECORD_WORDS * dword + RECORD_WRITER] as number;
@@ -117,10 +121,6 @@ export class RaceDetails {
   }
   writerPc(dword: number): number {
     return this.writerPlace(dword) & ~ANNOUNCES;
-  }
-  /** Whether the last store has been handed over to who runs (RaceEvents.know). */
-  isWriterKnown(dword: number): boolean {
-    return this.writerWord(dword) < this.events.bound(EVENTS_KNOWN);
   }
   /** Whether the last store may be an announcement. */
   writerAnnounces(dword: number): boolean {
@@ -205,17 +205,13 @@ export class RaceDetails {
     }
   }
 
-  /**
-   * Reads of dwords that nobody else has written since a barrier; false at the first one of others, and at what atomics have changed, of which a load may
-   * learn: these are left to the closer look.
-   */
+  /** Reads of dwords that nobody else has written since a barrier; false at the first one of others, which is left to the closer look. */
   readDwords(first: number, end: number, who: Toucher): boolean {
     const { words } = this;
     const event = this.event(who, false);
     const events = this.events.words;
     for (let dword = first; dword < end; dword++) {
       const writer = words[RECORD_WORDS * dword + RECORD_WRITER] as number;
-      if ((writer & UPDATE) !== 0) return false;
       if (writer !== 0 && !isBefore(events, writer >>> EVENT_SHIFT, who)) return false;
       this.noteRead(dword, event, who, BYTES);
     }
