@@ -17,10 +17,19 @@ import {
   PAGE,
   QUICK_UNWRITTEN,
   RECORD_BYTES,
+  UPDATE,
 } from '../races/race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_SHIFT } from '../races/race-events.ts';
 import { FROZEN } from '../races/race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
+import {
+  HAS_LOOKED_AHEAD,
+  SHADOW_ACTOR,
+  SHADOW_AHEAD,
+  SHADOW_EPOCH,
+  SHADOW_PAGE_COUNT,
+  SHADOW_PAGES,
+  SHADOW_STORES,
+} from '../registers/registers.ts';
 import { eventFunction, pushEvents, pushNamedFour, pushOlder, pushReleases } from './events.ts';
 import { FourPlaces } from './four.ts';
 import { areBeforeFunction, areBehindFunction } from './global-before.ts';
@@ -75,6 +84,8 @@ export class GlobalQuads {
   private readonly group: number;
   private readonly now: number;
   private readonly marks: number;
+  /** Of loads of dwords: whether they may look ahead of atomics (SHADOW_AHEAD). */
+  private readonly ahead: number;
   /** Lanes whose reader's word stays as it is. */
   private readonly stays: number;
 
@@ -90,6 +101,7 @@ export class GlobalQuads {
     this.log = isWrite ? undefined : new LogWriter(code, shadow, pc, bytes);
     this.repeats = bytes === DWORD ? new Repeats(code, isWrite) : undefined;
     [this.count, this.quick, this.events, this.isUnwritten] = [local(), local(), local(), local()];
+    this.ahead = local();
     this.places = new FourPlaces(fn);
     [this.mine, this.frozen, this.cells, this.masks] = [vector(), vector(), vector(), vector()];
     this.older = vector();
@@ -276,11 +288,31 @@ export class GlobalQuads {
     this.places.gatherPairs(old, gathered);
     fn.get(gathered).op('v128.any_true');
     code.if(() => {
-      fn.get(shadow);
-      if (bytes < DWORD) pushTouched(fn, gathered, this.masks);
-      else fn.get(gathered);
-      fn.call(areBeforeFunction(module)).op('i32.eqz');
-      code.brIf(slow);
+      code.block((done) => {
+        if (bytes === DWORD) this.lookAhead(done);
+        fn.get(shadow);
+        if (bytes < DWORD) pushTouched(fn, gathered, this.masks);
+        else fn.get(gathered);
+        fn.call(areBeforeFunction(module)).op('i32.eqz');
+        code.brIf(slow);
+      });
+    });
+  }
+
+  /** Goes to `done` where the load may look ahead of atomics, and all writers in `gathered` are such, as areBeforeFunction has it. */
+  private lookAhead(done: Label): void {
+    const { fn, shadow, gathered } = this;
+    const { code } = this.f;
+    fn.get(this.ahead);
+    code.if(() => {
+      fn.get(gathered);
+      this.splat(UPDATE);
+      fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').get(gathered).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
+      fn.op('i32x4.all_true');
+      code.if(() => {
+        fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD);
+        code.br(done);
+      });
     });
   }
 
@@ -412,6 +444,7 @@ export class GlobalQuads {
         if (this.bytes < DWORD) pushOlder(fn, shadow).op('i32x4.splat').set(this.older);
         return;
       }
+      fn.get(shadow).memory('i32.load', SHADOW_AHEAD).set(this.ahead);
       pushEvents(fn, shadow).set(this.events);
       fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add').memory('v128.load32_splat');
       fn.set(this.frozen);
