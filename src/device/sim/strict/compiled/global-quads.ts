@@ -84,8 +84,6 @@ export class GlobalQuads {
   private readonly group: number;
   private readonly now: number;
   private readonly marks: number;
-  /** Of loads of dwords: whether they may look ahead of atomics (SHADOW_AHEAD). */
-  private readonly ahead: number;
   /** Lanes whose reader's word stays as it is. */
   private readonly stays: number;
 
@@ -101,7 +99,6 @@ export class GlobalQuads {
     this.log = isWrite ? undefined : new LogWriter(code, shadow, pc, bytes);
     this.repeats = bytes === DWORD ? new Repeats(code, isWrite) : undefined;
     [this.count, this.quick, this.events, this.isUnwritten] = [local(), local(), local(), local()];
-    this.ahead = local();
     this.places = new FourPlaces(fn);
     [this.mine, this.frozen, this.cells, this.masks] = [vector(), vector(), vector(), vector()];
     this.older = vector();
@@ -299,20 +296,17 @@ export class GlobalQuads {
     });
   }
 
-  /** Goes to `done` where the load may look ahead of atomics, and all writers in `gathered` are such, as areBeforeFunction has it. */
+  /** Goes to `done` where the load has looked ahead of atomics, and all writers in `gathered` are such: areBeforeFunction says no more then. */
   private lookAhead(done: Label): void {
     const { fn, shadow, gathered } = this;
     const { code } = this.f;
-    fn.get(this.ahead);
+    fn.get(shadow).memory('i32.load', SHADOW_AHEAD).i32(HAS_LOOKED_AHEAD).op('i32.eq');
     code.if(() => {
       fn.get(gathered);
       this.splat(UPDATE);
       fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.ne').get(gathered).v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
       fn.op('i32x4.all_true');
-      code.if(() => {
-        fn.get(shadow).i32(HAS_LOOKED_AHEAD).memory('i32.store', SHADOW_AHEAD);
-        code.br(done);
-      });
+      code.brIf(done);
     });
   }
 
@@ -444,7 +438,6 @@ export class GlobalQuads {
         if (this.bytes < DWORD) pushOlder(fn, shadow).op('i32x4.splat').set(this.older);
         return;
       }
-      fn.get(shadow).memory('i32.load', SHADOW_AHEAD).set(this.ahead);
       pushEvents(fn, shadow).set(this.events);
       fn.get(shadow).memory('i32.load', SHADOW_PAGES).i32(FROZEN).op('i32.add').memory('v128.load32_splat');
       fn.set(this.frozen);
