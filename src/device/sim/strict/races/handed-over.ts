@@ -231,18 +231,18 @@ export class HandedOverBefore {
     group.known = { reads: Math.max(group.known.reads, reads), writes: Math.max(group.known.writes, writes) };
   }
 
-  /** A workgroup has acquired what another one has told, and invalidated its caches since. */
-  private note(group: Group, other: number, by: Released, now: number): void {
+  /** A workgroup has acquired what another one has told, and invalidated its caches since; whether that is another release than the last one. */
+  private note(group: Group, other: number, by: Released, now: number): boolean {
     const one = this.groups.get(other);
-    if (one === undefined) return;
+    if (one === undefined) return true;
     const handed = group.handed.get(other) ?? { by: undefined, word: 0, stores: undefined, reads: undefined };
-    if (handed.by === by) return;
+    if (handed.by === by) return false;
     handed.by = by;
     group.handed.set(other, handed);
     const { barriers, waves } = one;
     // What has been told in an interval is mostly no news behind its barrier.
     const known = Math.min(handed.stores?.epoch ?? -1, handed.reads?.epoch ?? -1);
-    if (waves.length > 1 && known >= by.epoch) return;
+    if (waves.length > 1 && known >= by.epoch) return true;
     if (waves.every(({ plainStores }, wave) => covers(by, wave, plainStores))) handed.word = now;
     handed.stores = later(handed.stores, lastCovered(barriers, by));
     // What was read before the barrier that came before.
@@ -250,6 +250,7 @@ export class HandedOverBefore {
       handed.reads,
       barriers.findLast(({ epoch }) => epoch <= by.epoch),
     );
+    return true;
   }
 }
 

@@ -171,9 +171,10 @@ export class Synchronisation {
 
   /**
    * By what a running workgroup has acquired before its caches were invalidated, from the acquisition with number `from` on: the last release of each of so many
-   * other workgroups, the last acquisition first; those that are older than one of each need not be among them. Their stores are known to come before what it loads. Returns the number of the next acquisition.
+   * other workgroups, the last acquisition first; those that are older than one of each need not be among them. `see` says whether it is another one than before:
+   * the stores of these are known to come before what the workgroup loads. Returns the number of the next acquisition.
    */
-  eachFreshRelease(group: number, from: number, others: number, see: (other: number, by: Released) => void): number {
+  eachFreshRelease(group: number, from: number, others: number, see: (other: number, by: Released) => boolean): number {
     const order = this.groups.get(group);
     if (order === undefined) return from;
     const { acquired, fresh, last } = order;
@@ -188,8 +189,7 @@ export class Synchronisation {
         if (other === group) return;
         const one = all.lastBefore(count);
         if (one === undefined) return;
-        see(other, one.by);
-        this.reader?.stores(group, other, one.by, true);
+        if (see(other, one.by)) this.reader?.stores(group, other, one.by, true);
         if (least === 0) seen.set(other, Math.max(one.number, seen.get(other) ?? 0));
       });
       if (least === 0 && seen.size >= others) least = Math.min(...seen.values());
