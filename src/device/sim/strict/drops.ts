@@ -3,7 +3,7 @@
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import type { Frame } from '../wasm/memory/index.ts';
 import type { Kept } from './kept.ts';
-import { SHADOW_DROP_TABLE, SHADOW_DROPS } from './registers/registers.ts';
+import { SHADOW_DROP_TABLE, SHADOW_DROPS } from './registers/shadow-layout.ts';
 
 /** Entries of the table, by a hash of the place: i32 place in the image with bit 0 set (0: free), i32 lanes counted. */
 const SLOTS = 1024;

@@ -12,7 +12,7 @@ import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds/lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
 import { ANNOUNCES, type Toucher } from './races/race-events.ts';
-import { ACCESS_DATA } from './registers/registers.ts';
+import { ACCESS_DATA } from './registers/shadow-layout.ts';
 import type { LdsBytes } from './registers/waits.ts';
 import type { WaveShadow } from './registers/wave-shadow.ts';
 

@@ -31,7 +31,7 @@ import {
   SHADOW_LOGGED,
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { type Circumstances, type EmitLooks, isPollable, isRelease, looksAhead } from './circumstances.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './global.ts';
 import { dataPlace, emitAddressRegister } from './lanes.ts';

@@ -29,7 +29,7 @@ import {
   SHADOW_TOTAL,
   SHADOW_WRITE_BACK,
   SHADOW_WRITTEN_BACK,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { STATE_FIELDS } from './polls.ts';
 
 /** A write-back is done: `push` leaves SHADOW_WRITE_BACK of it. */

@@ -36,7 +36,7 @@ import {
   SHADOW_PAGES,
   SHADOW_STORES,
   SHADOW_SYNC,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { fourReadsFunction, fourStoresFunction } from './details-four.ts';
 import { pushEvents, pushHead, pushIsSameGroup, pushNamed, pushReleases } from './events.ts';
 import { foundFunction, hasLearntFunction } from './found.ts';

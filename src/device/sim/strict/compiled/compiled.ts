@@ -34,7 +34,7 @@ import {
   SHADOW_SCALARS,
   SHADOW_STORES,
   SHADOW_TOTAL,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import type { WaveShadow } from '../registers/wave-shadow.ts';
 import { emitLooks, lookedAt, movesLanes } from './accesses.ts';
 import { invalidateFunction, writeBackFunction } from './caches.ts';

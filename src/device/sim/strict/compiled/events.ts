@@ -23,7 +23,7 @@ import {
   SHADOW_PAGES,
   SHADOW_RELEASES,
   SHADOW_STORES,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 
 /** (the table's head, an event as its words) → the number of the event, 0 when the table is full. */
 export function takeFunction(module: WasmModule): WasmFunction {

@@ -3,7 +3,7 @@
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { LDS_FLIGHT, LDS_LATE, LDS_MARKS } from '../lds/lds.ts';
-import { SHADOW_FLIGHTS, SHADOW_FLIGHTS_DONE, SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/registers.ts';
+import { SHADOW_FLIGHTS, SHADOW_FLIGHTS_DONE, SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/shadow-layout.ts';
 
 /** Leaves 1 when a load into LDS may be in flight as a wavefront sees it: one of its own, or one that was at the last barrier. */
 export function pushMayFly(fn: WasmFunction, shadow: number, head: number): WasmFunction {

@@ -16,7 +16,7 @@ import {
 import { BYTES, MANY_WAVES, MARKS } from '../races/race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_STORE } from '../races/race-events.ts';
 import { SYNC_FOUND } from '../races/sync-log.ts';
-import { SHADOW_ACTOR, SHADOW_SYNC } from '../registers/registers.ts';
+import { SHADOW_ACTOR, SHADOW_SYNC } from '../registers/shadow-layout.ts';
 
 /** (shadow, an actor) → where the entry of the wavefront's workgroup and the actor is; 0 where there is none. */
 function entryFunction(module: WasmModule): WasmFunction {

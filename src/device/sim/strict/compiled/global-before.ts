@@ -3,7 +3,7 @@
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS, UPDATE } from '../races/race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH } from '../races/race-events.ts';
-import { HAS_LOOKED_AHEAD, SHADOW_ACTOR, SHADOW_AHEAD, SHADOW_EPOCH } from '../registers/registers.ts';
+import { HAS_LOOKED_AHEAD, SHADOW_ACTOR, SHADOW_AHEAD, SHADOW_EPOCH } from '../registers/shadow-layout.ts';
 import { pushEvents, pushNamed, pushNamedFour } from './events.ts';
 import { foundFunction } from './found.ts';
 import { FourPlaces } from './four.ts';

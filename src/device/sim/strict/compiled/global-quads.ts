@@ -29,7 +29,7 @@ import {
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
   SHADOW_STORES,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { eventFunction, pushEvents, pushNamedFour, pushOlder, pushReleases } from './events.ts';
 import { FourPlaces } from './four.ts';
 import { areBeforeFunction, areBehindFunction } from './global-before.ts';

@@ -6,7 +6,7 @@ import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { type Frame, type Look, namedVector } from '../../wasm/memory/index.ts';
 import type { StrictPlan } from '../plan.ts';
-import { LANE_SLOTS, SHADOW_ADDRESSES, SHADOW_LANES, SHADOW_STAMP } from '../registers/registers.ts';
+import { LANE_SLOTS, SHADOW_ADDRESSES, SHADOW_LANES, SHADOW_STAMP } from '../registers/shadow-layout.ts';
 
 /** Nobody has asked yet whether the addresses ascend. */
 const UNKNOWN = -1;

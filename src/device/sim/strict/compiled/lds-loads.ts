@@ -6,7 +6,7 @@ import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { LDS_FLIGHT, LDS_LATE, LDS_WRITTEN } from '../lds/lds.ts';
-import { SHADOW_DROPS, SHADOW_FLIGHTS, SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/registers.ts';
+import { SHADOW_DROPS, SHADOW_FLIGHTS, SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/shadow-layout.ts';
 import { flightFunction } from './flights.ts';
 import { ldsFunction } from './lds.ts';
 

@@ -2,7 +2,7 @@ import { LANES, WAVE_LDS_BASE, WAVE_SHADOW } from '../../state/layout.ts';
 import { EXEC } from '../../state/wave.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import type { Frame, Look } from '../../wasm/memory/index.ts';
-import { PART_ADDRESSES, PART_RUN } from '../registers/registers.ts';
+import { PART_ADDRESSES, PART_RUN } from '../registers/shadow-layout.ts';
 import { apart } from './lanes.ts';
 import { ldsAtomicFunction, ldsFunction, quietFunction } from './lds.ts';
 import { ldsLanesFunction } from './lds-lanes.ts';

@@ -7,7 +7,7 @@ import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { choosing } from '../../wasm/features.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import { LDS_FULL, LDS_READER, LDS_READER_PC, LDS_WRITER, LDS_WRITER_PC, MANY_TAGS } from '../lds/lds.ts';
-import { LOG_PART_BYTES, PART_ADDRESSES, PART_RUN, SHADOW_LDS_TAG } from '../registers/registers.ts';
+import { LOG_PART_BYTES, PART_ADDRESSES, PART_RUN, SHADOW_LDS_TAG } from '../registers/shadow-layout.ts';
 import { pushMayFly } from './flights.ts';
 import { ascendingFunction } from './lanes.ts';
 import { beginLds, extend, fullFunction, ldsFunction } from './lds.ts';

@@ -16,7 +16,7 @@ import {
   LDS_WRITTEN,
   MANY_TAGS,
 } from '../lds/lds.ts';
-import { SHADOW_LDS_TAG } from '../registers/registers.ts';
+import { SHADOW_LDS_TAG } from '../registers/shadow-layout.ts';
 import { pushMayFly } from './flights.ts';
 import { beginLds, fullFunction, LOWEST, pushIsNotQuiet } from './lds.ts';
 

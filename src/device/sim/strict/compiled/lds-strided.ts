@@ -4,7 +4,7 @@ import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { progressionFunction } from '../../wasm/memory/index.ts';
 import { LDS_FULL, LDS_READER, LDS_READER_PC, LDS_WRITER, LDS_WRITER_PC, LDS_WRITTEN, MANY_TAGS } from '../lds/lds.ts';
-import { SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/registers.ts';
+import { SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/shadow-layout.ts';
 import { pushMayFly } from './flights.ts';
 import { extend } from './lds.ts';
 import { setMultiples } from './strided.ts';

@@ -17,7 +17,7 @@ import {
   LDS_WRITTEN,
   MANY_TAGS,
 } from '../lds/lds.ts';
-import { SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/registers.ts';
+import { SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/shadow-layout.ts';
 import { flightFunction, pushMayFly } from './flights.ts';
 import { noteRows } from './lds-rows.ts';
 

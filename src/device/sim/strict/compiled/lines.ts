@@ -12,7 +12,7 @@ import {
   LINE_WRITER_PC,
   LINE_WRITER_STORE,
 } from '../races/race-page.ts';
-import { SHADOW_COMPLETE, SHADOW_LEARNS, SHADOW_RELEASED, SHADOW_STORES } from '../registers/registers.ts';
+import { SHADOW_COMPLETE, SHADOW_LEARNS, SHADOW_RELEASED, SHADOW_STORES } from '../registers/shadow-layout.ts';
 import { pushIsSameGroup } from './events.ts';
 import type { GlobalAccess } from './records.ts';
 

@@ -2,7 +2,7 @@
 import type { WasmFunction } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { LOG_ENTRY, LOG_RUN, MOST_ELEMENT } from '../races/read-log.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH } from '../registers/registers.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH } from '../registers/shadow-layout.ts';
 
 /** Of an entry, the word that says what it is. */
 const LAST = 3;

@@ -5,7 +5,7 @@ import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { LOGGED } from '../races/race-details.ts';
 import { LOG_ENTRY } from '../races/read-log.ts';
-import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
+import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/shadow-layout.ts';
 import { pushLog, pushReader, TO_END } from './log.ts';
 import { pushSpanEntry, SPAN_DETAILS, SPAN_KIND, SPAN_SIZE } from './spans.ts';
 

@@ -4,7 +4,7 @@ import { Code, type Label } from '../../wasm/memory/code.ts';
 import { LOGGED, PAGE_QUICK } from '../races/race-details.ts';
 import { LINE_WRITER, LINES, LOG_END, LOG_NEXT, LOG_ROUND, PAGE_STORED } from '../races/race-page.ts';
 import { LOG_ENTRY, LOG_RUN } from '../races/read-log.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_READER } from '../registers/registers.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGES, SHADOW_READER } from '../registers/shadow-layout.ts';
 import { setDetails } from './records.ts';
 
 /** From LOG_NEXT to LOG_END. */

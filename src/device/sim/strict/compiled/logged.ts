@@ -25,7 +25,7 @@ import {
   SHADOW_PLAIN,
   SHADOW_STORES,
   SHADOW_TOTAL,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { isNumberedStore } from '../registers/waits.ts';
 import { FLAT_ISSUED } from '../registers/wave-shadow.ts';
 import { type Circumstances, mayLearn } from './circumstances.ts';

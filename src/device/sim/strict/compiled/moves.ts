@@ -8,7 +8,7 @@ import { VGPR_BYTES } from '../../state/layout.ts';
 import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { emitWatched, type Look, namedVector } from '../../wasm/memory/index.ts';
-import { SHADOW_KEPT } from '../registers/registers.ts';
+import { SHADOW_KEPT } from '../registers/shadow-layout.ts';
 
 /** A look that may look at both elements of a pair together, with a function as ldsPairsFunction has it. */
 export type PairedLook = Look & { readonly pairs?: (module: WasmModule) => WasmFunction };

@@ -22,7 +22,7 @@ import {
   SHADOW_LDS_TAG,
   SHADOW_SETTLED,
   SHADOW_STORES,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 
 /** Of the clocks of four wavefronts, which one vector holds (clockShift). */
 const SMALL_SHIFT = 4;

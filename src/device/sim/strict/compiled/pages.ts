@@ -16,7 +16,13 @@ import {
   LINES,
   PAGE_WRITTEN,
 } from '../races/race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
+import {
+  SHADOW_ACTOR,
+  SHADOW_EPOCH,
+  SHADOW_PAGE_COUNT,
+  SHADOW_PAGES,
+  SHADOW_STORES,
+} from '../registers/shadow-layout.ts';
 import { detailFunction } from './details.ts';
 import { openFunction } from './details-open.ts';
 import { LineWriter } from './lines.ts';

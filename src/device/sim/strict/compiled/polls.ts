@@ -14,7 +14,7 @@ import {
   SHADOW_PAGES,
   SHADOW_POLL,
   SHADOW_SYNC,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { pushHead } from './events.ts';
 import { RECORD_SHIFT, TO_WRITER } from './records.ts';
 import { pushIsEarly } from './update-quads.ts';

@@ -26,7 +26,13 @@ import {
   PAGE_STORED,
   PAGE_WRITTEN,
 } from '../races/race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
+import {
+  SHADOW_ACTOR,
+  SHADOW_EPOCH,
+  SHADOW_PAGE_COUNT,
+  SHADOW_PAGES,
+  SHADOW_STORES,
+} from '../registers/shadow-layout.ts';
 import { CellWriter } from './cell-writer.ts';
 import { eventFunction } from './events.ts';
 import { LineWriter, pushIsKnownApart } from './lines.ts';

@@ -15,7 +15,7 @@ import {
   SHADOW_SCRATCH,
   SHADOW_SCRATCH_ORIGINS,
   VECTOR_BYTES,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 
 /** Bits of a descriptor's last word: it adds the thread id, and has index stride 64. */
 const SWIZZLED_BY_LANE = (1 << 23) | (3 << 21);

@@ -17,7 +17,7 @@ import {
   splitFunction,
 } from '../../wasm/memory/index.ts';
 import type { StrictPlan } from '../plan.ts';
-import { SHADOW_APERTURE, SHADOW_MISSING, SHADOW_SPLIT } from '../registers/registers.ts';
+import { SHADOW_APERTURE, SHADOW_MISSING, SHADOW_SPLIT } from '../registers/shadow-layout.ts';
 import { type AccessCode, type Circumstances, type EmitLooks, mayLearn } from './circumstances.ts';
 import { bufferScratchFunction, flatScratchFunction, missingFunction, scratchFunction } from './scratch.ts';
 import { forgetNumber } from './sync.ts';

@@ -14,7 +14,7 @@ import {
   RECORD_BYTES,
 } from '../races/race-details.ts';
 import { FROZEN, LOAD_SPANS, PAGE_WRITTEN, SPAN_BYTES, SPANS, STORE_SPANS } from '../races/race-page.ts';
-import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
+import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/shadow-layout.ts';
 
 const DWORD = 4;
 const PAGE_BYTES = DWORD * PAGE;

@@ -4,7 +4,7 @@ import { Code, type Label } from '../../wasm/memory/code.ts';
 import { BYTES, HOLDS, HOLDS_STORES, MARKS, PAGE, QUICK_UNWRITTEN } from '../races/race-details.ts';
 import { EVENT_ACTOR } from '../races/race-events.ts';
 import { PAGE_WRITTEN } from '../races/race-page.ts';
-import { SHADOW_ACTOR, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
+import { SHADOW_ACTOR, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/shadow-layout.ts';
 import { cellStoreFunction } from './details.ts';
 import { pushEvents, pushNamed } from './events.ts';
 import { KnownBefore } from './known-before.ts';

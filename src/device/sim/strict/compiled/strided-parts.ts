@@ -5,7 +5,7 @@ import { Code } from '../../wasm/memory/code.ts';
 import { progressionFunction } from '../../wasm/memory/index.ts';
 import { BYTES, HOLDS_STORES, PAGE } from '../races/race-details.ts';
 import { EVENT_SHIFT } from '../races/race-events.ts';
-import { SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
+import { SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/shadow-layout.ts';
 import { eventFunction } from './events.ts';
 import { LEFT, MOST_STEP, NOT_STRIDED, STRIDED, stridedDwordsFunction } from './strided-dwords.ts';
 

@@ -14,7 +14,13 @@ import {
   LINES,
   PAGE_WRITTEN,
 } from '../races/race-page.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
+import {
+  SHADOW_ACTOR,
+  SHADOW_EPOCH,
+  SHADOW_PAGE_COUNT,
+  SHADOW_PAGES,
+  SHADOW_STORES,
+} from '../registers/shadow-layout.ts';
 import { LineWriter, pushTold } from './lines.ts';
 
 const DWORD = 4;

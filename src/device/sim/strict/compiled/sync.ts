@@ -53,7 +53,7 @@ import {
   SHADOW_STORES,
   SHADOW_SYNC,
   SHADOW_WRITTEN_BACK,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { pushReleases } from './events.ts';
 import { looking } from './looks.ts';
 

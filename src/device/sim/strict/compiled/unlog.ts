@@ -12,7 +12,7 @@ import {
   RECORD_BYTES,
 } from '../races/race-details.ts';
 import { FROZEN } from '../races/race-page.ts';
-import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/registers.ts';
+import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/shadow-layout.ts';
 import { openFunction } from './details-open.ts';
 import { FourPlaces } from './four.ts';
 import { LogWalk } from './log-walk.ts';

@@ -19,7 +19,13 @@ import {
 } from '../races/race-details.ts';
 import { EVENT_ACTOR, EVENT_EPOCH, EVENT_PC } from '../races/race-events.ts';
 import { SYNC_EARLY } from '../races/sync-log.ts';
-import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_SYNC } from '../registers/registers.ts';
+import {
+  SHADOW_ACTOR,
+  SHADOW_EPOCH,
+  SHADOW_PAGE_COUNT,
+  SHADOW_PAGES,
+  SHADOW_SYNC,
+} from '../registers/shadow-layout.ts';
 import { pushMayLookAhead } from './cell-writer.ts';
 import { pushEvents, pushNamed, pushNamedFour } from './events.ts';
 import { FourPlaces } from './four.ts';

@@ -6,7 +6,7 @@ import { LDS_UPDATED } from '../lds/lds.ts';
 import { LOGGED, PAGE_DETAILS } from '../races/race-details.ts';
 import { EVENT_SHIFT } from '../races/race-events.ts';
 import { PAGE_WRITTEN } from '../races/race-page.ts';
-import { SHADOW_LDS, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/registers.ts';
+import { SHADOW_LDS, SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_STORES } from '../registers/shadow-layout.ts';
 import { CellWriter } from './cell-writer.ts';
 import { noteNext } from './details.ts';
 import { openFunction } from './details-open.ts';

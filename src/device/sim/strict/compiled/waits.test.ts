@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import fc from '../../../../../tests/support/fast-check.ts';
 import { FLAT_LGKM, FLAT_VM } from '../../../../program/index.ts';
 import { WasmModule } from '../../wasm/emit.ts';
+import { RegisterShadow } from '../registers/registers.ts';
 import {
   LOG_ENTRIES,
   LOGGED_FLAT,
@@ -12,9 +13,8 @@ import {
   LOGGED_SCALAR,
   LOGGED_STORE,
   LOGGED_VM,
-  RegisterShadow,
   SHADOW_BYTES,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { FLAT_ISSUED } from '../registers/wave-shadow.ts';
 import { waitFunction } from './waits.ts';
 

@@ -33,7 +33,7 @@ import {
   SHADOW_STORES,
   SHADOW_TOTAL,
   SHADOW_WRITE_BACK,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { noteWrittenBack } from './caches.ts';
 import { arriveFunction, pushIsFull } from './sync.ts';
 

@@ -4,7 +4,7 @@ import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { PAGE } from '../races/race-details.ts';
 import { PAGE_WRITTEN } from '../races/race-page.ts';
-import { SHADOW_PAGES } from '../registers/registers.ts';
+import { SHADOW_PAGES } from '../registers/shadow-layout.ts';
 
 const PAGE_BYTES = 4 * PAGE;
 /** Lanes. */

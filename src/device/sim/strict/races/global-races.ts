@@ -55,7 +55,7 @@ class Knowledge {
 
   /** As WaveShadow.handOver: the same arrays as long as nothing has changed. */
   handedOver(wave: number, storesComplete: number, writtenBack: number | undefined): HandedOver {
-    if (writtenBack !== this.writtenBack) this.writeBack(wave, writtenBack as number);
+    if (writtenBack !== undefined && writtenBack !== this.writtenBack) this.writeBack(wave, writtenBack);
     if (this.handed === undefined || this.handed.complete[wave] !== storesComplete) {
       const complete = this.known.slice();
       complete[wave] = storesComplete;

@@ -15,7 +15,7 @@ import {
   SHADOW_PAGES,
   SHADOW_RELEASED,
   SHADOW_STORES,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import {
   BYTES,
   DETAILS_SIZE,

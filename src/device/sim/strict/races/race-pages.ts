@@ -4,7 +4,7 @@ import { gpuWindow, PAGE as PAGE_BYTES } from '../../state/layout.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
 import type { Region } from '../../state/region.ts';
 import { type Unlog, unlogOf } from '../compiled/unlog.ts';
-import { SHADOW_LOG, SHADOW_PAGES } from '../registers/registers.ts';
+import { SHADOW_LOG, SHADOW_PAGES } from '../registers/shadow-layout.ts';
 import {
   DETAILS_SIZE,
   DETAILS_WORDS,

@@ -17,7 +17,7 @@ import {
   SHADOW_PAGES,
   SHADOW_READER,
   SHADOW_STORES,
-} from '../registers/registers.ts';
+} from '../registers/shadow-layout.ts';
 import { LOGGED, PAGE, PAGE_DETAILS } from './race-details.ts';
 import { actorOf, groupOf, type Toucher } from './race-events.ts';
 import { LOG_END, LOG_NEXT, type RacePage } from './race-page.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DeviceMemory } from '../../state/memory.ts';
 import type { Wave } from '../../state/wave.ts';
 import type { LdsShadow } from '../lds/lds.ts';
-import { SHADOW_BYTES } from '../registers/registers.ts';
+import { SHADOW_BYTES } from '../registers/shadow-layout.ts';
 import { RunningGroups } from './running-groups.ts';
 
 /** A memory with room for `room` bytes, and no second time for as much. */

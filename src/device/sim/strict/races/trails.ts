@@ -7,7 +7,7 @@ import { reachable } from '../../dispatch/reachable.ts';
 import type { LoadedCode } from '../../interpreter/loaded-code.ts';
 import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
-import { SHADOW_IS_CLEAN, SHADOW_TRAIL, SHADOW_WAYS, TRAIL_VECTORS } from '../registers/registers.ts';
+import { SHADOW_IS_CLEAN, SHADOW_TRAIL, SHADOW_WAYS, TRAIL_VECTORS } from '../registers/shadow-layout.ts';
 import type { Executed } from '../registers/wait-states.ts';
 import { remembered } from './polls.ts';
 

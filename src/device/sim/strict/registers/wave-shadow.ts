@@ -10,9 +10,9 @@ import type { KnownSince } from '../races/announcements.ts';
 import { actorOf, EVENTS_NEXT } from '../races/race-events.ts';
 import type { CompleteStores, HandedOver, Released } from '../races/releases.ts';
 import { isLater, latest } from '../races/synchronisation.ts';
+import { type Identity, RegisterShadow } from './registers.ts';
 import {
   FLAT_LEFT_SHIFT,
-  type Identity,
   LOG_ENTRIES,
   LOGGED_FLAT,
   LOGGED_FLIGHT,
@@ -20,7 +20,6 @@ import {
   LOGGED_SCALAR,
   LOGGED_STORE,
   LOGGED_VM,
-  RegisterShadow,
   SHADOW_BYTES,
   SHADOW_KEPT,
   SHADOW_MISSING,
@@ -29,7 +28,7 @@ import {
   SHADOW_START,
   SHADOW_START_BYTES,
   VECTOR_BYTES,
-} from './registers.ts';
+} from './shadow-layout.ts';
 import type { Executed } from './wait-states.ts';
 import { type IssuedOperation, isNumberedStore, type LdsBytes, WaitQueue } from './waits.ts';
 
