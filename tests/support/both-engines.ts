@@ -1,4 +1,5 @@
 // Test helper: runs a small kernel, given as assembly, by compiled code and by the interpreter, which are to find and to leave the same.
+import { expect } from 'vitest';
 import { type EngineRun, engineRun, type StrictRun } from './strict.ts';
 
 type Found = Pick<EngineRun, 'findings'>;
@@ -27,6 +28,22 @@ export async function onAllEngines(
 /** What each finding says. */
 export function factsOf({ findings }: Found): unknown[] {
   return findings.map(({ rule, place, registers, message }) => [rule, place, registers, message]);
+}
+
+/** The same, and which other instructions it names. */
+export function namedFactsOf({ findings }: Found): unknown[] {
+  return findings.map(({ rule, place, registers, message, related }) => [rule, place, registers, message, related]);
+}
+
+/** Runs a kernel on both engines, and expects the same facts of both, in whatever order; the rule of each finding. */
+export async function agreedRules(code: string, options: StrictRun, facts = factsOf): Promise<readonly string[]> {
+  const { compiled, interpreted } = await onBothEngines(code, options);
+  const sorted = (one: Found): string[] =>
+    facts(one)
+      .map((fact) => JSON.stringify(fact))
+      .sort();
+  expect(sorted(compiled)).toEqual(sorted(interpreted));
+  return compiled.findings.map(({ rule }) => rule);
 }
 
 /** `rule place` of each finding, once, in order. */

@@ -51,6 +51,18 @@ describe('quietLoads', () => {
       `${MEET}\ns_cbranch_scc1 .Lelse\n${READ}\ns_branch .Ljoin\n.Lelse:\n${WRITE}\n.Ljoin:`,
       0,
     ],
+    ['a barrier before it has come back', `${WRITE}\n${MEET}\n${READ}\n${READ}\ns_barrier\n${WRITE}`, 0],
+    [
+      'a barrier before the last one may have come back',
+      `${WRITE}\n${MEET}\n${READ}\ns_waitcnt lgkmcnt(1)\ns_barrier`,
+      0,
+    ],
+    [
+      'a way to a barrier without a wait',
+      `${MEET}\n${READ}\ns_cbranch_scc1 .Lmeet\ns_waitcnt lgkmcnt(0)\n.Lmeet:\ns_barrier`,
+      0,
+    ],
+    ['a wait in front of another load', `${MEET}\n${READ}\n${MEET}\n${READ}\ns_barrier`, 1],
     ['an atomic of LDS', `${MEET}\n${READ}\nds_add_u32 v5, v4`, 0],
     ['a flat store', `${MEET}\n${READ}\nflat_store_dword v[8:9], v4`, 0],
     ['a load from memory into LDS', `${MEET}\n${READ}\ns_mov_b32 m0, 0\nbuffer_load_dword off, s[8:11], 0 lds`, 0],

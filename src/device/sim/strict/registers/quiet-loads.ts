@@ -1,8 +1,9 @@
-// Loads of LDS in barrier intervals in which no code writes LDS: nobody can race with them, and nobody needs to know who has read. Kernels that fill
-// a tile or a table, and read it behind a barrier, have only such loads.
+// Loads of LDS in barrier intervals in which no code writes LDS, and that have come back before the next barrier: nobody can race with them, and nobody needs to know
+// who has read. Kernels that fill a tile or a table, and read it behind a barrier, have only such loads.
 import { branchTarget } from '../../../../isa/index.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
+import { waitCounts } from '../../../../program/index.ts';
 import { reachable } from '../../dispatch/reachable.ts';
 import type { LoadedCode } from '../../interpreter/loaded-code.ts';
 
@@ -10,8 +11,8 @@ const known = new WeakMap<LoadedCode, Map<number, ReadonlySet<number>>>();
 const NONE: ReadonlySet<number> = new Set();
 
 /**
- * Addresses of the loads of LDS that lie in quiet intervals only, of the kernel that begins at `entry`. Intervals begin there and behind each s_barrier, and
- * end at the next ones. It holds for wavefronts that have come from the same s_barrier. None where jumps go to computed addresses.
+ * Addresses of the loads of LDS that lie in quiet intervals only, and on no way to the next s_barrier without a wait for all of LDS, of the kernel that begins at `entry`.
+ * Intervals begin there and behind each s_barrier, and end at the next ones. It holds for wavefronts that have come from the same s_barrier. None where jumps go to computed addresses.
  */
 export function quietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> {
   const answers = known.get(loaded) ?? new Map<number, ReadonlySet<number>>();
@@ -25,7 +26,9 @@ function findQuietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> 
   /** Where each instruction goes, and where those come from that are no barriers. */
   const next = new Map<number, readonly number[]>();
   const before = new Map<number, number[]>();
-  const [writers, loads, begins]: [number[], number[], number[]] = [[], [], [entry]];
+  /** The same of those that a load can still be outstanding behind. */
+  const leaving = new Map<number, number[]>();
+  const [writers, loads, begins, ends]: [number[], number[], number[], number[]] = [[], [], [entry], []];
   for (const { at, instruction } of reachable(loaded, entry)) {
     const { flags, operation } = instruction.row;
     const target = branchTarget(instruction, at);
@@ -35,10 +38,15 @@ function findQuietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> 
     const to = [...(target === undefined ? [] : [target]), ...(isEnd ? [] : [at + instruction.size])];
     if (operation === 's_barrier') {
       begins.push(...to);
+      ends.push(at);
       continue;
     }
     next.set(at, to);
-    for (const one of to) before.set(one, [...(before.get(one) ?? []), at]);
+    const drains = operation === 's_waitcnt' && waitCounts(instruction).lgkm === 0;
+    for (const one of to) {
+      before.set(one, [...(before.get(one) ?? []), at]);
+      if (!drains) leaving.set(one, [...(leaving.get(one) ?? []), at]);
+    }
     const kind = kindOf(instruction);
     if (kind === 'writes') writers.push(at);
     if (kind === 'reads') loads.push(at);
@@ -49,7 +57,8 @@ function findQuietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> 
     begins.filter((at) => leadsToWriter.has(at)),
     next,
   );
-  return new Set(loads.filter((at) => !isLoud.has(at)));
+  const isLate = closure(ends, leaving);
+  return new Set(loads.filter((at) => !isLoud.has(at) && !isLate.has(at)));
 }
 
 /** All that can be reached from some addresses, themselves included. */
