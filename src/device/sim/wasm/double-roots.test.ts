@@ -175,7 +175,21 @@ test('should round reciprocals of roots next to the middle between two numbers',
   await expectRoots(spread(operands));
 });
 
-const SPECIAL = [0, -0, -1, 5e-324, -5e-324, 2 ** -1022, 2 ** -960, 2 ** -961, Infinity, -Infinity, NaN];
+const SPECIAL = [
+  0,
+  -0,
+  -1,
+  5e-324,
+  -5e-324,
+  2 ** -1022,
+  2 ** -960,
+  2 ** -961,
+  2 ** 1016,
+  2 ** 1017,
+  Infinity,
+  -Infinity,
+  NaN,
+];
 
 /** Numbers of all exponents, with fractions of every kind; one of so many is special. */
 function wholeRange(oneOf: number): Float64Array {
