@@ -409,7 +409,7 @@ export function compareModified(
         result = adjusted(approximated(name, outcome, resultType), resultType, omod, clampsFloat, mode, floats);
       else if (machine.saturates === true && /_CO_/.test(name) && carry === true)
         result = { ...outcome, destination: /ADD/.test(name) ? ones(32) : 0n };
-      if ((mode & FP16_OVFL) !== 0 && HALVES.test(name)) {
+      if ((mode & FP16_OVFL) !== 0 && HALVES.test(name) && !isQuotient(name, outcome)) {
         const added = /_F?MAC_/.test(name) ? [...sources.slice(0, 2), before[lane] as bigint] : sources;
         result = limited(name, result, types, added);
       }
@@ -431,7 +431,11 @@ const storedBits = (before: bigint, width: number, got: bigint): bigint =>
   (before & ones(width)) | (got & ~ones(width));
 
 /** Results that are f16 and can overflow. */
-const HALVES = /^V_(?!DIV|FREXP|CMP|PACK|CVT_(PK)?NORM|CVT_[IU]\d+_|CVT_F32_|DOT)(PK_)?.*F16(_F32|_[IU]16)?$/;
+const HALVES = /^V_(?!FREXP|CMP|PACK|CVT_(PK)?NORM|CVT_[IU]\d+_|CVT_F32_|DOT)(PK_)?.*F16(_F32|_[IU]16)?$/;
+
+/** An infinite quotient, which the fix-up of a division makes by a zero or of an infinity: it is no overflow. */
+const isQuotient = (name: string, { destination }: Outcome): boolean =>
+  name.startsWith('V_DIV_FIXUP') && (destination & ones(15)) === 0x7c00n;
 
 /** MODE.FP16_OVFL: an infinity that no operand has is the largest number, but where the operation divides by zero. */
 function limited(

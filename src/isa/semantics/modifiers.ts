@@ -18,6 +18,9 @@ export function ignoredModifier(mode: number, type: OperandType | undefined): st
 /** Operators whose result is infinite where their operand is a zero. */
 export const INFINITE_AT_ZERO: ReadonlySet<string> = new Set(['f16.rcp', 'f16.rsq', 'f16.log2']);
 
+/** Whether a result is put together from bits: where it is infinite before an output modifier, it has not overflowed. */
+export const isMadeOfBits = (e: Expr): boolean => e.op.endsWith('.from_bits');
+
 /** The float operands that an expression reads as numbers or as bits, each once. `types`: those of the operands. */
 export function floatSources(e: Expr, types: readonly OperandType[]): Expr[] {
   const found = new Map<string, Expr>();

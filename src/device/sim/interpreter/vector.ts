@@ -14,7 +14,7 @@ import {
 import { hasOperand, immediateOf, maskSource, operandNamed } from '../../../isa/operand.ts';
 import { mulF64 } from '../../../isa/semantics/exact.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
-import { floatSources, INFINITE_AT_ZERO } from '../../../isa/semantics/modifiers.ts';
+import { floatSources, INFINITE_AT_ZERO, isMadeOfBits } from '../../../isa/semantics/modifiers.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { EXEC, LANES, maskBit, VCC, type Wave } from '../state/wave.ts';
 import { dppSourceLane } from './dpp.ts';
@@ -192,10 +192,12 @@ function compileFloatBits(
   }
   if (kind === 'f16') {
     const keepsInfinity = compileInfinite(e, context);
+    const isMade = isMadeOfBits(e);
     return (w) => {
       const raw = evaluate(w.env);
       const bits = bitsFromF16(plain ? raw : adjust(raw, w));
-      if (w.env.saturate && (bits & 0x7fff) === 0x7c00 && !keepsInfinity(w.env)) return bits - 1;
+      const isInfinite = w.env.saturate && (bits & 0x7fff) === 0x7c00;
+      if (isInfinite && !(isMade && Math.abs(raw) === Infinity) && !keepsInfinity(w.env)) return bits - 1;
       return (bits & 0x7c00) === 0 && !w.env.denormalOut64 ? bits & 0x8000 : bits;
     };
   }

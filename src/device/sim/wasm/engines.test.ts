@@ -125,6 +125,19 @@ s_setpc_b64 s[30:31]`);
   expect(interpreted).toEqual([]);
 });
 
+it('should keep the infinite quotient of a division by zero where FP16_OVFL limits what the output modifier makes', () => {
+  // v4, v5: one by zero, and 32768 by one, both times two; MODE has no denormals and no IEEE.
+  const { w } = runBoth(`s_setreg_imm32_b32 hwreg(HW_REG_MODE), 0x800100
+v_mov_b32_e32 v1, 0x3c00
+v_mov_b32_e32 v2, 0x7800
+v_mov_b32_e32 v3, 0
+v_div_fixup_f16 v4, v1, v3, v1 mul:2
+v_div_fixup_f16 v5, v2, v1, v2 mul:2
+v_max_f16_e64 v6, v2, v2 mul:2
+s_endpgm`);
+  expect([4, 5, 6].map((n) => w.vgprs[64 * n])).toEqual([0x7c00, 0x7bff, 0x7bff]);
+});
+
 it('should move two registers across lanes without the interpreter', () => {
   const { interpreted } = runBoth(`v_mbcnt_lo_u32_b32 v4, -1, 0
 v_mbcnt_hi_u32_b32 v4, -1, v4

@@ -2,7 +2,7 @@
 // The interpreter's counterpart is interpreter/vector.ts; both must agree bit for bit.
 import { hasOperand, immediateOf, maskSource, operandNamed } from '../../../isa/operand.ts';
 import type { Expr, OperandType, VectorOperation } from '../../../isa/semantics/index.ts';
-import { floatSources, INFINITE_AT_ZERO } from '../../../isa/semantics/modifiers.ts';
+import { floatSources, INFINITE_AT_ZERO, isMadeOfBits } from '../../../isa/semantics/modifiers.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { isFloatType, OP_SEL_1, opSelOf, registerOf, sdwaField } from '../interpreter/operands.ts';
 import { resultsOf } from '../interpreter/vector.ts';
@@ -335,6 +335,9 @@ class VectorInstruction {
     // Clamping and rounding can change places: 0 and 1 are numbers of every format.
     if (isUnscaled && e.type === 'f16') code.encoded = e;
     code.push(e);
+    // An infinity that stands before the output modifier is kept.
+    const made = e.type === 'f16' && mode.saturate && isMadeOfBits(e) ? fn.local('v128') : undefined;
+    if (made !== undefined) fn.tee(made);
     if (omod !== 0) this.scale(e);
     if (e.type === 'f16') {
       if (clamp) clampFloat(run, 'f32x4', mode.dx10Clamp);
@@ -342,7 +345,8 @@ class VectorInstruction {
       if (isSize && mode.round64 === 0) encodeSize(fn, above);
       else if (isUnscaled && mode.round64 === 3 && SUMS.has(e.op)) encodeTruncated(fn, above, true);
       else encodeHalf(fn, mode.round64, above);
-      if (mode.saturate) this.limitHalf(e);
+      if (mode.saturate) this.limitHalf(e, made);
+      if (made !== undefined) fn.release('v128', made);
       if (!mode.out64) flushDenormals(fn, 'f16');
       return;
     }
@@ -352,8 +356,11 @@ class VectorInstruction {
     if (flushes && !isNeverDenormal(e, mode.in32)) flushDenormals(fn, 'f32');
   }
 
-  /** Makes f16 bits on the stack that are infinite by overflow those of the largest number. Counterpart: interpreter/vector.ts. */
-  private limitHalf(e: Expr): void {
+  /**
+   * Makes f16 bits on the stack that are infinite by overflow those of the largest number. Counterpart: interpreter/vector.ts. `made`: the values before the
+   * output modifier of a result that is put together from bits.
+   */
+  private limitHalf(e: Expr, made: number | undefined): void {
     const { code, run, op } = this;
     const { fn } = run;
     const bits = fn.local('v128');
@@ -364,6 +371,12 @@ class VectorInstruction {
       .v128(...splat4(0x7c00))
       .op('i32x4.eq');
     const types = op.sources.map((s) => s.type);
+    if (made !== undefined)
+      fn.get(made)
+        .abs('f32x4')
+        .v128(...splat4(0x7f800000))
+        .op('f32x4.eq')
+        .op('v128.andnot');
     for (const source of floatSources(e, types)) {
       const x = fn.local('v128');
       code.push(source);
