@@ -17,6 +17,7 @@ import {
 import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import { dppSourceLane } from '../interpreter/dpp.ts';
 import { OP_SEL_0, OP_SEL_1, opSelOf, sdwaField } from '../interpreter/operands.ts';
+import { EXEC } from '../state/wave.ts';
 import { type Attempt, attemptOf } from './attempts.ts';
 
 const LANES = 64;
@@ -142,7 +143,10 @@ const HIGH_PARTS: Readonly<Record<string, readonly string[]>> = {
   v_lshl_add_u64: ['src0', 'src2'],
 };
 
-/** Lane masks: with EXEC as one operand, only the bits of active lanes matter, and compilers leave the others undefined. */
+/**
+ * Lane masks: with EXEC as one operand, only the bits of active lanes matter, and compilers leave the others undefined. What becomes EXEC itself says of every lane
+ * whether it is active.
+ */
 const MASK_OPERATION = /^s_(?:and|or|xor|andn2|orn2|nand|nor|xnor)_b64$/;
 
 /** The register of the result that alone looks at one register (0 or 1) of a 64-bit source; undefined when both do, 'none' when none. */
@@ -161,10 +165,9 @@ function partOf(
 }
 
 function isMaskWithExec({ row, operands }: Instruction): boolean {
-  return (
-    MASK_OPERATION.test(row.operation) &&
-    operands.some((o, i) => o.kind === 'reg' && o.encoding === 126 && row.operands[i]?.isOut === false)
-  );
+  const isExec = (isOut: boolean): boolean =>
+    operands.some((o, i) => o.kind === 'reg' && o.encoding === EXEC && row.operands[i]?.isOut === isOut);
+  return MASK_OPERATION.test(row.operation) && isExec(false) && !isExec(true);
 }
 
 /** First slot of an operand, -1 when it is a constant or always defined. */
