@@ -124,7 +124,7 @@ export const RUN_RULES = {
   'races/lanes': {
     severity: 'warning',
     title:
-      'Lanes of one store have the same address and different values, or have added to the same value there: one of them stays',
+      'Lanes of one store have the same address, or overlap, with different values, or have added to the same value there: one of them stays',
     source: SOURCES.memoryModel,
   },
   'races/untracked': {

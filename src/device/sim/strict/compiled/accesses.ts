@@ -34,7 +34,7 @@ import {
 } from '../registers/shadow-layout.ts';
 import { type Circumstances, type EmitLooks, isPollable, isRelease, looksAhead } from './circumstances.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './global.ts';
-import { dataPlace, emitAddressRegister } from './lanes.ts';
+import { dataPlace, emitAddressRegister, pushMayOverlapEachOther } from './lanes.ts';
 import { emitFlight } from './lds-loads.ts';
 import { lookAtLds, movesLds } from './lds-look.ts';
 import { logRunFunction } from './log.ts';
@@ -165,6 +165,7 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
       .i32(isAhead ? MAY_LOOK_AHEAD : 0)
       .memory('i32.store', SHADOW_AHEAD);
   if (isWrite) emitAddressRegister(context, shadow, plan);
+  if (operation.kind === 'store' && !isAtomic) pushMayOverlapEachOther(context, plan, operation)?.brIf(0);
   if (isOrdered) pushHasNews(fn, shadow).brIf(0);
   else if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind, drops) && !access?.toLds) {
     if (!emitLookAndMove(context, shadow, instruction, operation, lookAtElements, push, moved)) {

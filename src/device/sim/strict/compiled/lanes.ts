@@ -1,13 +1,20 @@
 // Compiled code looks for lanes of one store that have the same address: a table of the addresses that the store has had so far. A wavefront
 // has its own; an entry is the number of the store and the address. Addresses that share a slot can hide each other, nothing is invented:
 // whether the values differ is looked at by TypeScript (lane-conflicts.ts).
+import type { StoreOperation } from '../../../../isa/semantics/index.ts';
+import { pairOffsets } from '../../interpreter/memory-access.ts';
 import { LANES, WAVE_SHADOW } from '../../state/layout.ts';
+import { EXEC } from '../../state/wave.ts';
 import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { splat4 } from '../../wasm/lanes.ts';
+import { Code } from '../../wasm/memory/code.ts';
 import { type Frame, type Look, namedVector } from '../../wasm/memory/index.ts';
 import type { StrictPlan } from '../plan.ts';
+import { isIndexed } from '../races/lane-conflicts.ts';
 import { LANE_SLOTS, SHADOW_ADDRESSES, SHADOW_LANES, SHADOW_STAMP } from '../registers/shadow-layout.ts';
 
+const DWORD = 4;
 /** Nobody has asked yet whether the addresses ascend. */
 const UNKNOWN = -1;
 
@@ -43,11 +50,108 @@ export function ascendingFunction(module: WasmModule): WasmFunction {
   });
 }
 
+/**
+ * (wave, where a register begins in the wave block) → 1 when two active lanes have elements of so many bytes there that overlap without having the same address. First it is
+ * asked what mostly is so, of all lanes: that all addresses leave the same behind multiples of the bytes, or that they ascend by no less than these.
+ */
+export function overlapFunction(module: WasmModule, bytes: number): WasmFunction {
+  const isPower = (bytes & (bytes - 1)) === 0;
+  return module.helper(`strict.overlap.${bytes}`, ['i32', 'i32'], ['i32'], (fn) => {
+    const [wave, register, at, distance] = [0, 1, fn.local('i32'), fn.local('i32')] as const;
+    const [exec, found, words, step] = [fn.local('i64'), fn.local('i64'), fn.local('v128'), fn.local('v128')];
+    const code = new Code(fn);
+    const leave = (result: 0 | 1): void => code.if(() => fn.i32(result).return());
+    fn.get(wave).get(register).op('i32.add').set(at);
+    if (isPower) {
+      fn.get(at).memory('v128.load32_splat').set(words);
+      for (let lane = 0; lane < LANES; lane += 4) {
+        fn.get(at)
+          .memory('v128.load', 4 * lane)
+          .get(words)
+          .op('v128.xor');
+        if (lane > 0) fn.op('v128.or');
+      }
+      fn.v128(...splat4(bytes - 1))
+        .op('v128.and')
+        .op('v128.any_true')
+        .op('i32.eqz');
+      leave(0);
+    }
+    for (let lane = 0; lane < LANES; lane += 4) {
+      const first = Math.min(lane, LANES - 5);
+      fn.get(at)
+        .memory('v128.load', 4 * first + 4)
+        .tee(step);
+      fn.get(at)
+        .memory('v128.load', 4 * first)
+        .tee(words)
+        .op('i32x4.gt_u');
+      fn.get(step)
+        .get(words)
+        .op('i32x4.sub')
+        .v128(...splat4(bytes))
+        .op('i32x4.ge_u')
+        .op('v128.and');
+      if (lane > 0) fn.op('v128.and');
+    }
+    fn.op('i32x4.all_true');
+    leave(0);
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .set(exec);
+    fn.i32(1).set(distance);
+    code.loop((again) => {
+      fn.i64(0n).set(found);
+      for (let lane = 0; lane < LANES; lane += 4) {
+        fn.get(at).get(distance).i32(2).op('i32.shl').op('i32.add');
+        fn.memory('v128.load', 4 * lane)
+          .get(at)
+          .memory('v128.load', 4 * lane)
+          .op('i32x4.sub')
+          .tee(step);
+        fn.v128(...splat4(bytes - 1)).op('i32x4.add');
+        fn.v128(...splat4(2 * bytes - 1))
+          .op('i32x4.lt_u')
+          .get(step)
+          .v128(0, 0, 0, 0)
+          .op('i32x4.ne')
+          .op('v128.and');
+        fn.op('i32x4.bitmask')
+          .op('i64.extend_i32_u')
+          .i64(BigInt(lane))
+          .op('i64.shl')
+          .get(found)
+          .op('i64.or')
+          .set(found);
+      }
+      // Behind the last lane there are none.
+      fn.get(exec).get(exec).get(distance).op('i64.extend_i32_u').op('i64.shr_u').op('i64.and');
+      fn.get(found).op('i64.and').op('i64.eqz').op('i32.eqz');
+      leave(1);
+      fn.get(distance).i32(1).op('i32.add').tee(distance).i32(LANES).op('i32.lt_u');
+      code.brIf(again);
+    });
+    fn.i32(0);
+  });
+}
+
+/** Leaves 1 when lanes of a store of wide elements may overlap, which TypeScript is to look at; undefined where that is not asked. */
+export function pushMayOverlapEachOther(
+  { fn, module, wave }: FunctionContext,
+  { instruction }: StrictPlan,
+  { bytes, pairStride }: StoreOperation,
+): WasmFunction | undefined {
+  const register = isIndexed(instruction) ? undefined : namedVector(instruction, 'vaddr', 'addr');
+  const [first, second] = pairStride === undefined ? [0, 0] : pairOffsets(instruction, pairStride);
+  const length = second === first + bytes ? 2 * bytes : bytes;
+  if (register === undefined || length <= DWORD) return undefined;
+  return fn.get(wave).i32(register).call(overlapFunction(module, length));
+}
+
 /** Notes for `apart` which register has the addresses of a store, 0 for none that has all of them. */
 export function emitAddressRegister({ fn, wave }: FunctionContext, shadow: number, { instruction }: StrictPlan): void {
   // The word of an index can have the same bytes as that of another one.
-  const isIndexed = / idxen/.test(instruction.row.template);
-  const register = isIndexed ? undefined : namedVector(instruction, 'vaddr', 'addr');
+  const register = isIndexed(instruction) ? undefined : namedVector(instruction, 'vaddr', 'addr');
   fn.get(shadow);
   if (register === undefined) fn.i32(0);
   else fn.get(wave).i32(register).op('i32.add');

@@ -1,6 +1,7 @@
-// Lanes of one store that have the same address: with different values, which of them stays is not defined; with the same one, made of what was there, all but
-// one of their additions are lost.
+// Lanes of one store that have the same address, or of elements of more than a dword bytes in common: with different values, which of them stays is not defined; with the same one, made of what was
+// there, all but one of their additions are lost.
 
+import type { Instruction } from '../../../../isa/types.ts';
 import { PRIVATE_APERTURE_HIGH } from '../../../apertures.ts';
 import type { AccessPiece, AccessPlan } from '../../interpreter/access-plan.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../../state/wave.ts';
@@ -8,6 +9,7 @@ import type { StrictPlan } from '../plan.ts';
 import type { Reporter } from '../reporter.ts';
 import { updatesInPlace } from './lost-updates.ts';
 
+const DWORD = 4;
 const HIGH_WORD = 4294967296;
 /** Of the lanes of the store that is looked at; -1 where there is none, or it is of the lane alone. */
 const addresses = new Float64Array(LANES);
@@ -17,7 +19,7 @@ export function checkLanes(
   reporter: Reporter,
   w: Wave,
   pc: number,
-  { operation }: StrictPlan,
+  { operation, instruction }: StrictPlan,
   access: AccessPlan,
 ): void {
   if (operation?.kind !== 'store' || access.isScalar || access.space === 'scratch') return;
@@ -26,7 +28,8 @@ export function checkLanes(
   if (piece === undefined) return;
   const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
   const isGathered = access.span > 0 && access.addresses(w, access.span, addresses);
-  let [last, ascends] = [-1, true];
+  const length = runBytes(pieces);
+  let [end, isApart] = [0, true];
   for (let lane = 0; lane < LANES; lane++) {
     const isActive = maskBit(low, high, lane);
     if (isActive && !isGathered) {
@@ -38,10 +41,10 @@ export function checkLanes(
       addresses[lane] = -1;
       continue;
     }
-    ascends &&= address > last;
-    last = address;
+    isApart &&= address >= end;
+    end = address + (length > DWORD ? length : 1);
   }
-  if (ascends) return;
+  if (isApart) return;
   const { loaded, entry } = reporter.dispatch;
   const first = new Map<number, number>();
   let shared: readonly [number, number] | undefined;
@@ -53,10 +56,57 @@ export function checkLanes(
       return;
     } else shared ??= [other, lane];
   }
-  if (shared === undefined) return;
+  if (shared === undefined) {
+    if (length > DWORD && !isIndexed(instruction) && access.rowBytes() === 0)
+      checkOverlaps(reporter, w, pc, access, pieces, length);
+    return;
+  }
   const load = updatesInPlace(loaded, entry).get(loaded.region.base + pc);
   if (load === undefined || isShareEven()) return;
   report(reporter, w, pc, access, addresses[shared[0]] as number, shared, load - loaded.region.base);
+}
+
+/** Whether lanes give the number of an element of a buffer, whose size is in its resource: what these overlap is not looked at. */
+export const isIndexed = ({ row }: Instruction): boolean => / idxen/.test(row.template);
+
+/** Bytes of the first piece and those that follow it without a gap. */
+function runBytes(pieces: readonly AccessPiece[]): number {
+  const start = pieces[0]?.offset ?? 0;
+  let end = start;
+  for (const { offset, bytes } of pieces) {
+    if (offset !== end) break;
+    end += bytes;
+  }
+  return end - start;
+}
+
+/** Reports two lanes of which the first pieces, which are dwords of so many bytes, have bytes in common and different values there. No two have the same address. */
+function checkOverlaps(
+  reporter: Reporter,
+  w: Wave,
+  pc: number,
+  access: AccessPlan,
+  pieces: readonly AccessPiece[],
+  length: number,
+): void {
+  const lanes = [...addresses.keys()].filter((lane) => (addresses[lane] as number) >= 0);
+  lanes.sort((a, b) => (addresses[a] as number) - (addresses[b] as number));
+  const byte = (lane: number, n: number): number => {
+    return (valueIn(w, pieces[n >>> 2] as AccessPiece, lane) >>> (8 * (n & 3))) & 255;
+  };
+  for (const [n, low] of lanes.entries()) {
+    const at = addresses[low] as number;
+    for (let k = n + 1; k < lanes.length; k++) {
+      const high = lanes[k] as number;
+      const shift = (addresses[high] as number) - at;
+      if (shift >= length) break;
+      for (let b = shift; b < length; b++) {
+        if (byte(low, b) === byte(high, b - shift)) continue;
+        report(reporter, w, pc, access, at + b, [low, high]);
+        return;
+      }
+    }
+  }
 }
 
 /**
