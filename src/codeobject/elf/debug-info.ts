@@ -11,7 +11,7 @@ import {
   type Sections,
   type Unit,
 } from './debug-entries.ts';
-import { IN_LDS, type LocationContext, MAY_BE_IN_LDS, placeOf, registerOf } from './debug-location.ts';
+import { IN_LDS, type LocationContext, MAY_BE_IN_LDS, placeOf, registerOf, SCRATCH_START } from './debug-location.ts';
 import { type Names, namesOf } from './debug-names.ts';
 import type { DebugPlace, IntegerType } from './debug-place.ts';
 import { debugSection } from './debug-section.ts';
@@ -259,6 +259,7 @@ class Reader extends DebugEntries {
     for (const scope of scopes) {
       for (const child of scope.children) add(child, false);
       for (const child of this.shared.of(scope)) add(child, false);
+      for (const child of this.removedFrom(scope)) add(child, false);
     }
     const globals = (children: readonly Entry[], prefix: string): void => {
       for (const child of children) {
@@ -270,6 +271,14 @@ class Reader extends DebugEntries {
     };
     for (const { root } of this.units) globals(root?.children ?? [], '');
     return out;
+  }
+
+  /** Variables of an inlined function that the optimizer has left nothing of: those of its abstract entry that have none of their own. */
+  private removedFrom(scope: Entry): readonly Entry[] {
+    const origin = this.number(scope, AT.abstractOrigin);
+    if (origin === undefined) return [];
+    const left = new Set(scope.children.map((child) => this.number(child, AT.abstractOrigin)));
+    return this.byOffset.get(origin)?.children.filter(({ at }) => !left.has(at)) ?? [];
   }
 
   /** The class of which a variable of the whole program is a member, with what is around it. */
@@ -286,10 +295,9 @@ class Reader extends DebugEntries {
 
   private variable(entry: Entry, name: string, isGlobal: boolean, frame: Entry | undefined): DebugVariable {
     const type = this.typeOf(entry) ?? UNKNOWN;
-    const base = frame?.values.get(AT.frameBase);
     const location = entry.values.get(AT.location);
     const context: LocationContext = {
-      frameBase: base instanceof Uint8Array ? quiet(() => registerOf(base)) : undefined,
+      frameBase: frame && this.frameBaseOf(frame),
       address: (index) => this.indexedAddress(index, entry.unit),
       integer: (offset) => this.integerType(entry.unit.start + offset),
     };
@@ -301,6 +309,14 @@ class Reader extends DebugEntries {
       type,
       place: (address, kernel) => quiet(() => this.placeIn(kernel, entry, address, context)) ?? DAMAGED,
     };
+  }
+
+  /** What places on a function's frame count from. LLVM gives kernels that never move their stack no register for it. */
+  private frameBaseOf(frame: Entry): LocationContext['frameBase'] {
+    const base = frame.values.get(AT.frameBase);
+    if (base instanceof Uint8Array) return quiet(() => registerOf(base));
+    const begin = this.beginOf(frame);
+    return begin !== undefined && this.shared.isKernel(begin) ? SCRATCH_START : undefined;
   }
 
   /** A base type that an expression converts to; undefined for what is no integer. */

@@ -48,9 +48,12 @@ const CONSTANTS: Readonly<Record<number, readonly [bytes: number, isSigned: bool
   15: [8, true],
 };
 
+/** The frame of a kernel that has no register for it begins where scratch does. */
+export const SCRATCH_START = 'scratch';
+
 export interface LocationContext {
-  /** The register of DW_OP_fbreg. */
-  readonly frameBase: DebugRegister | undefined;
+  /** What DW_OP_fbreg counts from. */
+  readonly frameBase: DebugRegister | typeof SCRATCH_START | undefined;
   /** Entries of .debug_addr. */
   readonly address: (index: number) => number;
   /** An integer type by its offset in the unit; undefined for what is none. */
@@ -164,7 +167,8 @@ function operation(
   } else if (code === 0x10 || code === 0x11) stack.push({ kind: 'number', value: c.leb(code === 0x11) });
   else if (code === 0x91) {
     if (frameBase === undefined) return 'a frame base';
-    stack.push({ kind: 'based', base: frameBase, offset: c.sleb(), isFrame: true });
+    const base = frameBase === SCRATCH_START ? undefined : frameBase;
+    stack.push({ kind: 'based', base, offset: c.sleb(), isFrame: true });
   } else if (code === 0x90 || (code >= 0x50 && code <= 0x6f)) {
     const register = registerByNumber(code === 0x90 ? c.uleb() : code - 0x50);
     if (register === undefined) return 'a register that is none of the file';

@@ -8,8 +8,8 @@ export interface DebugRegister {
 
 /** Where a value is. */
 export type DebugPlace =
-  /** In the lane's scratch at an offset from what a register holds. */
-  | { readonly kind: 'scratch'; readonly base: DebugRegister; readonly offset: number }
+  /** In the lane's scratch at an offset from what a register holds; undefined: from where scratch begins. */
+  | { readonly kind: 'scratch'; readonly base: DebugRegister | undefined; readonly offset: number }
   /** In registers: vector registers hold a value for each lane. Each part says how many bytes it has. */
   | {
       readonly kind: 'registers';
@@ -69,8 +69,13 @@ export type ValueOperation =
 /** What one operation pushes. */
 export type Item =
   | { readonly kind: 'number'; readonly value: bigint }
-  /** `isFrame`: the register is that of the frame. */
-  | { readonly kind: 'based'; readonly base: DebugRegister; readonly offset: number; readonly isFrame?: boolean }
+  /** `isFrame`: the register is that of the frame, undefined where the frame begins with scratch. */
+  | {
+      readonly kind: 'based';
+      readonly base: DebugRegister | undefined;
+      readonly offset: number;
+      readonly isFrame?: boolean;
+    }
   | { readonly kind: 'register'; readonly register: DebugRegister }
   | { readonly kind: 'computed'; readonly steps: readonly ComputedStep[] }
   | { readonly kind: 'address'; readonly value: number }
@@ -86,6 +91,7 @@ export function stepsOf(item: Item | undefined): readonly ComputedStep[] | undef
   if (item?.kind === 'number') return [item];
   if (item?.kind !== 'based') return undefined;
   const offset: ComputedStep = { kind: 'number', value: BigInt(item.offset) };
+  if (item.base === undefined) return [offset];
   const base: ComputedStep = { kind: 'register', register: item.base };
   return item.offset === 0 ? [base] : [base, offset, { kind: 'operation', name: 'plus' }];
 }

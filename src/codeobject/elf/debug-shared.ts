@@ -74,6 +74,12 @@ export class SharedVariables {
     return children.filter((one, i) => isWithoutPlace(one) && (i < end || one.values.has(AT.location)));
   }
 
+  /** Whether a kernel begins at an address. */
+  isKernel(address: number): boolean {
+    this.found ??= this.survey();
+    return this.found.kernels.some(({ begin }) => begin === address);
+  }
+
   /** Where a variable is in the LDS of the kernel that an address belongs to; undefined where that cannot be told. */
   offset(entry: Entry, address: number): number | undefined {
     this.found ??= this.survey();

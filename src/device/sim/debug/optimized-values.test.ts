@@ -99,3 +99,53 @@ __attribute__((amdgpu_kernel)) void k(__attribute__((address_space(1))) int *out
     expect(local).toBe('local = (optimized out)');
   },
 );
+
+test.skipIf(!hasLlvm())(
+  'what the optimizer has left nothing of in an inlined function is still known there',
+  async () => {
+    const source = `
+static inline __attribute__((always_inline)) int square(int v) {
+  int w = v + 1;
+  return w * w;
+}
+__attribute__((amdgpu_kernel)) void k(__attribute__((address_space(1))) int *out, int n) {
+  int v = 7;
+  for (int r = 0; r < n; r++) out[0] ^= square(r);
+}`;
+    const asked = ['break square if v == 3', 'continue', 'info args', 'info locals', 'up', 'print v'];
+    const { answers } = await debugSource(source, ['-O2'], ['k+0'], [...asked, 'quit'], { numbers: [5] });
+    expect(answers[1]).toMatch(/^breakpoint 2 at /);
+    expect(answers[2]).toContain("condition of breakpoint 2: 'v' has no value here: optimized out");
+    expect(answers.slice(3, 5)).toEqual(['v = (optimized out)', 'w = (optimized out)']);
+    expect(answers[6]).toBe('v = 7');
+  },
+);
+
+test.skipIf(!hasLlvm())('the frame of an optimized kernel, which no register holds, begins with scratch', async () => {
+  const source = `
+struct pair { int a; float b[2]; };
+__attribute__((noinline)) void fill(struct pair *p, int i) { p->a = i; p->b[1] = 0.5f * i; }
+__attribute__((amdgpu_kernel)) void k(__attribute__((address_space(1))) int *out, int n) {
+  struct pair first, second;
+  int i = __builtin_amdgcn_workitem_id_x();
+  fill(&first, i + n);
+  fill(&second, 3 * i);
+  out[i] = first.a + (int)second.b[1];
+}`;
+  const asked = [
+    'lane 5',
+    'print first',
+    'print second.b[1]',
+    'print (&second)->a',
+    'set first.a = 1',
+    'print first.a',
+  ];
+  const { answers } = await debugSource(source, ['-O2'], ['input.c:9'], [...asked, 'quit'], { numbers: [100] });
+  expect(answers.slice(2, 7)).toEqual([
+    expect.stringMatching(/^first = \{a = 105, b = \{.*, 52\.5\}\}$/),
+    'second.b[1] = 7.5',
+    '(&second)->a = 15',
+    'first.a = 1',
+    'first.a = 1',
+  ]);
+});

@@ -108,7 +108,8 @@ function word({ file, index }: DebugRegister, w: Wave, lane: number, source: Sco
 }
 
 /** The lane's offset that a stack register holds: where scratch is not architected it counts bytes of the whole wave. */
-export function scratchOffset(base: DebugRegister, w: Wave, lane: number, source: ScopeSource): number {
+export function scratchOffset(base: DebugRegister | undefined, w: Wave, lane: number, source: ScopeSource): number {
+  if (base === undefined) return 0;
   const value = word(base, w, lane, source) >>> 0;
   return base.file === 's' && !w.workgroup.dispatch.architectedScratch ? value / LANES : value;
 }

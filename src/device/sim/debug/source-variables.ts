@@ -48,7 +48,7 @@ function isOverwritten(place: DebugPlace): boolean {
   const isVector = ({ file }: DebugRegister): boolean => file !== 's';
   if (place.kind === 'registers') return place.parts.some(({ register }) => isVector(register));
   if (place.kind === 'computed') return place.steps.some((step) => step.kind === 'register' && isVector(step.register));
-  return place.kind === 'scratch' && isVector(place.base);
+  return place.kind === 'scratch' && place.base !== undefined && isVector(place.base);
 }
 
 /** A place, or those of its parts, as an outer function has them. */

@@ -117,7 +117,9 @@ function frameToWatch(w: Wave, source: ScopeSource, isOfCall: boolean): WatchedF
   const key = frame === undefined ? undefined : source.info?.frames(frame.pc)[frame.inlined]?.key;
   if (frame === undefined || key === undefined) return undefined;
   const places = source.info?.variables(frame.pc, frame.inlined).map((v) => v.place(frame.pc)) ?? [];
-  const register = places.flatMap((place) => (place.kind === 'scratch' ? [place.base] : []))[0];
+  const register = places
+    .flatMap((place) => (place.kind === 'scratch' ? [place.base] : []))
+    .find((base) => base !== undefined);
   const base = register?.file === 's' ? { register, value: scalar(w, frame, register) } : undefined;
   return { key, depth: frame.depth, fixed: isOfCall ? undefined : { ...frame, scalars: undefined }, base };
 }
