@@ -189,6 +189,32 @@ test('fields that are missing are named, and no answer shows a stack of ours', a
   expect((await made.ask('goto', { threadId: 1, targetId: 123 })).success).toBe(false);
 });
 
+test.each([
+  ['readMemory', { memoryReference: '0x10', offset: 'lid', count: 4 }, "'offset', of type number"],
+  ['disassemble', { memoryReference: '0x10', instructionOffset: '1', instructionCount: 4 }, "'instructionOffset'"],
+  ['evaluate', { expression: 's4', frameId: {} }, "'frameId', of type number"],
+  ['setFunctionBreakpoints', { breakpoints: [{ name: 'again', hitCondition: 3 }] }, "'hitCondition', of type string"],
+  ['setDataBreakpoints', { breakpoints: [{ dataId: 's6', accessType: 'constructor' }] }, undefined],
+  ['source', { source: { path: program } }, "'sourceReference', of type number"],
+])('%s with %j is refused by what is wrong with it', async (command, args, wrong) => {
+  const made = await stopped();
+  const { success, message, body } = await made.ask(command, args);
+  if (wrong === undefined) expect(body.breakpoints[0]).toMatchObject({ verified: false, message: expect.any(String) });
+  else expect([success, message]).toEqual([false, expect.stringContaining(wrong)]);
+});
+
+test('fields that are null are as those that are not there', async () => {
+  const made = await stopped();
+  const asked = { name: 'again', condition: null, hitCondition: null };
+  expect((await made.ask('setFunctionBreakpoints', { breakpoints: [asked] })).body.breakpoints[0].verified).toBe(true);
+  const { body } = await made.ask('stackTrace', { threadId: 1, startFrame: null, levels: null });
+  expect(body.stackFrames).toHaveLength(1);
+  const { result } = (await made.ask('evaluate', { expression: 'out', frameId: null })).body;
+  const memoryReference = /0x\w+/.exec(result)?.[0];
+  const read = await made.ask('readMemory', { memoryReference, offset: null, count: 4 });
+  expect(read.body).toMatchObject({ address: memoryReference, data: 'AAAAAA==' });
+});
+
 test('parts of a group of variables: from the start that is asked for, of the kind that is asked for', async () => {
   const made = await stopped();
   const { body } = await made.ask('stackTrace', { threadId: 1, startFrame: -1 });

@@ -1,8 +1,12 @@
 // The breakpoints that an editor sets, by what it sets them for: each request replaces those of its kind.
+import { basename } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { WavesmithError } from '../base/index.ts';
 import { type Debugger, placesOf, refuseUnknownIn } from '../device/sim/debug/index.ts';
 import type { Sources } from './sources.ts';
+
+/** Source files that a message names at most. */
+const MOST_NAMED = 5;
 
 /** The protocol's words: a write is a change of the value. */
 const ACCESSES = { write: 'change', read: 'read', readWrite: 'any' } as const;
@@ -54,10 +58,14 @@ export class EditorBreakpoints {
   }
 
   /** Why there is no instruction of a line. */
-  private whyNowhere({ sourceReference }: DebugProtocol.Source, line: number): string {
+  private whyNowhere({ path, sourceReference = 0 }: DebugProtocol.Source, line: number): string {
     const files = this.led.options.lines?.files() ?? [];
-    if (files.length > 0 || (sourceReference ?? 0) !== 0)
-      return `No instruction was made from line ${line} or later ones.`;
+    if (files.length > 0 && path !== undefined && this.sources.addressesOf(path, sourceReference, 1) === undefined) {
+      const names = files.slice(0, MOST_NAMED).map((file) => basename(file));
+      const more = files.length > MOST_NAMED ? ' and others' : '';
+      return `No instruction was made from ${basename(path)}: the code is of ${names.join(', ')}${more}.`;
+    }
+    if (files.length > 0 || sourceReference !== 0) return `No instruction was made from line ${line} or later ones.`;
     return 'The code object has no debug information: compile with -g, or set breakpoints in the disassembly.';
   }
 
@@ -90,6 +98,8 @@ export class EditorBreakpoints {
       }
       const { breakpoints: all, selected, lane } = this.led;
       const when = condition === '' ? undefined : condition;
+      if (!Object.hasOwn(ACCESSES, accessType))
+        throw new WavesmithError('dap/bad-request', `'${accessType}' is no access: read, write or readWrite.`);
       const { id } = all.watch(dataId, selected, lane, when, ACCESSES[accessType]);
       return { id, shown: { id, verified: true } };
     });

@@ -1,4 +1,5 @@
-// What is wrong with a request before anybody answers it: it is of a kind that this adapter has not said it knows, or lacks a field.
+// What is wrong with a request before anybody answers it: it is of a kind that this adapter has not said it knows, lacks a field, or has one of another
+// type.
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { WavesmithError } from '../base/index.ts';
 
@@ -29,6 +30,7 @@ const NEEDED: Readonly<Record<string, Fields>> = {
   completions: { text: 'string', column: 'number' },
   gotoTargets: { source: 'object', line: 'number' },
   goto: { ...THREAD, targetId: 'number' },
+  source: { sourceReference: 'number' },
   disassemble: { memoryReference: 'string', instructionCount: 'number' },
   readMemory: { memoryReference: 'string', count: 'number' },
   writeMemory: { memoryReference: 'string', data: 'string' },
@@ -40,12 +42,37 @@ const NEEDED: Readonly<Record<string, Fields>> = {
   reverseContinue: THREAD,
 };
 
+const FRAME: Fields = { frameId: 'number' };
+
+/** Fields that a request may be without, by their type. */
+const OPTIONAL: Readonly<Record<string, Fields>> = {
+  dataBreakpointInfo: { ...FRAME, variablesReference: 'number' },
+  stackTrace: { startFrame: 'number', levels: 'number' },
+  variables: { start: 'number', count: 'number' },
+  setExpression: FRAME,
+  evaluate: FRAME,
+  completions: { ...FRAME, line: 'number' },
+  source: { source: 'object' },
+  disassemble: { offset: 'number', instructionOffset: 'number' },
+  readMemory: { offset: 'number' },
+  writeMemory: { offset: 'number' },
+};
+
 /** What each element of `breakpoints` cannot be without, by the request. */
 const BREAKPOINT: Readonly<Record<string, Fields>> = {
   setBreakpoints: { line: 'number' },
   setFunctionBreakpoints: { name: 'string' },
   setInstructionBreakpoints: { instructionReference: 'string' },
   setDataBreakpoints: { dataId: 'string' },
+};
+
+/** What it may be without. */
+const BREAKPOINT_OPTIONAL: Fields = {
+  condition: 'string',
+  hitCondition: 'string',
+  logMessage: 'string',
+  offset: 'number',
+  accessType: 'string',
 };
 
 const isOf = (value: unknown, type: FieldType): boolean =>
@@ -57,21 +84,36 @@ export function refusal({ command, arguments: given }: DebugProtocol.Request): W
   const fields: Record<string, unknown> = given ?? {};
   const wrong = lacks(fields, NEEDED[command]);
   if (wrong !== undefined) return bad(`'${command}' needs ${wrong}.`);
+  const odd = lacks(fields, OPTIONAL[command], true);
+  if (odd !== undefined) return bad(`'${command}' takes ${odd}.`);
   const needed = BREAKPOINT[command];
   const { breakpoints = [] } = fields;
   if (needed === undefined) return undefined;
   if (!Array.isArray(breakpoints)) return bad(`'breakpoints' of '${command}' is no array.`);
   for (const one of breakpoints) {
-    const missing = lacks((one ?? {}) as Record<string, unknown>, needed);
+    const given: Record<string, unknown> = one ?? {};
+    const missing = lacks(given, needed);
     if (missing !== undefined) return bad(`A breakpoint of '${command}' needs ${missing}.`);
+    const odd = lacks(given, BREAKPOINT_OPTIONAL, true);
+    if (odd !== undefined) return bad(`A breakpoint of '${command}' takes ${odd}.`);
   }
   return undefined;
 }
 
-/** The first field that is missing or of another type, as text. */
-function lacks(given: Record<string, unknown>, needed: Fields = {}): string | undefined {
-  const found = Object.entries(needed).find(([name, type]) => !isOf(given[name], type));
+/** The first field that is of another type, or missing where it must be there, as text. */
+function lacks(given: Record<string, unknown>, fields: Fields = {}, mayLack = false): string | undefined {
+  const found = Object.entries(fields).find(
+    ([name, type]) => !isOf(given[name], type) && !(mayLack && given[name] === undefined),
+  );
   return found && `'${found[0]}', of type ${found[1]}`;
+}
+
+/** Arguments without the fields that are null, which some clients send for those that are not there. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => (one === null ? null : withoutNulls(one)));
+  if (typeof value !== 'object' || value === null) return value;
+  const given = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(given.map(([name, field]) => [name, withoutNulls(field)]));
 }
 
 const bad = (message: string): WavesmithError => new WavesmithError('dap/bad-request', message);

@@ -38,7 +38,7 @@ import { EditorBreakpoints } from './breakpoints.ts';
 import { type LaunchConfiguration, type LaunchLine, launchLine } from './launch.ts';
 import { EditorLeader } from './leader.ts';
 import { readMemory, writePart, writeTarget } from './memory.ts';
-import { refusal } from './requests.ts';
+import { refusal, withoutNulls } from './requests.ts';
 import { disassembled, LISTING, Sources } from './sources.ts';
 import { Variables } from './variables.ts';
 
@@ -115,7 +115,8 @@ export class WavesmithDebugSession extends DebugSession {
     this.finish();
   }
 
-  protected override dispatchRequest(request: DebugProtocol.Request): void {
+  protected override dispatchRequest(sent: DebugProtocol.Request): void {
+    const request: DebugProtocol.Request = { ...sent, arguments: withoutNulls(sent.arguments) };
     const wrong = refusal(request);
     if (wrong === undefined) super.dispatchRequest(request);
     else this.fail(new Response(request), wrong);
@@ -260,6 +261,11 @@ export class WavesmithDebugSession extends DebugSession {
     return frame;
   }
 
+  /** Selects what a request says that it is about, if it does. */
+  private showFrameOf(id: number | undefined, led: Debugger): void {
+    if (id !== undefined) showFrame(led, this.frameOf(id));
+  }
+
   protected override configurationDoneRequest(response: DebugProtocol.ConfigurationDoneResponse): void {
     this.sendResponse(response);
     this.leader?.configurationDone();
@@ -330,9 +336,10 @@ export class WavesmithDebugSession extends DebugSession {
 
   protected override setExpressionRequest(
     response: DebugProtocol.SetExpressionResponse,
-    { expression, value }: DebugProtocol.SetExpressionArguments,
+    { expression, value, frameId }: DebugProtocol.SetExpressionArguments,
   ): void {
     this.answer(response, (led) => {
+      this.showFrameOf(frameId, led);
       const { session } = this.commandSession(led);
       executeCommand(session, `set ${expression} = ${value}`);
       const shown = this.variables?.shown(expression);
@@ -369,7 +376,7 @@ export class WavesmithDebugSession extends DebugSession {
     { expression, context, frameId }: DebugProtocol.EvaluateArguments,
   ): void {
     this.answer(response, (led) => {
-      if (frameId !== undefined) showFrame(led, this.frameOf(frameId));
+      this.showFrameOf(frameId, led);
       if (context === 'repl') return { result: this.command(led, expression), variablesReference: 0 };
       const shown = this.variables?.shown(expression);
       const { value = '', type = '', variablesReference = 0 } = shown ?? {};
@@ -379,9 +386,10 @@ export class WavesmithDebugSession extends DebugSession {
 
   protected override completionsRequest(
     response: DebugProtocol.CompletionsResponse,
-    { text, column, line = 1 }: DebugProtocol.CompletionsArguments,
+    { text, column, line = 1, frameId }: DebugProtocol.CompletionsArguments,
   ): void {
     this.answer(response, (led) => {
+      this.showFrameOf(frameId, led);
       const shown = text.split('\n')[this.convertClientLineToDebugger(line) - 1] ?? text;
       const typed = shown.slice(0, Math.max(0, this.convertClientColumnToDebugger(column) - 1));
       const [words, replaced] = completions(this.commandSession(led).session, typed);
@@ -551,9 +559,10 @@ export class WavesmithDebugSession extends DebugSession {
   }
   protected override dataBreakpointInfoRequest(
     response: DebugProtocol.DataBreakpointInfoResponse,
-    { variablesReference, name }: DebugProtocol.DataBreakpointInfoArguments,
+    { variablesReference, name, frameId }: DebugProtocol.DataBreakpointInfoArguments,
   ): void {
     this.answer(response, (led) => {
+      this.showFrameOf(frameId, led);
       const text = variablesReference === undefined ? name : this.variables?.watched(variablesReference, name);
       // What has no value cannot change. Structs and arrays have one that is no number.
       const operand = text === undefined ? undefined : operandOf(led, text);
