@@ -51,7 +51,7 @@ class Editor {
     return new Promise((resolve) => this.waiting.set(seq, resolve));
   }
 
-  ask(command: string, args?: object): Promise<Answer> {
+  ask(command: string, args?: object | null): Promise<Answer> {
     const seq = this.next++;
     const text = JSON.stringify({ seq, type: 'request', command, arguments: args });
     this.process.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
@@ -205,6 +205,7 @@ test.each([
 
 test('fields that are null are as those that are not there', async () => {
   const made = await stopped();
+  expect((await made.ask('initialize', null)).success).toBe(true);
   const asked = { name: 'again', condition: null, hitCondition: null };
   expect((await made.ask('setFunctionBreakpoints', { breakpoints: [asked] })).body.breakpoints[0].verified).toBe(true);
   const { body } = await made.ask('stackTrace', { threadId: 1, startFrame: null, levels: null });

@@ -116,7 +116,9 @@ export class WavesmithDebugSession extends DebugSession {
   }
 
   protected override dispatchRequest(sent: DebugProtocol.Request): void {
-    const request: DebugProtocol.Request = { ...sent, arguments: withoutNulls(sent.arguments) };
+    const given = withoutNulls(sent.arguments) ?? {};
+    // The library asks for what the protocol takes as given.
+    const request = { ...sent, arguments: sent.command === 'initialize' ? { pathFormat: 'path', ...given } : given };
     const wrong = refusal(request);
     if (wrong === undefined) super.dispatchRequest(request);
     else this.fail(new Response(request), wrong);
