@@ -355,6 +355,8 @@ __attribute__((amdgpu_kernel)) void k(struct pair *p, int n) {
     const hover = async (expression: string) =>
       (await client.evaluateRequest({ expression, context: 'hover', frameId })).body;
     const own = await hover('own');
+    expect((await hover('p')).memoryReference).toMatch(/^0x\w+$/);
+    expect((await hover('own.b')).indexedVariables).toBe(2);
     expect(own).toMatchObject({ result: '{a = 0, b = {1.5, 2.5}}', type: 'pair' });
     const members = (await client.variablesRequest({ variablesReference: own.variablesReference })).body.variables;
     expect(members.map((v) => [v.name, v.value])).toEqual([

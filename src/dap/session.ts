@@ -345,8 +345,8 @@ export class WavesmithDebugSession extends DebugSession {
       const { session } = this.commandSession(led);
       executeCommand(session, `set ${expression} = ${value}`);
       const shown = this.variables?.shown(expression);
-      const { value: text = '', type = '', variablesReference = 0 } = shown ?? {};
-      return { value: text, type, variablesReference };
+      const { value: text = '', type = '', variablesReference = 0, indexedVariables } = shown ?? {};
+      return { value: text, type, variablesReference, indexedVariables };
     });
   }
 
@@ -381,8 +381,8 @@ export class WavesmithDebugSession extends DebugSession {
       this.showFrameOf(frameId, led);
       if (context === 'repl') return { result: this.command(led, expression), variablesReference: 0 };
       const shown = this.variables?.shown(expression);
-      const { value = '', type = '', variablesReference = 0 } = shown ?? {};
-      return { result: value, type, variablesReference };
+      const { value = '', type = '', variablesReference = 0, indexedVariables, memoryReference } = shown ?? {};
+      return { result: value, type, variablesReference, indexedVariables, memoryReference };
     });
   }
 

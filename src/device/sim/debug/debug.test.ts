@@ -175,6 +175,16 @@ describe('going back', () => {
   });
 });
 
+test('the lane whose access faults is selected', async () => {
+  const code = debuggedCode(3).replace(
+    's_barrier',
+    'v_mul_u32_u24_e32 v7, 0x80000, v0\nds_write_b32 v7, v0\ns_barrier',
+  );
+  const { answers } = await runDebugged(['delete', 'continue', 'print lane', 'print v0', 'quit'], { code });
+  expect(answers[2]).toMatch(/by lane 1 .*\nfault: workgroup 0,0,0 wave 0, lane 1, 0x\w+ <back/s);
+  expect(answers.slice(3, 5)).toEqual(['lane = 1', 'v0 = 1']);
+});
+
 describe('breakpoints', () => {
   test('conditions by lane, counts, single waves, once, printing', async () => {
     const { answers, out } = await runDebugged([

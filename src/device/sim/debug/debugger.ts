@@ -145,6 +145,9 @@ export class Debugger extends HeldDispatch implements Monitor {
 
   async fault(w: Wave, fault: DeviceFault): Promise<void> {
     if (this.isOver || this.past.isUnderWay || this.run.isDetached) return;
+    if (this.selected !== w) this.select(w);
+    const { lane } = fault.fault;
+    if (lane !== undefined) this.lane = lane;
     await this.stop(w, w.pc - this.codeBase, { reason: 'fault', fault });
   }
 

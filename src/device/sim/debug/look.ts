@@ -44,7 +44,8 @@ export function stopText(d: Debugger, stop: Stop): string {
     lines.push(`${reason === 'ended' ? 'the kernel has ended' : reason}, ${stop.time} instructions`);
   else {
     const source = d.lineOfWave(wave);
-    const lane = hit !== undefined && reason === 'breakpoint' && d.lane > 0 ? `, lane ${d.lane}` : '';
+    const isOfLane = (hit !== undefined && reason === 'breakpoint') || fault?.fault.lane !== undefined;
+    const lane = isOfLane && d.lane > 0 ? `, lane ${d.lane}` : '';
     lines.push(
       `${reason}${number}: workgroup ${wave.workgroup.id.join(',')} wave ${wave.index}${lane}, ${placeText(d, pc)}${source === undefined ? '' : ` at ${source}`}`,
     );
