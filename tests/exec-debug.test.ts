@@ -177,8 +177,11 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
     client.defaultTimeout = 200_000;
     await client.start();
     try {
-      const stopped = () => client.waitForEvent('stopped') as Promise<{ body: { reason: string; threadId: number } }>;
+      type Stopped = { body: { reason: string; threadId: number; hitBreakpointIds: number[] } };
+      const stopped = () => client.waitForEvent('stopped') as Promise<Stopped>;
       const outputs: string[] = [];
+      const changed: unknown[] = [];
+      client.on('breakpoint', ({ body }: { body: { breakpoint: unknown } }) => changed.push(body.breakpoint));
       client.on('output', (event: { body: { output: string; category: string } }) => outputs.push(event.body.output));
       const launched = client.launch({ command: [await program], target: 'gfx942' } as never);
       await Promise.all([client.initializeRequest(), launched, client.waitForEvent('initialized')]);
@@ -199,12 +202,18 @@ describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
       };
       expect((await localsOf(1)).get('box')).toBe('{items = {0, 1, 2, 3}}');
       expect((await localsOf(0)).get('value')).toBe('2.5');
-      await client.setFunctionBreakpointsRequest({ breakpoints: [{ name: 'second' }] });
-      for (let dispatch = 0; dispatch < 4; dispatch++) {
+      const [second] = (await client.setFunctionBreakpointsRequest({ breakpoints: [{ name: 'second' }] })).body
+        .breakpoints;
+      const [watched] = (await client.send('setDataBreakpoints', { breakpoints: [{ dataId: 's100' }] })).body
+        .breakpoints;
+      for (let wave = 0; wave < 4; wave++) {
         const next = stopped();
         await client.continueRequest({ threadId });
-        expect((await next).body.reason).toBe('breakpoint');
+        expect((await next).body).toMatchObject({ reason: 'breakpoint', hitBreakpointIds: [second?.id] });
       }
+      expect(changed).toEqual([
+        { id: watched.id, verified: false, message: expect.stringContaining('data is of one dispatch') },
+      ]);
       const ended = client.waitForEvent('terminated');
       await client.setFunctionBreakpointsRequest({ breakpoints: [] });
       await client.continueRequest({ threadId });

@@ -8,6 +8,9 @@ import type { Sources } from './sources.ts';
 /** Source files that a message names at most. */
 const MOST_NAMED = 5;
 
+/** Why data is not watched any longer. */
+const OF_ONE = 'It watched the dispatch before: data is of one dispatch.';
+
 /** The protocol's words: a write is a change of the value. */
 const ACCESSES = { write: 'change', read: 'read', readWrite: 'any' } as const;
 
@@ -19,8 +22,15 @@ interface Wanted {
 }
 
 interface Made {
+  /** Its number in the dispatch's debugger. */
   readonly id: number;
   readonly shown: DebugProtocol.Breakpoint;
+}
+
+/** What an editor asked for at once: how it is set, and what the editor was told of each last. */
+interface Asked {
+  readonly set: () => DebugProtocol.Breakpoint[];
+  shown: readonly DebugProtocol.Breakpoint[];
 }
 
 interface Answer {
@@ -30,22 +40,38 @@ interface Answer {
 export class EditorBreakpoints {
   private led: Debugger;
   private sources: Sources;
-  /** Sets what the editor asked for last, by what it asked it for. */
-  private readonly asked = new Map<string, () => void>();
+  /** What the editor asked for last, by what it asked it for. */
+  private readonly asked = new Map<string, Asked>();
   /** Numbers of our breakpoints by what the editor set them for. */
   private readonly owned = new Map<string, number[]>();
+  /** Ids that the editor was given, by the numbers of this dispatch's debugger. */
+  private readonly ids = new Map<number, number>();
+  private lastId = 0;
 
   constructor(led: Debugger, sources: Sources) {
     this.led = led;
     this.sources = sources;
   }
 
-  /** Sets the same breakpoints in another dispatch, but for those on data, which are of one dispatch. */
-  follow(led: Debugger, sources: Sources): void {
+  /** The editor's ids of breakpoints by their numbers; those that it has not set have none. */
+  idsOf(numbers: readonly number[]): number[] {
+    return numbers.flatMap((number) => this.ids.get(number) ?? []);
+  }
+
+  /** Sets the same breakpoints in another dispatch, but for those on data, which are of one dispatch; what has changed of them. */
+  follow(led: Debugger, sources: Sources): DebugProtocol.Breakpoint[] {
     this.led = led;
     this.sources = sources;
     this.owned.clear();
-    for (const [owner, again] of this.asked) if (owner !== 'data') again();
+    this.ids.clear();
+    const changed: DebugProtocol.Breakpoint[] = [];
+    for (const [owner, asked] of this.asked) {
+      const before = asked.shown;
+      asked.shown =
+        owner === 'data' ? before.map(({ id = 0 }) => ({ id, verified: false, message: OF_ONE })) : asked.set();
+      changed.push(...asked.shown.filter((now, i) => JSON.stringify(now) !== JSON.stringify(before[i])));
+    }
+    return changed;
   }
 
   /** In a source file or the listing. */
@@ -101,29 +127,38 @@ export class EditorBreakpoints {
       if (!Object.hasOwn(ACCESSES, accessType))
         throw new WavesmithError('dap/bad-request', `'${accessType}' is no access: read, write or readWrite.`);
       const { id } = all.watch(dataId, selected, lane, when, ACCESSES[accessType]);
-      return { id, shown: { id, verified: true } };
+      return { id, shown: { verified: true } };
     });
   }
 
   /** One that cannot be set is answered with the reason; the others are set. */
   private replace<T>(owner: string, wanted: readonly T[], make: (one: T) => Made): Answer {
-    this.asked.set(owner, () => void this.replace(owner, wanted, make));
+    const ids = wanted.map(() => ++this.lastId);
+    const set = (): DebugProtocol.Breakpoint[] => this.setAll(owner, wanted, ids, make);
+    const breakpoints = set();
+    this.asked.set(owner, { set, shown: breakpoints });
+    return { breakpoints };
+  }
+
+  private setAll<T>(owner: string, wanted: readonly T[], ids: readonly number[], make: (one: T) => Made) {
     const { breakpoints } = this.led;
     const alive = new Set([...breakpoints.breakpoints, ...breakpoints.watchpoints].map((b) => b.id));
     for (const id of this.owned.get(owner) ?? []) if (alive.has(id)) breakpoints.remove(id);
-    const ids: number[] = [];
-    const shown = wanted.map((one): DebugProtocol.Breakpoint => {
+    const numbers: number[] = [];
+    const shown = wanted.map((one, i): DebugProtocol.Breakpoint => {
+      const id = ids[i] as number;
       try {
         const made = make(one);
-        ids.push(made.id);
-        return made.shown;
+        numbers.push(made.id);
+        this.ids.set(made.id, id);
+        return { id, ...made.shown };
       } catch (error) {
         if (!(error instanceof WavesmithError)) throw error;
-        return { verified: false, message: error.message, reason: 'failed' };
+        return { id, verified: false, message: error.message, reason: 'failed' };
       }
     });
-    this.owned.set(owner, ids);
-    return { breakpoints: shown };
+    this.owned.set(owner, numbers);
+    return shown;
   }
 
   private add(
@@ -142,7 +177,7 @@ export class EditorBreakpoints {
       log: wanted.logMessage,
     });
     const instructionReference = `0x${(places[0] as number).toString(16)}`;
-    return { id, shown: { id, verified: true, instructionReference, ...at } };
+    return { id, shown: { verified: true, instructionReference, ...at } };
   }
 }
 

@@ -5,6 +5,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
+  BreakpointEvent,
   DebugSession,
   ExitedEvent,
   InitializedEvent,
@@ -169,7 +170,8 @@ export class WavesmithDebugSession extends DebugSession {
           this.led = led;
           this.sources = new Sources(led, folders);
           this.variables = new Variables(led);
-          this.breakpoints?.follow(led, this.sources);
+          for (const one of this.breakpoints?.follow(led, this.sources) ?? [])
+            this.sendEvent(new BreakpointEvent('changed', one));
           if (isReady) return;
           isReady = true;
           this.breakpoints = new EditorBreakpoints(led, this.sources);
@@ -238,7 +240,7 @@ export class WavesmithDebugSession extends DebugSession {
     event.body.allThreadsStopped = true;
     event.body.description = this.led === undefined ? '' : stopText(this.led, stop);
     if (stop.fault !== undefined) event.body.text = stop.fault.message;
-    if (stop.hit !== undefined) event.body.hitBreakpointIds = [...stop.hit];
+    if (stop.hit !== undefined) event.body.hitBreakpointIds = this.breakpoints?.idsOf(stop.hit) ?? [];
     this.sendEvent(event);
   }
 
