@@ -186,6 +186,10 @@ export class GlobalShadow {
         found.reads(group, other, by);
         told();
       },
+      handedOver: (group, other, by) => {
+        found.handedOver(group, other, by);
+        told();
+      },
     };
   }
 

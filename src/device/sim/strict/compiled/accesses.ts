@@ -276,9 +276,10 @@ function emitPast(
   if (entry === undefined) return false;
   fn.get(shadow).get(entry).i32(pc).call(pollFunction(module, bytes)).if();
   forgetNumber(fn, shadow);
+  if (isPoll) noteLearntOfUpdates(fn, shadow);
   fn.else();
   fn.get(shadow).get(entry).i32(pc).call(pastLanesFunction(module, bytes)).op('i32.eqz').brIf(1);
-  fn.get(shadow).get(entry).i32(pc).call(notePolledFunction(module, bytes));
+  fn.get(shadow).get(entry).call(notePolledFunction(module, bytes));
   if (isPoll) noteLearntOfUpdates(fn, shadow);
   fn.get(shadow)
     .get(entry)

@@ -11,6 +11,8 @@ import {
   SYNC_NEXT,
 } from '../races/sync-log.ts';
 import {
+  HAS_FETCHED,
+  HAS_MET,
   LOG_BACK,
   LOG_ENTRY_BYTES,
   LOG_KIND,
@@ -81,12 +83,21 @@ export function writeBackFunction(module: WasmModule): WasmFunction {
   });
 }
 
+/** Leaves 1 where an invalidation is to be looked at (SHADOW_MET). */
+export function pushMayBeHandedOver(fn: WasmFunction, shadow: number): WasmFunction {
+  return fn
+    .get(shadow)
+    .memory('i32.load', SHADOW_MET)
+    .i32(HAS_MET | HAS_FETCHED)
+    .op('i32.eq');
+}
+
 /** (shadow) → 1 when an invalidation of caches is in the log of atomics, 0 when TypeScript has to look. */
 export function invalidateFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.caches.invalidate', ['i32'], ['i32'], (fn) => {
     const shadow = 0;
     const [head, entry] = [fn.local('i32'), fn.local('i32')];
-    fn.get(shadow).memory('i32.load', SHADOW_MET);
+    pushMayBeHandedOver(fn, shadow);
     fn.get(shadow)
       .memory('i32.load', SHADOW_SYNC)
       .tee(head)

@@ -27,7 +27,6 @@ import {
   SHADOW_COMPLETE,
   SHADOW_INVALIDATED,
   SHADOW_LAST_BARRIER,
-  SHADOW_MET,
   SHADOW_ORIGINS,
   SHADOW_PENDING,
   SHADOW_RELEASED,
@@ -37,7 +36,7 @@ import {
 } from '../registers/shadow-layout.ts';
 import type { WaveShadow } from '../registers/wave-shadow.ts';
 import { emitLooks, lookedAt, movesLanes } from './accesses.ts';
-import { invalidateFunction, writeBackFunction } from './caches.ts';
+import { invalidateFunction, pushMayBeHandedOver, writeBackFunction } from './caches.ts';
 import type { AccessCode, Circumstances } from './circumstances.ts';
 import { emitLogged } from './logged.ts';
 import { declareOpen } from './open.ts';
@@ -202,7 +201,7 @@ export class StrictInstrument implements Instrument {
     if (plan.isInvalidate && !isBeyond) {
       const shadow = this.shadowLocal(fn);
       pushHasLearnt(fn, shadow, SHADOW_INVALIDATED);
-      fn.get(shadow).memory('i32.load', SHADOW_MET).op('i32.or').if();
+      pushMayBeHandedOver(fn, shadow).op('i32.or').if();
       fn.get(shadow).call(invalidateFunction(module)).op('i32.eqz').if();
       look();
       fn.end().end();

@@ -22,18 +22,19 @@ import { pushIsEarly } from './update-quads.ts';
 const PAGE_BYTES = 4 * PAGE;
 
 /**
- * Behind the place in the image in POLL_PC, where what has been found holds as long as the same ones have written the dwords last, whoever learns what: POLL_STATE is
- * SYNC_EARLY then. AccessChecks.notePoll has one there.
+ * In POLL_PC, where what has been found holds for all loads with device scope as long as the same ones have written the dwords last, whoever learns what: POLL_STATE is
+ * SYNC_EARLY then. AccessChecks.notePoll has the place in the image there, and one.
  */
-const OF_WRITERS = 2;
+const OF_WRITERS = -1;
+/** In POLL_SECOND: no word of a record. */
+const NOT_LOOKED_AT = -1;
 
-/** Of one lane's load of so many bytes, in a function of (shadow, an entry of the log of atomics with the lanes of the load, place in the image). */
+/** Of one lane's load of so many bytes, in a function of (shadow, an entry of the log of atomics with the lanes of the load). */
 class Poll {
   readonly fn: WasmFunction;
   private readonly bytes: number;
   private readonly shadow = 0;
   private readonly entry = 1;
-  readonly pc = 2;
   /** Where the lane's bytes are in wasm memory. */
   readonly at: number;
   private readonly page: number;
@@ -105,15 +106,17 @@ class Poll {
   }
 }
 
-/** (shadow, an entry of the log of atomics with the lanes of a load, place in the image) → 1 when the load finds what the last one has found, 0 when somebody has to look. */
+/** (shadow, an entry of the log of atomics with the lanes of a load, place in the image) → 1 when the load finds what the last such one has found, 0 when somebody has to look. */
 export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.poll.${bytes}`, ['i32', 'i32', 'i32'], ['i32'], (fn) => {
     const leave = (): void => {
       fn.if().i32(0).return().end();
     };
     const poll = new Poll(fn, bytes, leave);
-    const kind = fn.local('i32');
-    poll.known(POLL_PC).get(poll.pc).op('i32.sub').tee(kind).i32(1).op('i32.sub').i32(OF_WRITERS).op('i32.ge_u');
+    const pc = 2;
+    const isOfWriters = fn.local('i32');
+    poll.known(POLL_PC).i32(OF_WRITERS).op('i32.eq').tee(isOfWriters);
+    poll.known(POLL_PC).get(pc).i32(1).op('i32.add').op('i32.eq').op('i32.or').op('i32.eqz');
     leave();
     poll.find();
     poll.known(POLL_AT).get(poll.at).op('i32.ne');
@@ -121,7 +124,7 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
     poll.known(POLL_STATE);
     pushIsEarly(fn, 0).op('i32.ne');
     pushHasLearnt(fn, 0, SHADOW_POLL + POLL_STATE);
-    fn.get(kind).i32(OF_WRITERS).op('i32.eq').select();
+    fn.get(isOfWriters).select();
     leave();
     poll.open();
     poll.writer(0);
@@ -134,22 +137,22 @@ export function pollFunction(module: WasmModule, bytes: number): WasmFunction {
 }
 
 /**
- * (shadow, an entry of the log of atomics with the lanes of a load, place in the image): what the load finds has been written by nobody in the dispatch, by atomics, or
+ * (shadow, an entry of the log of atomics with the lanes of a load): what the load finds has been written by nobody in the dispatch, by atomics, or
  * with device scope where nobody has told anything too early, and is looked at. Where one lane loads, the next one need not be as long as nobody else writes: it learns nothing more.
  */
 export function notePolledFunction(module: WasmModule, bytes: number): WasmFunction {
-  return module.helper(`strict.poll.note.${bytes}`, ['i32', 'i32', 'i32'], [], (fn) => {
+  return module.helper(`strict.poll.note.${bytes}`, ['i32', 'i32'], [], (fn) => {
     const poll = new Poll(fn, bytes, () => {
       fn.if().return().end();
     });
     poll.put(POLL_PC, () => fn.i32(0));
     poll.find();
     poll.open();
-    poll.put(POLL_PC, () => fn.get(poll.pc).i32(OF_WRITERS).op('i32.add'));
+    poll.put(POLL_PC, () => fn.i32(OF_WRITERS));
     poll.put(POLL_AT, () => fn.get(poll.at));
     poll.put(POLL_STATE, () => pushIsEarly(fn, 0));
     poll.put(POLL_WORD, () => poll.writer(0));
-    if (bytes === 8) poll.put(POLL_SECOND, () => poll.writer(1));
+    poll.put(POLL_SECOND, () => (bytes === 8 ? poll.writer(1) : fn.i32(NOT_LOOKED_AT)));
   });
 }
 

@@ -34,6 +34,7 @@ import {
   SYNC_NEXT,
 } from '../races/sync-log.ts';
 import {
+  HAS_FETCHED,
   HAS_LOOKED_AHEAD,
   LOG_ENTRY_BYTES,
   LOG_KIND,
@@ -48,6 +49,7 @@ import {
   SHADOW_KNOWN,
   SHADOW_LOG,
   SHADOW_LOGGED,
+  SHADOW_MET,
   SHADOW_RELEASED,
   SHADOW_RELEASES,
   SHADOW_STORES,
@@ -301,6 +303,8 @@ export function logFunction(module: WasmModule, kind: 'load' | 'update' | 'fetch
     }
     fn.get(head).get(entry).i32(ATOMIC_BYTES).op('i32.add').memory('i32.store', SYNC_NEXT);
     if (!returns) return;
+    fn.get(shadow);
+    field(SHADOW_MET).i32(HAS_FETCHED).op('i32.or').memory('i32.store', SHADOW_MET);
     fn.get(shadow);
     field(SHADOW_FETCHES).i32(1).op('i32.add').memory('i32.store', SHADOW_FETCHES);
     pushOperation(fn, shadow)

@@ -74,7 +74,7 @@ export class Announcements {
       .get(groupOf(actor))
       ?.findLast(({ stores }) => (stores[wave] ?? 0) <= store)?.acquired;
     const releases = store + (since?.counted ?? 0);
-    const by = { complete, written: complete, pc, wave, issued: store, epoch, releases };
+    const by = { complete, written: complete, pc, wave, issued: store, isEarly: false, epoch, releases };
     return { by, acquired: acquired ?? NOTHING };
   }
 }

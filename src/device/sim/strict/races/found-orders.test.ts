@@ -19,6 +19,7 @@ const by = (more: Partial<Released>): Released => ({
   wave: 1,
   pc: 0,
   issued: 7,
+  isEarly: false,
   epoch: 2,
   releases: 5,
   ...more,
@@ -59,6 +60,18 @@ describe('FoundOrders', () => {
     found.reads(3, 1, by({ wave: 0, epoch: 3, releases: 1 }));
     expect(fields(found, 3, actorOf(1, 0))).toEqual([0, 0, 3, 2]);
     expect(fields(found, 3, actorOf(1, 1))).toEqual([0, 0, 3, 0]);
+    found.release();
+  });
+
+  it('should know both, for loads and stores, of who has stored anything or has told it', () => {
+    const found = new FoundOrders(memory);
+    found.handedOver(3, 1, by({ complete: [4, 0, 5, 0], written: [3, 0, 5, 0] }));
+    expect([0, 1, 2, 3].map((wave) => fields(found, 3, actorOf(1, wave)))).toEqual([
+      [3, 3, 2, 0],
+      [0, 0, 2, 6],
+      [5, 5, 2, 0],
+      undefined,
+    ]);
     found.release();
   });
 

@@ -79,13 +79,28 @@ export class FoundOrders {
   }
 
   /** What another workgroup has handed over of its stores comes before what a workgroup stores, or also before what it loads. */
-  stores(group: number, other: number, { complete, written }: Released, isForLoads: boolean): void {
+  stores(group: number, other: number, by: Released, isForLoads: boolean): void {
+    const { complete, written } = by;
     for (let wave = 0; wave < complete.length; wave++) {
       const count = Math.min(complete[wave] as number, written[wave] as number);
       const at = count > 0 ? this.entry(group, actorOf(other, wave)) : undefined;
       if (at === undefined) continue;
       this.raise(at, FOUND_FOR_STORES, count);
       if (isForLoads) this.raise(at, FOUND_FOR_LOADS, count);
+    }
+  }
+
+  /** The same for loads, and of what it has read: of the wavefronts that have stored anything, and the one that has told it. */
+  handedOver(group: number, other: number, by: Released): void {
+    const { complete, written, wave: teller } = by;
+    for (let wave = 0; wave < complete.length; wave++) {
+      const count = Math.min(complete[wave] as number, written[wave] as number);
+      if (count === 0 && wave !== teller) continue;
+      const at = this.entry(group, actorOf(other, wave));
+      if (at === undefined) return;
+      this.raise(at, FOUND_FOR_STORES, count);
+      this.raise(at, FOUND_FOR_LOADS, count);
+      this.raiseReads(at, by, wave);
     }
   }
 
@@ -99,16 +114,21 @@ export class FoundOrders {
   }
 
   /** Reads of another workgroup come before what a workgroup stores, up to what one of its wavefronts has told. */
-  reads(group: number, other: number, { complete, wave: teller, epoch, releases }: Released): void {
+  reads(group: number, other: number, by: Released): void {
+    const { complete } = by;
     for (let wave = 0; wave < complete.length; wave++) {
       const at = this.entry(group, actorOf(other, wave));
       if (at === undefined) return;
-      const words = this.words as Uint32Array;
-      const known = words[at + FOUND_EPOCH / 4] as number;
-      if (epoch < known) continue;
-      if (epoch > known) words[at + FOUND_RELEASES / 4] = 0;
-      words[at + FOUND_EPOCH / 4] = epoch;
-      if (wave === teller) this.raise(at, FOUND_RELEASES, releases + 1);
+      this.raiseReads(at, by, wave);
     }
+  }
+
+  private raiseReads(at: number, { wave: teller, epoch, releases }: Released, wave: number): void {
+    const words = this.words as Uint32Array;
+    const known = words[at + FOUND_EPOCH / 4] as number;
+    if (epoch < known) return;
+    if (epoch > known) words[at + FOUND_RELEASES / 4] = 0;
+    words[at + FOUND_EPOCH / 4] = epoch;
+    if (wave === teller) this.raise(at, FOUND_RELEASES, releases + 1);
   }
 }

@@ -14,23 +14,13 @@ import type { KnownStores, WaveShadow } from '../registers/wave-shadow.ts';
 import type { Reporter } from '../reporter.ts';
 import { polls, precedesAtomic } from './polls.ts';
 import { actorOf, groupOf, WAVES, waveOf } from './race-events.ts';
-import type { Acquisition, CompleteStores, HandedOver, Released } from './releases.ts';
+import type { Acquisition, CompleteStores, HandedOver, Released, Telling } from './releases.ts';
+import { HandedOverByWave, ReleasedByAccess } from './releases.ts';
 import type { LoggedAtomic, SyncReader } from './sync-log.ts';
 import { latest } from './synchronisation.ts';
 
 /** Size of `multi_grid_sync_info` (ockl/src/mg.cl). */
 const GRID_SYNC_BYTES = 48;
-
-/** Who reads what an access has written knows that it is done, too, and of what comes before it that what was known to be is. */
-function withItself({ complete, written }: HandedOver, wave: number, issued: number): HandedOver {
-  if (complete[wave] !== issued) return { complete, written };
-  const known = complete.slice();
-  known[wave] = issued + 1;
-  return { complete: known, written: written === complete ? known : written };
-}
-
-/** Who tells others something, as Released has it. */
-type Telling = Omit<Released, keyof HandedOver>;
 
 /** What an atomic acquires once its values have come back. */
 interface Arrival {
@@ -45,7 +35,7 @@ class Knowledge {
   private known: CompleteStores;
   private written: CompleteStores | undefined;
   private writtenBack: number | undefined;
-  private handed: HandedOver | undefined;
+  private handed: HandedOverByWave | undefined;
 
   constructor(stores: KnownStores) {
     this.stores = stores;
@@ -53,13 +43,11 @@ class Knowledge {
     this.written = stores.written;
   }
 
-  /** As WaveShadow.handOver: the same arrays as long as nothing has changed. */
+  /** As WaveShadow.handOver: the same as long as nothing has changed. */
   handedOver(wave: number, storesComplete: number, writtenBack: number | undefined): HandedOver {
     if (writtenBack !== undefined && writtenBack !== this.writtenBack) this.writeBack(wave, writtenBack);
-    if (this.handed === undefined || this.handed.complete[wave] !== storesComplete) {
-      const complete = this.known.slice();
-      complete[wave] = storesComplete;
-      this.handed = { complete, written: this.written ?? complete };
+    if (this.handed?.storesComplete !== storesComplete) {
+      this.handed = new HandedOverByWave(this.known, this.written, wave, storesComplete);
     }
     return this.handed;
   }
@@ -218,14 +206,14 @@ export class GlobalRaces implements SyncReader {
     const { registers } = shadow;
     const { epoch, releases } = registers;
     registers.countRelease();
-    return this.releasedOf(told, { wave, pc, issued, epoch, releases });
+    return this.releasedOf(told, told.complete[wave] as number, { wave, pc, issued, epoch, releases });
   }
 
-  private releasedOf(told: HandedOver, { wave, pc, issued, epoch, releases }: Telling): Released {
+  private releasedOf(told: HandedOver, storesComplete: number, telling: Telling): Released {
+    const { wave, pc, issued } = telling;
     const known = this.lastReleased(told, wave, pc, issued);
     if (known !== undefined) return known;
-    const { complete, written } = withItself(told, wave, issued);
-    const by = { complete, written, wave, pc, issued, epoch, releases };
+    const by = new ReleasedByAccess(told, storesComplete, telling);
     this.released = { of: told, by };
     return by;
   }
@@ -233,13 +221,7 @@ export class GlobalRaces implements SyncReader {
   /** What was told last, if it is this. */
   private lastReleased(told: HandedOver, wave: number, pc: number, issued: number): Released | undefined {
     const { released: last } = this;
-    const isLast =
-      last !== undefined &&
-      last.of.complete === told.complete &&
-      last.of.written === told.written &&
-      last.by.pc === pc &&
-      last.by.wave === wave &&
-      last.by.issued === issued;
+    const isLast = last?.of === told && last.by.pc === pc && last.by.wave === wave && last.by.issued === issued;
     return isLast ? last.by : undefined;
   }
 
@@ -279,7 +261,7 @@ export class GlobalRaces implements SyncReader {
     const { count, addresses, leaves } = lanes;
     const tell = (): Released => {
       const told = (this.known.get(actor) as Knowledge).handedOver(wave, storesComplete, writtenBack);
-      return this.releasedOf(told, { wave, pc, issued: storesIssued, epoch, releases });
+      return this.releasedOf(told, storesComplete, { wave, pc, issued: storesIssued, epoch, releases });
     };
     if (!returns) {
       synchronisation.releaseAll(group, lanes.offsets, count, tell());

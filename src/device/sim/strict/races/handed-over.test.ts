@@ -91,13 +91,14 @@ describe('what workgroups exchange behind barriers of the grid', () => {
 });
 
 describe('HandedOverBefore', () => {
-  const newWave = (plainStores = 0) => ({ plainStores, hasMet: false });
+  const newWave = (plainStores = 0) => ({ plainStores, hasMet: false, hasFetched: false });
   const by = (stores: number): Released => ({
     complete: [stores, stores],
     written: [stores, stores],
     pc: 0,
     wave: 0,
     issued: stores,
+    isEarly: false,
     epoch: 1,
     releases: 0,
   });
@@ -131,7 +132,7 @@ describe('HandedOverBefore', () => {
     store(0, 3);
     meet(0, 1);
     order.release(0, 64, by(3));
-    return { order, handed, events, event, store, meet, acquire, known };
+    return { order, handed, events, event, store, meet, acquire, known, waves };
   }
 
   it('should say nothing before a workgroup has invalidated its caches and come to a barrier', () => {
@@ -143,6 +144,33 @@ describe('HandedOverBefore', () => {
     expect(handed.mayKnowMore(1)).toBe(true);
     expect(known()).toEqual({ reads: events.nextWord, writes: events.nextWord });
     expect(handed.mayKnowMore(1)).toBe(false);
+  });
+
+  it('should ask again until something new has been handed over, where a wavefront may have learnt it', () => {
+    const { handed, meet, acquire, known, waves } = two();
+    const own = waves[1] ?? expect.fail();
+    const said = () => own.map(({ hasMet, hasFetched }) => [hasMet, hasFetched]);
+    meet(1, 1);
+    handed.invalidate(1);
+    expect(known()).toEqual({ reads: 0, writes: 0 });
+    expect(said()).toEqual([
+      [true, false],
+      [true, false],
+    ]);
+    (own[0] ?? expect.fail()).hasFetched = true;
+    acquire();
+    expect(handed.mayKnowMore(1)).toBe(true);
+    expect(known().writes).toBeGreaterThan(0);
+    expect(said()).toEqual([
+      [false, true],
+      [false, false],
+    ]);
+    // One of them waits for all.
+    meet(1, 2);
+    expect(said()).toEqual([
+      [true, true],
+      [true, true],
+    ]);
   });
 
   it('should not go beyond what the workgroup does behind its own last barrier', () => {

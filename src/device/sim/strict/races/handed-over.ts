@@ -23,15 +23,17 @@ interface Barrier {
 interface Meeting {
   /** Stores up to the last one that is no atomic: what atomics change has marks of its own in the records. */
   readonly plainStores: number;
-  /** Its workgroup has come to a barrier since it was last asked about. */
+  /** Its workgroup has come to a barrier since it was last found to have been handed over something. */
   hasMet: boolean;
+  /** It may have learnt something since nothing new was found. */
+  hasFetched: boolean;
 }
 
 interface Group {
   readonly waves: readonly Meeting[];
   /** The last ones. */
   readonly barriers: Barrier[];
-  /** Of what the workgroup was asked about last: whether it has come to a barrier and invalidated its caches since. */
+  /** It has come to a barrier since it was last found to have been handed over something; it has invalidated its caches since it was last asked about. */
   hasMet: boolean;
   hasInvalidated: boolean;
   /** Words of readers and of writers below these come before. */
@@ -39,6 +41,17 @@ interface Group {
   /** Of what it has acquired, so much is in `handed`; by workgroup, what that has handed over. */
   acquired: number;
   readonly handed: Map<number, Handed>;
+  /** What it has told, as was asked last. */
+  told: ToldBy | undefined;
+}
+
+/** What a release hands over, where the workgroup's last barrier is this one. */
+interface ToldBy {
+  readonly by: HandedOver;
+  readonly barrier: Barrier | undefined;
+  /** All stores, and all reads, before the barrier. */
+  readonly stores: Barrier | undefined;
+  readonly reads: Barrier | undefined;
 }
 
 /** What a workgroup has handed over to another one. */
@@ -123,7 +136,11 @@ class FirstEvents {
   }
 }
 
-const newlyKnown = (): Pick<Group, 'acquired' | 'handed'> => ({ acquired: 0, handed: new Map() });
+const newlyKnown = (): Pick<Group, 'acquired' | 'handed' | 'told'> => ({
+  acquired: 0,
+  handed: new Map(),
+  told: undefined,
+});
 
 /** Of a dispatch whose wavefronts can be put in order by more than barriers. */
 export class HandedOverBefore {
@@ -154,7 +171,7 @@ export class HandedOverBefore {
     if (group === undefined) return;
     this.groups.set(number, {
       ...group,
-      waves: group.waves.map(({ plainStores }) => ({ plainStores, hasMet: false })),
+      waves: group.waves.map(({ plainStores }) => ({ plainStores, hasMet: false, hasFetched: false })),
     });
   }
 
@@ -168,6 +185,7 @@ export class HandedOverBefore {
       group.known = NOTHING;
       group.acquired = 0;
       group.handed.clear();
+      group.told = undefined;
     }
   }
 
@@ -178,7 +196,9 @@ export class HandedOverBefore {
     if (group === undefined) return;
     if (group.barriers.length === MOST_BARRIERS) group.barriers.shift();
     group.barriers.push({ epoch, word, stores: group.waves.map(({ plainStores }) => plainStores) });
+    const hasFetched = group.waves.some((wave) => wave.hasFetched);
     setMet(group, true);
+    if (hasFetched) setFetched(group, true);
   }
 
   invalidate(number: number): void {
@@ -204,12 +224,12 @@ export class HandedOverBefore {
     if (group === undefined) return;
     const now = events.nextWord;
     this.firsts.follow(events);
-    setMet(group, false);
     group.hasInvalidated = false;
     const others = this.groups.size - 1;
-    group.acquired = order.eachFreshRelease(number, group.acquired, others, (other, by) =>
-      this.note(group, other, by, now),
-    );
+    const before = group.acquired;
+    group.acquired = order.eachFreshRelease(number, before, others, (other, by) => this.note(group, other, by, now));
+    if (group.acquired > before) setMet(group, false);
+    else setFetched(group, false);
     /** Below what a workgroup may have done behind one of its barriers. */
     const behind = (of: number, { waves, barriers }: Group, barrier: Barrier | undefined): number => {
       if (barrier === undefined) return 0;
@@ -235,28 +255,43 @@ export class HandedOverBefore {
   private note(group: Group, other: number, by: Released, now: number): boolean {
     const one = this.groups.get(other);
     if (one === undefined) return true;
-    const handed = group.handed.get(other) ?? { by: undefined, word: 0, stores: undefined, reads: undefined };
+    let handed = group.handed.get(other);
+    if (handed === undefined) {
+      handed = { by: undefined, word: 0, stores: undefined, reads: undefined };
+      group.handed.set(other, handed);
+    }
     if (handed.by === by) return false;
     handed.by = by;
-    group.handed.set(other, handed);
-    const { barriers, waves } = one;
     // What has been told in an interval is mostly no news behind its barrier.
     const known = Math.min(handed.stores?.epoch ?? -1, handed.reads?.epoch ?? -1);
-    if (waves.length > 1 && known >= by.epoch) return true;
-    if (waves.every(({ plainStores }, wave) => covers(by, wave, plainStores))) handed.word = now;
-    handed.stores = later(handed.stores, lastCovered(barriers, by));
-    // What was read before the barrier that came before.
-    handed.reads = later(
-      handed.reads,
-      barriers.findLast(({ epoch }) => epoch <= by.epoch),
-    );
+    if (one.waves.length > 1 && known >= by.epoch) return true;
+    const told = toldBy(one, by);
+    if (one.waves.every(({ plainStores }, wave) => covers(by, wave, plainStores))) handed.word = now;
+    handed.stores = later(handed.stores, told.stores);
+    handed.reads = later(handed.reads, told.reads);
     return true;
   }
+}
+
+/** Up to which barriers a workgroup has handed things over by a release. Mostly one after the other asks for the same. */
+function toldBy(group: Group, by: Released): ToldBy {
+  const { barriers, told } = group;
+  const barrier = barriers.at(-1);
+  if (told?.by === by && told.barrier === barrier) return told;
+  const stores = lastCovered(barriers, by);
+  // What was read before the barrier that came before.
+  const reads = barriers.findLast(({ epoch }) => epoch <= by.epoch);
+  group.told = { by, barrier, stores, reads };
+  return group.told;
 }
 
 function setMet(group: Group, hasMet: boolean): void {
   group.hasMet = hasMet;
   for (const wave of group.waves) wave.hasMet = hasMet;
+}
+
+function setFetched({ waves }: Group, hasFetched: boolean): void {
+  for (const wave of waves) wave.hasFetched = hasFetched;
 }
 
 /** The later of two barriers of a workgroup. */

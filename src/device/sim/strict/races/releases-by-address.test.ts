@@ -13,6 +13,7 @@ const by = (wave: number, issued: number): Released => ({
   pc: 4 * issued,
   wave,
   issued,
+  isEarly: false,
 });
 
 /** What is told: one of a few messages, some of which say the same. */

@@ -149,7 +149,7 @@ export class ReleasesByAddress {
 }
 
 const follow = (): Followed => ({
-  at: { count: 0, releases: new Map(), last: undefined, seen: undefined },
+  at: { count: 0, releases: new Map(), last: undefined, seen: undefined, lasts: undefined },
   key: 0,
   telling: 0,
 });
@@ -174,7 +174,7 @@ function isSame(a: Message, b: Message): boolean {
   const [one, other] = [a.by, b.by];
   if (a.acquiredCount !== b.acquiredCount) return false;
   return (
-    one === other || (one.complete === other.complete && one.written === other.written && one.issued === other.issued)
+    one === other || (one.issued === other.issued && one.complete === other.complete && one.written === other.written)
   );
 }
 

@@ -22,6 +22,88 @@ export interface Released extends HandedOver {
   /** The wavefront, and the stores that it had issued before, complete or not. */
   readonly wave: number;
   readonly issued: number;
+  /** Not all of these were complete. */
+  readonly isEarly: boolean;
+}
+
+/** Who tells others something, as Released has it. */
+export type Telling = Omit<Released, keyof HandedOver | 'isEarly'>;
+
+/** What a wavefront hands over that knows so much of its workgroup's stores, and so many of its own to be complete. Made up when it is asked for: most is not. */
+export class HandedOverByWave implements HandedOver {
+  private readonly known: CompleteStores;
+  private readonly knownWritten: CompleteStores | undefined;
+  private readonly wave: number;
+  readonly storesComplete: number;
+  private all: CompleteStores | undefined;
+
+  /** `written`: undefined where all compute units share a cache. */
+  constructor(known: CompleteStores, written: CompleteStores | undefined, wave: number, storesComplete: number) {
+    this.known = known;
+    this.knownWritten = written;
+    this.wave = wave;
+    this.storesComplete = storesComplete;
+  }
+
+  get complete(): CompleteStores {
+    if (this.all === undefined) {
+      const all = this.known.slice();
+      all[this.wave] = this.storesComplete;
+      this.all = all;
+    }
+    return this.all;
+  }
+
+  get written(): CompleteStores {
+    return this.knownWritten ?? this.complete;
+  }
+}
+
+/**
+ * What an access tells. Who reads what it has written knows that it is done, too, and of what comes before it that what was known to be is. Made up when it is asked
+ * for.
+ */
+export class ReleasedByAccess implements Released {
+  readonly epoch: number;
+  readonly releases: number;
+  readonly pc: number;
+  readonly wave: number;
+  readonly issued: number;
+  readonly isEarly: boolean;
+  private readonly of: HandedOver;
+  private withItself: HandedOver | undefined;
+
+  /** `storesComplete`: of the wavefront's own. */
+  constructor(of: HandedOver, storesComplete: number, { epoch, releases, pc, wave, issued }: Telling) {
+    this.of = of;
+    this.epoch = epoch;
+    this.releases = releases;
+    this.pc = pc;
+    this.wave = wave;
+    this.issued = issued;
+    this.isEarly = issued > storesComplete;
+  }
+
+  private get handedOver(): HandedOver {
+    this.withItself ??= this.makeUp();
+    return this.withItself;
+  }
+
+  private makeUp(): HandedOver {
+    const { complete, written } = this.of;
+    const { wave, issued } = this;
+    if (complete[wave] !== issued) return this.of;
+    const known = complete.slice();
+    known[wave] = issued + 1;
+    return { complete: known, written: written === complete ? known : written };
+  }
+
+  get complete(): CompleteStores {
+    return this.handedOver.complete;
+  }
+  get written(): CompleteStores {
+    return this.handedOver.written;
+  }
 }
 
 /** What a workgroup has acquired: of a list that grows, so many. */
@@ -39,12 +121,32 @@ export interface SharedAddress {
   last: Message | undefined;
   /** All of its releases. */
   seen: Acquisition | undefined;
+  /** As lastReleases has been asked for last. */
+  lasts: { readonly count: number; readonly releases: readonly LastRelease[] } | undefined;
 }
 
 /** The first `count` releases of an address have been seen. */
 export interface Acquisition {
   readonly at: SharedAddress;
   readonly count: number;
+}
+
+/** The last release of a workgroup at an address. */
+export interface LastRelease {
+  readonly group: number;
+  readonly told: Message;
+}
+
+/** Of each workgroup, the last one of the releases of an address that have been seen. Workgroups that have met have mostly seen the same. */
+export function lastReleases({ at, count }: Acquisition): readonly LastRelease[] {
+  if (at.lasts?.count === count) return at.lasts.releases;
+  const releases: LastRelease[] = [];
+  for (const [group, all] of at.releases) {
+    const told = all.lastBefore(count);
+    if (told !== undefined) releases.push({ group, told });
+  }
+  at.lasts = { count, releases };
+  return releases;
 }
 
 /** What an instruction tells at all addresses that it writes. */

@@ -60,7 +60,7 @@ const LEAST_BYTES = 2 ** 14;
 /** Dwords whose lanes are told apart. */
 const PLACES = 1024;
 
-/** An atomic of the log. */
+/** An atomic of the log. It is another one with the next. */
 export interface LoggedAtomic {
   readonly returns: boolean;
   readonly actor: number;
@@ -76,10 +76,7 @@ export interface LoggedAtomic {
   readonly lanes: LoggedLanes;
 }
 
-/**
- * Lanes of an atomic, in their order: their addresses, and 1 for each that leaves memory as it is; one for several that look at the same place. They are others with
- * the next atomic.
- */
+/** Lanes of an atomic, in their order: their addresses, and 1 for each that leaves memory as it is; one for several that look at the same place. */
 export interface LoggedLanes {
   count: number;
   /** Of an atomic that returns nothing, the offsets in wasm memory are in place of the other two. */
@@ -118,6 +115,19 @@ export class SyncLog {
     offsets: new Uint32Array(2 * LANES),
     addresses: new Float64Array(2 * LANES),
     leaves: new Uint8Array(2 * LANES),
+  };
+  /** The one that the reader sees now. */
+  private readonly atomic: { -readonly [K in keyof LoggedAtomic]: LoggedAtomic[K] } = {
+    returns: false,
+    actor: 0,
+    pc: 0,
+    number: 0,
+    storesIssued: 0,
+    storesComplete: 0,
+    writtenBack: undefined,
+    epoch: 0,
+    releases: 0,
+    lanes: this.lanes,
   };
   /** By place of a dword, the last address that a lane has had there, and in which entry. */
   private readonly places = new Float64Array(2 * PLACES);
@@ -230,30 +240,11 @@ export class SyncLog {
     this.isReading = true;
     this.changed();
     const end = (this.next - first + SYNC_HEAD) / 4;
-    const { calls, told } = this;
     for (let at = SYNC_HEAD / 4; at < end; ) {
-      const whole = words[at + ENTRY_KIND / 4] as number;
-      const kind = whole & ~ENTRY_TWO;
-      const word = (field: number): number => words[at + field / 4] as number;
-      const [actor, pc, number] = [word(ENTRY_ACTOR), word(ENTRY_PC), word(ENTRY_NUMBER)];
+      const kind = (words[at + ENTRY_KIND / 4] as number) & ~ENTRY_TWO;
       const isAtomic = kind === ENTRY_UPDATE || kind === ENTRY_FETCH;
-      if (isAtomic && (reader.isTold || !this.leavesMemory(at))) {
-        reader.atomic({
-          returns: kind === ENTRY_FETCH,
-          actor,
-          pc,
-          number,
-          storesIssued: word(ENTRY_STORES),
-          storesComplete: word(ENTRY_COMPLETE),
-          writtenBack: word(ENTRY_BACK) === 0 ? undefined : word(ENTRY_BACK) - 1,
-          epoch: word(ENTRY_EPOCH),
-          releases: word(ENTRY_RELEASES),
-          lanes: kind === ENTRY_UPDATE ? this.offsetsOf(at, whole !== kind) : this.lanesOf(at, whole !== kind),
-        });
-      } else if (kind === ENTRY_ARRIVAL) reader.arrive(actor, number);
-      else if (kind === ENTRY_INVALIDATE) reader.invalidated(actor);
-      else if (kind === ENTRY_KNOWN) reader.know(actor, told[pc] as KnownStores);
-      else if (kind === ENTRY_CALL) (calls[pc] as () => void)();
+      if (!isAtomic) this.read(reader, kind, at);
+      else if (reader.isTold || !this.leavesMemory(at)) reader.atomic(this.atomicAt(at, kind === ENTRY_FETCH));
       at += (isAtomic ? ATOMIC_BYTES : ENTRY_BYTES) / 4;
     }
     this.calls = [];
@@ -262,16 +253,47 @@ export class SyncLog {
     this.isReading = false;
   }
 
+  /** The entry at a place, which is of no atomic. */
+  private read(reader: SyncReader, kind: number, at: number): void {
+    const { words } = this;
+    const actor = words[at + ENTRY_ACTOR / 4] as number;
+    const what = words[at + ENTRY_PC / 4] as number;
+    if (kind === ENTRY_ARRIVAL) reader.arrive(actor, words[at + ENTRY_NUMBER / 4] as number);
+    else if (kind === ENTRY_INVALIDATE) reader.invalidated(actor);
+    else if (kind === ENTRY_KNOWN) reader.know(actor, this.told[what] as KnownStores);
+    else if (kind === ENTRY_CALL) (this.calls[what] as () => void)();
+  }
+
+  /** The atomic at a place. */
+  private atomicAt(at: number, returns: boolean): LoggedAtomic {
+    const { words, atomic } = this;
+    const back = words[at + ENTRY_BACK / 4] as number;
+    const areTwo = ((words[at + ENTRY_KIND / 4] as number) & ENTRY_TWO) !== 0;
+    atomic.returns = returns;
+    atomic.actor = words[at + ENTRY_ACTOR / 4] as number;
+    atomic.pc = words[at + ENTRY_PC / 4] as number;
+    atomic.number = words[at + ENTRY_NUMBER / 4] as number;
+    atomic.storesIssued = words[at + ENTRY_STORES / 4] as number;
+    atomic.storesComplete = words[at + ENTRY_COMPLETE / 4] as number;
+    atomic.writtenBack = back === 0 ? undefined : back - 1;
+    atomic.epoch = words[at + ENTRY_EPOCH / 4] as number;
+    atomic.releases = words[at + ENTRY_RELEASES / 4] as number;
+    if (returns) this.takeLanes(at, areTwo);
+    else this.takeOffsets(at, areTwo);
+    return atomic;
+  }
+
   /** Whether all lanes of the atomic at a place leave memory as it is. */
   private leavesMemory(at: number): boolean {
     const { words } = this;
-    const left = (half: number): number =>
-      (words[at + ENTRY_LANES / 4 + half] as number) & ~(words[at + ENTRY_ATTEMPTS / 4 + half] as number);
-    return (left(0) | left(1)) === 0;
+    const [lanes, attempts] = [at + ENTRY_LANES / 4, at + ENTRY_ATTEMPTS / 4];
+    const low = (words[lanes] as number) & ~(words[attempts] as number);
+    const high = (words[lanes + 1] as number) & ~(words[attempts + 1] as number);
+    return (low | high) === 0;
   }
 
   /** Of the atomic at a place, which returns nothing; `areTwo`: each lane has the dword behind its address, too. */
-  private offsetsOf(at: number, areTwo: boolean): LoggedLanes {
+  private takeOffsets(at: number, areTwo: boolean): void {
     const { words, lanes } = this;
     const { offsets } = lanes;
     let count = 0;
@@ -286,23 +308,27 @@ export class SyncLog {
       }
     }
     lanes.count = count;
-    return lanes;
   }
 
   /** Of the atomic or load at a place, which returns values. */
-  private lanesOf(at: number, areTwo: boolean): LoggedLanes {
+  private takeLanes(at: number, areTwo: boolean): void {
     const { words, lanes, places } = this;
     const { addresses, leaves } = lanes;
     let looked = -1;
+    let last = -1;
     lanes.count = 0;
     // What several lanes look at in one place is the same where none of them tells anything.
     const isPlain = this.leavesMemory(at);
     const round = ++this.round;
     for (let half = 0; half < 2; half++) {
       const attempts = words[at + ENTRY_ATTEMPTS / 4 + half] as number;
+      const from = at + ENTRY_ADDRESSES / 4 + 32 * half;
       for (let left = words[at + ENTRY_LANES / 4 + half] as number; left !== 0; left &= left - 1) {
         const lane = 31 - Math.clz32(left & -left);
-        const address = gpuWindow.base + (words[at + ENTRY_ADDRESSES / 4 + 32 * half + lane] as number);
+        const offset = words[from + lane] as number;
+        if (isPlain && offset === last) continue;
+        last = offset;
+        const address = gpuWindow.base + offset;
         const isLeft = (attempts >>> lane) & 1;
         if (isPlain) {
           const place = 2 * ((address >>> 2) & (PLACES - 1));
@@ -319,6 +345,5 @@ export class SyncLog {
         }
       }
     }
-    return lanes;
   }
 }

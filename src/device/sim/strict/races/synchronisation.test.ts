@@ -9,6 +9,7 @@ const told = (stores: number): Released => ({
   pc: 4 * stores,
   wave: 0,
   issued: stores,
+  isEarly: false,
   epoch: stores,
   releases: stores,
 });

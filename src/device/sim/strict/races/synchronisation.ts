@@ -2,7 +2,17 @@
 // A release hands over the stores that its wavefront knows to be complete, and written back where dies have caches of their own; a later
 // one of the same address hands over more. What has been acquired is read past the reader's caches once they have been invalidated.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942".
-import type { Acquired, Acquisition, CompleteStores, Message, Released, Releases, SharedAddress } from './releases.ts';
+import {
+  type Acquired,
+  type Acquisition,
+  type CompleteStores,
+  type LastRelease,
+  lastReleases,
+  type Message,
+  type Released,
+  type Releases,
+  type SharedAddress,
+} from './releases.ts';
 import { ReleasesByAddress } from './releases-by-address.ts';
 
 /** Acquisitions, of all workgroups that may be between two, among which an order is looked for; with more the two count as ordered. */
@@ -40,7 +50,16 @@ interface Told {
 const MAX_TOLD = 4096;
 
 /** Tells nothing. */
-const NOBODY: Released = { complete: [], written: [], epoch: 0, releases: 0, pc: 0, wave: 0, issued: 0 };
+const NOBODY: Released = {
+  complete: [],
+  written: [],
+  epoch: 0,
+  releases: 0,
+  pc: 0,
+  wave: 0,
+  issued: 0,
+  isEarly: false,
+};
 
 interface GroupOrder {
   readonly acquired: Acquisition[];
@@ -62,6 +81,8 @@ export interface OrderReader {
   learn(group: number): void;
   stores(group: number, other: number, by: Released, isForLoads: boolean): void;
   reads(group: number, other: number, by: Released): void;
+  /** Its stores before the workgroup's loads, too, and its reads. */
+  handedOver(group: number, other: number, by: Released): void;
   /** Something is told before all stores of who tells it are complete. */
   early(): void;
 }
@@ -114,7 +135,7 @@ export class Synchronisation {
   }
 
   private toTell(by: Released, list: readonly Acquisition[], count: number): Message {
-    if (by.issued > (by.complete[by.wave] ?? 0)) this.reader?.early();
+    if (by.isEarly) this.reader?.early();
     let told = this.lastTold;
     if (told.by !== by || told.acquiredCount !== count || told.acquired !== list) {
       told = { by, acquired: list, acquiredCount: count, number: told.number + 1 };
@@ -154,12 +175,13 @@ export class Synchronisation {
   }
 
   /** A value has come back that was read when so much had been released: whether that is news. */
-  acquire(group: number, { at, count }: Acquisition): boolean {
+  acquire(group: number, one: Acquisition): boolean {
+    const { at, count } = one;
     const { acquired, last } = this.group(group);
     if ((last.get(at) ?? 0) >= count) return false;
     last.set(at, count);
     if (acquired.length === 0) this.reader?.learn(group);
-    acquired.push({ at, count });
+    acquired.push(one);
     return true;
   }
 
@@ -172,7 +194,7 @@ export class Synchronisation {
   /**
    * By what a running workgroup has acquired before its caches were invalidated, from the acquisition with number `from` on: the last release of each of so many
    * other workgroups, the last acquisition first; those that are older than one of each need not be among them. `see` says whether it is another one than before:
-   * the stores of these are known to come before what the workgroup loads. Returns the number of the next acquisition.
+   * the stores of these, and their reads before, are known to come before what the workgroup does. Returns the number of the next acquisition.
    */
   eachFreshRelease(group: number, from: number, others: number, see: (other: number, by: Released) => boolean): number {
     const order = this.groups.get(group);
@@ -181,18 +203,22 @@ export class Synchronisation {
     const seen = new Map<number, number>();
     let least = 0;
     for (let n = fresh - 1; n >= from; n--) {
-      const { at, count } = acquired[n] as Acquisition;
+      const one = acquired[n] as Acquisition;
+      const { at, count } = one;
       // A later one of the address has seen more; or all others have told something later.
       if (n < fresh - 1 && fresh === acquired.length && last.get(at) !== count) continue;
       if (at.count === count && (at.last as Message).number < least) continue;
-      at.releases.forEach((all, other) => {
-        if (other === group) return;
-        const one = all.lastBefore(count);
-        if (one === undefined) return;
-        if (see(other, one.by)) this.reader?.stores(group, other, one.by, true);
-        if (least === 0) seen.set(other, Math.max(one.number, seen.get(other) ?? 0));
-      });
-      if (least === 0 && seen.size >= others) least = Math.min(...seen.values());
+      const releases = lastReleases(one);
+      for (let i = 0; i < releases.length; i++) {
+        const { group: other, told } = releases[i] as LastRelease;
+        if (other !== group && see(other, told.by)) this.reader?.handedOver(group, other, told.by);
+      }
+      // None is left to be asked behind the last one.
+      if (least > 0 || n === from) continue;
+      for (const { group: other, told } of releases) {
+        if (other !== group) seen.set(other, Math.max(told.number, seen.get(other) ?? 0));
+      }
+      if (seen.size >= others) least = Math.min(...seen.values());
     }
     return fresh;
   }

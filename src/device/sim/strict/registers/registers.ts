@@ -9,6 +9,8 @@ import { Slot } from '../../../../program/index.ts';
 import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from '../plan.ts';
 import {
   FLAT_LEFT_SHIFT,
+  HAS_FETCHED,
+  HAS_MET,
   LOG_BACK,
   LOG_ENTRIES,
   LOG_ENTRY_BYTES,
@@ -461,9 +463,21 @@ export class RegisterShadow {
     return stores - 1;
   }
 
-  /** The workgroup has come to a barrier since it was last asked what is handed over to it. */
+  /** The workgroup has come to a barrier since it was last found to have been handed over something. */
   set hasMet(value: boolean) {
-    this.machine[(SHADOW_MET - SHADOW_ACTOR) / 4] = value ? 1 : 0;
+    this.setMeeting(HAS_MET, value);
+  }
+  /** The wavefront may have learnt something since nothing new was found to have been handed over to the workgroup. */
+  get hasFetched(): boolean {
+    return ((this.machine[(SHADOW_MET - SHADOW_ACTOR) / 4] as number) & HAS_FETCHED) !== 0;
+  }
+  set hasFetched(value: boolean) {
+    this.setMeeting(HAS_FETCHED, value);
+  }
+  private setMeeting(bit: number, value: boolean): void {
+    const at = (SHADOW_MET - SHADOW_ACTOR) / 4;
+    const before = this.machine[at] as number;
+    this.machine[at] = value ? before | bit : before & ~bit;
   }
 
   /** Tells compiled code whether nothing is missing on the way that has been looked at. */

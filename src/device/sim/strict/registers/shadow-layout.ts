@@ -110,8 +110,13 @@ export const SHADOW_INVALIDATED = SHADOW_POLL + 52;
  */
 export const SHADOW_WRITE_BACK = SHADOW_INVALIDATED + 8;
 export const SHADOW_WRITTEN_BACK = SHADOW_INVALIDATED + 12;
-/** i32: 1 when an invalidation of caches is to be looked at: the workgroup has come to a barrier since it was last asked what is handed over to it (HandedOverBefore). */
+/**
+ * i32: an invalidation of caches is to be looked at with both of these: the workgroup has come to a barrier since it was last found to have been handed over something
+ * (HandedOverBefore); one of its wavefronts may have learnt something since nothing new was found.
+ */
 export const SHADOW_MET = SHADOW_INVALIDATED + 16;
+export const HAS_MET = 1;
+export const HAS_FETCHED = 2;
 /**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).

@@ -86,6 +86,7 @@ export class WaveShadow {
   /** By wavefront: stores that come before what this one does, for the workgroup itself. */
   before = NO_STORES;
   private complete = NO_STORES;
+  private handed: HandedOver | undefined;
   /** What `known` has been since when, where any store may announce something (announcements.ts). */
   knownSince: KnownSince[] | undefined;
   /** Stores known to be complete when the scalar cache was last invalidated; undefined before that. */
@@ -125,6 +126,7 @@ export class WaveShadow {
   ): void {
     const { kind } = plan.role;
     if (kind === undefined) return;
+    if (onComplete !== undefined) this.registers.hasFetched = true;
     const isFlight = kind === 'vm' && plan.access?.toLds === true;
     if (isFlight) this.lds?.setFlights(this.wave.index, this.flightsIssued + 1, lds ?? []);
     const written = isFlight ? undefined : lds;
@@ -296,13 +298,15 @@ export class WaveShadow {
     this.fresh = this.completeStores();
   }
 
-  /** What this wavefront can hand over to other workgroups. The same arrays as long as nothing has changed. */
+  /** What this wavefront can hand over to other workgroups. The same object as long as nothing has changed. */
   private handedOver(): HandedOver {
     const complete = this.completeStores();
-    return { complete, written: this.written ?? complete };
+    const written = this.written ?? complete;
+    if (this.handed?.complete !== complete || this.handed.written !== written) this.handed = { complete, written };
+    return this.handed;
   }
 
-  /** What this wavefront hands over to other workgroups. The same arrays as long as nothing has changed. */
+  /** What this wavefront hands over to other workgroups. The same object as long as nothing has changed. */
   handOver(): HandedOver {
     this.registers.released = this.storesIssued;
     return this.handedOver();
@@ -383,7 +387,8 @@ export class WaveShadow {
   releaseAtGridBarrier(pc: number): Released {
     const { registers, storesIssued: issued } = this;
     const { epoch, releases } = registers;
-    const released = { ...this.handOver(), pc, wave: this.wave.index, issued, epoch, releases };
+    const isEarly = issued > this.waits.storesComplete;
+    const released = { ...this.handOver(), pc, wave: this.wave.index, issued, isEarly, epoch, releases };
     registers.countGridBarrier();
     this.noteKnown();
     return released;
