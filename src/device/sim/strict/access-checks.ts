@@ -118,6 +118,27 @@ export class AccessChecks {
     this.races.endGroup(number);
   }
 
+  /** Where the active lanes of a load of LDS read, element by element. */
+  addresses(w: Wave, access: AccessPlan): readonly LdsBytes[] {
+    access.prepare(w);
+    const elements: { readonly first: AccessPiece; bytes: number }[] = [];
+    for (const piece of access.pieces(w)) {
+      const last = elements.at(-1);
+      if (last !== undefined && piece.offset === last.first.offset + last.bytes) last.bytes += piece.bytes;
+      else elements.push({ first: piece, bytes: piece.bytes });
+    }
+    return elements.map(({ first, bytes }) => {
+      const addresses = new Uint32Array(LANES);
+      let count = 0;
+      for (let lane = 0; lane < LANES; lane++) {
+        if ((((w.sgprs[EXEC + (lane >>> 5)] as number) >>> (lane & 31)) & 1) === 0) continue;
+        w.lane = lane;
+        addresses[count++] = access.address(w, lane, first);
+      }
+      return { addresses, count, bytes };
+    });
+  }
+
   /** All accesses of an instruction; the LDS bytes that it writes. Defines the registers that a load writes. */
   check(w: Wave, state: GroupState, pc: number, plan: StrictPlan): readonly LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;

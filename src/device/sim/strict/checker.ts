@@ -24,14 +24,14 @@ import { FindingLog, type StrictOptions } from './findings.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
 import { Kept } from './kept.ts';
-import type { FlightsOf, LdsShadow } from './lds/lds.ts';
+import type { FlightsOf, LateRead, LdsShadow } from './lds/lds.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
 import { announcing, atomicsOf, handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
 import { Residents } from './races/residents.ts';
 import { RunningGroups } from './races/running-groups.ts';
 import type { Segment } from './races/segments.ts';
 import type { TrailBlocks } from './races/trails.ts';
-import { quietLoads } from './registers/quiet-loads.ts';
+import { isLateLoad, quietLoads } from './registers/quiet-loads.ts';
 import { RegisterChecks } from './registers/register-checks.ts';
 import { initialScalars } from './registers/registers.ts';
 import { ACCESS_REGISTERS } from './registers/shadow-layout.ts';
@@ -80,7 +80,7 @@ interface Running {
 }
 
 const NO_OPERATIONS: readonly IssuedOperation[] = [];
-const NO_READS: ReadonlyMap<number, readonly number[]> = new Map();
+const NO_READS: readonly LateRead[] = [];
 const NO_FLIGHTS: readonly FlightsOf[] = [];
 /** Stands for the grid's barrier (`ds_gws_barrier`) among the addresses through which workgroups are put in order. */
 const GRID_BARRIER = -1;
@@ -415,9 +415,10 @@ export class StrictChecker implements Monitor {
       shadow.issue(pc, plan, lds.epoch, undefined, undefined);
       return;
     }
+    const read = lds.isShared && this.isLate(pc, plan) ? accesses.addresses(w, access) : undefined;
     const written = accesses.check(w, state, pc, plan);
     if (!plan.isDefinedByAccess) checks.define(w, shadow, plan);
-    if (plan.role.kind !== undefined) shadow.issue(pc, plan, lds.epoch, written, accesses.takeArrival(state));
+    if (plan.role.kind !== undefined) shadow.issue(pc, plan, lds.epoch, read ?? written, accesses.takeArrival(state));
   }
 
   /** The record of the page at an offset of wasm memory, for compiled code to go on with; 0 where it is not to (AccessChecks.openPage). */
@@ -481,6 +482,13 @@ export class StrictChecker implements Monitor {
     return !this.handsOver && quietLoads(info.loaded, info.launch.entry).has(base + pc);
   }
 
+  /** Whether the instruction at a place of the image is a load of LDS that may be outstanding at a barrier (quiet-loads.ts). */
+  isLate(pc: number, { access }: StrictPlan): boolean {
+    const { base, info } = this.now;
+    if (access?.kind !== 'load' || access.space !== 'lds' || access.toLds) return false;
+    return isLateLoad(info.loaded, info.launch.entry, base + pc);
+  }
+
   /** Whether a load at a place of the image may read what atomics of others are changing, because one can follow, and what it finds there counts. */
   looksAhead(pc: number): boolean {
     const { base, info } = this.now;
@@ -534,14 +542,14 @@ export class StrictChecker implements Monitor {
   private meetAtBarrier(lds: LdsShadow, waves: readonly WaveShadow[]): void {
     const { epoch } = lds;
     const outstanding: IssuedOperation[] = [];
-    const reads = new Map<number, number[]>();
+    const reads: LateRead[] = [];
     const flights: FlightsOf[] = [];
     for (const shadow of waves) {
       if (shadow.flightsIssued > 0) {
         flights.push({ wave: shadow.wave.index, done: shadow.flightsDone, outstanding: shadow.flights() });
       }
+      reads.push(...shadow.readingLds());
       outstanding.push(...shadow.writingLds(epoch));
-      for (const pc of shadow.readingLds()) reads.set(pc, [...(reads.get(pc) ?? []), shadow.wave.index]);
     }
     lds.barrier(outstanding, reads, flights);
   }

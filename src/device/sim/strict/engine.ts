@@ -10,7 +10,7 @@ import type { StrictChecker } from './checker.ts';
 import { StrictInstrument } from './compiled/compiled.ts';
 import { announcing, handsOver, learns } from './races/polls.ts';
 import { trailVectors } from './races/trails.ts';
-import { quietLoads } from './registers/quiet-loads.ts';
+import { hasLdsLoads } from './registers/quiet-loads.ts';
 import { ALL_REGISTERS } from './registers/wave-shadow.ts';
 
 /** Instructions of one wavefront in a workgroup before its turns are compared. */
@@ -43,8 +43,8 @@ function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): St
     instruments.set(loaded, all);
   }
   const vectors = trailVectors(loaded, launch);
-  // Which loads are quiet depends on the kernel.
-  const entry = quietLoads(loaded, launch.entry).size > 0 ? launch.entry : 0;
+  // Which loads are quiet, or late, depends on the kernel.
+  const entry = hasLdsLoads(loaded, launch.entry) ? launch.entry : 0;
   const key = `${entry} ${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${announcing(loaded, launch)} ${Object.values(descriptorRegisters(launch.descriptor)).join()}`;
   let instrument = all.get(key);
   if (instrument === undefined || instrument.blocks.areMany) {

@@ -102,7 +102,7 @@ function asStore(operation: AtomicOperation): StoreOperation | undefined {
 
 /** As EmitLooks. */
 export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumstances, moved) => {
-  const { isQuiet, handsOver, learns, isSynchronising, noteKnown } = circumstances;
+  const { isQuiet, isLate, handsOver, learns, isSynchronising, noteKnown } = circumstances;
   const { access, instruction } = plan;
   const { fn, module, pc } = context;
   const mark = fn.size;
@@ -136,6 +136,7 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   const kind = isAtomic ? 'atomic' : operation.kind;
   const isHigh = operation.kind === 'store' && operation.half === 'high';
   const isOrdered = isLds && handsOver;
+  const keepsAll = isOrdered || isLate;
   const pushPart = (part: number): WasmFunction =>
     pushEntry(fn, shadow)
       .i32(LOG_PART + part * LOG_PART_BYTES)
@@ -143,13 +144,13 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   const push = (part: number): void => {
     if (isLds) fn.i32(pc);
     else circumstances.pushPlace();
-    if (!isLds || (!isWrite && !isOrdered)) return;
+    if (!isLds || (!isWrite && !keepsAll)) return;
     pushPart(part);
     if (isWrite) fn.i32(dataPlace(plan, part));
   };
   const lookAtElements = (bytes: number): Look =>
     isLds
-      ? lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll: isOrdered })
+      ? lookAtLds({ bytes, kind, isHigh, isQuiet, keepsAll })
       : isAtomic
         ? lookAtUpdate(bytes)
         : lookAtGlobal(bytes, isWrite, access?.toLds === true, drops);
@@ -167,7 +168,9 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   if (isWrite) emitAddressRegister(context, shadow, plan);
   if (operation.kind === 'store' && !isAtomic) pushMayOverlapEachOther(context, plan, operation)?.brIf(0);
   if (isOrdered) pushHasNews(fn, shadow).brIf(0);
-  else if (isLds ? movesLds(operation.bytes, kind) : movesGlobal(operation.bytes, kind, drops) && !access?.toLds) {
+  else if (
+    isLds ? movesLds(operation.bytes, kind) && !isLate : movesGlobal(operation.bytes, kind, drops) && !access?.toLds
+  ) {
     if (!emitLookAndMove(context, shadow, instruction, operation, lookAtElements, push, moved)) {
       fn.truncate(mark);
       return 'none';

@@ -10,6 +10,8 @@ export type AccessCode = 'none' | 'looks' | 'moves';
 export interface Circumstances {
   /** Nobody can race with it (quiet-loads.ts). */
   readonly isQuiet: boolean;
+  /** A load of LDS may be outstanding at a barrier: the log has what it reads. */
+  readonly isLate: boolean;
   /** Wavefronts may hand over data through LDS without a barrier, or learn what others have done otherwise. */
   readonly handsOver: boolean;
   readonly learns: boolean;

@@ -298,6 +298,7 @@ export class StrictInstrument implements Instrument {
     const { checker } = this;
     return {
       isQuiet: checker.isQuiet(pc),
+      isLate: checker.isLate(pc, plan),
       handsOver: checker.handsOver,
       learns: checker.learns,
       isSynchronising: checker.isSynchronising(plan),

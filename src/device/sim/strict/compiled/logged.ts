@@ -12,6 +12,7 @@ import {
   LOGGED_FETCH,
   LOGGED_FLIGHT,
   LOGGED_LDS,
+  LOGGED_READ,
   LOGGED_SCALAR,
   LOGGED_STORE,
   LOGGED_VM,
@@ -59,9 +60,11 @@ export function emitLogged(
     ? isFlatFetch(plan, operation, circumstances)
     : (isAtomic && range !== undefined) || mayLearn(plan, operation, circumstances);
   const flat = FLAT_ISSUED | (isFetch ? LOGGED_FETCH : 0);
-  const other = role.kind === 'scalar' ? LOGGED_SCALAR : isFlat ? flat : LOGGED_LDS;
+  const isLoad = access?.space === 'lds' && operation?.kind === 'load' && circumstances.isLate;
+  const other = role.kind === 'scalar' ? LOGGED_SCALAR : isFlat ? flat : LOGGED_LDS | (isLoad ? LOGGED_READ : 0);
   const more = (isNumbered ? LOGGED_STORE : access?.toLds ? LOGGED_FLIGHT : 0) | (isFetch ? LOGGED_FETCH : 0);
-  const parts = access?.space === 'lds' && operation?.kind === 'store' ? partsOf(operation) : 0;
+  const isStore = access?.space === 'lds' && operation?.kind === 'store';
+  const parts = operation !== undefined && (isStore || isLoad) ? partsOf(operation) : 0;
   const slots = range === undefined ? 0 : range.first | (range.count << 16);
   const logged = fn.local('i32');
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).tee(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow);

@@ -120,7 +120,7 @@ describe('waits in compiled code', () => {
             } else expect(listed.length).toBeGreaterThan(LOG_ENTRIES / 2);
           }
           const of = (kind: number): number => listed.filter((one) => (one.kind & kind) !== 0).length;
-          expect(shadow.loggedPcs()).toEqual(listed.map(({ pc }) => pc));
+          expect(shadow.loggedReads().map(({ pc }) => pc)).toEqual(listed.map(({ pc }) => pc));
           expect(shadow.loggedVm).toBe(of(LOGGED_VM));
           expect(shadow.outstanding[0]).toBe(shadow.logged);
           expect(shadow.logged === 0).toBe(listed.length === 0);

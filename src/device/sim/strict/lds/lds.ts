@@ -85,6 +85,13 @@ export interface FlightsOf {
   readonly outstanding: readonly { readonly pc: number; readonly behind: number }[];
 }
 
+/** A load of LDS that is outstanding at a barrier: its wavefront and place in the image; what it reads, where that is noted. */
+export interface LateRead {
+  readonly wave: number;
+  readonly pc: number;
+  readonly lds: readonly LdsBytes[] | undefined;
+}
+
 /** The tag of a wavefront in the four bytes of a dword. */
 export function tagsOf(wave: number): number {
   return (wave + 1) * 0x01010101;
@@ -106,8 +113,8 @@ export class LdsShadow {
   /** The tags of four bytes at a time. */
   private readonly writer4: Uint32Array;
   private readonly reader4: Uint32Array;
-  /** Reads that were outstanding at the last barrier: the place of the instruction, and its wavefronts. */
-  private lateReads: ReadonlyMap<number, readonly number[]> = new Map();
+  /** Places of the loads that were outstanding at the last barrier. */
+  private lateReads: ReadonlySet<number> = new Set();
   /** Lanes of the last `accessLanes`. */
   laneCount = 0;
   /** The first words of the shadow. */
@@ -190,7 +197,7 @@ export class LdsShadow {
     head[LDS_CLOCK_SHIFT / 4] = clockShift(this.waves);
     this.hasUpdated = false;
     this.hasLearnt = false;
-    if (this.lateReads.size > 0) this.lateReads = new Map();
+    if (this.lateReads.size > 0) this.lateReads = new Set();
     if (this.lateFlights.size > 0) this.lateFlights = new Map();
     this.inFlight?.fill(0);
     // Setting the length of an array is a call, even where it stays the same.
@@ -259,10 +266,12 @@ export class LdsShadow {
     this.head[LDS_STALE / 4] = 0;
   }
 
-  /** Clears all tags but those of bytes that these instructions of these wavefronts have read last. */
-  private keepReads(reads: ReadonlyMap<number, readonly number[]>): void {
+  /** Clears all tags but those of bytes that these loads read; where it is not noted what, those that these instructions of these wavefronts have read last. */
+  private keepReads(all: readonly LateRead[]): void {
     this.freshen();
     const { writer4, reader4, readerPc } = this;
+    const reads = new Map<number, number[]>();
+    for (const { wave, pc, lds } of all) if (lds === undefined) reads.set(pc, [...(reads.get(pc) ?? []), wave]);
     for (let i = this.low >>> 2; i < (this.high + 3) >>> 2; i++) {
       writer4[i] = 0;
       const waves = reader4[i] === 0 ? undefined : reads.get(readerPc[i] as number);
@@ -274,6 +283,19 @@ export class LdsShadow {
         else if (waves.includes(tag - 1)) kept |= tag << byte;
       }
       reader4[i] = kept;
+    }
+    for (const { wave, pc, lds = [] } of all) for (const bytes of lds) this.markRead(wave, pc, bytes);
+  }
+
+  private markRead(wave: number, pc: number, { addresses, count, bytes }: LdsBytes): void {
+    const { reader, readerPc } = this;
+    for (let n = 0; n < count; n++) {
+      const from = addresses[n] as number;
+      for (let at = from; at < Math.min(from + bytes, reader.length); at++) {
+        const tag = reader[at] as number;
+        reader[at] = tag === 0 || tag === wave + 1 ? wave + 1 : MANY;
+        readerPc[at >>> 2] = pc;
+      }
     }
   }
 
@@ -545,17 +567,13 @@ export class LdsShadow {
    * instruction. A read that has not come back may still be in a queue of its SIMD when another one's write is done: LDS has several request
    * queues, and operations of different wavefronts overtake each other. Source: LLVM's AMDGPUUsage, "Memory Model gfx6-gfx9".
    */
-  barrier(
-    outstanding: Iterable<IssuedOperation>,
-    reads: ReadonlyMap<number, readonly number[]>,
-    flights: readonly FlightsOf[],
-  ): void {
+  barrier(outstanding: Iterable<IssuedOperation>, reads: readonly LateRead[], flights: readonly FlightsOf[]): void {
     this.order?.barrier(this.low, this.high);
     this.meetFlights(flights);
     for (const operation of outstanding) this.setInFlight(operation);
-    if (reads.size > 0 && this.waves > 1) this.keepReads(reads);
+    if (reads.length > 0 && this.waves > 1) this.keepReads(reads);
     else if (this.high > this.low) this.head[LDS_STALE / 4] = 1;
-    this.lateReads = reads;
+    if (reads.length > 0 || this.lateReads.size > 0) this.lateReads = new Set(reads.map(({ pc }) => pc));
     this.epoch++;
     for (const operation of this.settled) {
       const table = this.inFlight as Uint16Array;

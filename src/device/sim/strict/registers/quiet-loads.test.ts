@@ -94,6 +94,8 @@ const TEXTS = {
   'write wide': 'ds_write_b64 v5, v[4:5]',
   read: 'ds_read_b32 v6, v5\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
   'read without a wait': 'ds_read_b32 v6, v5',
+  'read a pair without a wait': 'ds_read2_b32 v[6:7], v5 offset1:5',
+  'read four without a wait': 'ds_read_b128 v[8:11], v5',
   'read wide': 'ds_read_b128 v[8:11], v5\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v11, v12',
   'read a byte': 'ds_read_u8 v6, v5 offset:1\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
   'read two bytes': 'ds_read_u16 v6, v5 offset:2\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
@@ -102,6 +104,8 @@ const TEXTS = {
     'v_bfrev_b32_e32 v7, v3\nv_lshrrev_b32_e32 v7, 24, v7\nv_lshlrev_b32_e32 v7, 4, v7\nds_read_u16 v6, v7 offset:3\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
   atomic: 'ds_add_u32 v5, v4',
   meet: 's_waitcnt lgkmcnt(0)\ns_barrier',
+  'meet without a wait': 's_barrier',
+  'wait but for the last': 's_waitcnt lgkmcnt(1)',
   'meet at two places':
     's_waitcnt lgkmcnt(0)\ns_cmp_eq_u32 s10, 0\ns_cbranch_scc1 .Lfirst@\ns_barrier\ns_branch .Lmet@\n.Lfirst@:\ns_barrier\n.Lmet@:',
   'read and write behind two barriers':
@@ -110,7 +114,7 @@ const TEXTS = {
 
 function textOf({ kind, isShared, more, who }: Step, n: number): string {
   const text = TEXTS[kind].replaceAll('@', `${n}`);
-  if (kind === 'meet' || kind === 'meet at two places') return text;
+  if (/^meet|^wait/.test(kind)) return text;
   const place = `v_add_u32_e32 v5, ${more}, ${isShared ? 'v3' : 'v4'}\nv_lshlrev_b32_e32 v5, 4, v5`;
   if (who === 'both' || kind === 'read and write behind two barriers') return `${place}\n${text}`;
   return `s_cmp_eq_u32 s10, ${who === 'first' ? 1 : 0}\ns_cbranch_scc1 .Lnot${n}\n${place}\n${text}\n.Lnot${n}:`;
@@ -122,6 +126,54 @@ ${[8, 9, 10, 11].map((n) => `v_mov_b32_e32 v${n}, v4`).join('\n')}
 ds_write_b128 v5, v[8:11]
 ds_write_b128 v5, v[8:11] offset:2048
 ${MEET}`;
+
+describe('a load that is outstanding at a barrier', () => {
+  const AT = (first: string) => `v_lshlrev_b32_e32 v5, 2, ${first}`;
+  /** Of the first wavefront alone, and the second one. */
+  const only = (who: 0 | 1, n: number, text: string): string =>
+    `s_cmp_eq_u32 s10, ${1 - who}\ns_cbranch_scc1 .Lnot${n}\n${text}\n.Lnot${n}:`;
+  const OVERWRITE = only(1, 9, `${AT('v3')}\nds_write_b32 v5, v4`);
+  it.each([
+    [
+      'of what the wavefront has read before',
+      `${only(0, 1, `${AT('v3')}\nds_read_b32 v6, v5\ns_waitcnt lgkmcnt(0)\nds_read_b32 v7, v5`)}\ns_barrier\n${OVERWRITE}`,
+      true,
+    ],
+    [
+      'of what another one has read before, and one has waited for',
+      `${AT('v3')}\nds_read_b32 v6, v5\ns_waitcnt lgkmcnt(0)\n${only(0, 1, 'ds_read_b32 v7, v5')}\ns_barrier\n${OVERWRITE}`,
+      true,
+    ],
+    [
+      'of what another one reads behind it, and waits for',
+      `${only(0, 1, `${AT('v3')}\nds_read_b32 v7, v5`)}\ns_nop 0\n${only(1, 2, `${AT('v3')}\nds_read_b32 v6, v5\ns_waitcnt lgkmcnt(0)`)}\ns_barrier\n${OVERWRITE}`,
+      true,
+    ],
+    [
+      'of the half that is not overwritten, by an instruction that has read the other one before',
+      `${only(0, 1, `${AT('v3')}\ns_mov_b32 s11, 0\n.Lagain:\nds_read_b32 v6, v5\nv_add_u32_e32 v5, 0x100, v5\ns_add_u32 s11, s11, 1\ns_cmp_lt_u32 s11, 2\ns_cbranch_scc1 .Lagain\ns_waitcnt lgkmcnt(1)`)}\ns_barrier\n${OVERWRITE}`,
+      false,
+    ],
+    [
+      'of the half that is overwritten, by an instruction that has read the other one before',
+      `${only(0, 1, `${AT('v3')}\nv_add_u32_e32 v5, 0x100, v5\ns_mov_b32 s11, 0\n.Lagain:\nds_read_b32 v6, v5\nv_subrev_u32_e32 v5, 0x100, v5\ns_add_u32 s11, s11, 1\ns_cmp_lt_u32 s11, 2\ns_cbranch_scc1 .Lagain\ns_waitcnt lgkmcnt(1)`)}\ns_barrier\n${OVERWRITE}`,
+      true,
+    ],
+    [
+      'of pairs, the second of which is overwritten',
+      `${only(0, 1, `${AT('v3')}\nds_read2_b32 v[6:7], v5 offset1:1`)}\ns_barrier\n${OVERWRITE}`,
+      true,
+    ],
+    ['and has come back', `${AT('v3')}\nds_read_b32 v6, v5\n${MEET}\n${OVERWRITE}`, false],
+  ] as const)('%s', async (_, code, isRace) => {
+    for (const target of TARGETS) {
+      const text = `${FILL}\n${code}`;
+      const found = await findingsOf(target, text, 'compiled');
+      expect(found.map((one) => one.split(' ')[0])).toEqual(isRace ? ['races/lds'] : []);
+      expect(found).toEqual(await findingsOf(target, text, 'interpreter'));
+    }
+  });
+});
 
 test('with quiet loads compiled code finds what the interpreter finds', async () => {
   const found = new Map<string, number>();
@@ -148,8 +200,10 @@ test('with quiet loads compiled code finds what the interpreter finds', async ()
         if (compiled.length === 0) quiet++;
       },
     ),
-    { numRuns: 150 },
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 150) },
   );
   expect(quiet).toBeGreaterThan(0);
-  expect([...found.keys()].sort()).toEqual(['memory/uninitialised', 'races/lds']);
+  expect([...found.keys()]).toEqual(
+    expect.arrayContaining(['memory/uninitialised', 'races/lds', 'waits/barrier-before-write']),
+  );
 });

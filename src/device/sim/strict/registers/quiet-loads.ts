@@ -7,22 +7,43 @@ import { waitCounts } from '../../../../program/index.ts';
 import { reachable } from '../../dispatch/reachable.ts';
 import type { LoadedCode } from '../../interpreter/loaded-code.ts';
 
-const known = new WeakMap<LoadedCode, Map<number, ReadonlySet<number>>>();
-const NONE: ReadonlySet<number> = new Set();
+/** Of the loads of LDS of a kernel, addresses; `late` is undefined where any of them may be. */
+interface LdsLoads {
+  readonly quiet: ReadonlySet<number>;
+  readonly late: ReadonlySet<number> | undefined;
+}
+
+const known = new WeakMap<LoadedCode, Map<number, LdsLoads>>();
+const UNKNOWN: LdsLoads = { quiet: new Set(), late: undefined };
 
 /**
  * Addresses of the loads of LDS that lie in quiet intervals only, and on no way to the next s_barrier without a wait for all of LDS, of the kernel that begins at `entry`.
  * Intervals begin there and behind each s_barrier, and end at the next ones. It holds for wavefronts that have come from the same s_barrier. None where jumps go to computed addresses.
  */
 export function quietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> {
-  const answers = known.get(loaded) ?? new Map<number, ReadonlySet<number>>();
+  return ldsLoads(loaded, entry).quiet;
+}
+
+/** Whether the load of LDS at an address is on a way to an s_barrier without a wait for all of LDS: it may be outstanding there. Any is where jumps go to computed addresses. */
+export function isLateLoad(loaded: LoadedCode, entry: number, at: number): boolean {
+  return ldsLoads(loaded, entry).late?.has(at) ?? true;
+}
+
+/** Whether it depends on the kernel what is said of loads: some are said to be quiet, or late. */
+export function hasLdsLoads(loaded: LoadedCode, entry: number): boolean {
+  const { quiet, late } = ldsLoads(loaded, entry);
+  return quiet.size > 0 || late === undefined || late.size > 0;
+}
+
+function ldsLoads(loaded: LoadedCode, entry: number): LdsLoads {
+  const answers = known.get(loaded) ?? new Map<number, LdsLoads>();
   known.set(loaded, answers);
-  const answer = answers.get(entry) ?? findQuietLoads(loaded, entry);
+  const answer = answers.get(entry) ?? findLdsLoads(loaded, entry);
   answers.set(entry, answer);
   return answer;
 }
 
-function findQuietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> {
+function findLdsLoads(loaded: LoadedCode, entry: number): LdsLoads {
   /** Where each instruction goes, and where those come from that are no barriers. */
   const next = new Map<number, readonly number[]>();
   const before = new Map<number, number[]>();
@@ -33,7 +54,7 @@ function findQuietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> 
     const { flags, operation } = instruction.row;
     const target = branchTarget(instruction, at);
     const isComputed = target === undefined && (flags.has('isBranch') || flags.has('isCall') || flags.has('isReturn'));
-    if (isComputed && operation !== 's_endpgm') return NONE;
+    if (isComputed && operation !== 's_endpgm') return UNKNOWN;
     const isEnd = operation === 's_endpgm' || flags.has('isBarrier');
     const to = [...(target === undefined ? [] : [target]), ...(isEnd ? [] : [at + instruction.size])];
     if (operation === 's_barrier') {
@@ -51,14 +72,16 @@ function findQuietLoads(loaded: LoadedCode, entry: number): ReadonlySet<number> 
     if (kind === 'writes') writers.push(at);
     if (kind === 'reads') loads.push(at);
   }
-  if (loads.length === 0) return NONE;
   const leadsToWriter = closure(writers, before);
   const isLoud = closure(
     begins.filter((at) => leadsToWriter.has(at)),
     next,
   );
   const isLate = closure(ends, leaving);
-  return new Set(loads.filter((at) => !isLoud.has(at) && !isLate.has(at)));
+  return {
+    quiet: new Set(loads.filter((at) => !isLoud.has(at) && !isLate.has(at))),
+    late: new Set(loads.filter((at) => isLate.has(at))),
+  };
 }
 
 /** All that can be reached from some addresses, themselves included. */

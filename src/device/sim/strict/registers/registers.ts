@@ -24,6 +24,7 @@ import {
   LOGGED_FETCH,
   LOGGED_FLAT,
   LOGGED_FLIGHT,
+  LOGGED_READ,
   LOGGED_STORE,
   LOGGED_VM,
   SCALAR_WORDS,
@@ -95,9 +96,10 @@ export interface Origin {
   readonly pc: number;
 }
 
-/** An operation that compiled code has issued, and what it writes to LDS: the first byte of all lanes, or one address a lane. */
+/** An operation that compiled code has issued, and what it writes to LDS, or reads there: the first byte of all lanes, or one address a lane. */
 export interface LoggedOperation {
   readonly pc: number;
+  readonly isRead: boolean;
   /** Of flat operations: the counters that have not been drained since (IssuedOperation.left). */
   readonly left: number;
   /** The number of its entry in the log of atomics (sync-log.ts). */
@@ -325,9 +327,13 @@ export class RegisterShadow {
     return all.filter((entry) => log[entry + LOG_KIND / 4] !== 0);
   }
 
-  /** Where the operations in the log are in the image. */
-  loggedPcs(): number[] {
-    return this.liveEntries().map((entry) => this.log[entry + LOG_PC / 4] as number);
+  /** Where the operations in the log are in the image, and what they read of LDS where that is noted. */
+  loggedReads(): { readonly pc: number; readonly lds: LoggedOperation['lds'] | undefined }[] {
+    const { log } = this;
+    return this.liveEntries().map((entry) => {
+      const isRead = ((log[entry + LOG_KIND / 4] as number) & LOGGED_READ) !== 0;
+      return { pc: log[entry + LOG_PC / 4] as number, lds: isRead ? this.partsAt(entry) : undefined };
+    });
   }
 
   /** The loads into LDS in the log: their places in the image, and the operations of vector memory behind each. */
@@ -357,7 +363,10 @@ export class RegisterShadow {
 
   /** Whether an operation in the log writes LDS by the LDS unit. */
   get logsLds(): boolean {
-    return this.liveEntries().some((entry) => this.log[entry + LOG_PARTS / 4] !== 0);
+    const { log } = this;
+    return this.liveEntries().some(
+      (entry) => log[entry + LOG_PARTS / 4] !== 0 && ((log[entry + LOG_KIND / 4] as number) & LOGGED_READ) === 0,
+    );
   }
 
   /** Whether a slot is written by an operation that no wait has proved complete. */
@@ -419,23 +428,30 @@ export class RegisterShadow {
     const entries = this.liveEntries();
     for (const at of LOG_COUNTS) this.machine[(at - SHADOW_ACTOR) / 4] = 0;
     return entries.map((entry) => {
-      const lds = Array.from({ length: log[entry + LOG_PARTS / 4] as number }, (_, part) => {
-        const at = entry + (LOG_PART + part * LOG_PART_BYTES) / 4;
-        const lanes = [log[at] as number, log[at + 1] as number] as const;
-        if (log[at + 2] === 1) return { isRun: true, addresses: log.slice(at + 4, at + 5) };
-        const isActive = (_: number, lane: number): boolean =>
-          (((lanes[lane >>> 5] as number) >>> (lane & 31)) & 1) !== 0;
-        return { isRun: false, addresses: log.slice(at + 4, at + 4 + 64).filter(isActive) };
-      });
+      const lds = this.partsAt(entry);
       const kind = log[entry + LOG_KIND / 4] as number;
       const isFetch = (kind & LOGGED_FETCH) !== 0;
       return {
         pc: log[entry + LOG_PC / 4] as number,
+        isRead: (kind & LOGGED_READ) !== 0,
         left: kind >>> FLAT_LEFT_SHIFT,
         fetch: isFetch ? (log[entry + LOG_PART / 4] as number) || undefined : undefined,
         writtenBack: (kind & LOGGED_BACK) === 0 ? undefined : (log[entry + LOG_BACK / 4] as number) - 1,
         lds,
       };
+    });
+  }
+
+  /** The addresses that an entry of the log has. */
+  private partsAt(entry: number): LoggedOperation['lds'] {
+    const { log } = this;
+    return Array.from({ length: log[entry + LOG_PARTS / 4] as number }, (_, part) => {
+      const at = entry + (LOG_PART + part * LOG_PART_BYTES) / 4;
+      const lanes = [log[at] as number, log[at + 1] as number] as const;
+      if (log[at + 2] === 1) return { isRun: true, addresses: log.slice(at + 4, at + 5) };
+      const isActive = (_: number, lane: number): boolean =>
+        (((lanes[lane >>> 5] as number) >>> (lane & 31)) & 1) !== 0;
+      return { isRun: false, addresses: log.slice(at + 4, at + 4 + 64).filter(isActive) };
     });
   }
 

@@ -14,7 +14,7 @@ import {
 } from '../../../../program/index.ts';
 import type { StrictPlan } from '../plan.ts';
 
-/** Bytes of LDS that an operation writes: the lanes' addresses, each with this many bytes. */
+/** Bytes of LDS that an operation writes, or reads: the lanes' addresses, each with this many bytes. */
 export interface LdsBytes {
   readonly addresses: Uint32Array;
   readonly count: number;
@@ -33,6 +33,8 @@ export class IssuedOperation {
   sequence: number;
   /** What it writes to LDS; undefined for none. */
   lds: readonly LdsBytes[] | undefined;
+  /** What a load reads there that may be outstanding at a barrier. */
+  reads: readonly LdsBytes[] | undefined;
   /** Flat operations: counters not drained since. */
   left = FLAT_VM | FLAT_LGKM;
   /** Its registers are no longer watched: a collision has been reported. */
@@ -67,6 +69,7 @@ export class IssuedOperation {
     this.isReported = false;
     this.completeEpoch = Number.POSITIVE_INFINITY;
     this.barrierAge = 0;
+    this.reads = undefined;
     this.onComplete = undefined;
     return this;
   }
@@ -203,8 +206,12 @@ export class WaitQueue {
    */
   takePlain(most: number): { readonly kind: MemoryKind; readonly pc: number; readonly plan: StrictPlan }[] {
     const all = [...this.vm, ...this.lds, ...this.scalar];
-    const isPlain = ({ lds, onComplete, isReported, plan }: IssuedOperation): boolean =>
-      lds === undefined && onComplete === undefined && !isReported && plan.effects.defs.length < 2;
+    const isPlain = ({ lds, reads, onComplete, isReported, plan }: IssuedOperation): boolean =>
+      lds === undefined &&
+      reads === undefined &&
+      onComplete === undefined &&
+      !isReported &&
+      plan.effects.defs.length < 2;
     if (this.flat.length > 0 || all.length > most || !all.every(isPlain)) return [];
     for (const operation of all) this.count(operation, -1);
     for (const queue of [this.vm, this.lds, this.scalar]) queue.length = 0;
@@ -309,9 +316,9 @@ export class WaitQueue {
     return operation.kind === 'flat' ? operation.left : this.issued[operation.kind] - operation.sequence - 1;
   }
 
-  /** Where outstanding operations are whose instructions `matches`. */
-  places(matches: (plan: StrictPlan) => boolean): number[] {
-    return [...this.lds, ...this.flat].filter(({ plan }) => matches(plan)).map(({ pc }) => pc);
+  /** Outstanding operations of LDS, and flat ones, whose instructions `matches`. */
+  outstandingOf(matches: (plan: StrictPlan) => boolean): IssuedOperation[] {
+    return [...this.lds, ...this.flat].filter(({ plan }) => matches(plan));
   }
 
   /** Whether an outstanding operation writes LDS. */

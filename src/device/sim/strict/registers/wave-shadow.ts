@@ -3,20 +3,21 @@ import { FLAT_LGKM, FLAT_VM } from '../../../../program/index.ts';
 import { AGPR_BASE, LANES, WAVE_SHADOW } from '../../state/layout.ts';
 import { EXEC, type Wave } from '../../state/wave.ts';
 import { atomicBytes } from '../../wasm/memory/index.ts';
-import { type LdsShadow, tagsOf } from '../lds/lds.ts';
+import { type LateRead, type LdsShadow, tagsOf } from '../lds/lds.ts';
 import type { HandedToOwn } from '../lds/lds-order.ts';
 import { BOTH, type StrictPlan } from '../plan.ts';
 import type { KnownSince } from '../races/announcements.ts';
 import { actorOf, EVENTS_NEXT } from '../races/race-events.ts';
 import type { CompleteStores, HandedOver, Released } from '../races/releases.ts';
 import { isLater, latest } from '../races/synchronisation.ts';
-import { type Identity, RegisterShadow } from './registers.ts';
+import { type Identity, type LoggedOperation, RegisterShadow } from './registers.ts';
 import {
   FLAT_LEFT_SHIFT,
   LOG_ENTRIES,
   LOGGED_FLAT,
   LOGGED_FLIGHT,
   LOGGED_LDS,
+  LOGGED_READ,
   LOGGED_SCALAR,
   LOGGED_STORE,
   LOGGED_VM,
@@ -116,7 +117,7 @@ export class WaveShadow {
     return this.waits;
   }
 
-  /** An operation is issued; what it writes to LDS, and what is to be done when it is known to be complete. */
+  /** An operation is issued; what it writes to LDS, or reads there where that is noted, and what is to be done when it is known to be complete. */
   issue(
     pc: number,
     plan: StrictPlan,
@@ -129,10 +130,11 @@ export class WaveShadow {
     if (onComplete !== undefined) this.registers.hasFetched = true;
     const isFlight = kind === 'vm' && plan.access?.toLds === true;
     if (isFlight) this.lds?.setFlights(this.wave.index, this.flightsIssued + 1, lds ?? []);
-    const written = isFlight ? undefined : lds;
-    if (onComplete !== undefined || !this.tryLog(pc, plan, written)) {
+    const touched = isFlight ? undefined : lds;
+    if (onComplete !== undefined || !this.tryLog(pc, plan, touched)) {
       const operation = this.queue.issue(kind, pc, plan, this.wave.index, epoch);
-      operation.lds = written;
+      if (plan.access?.kind === 'load') operation.reads = touched;
+      else operation.lds = touched;
       operation.onComplete = onComplete;
     }
     if (plan.access?.kind === 'store' && isNumberedStore(kind, plan)) this.registers.plainStores = this.storesIssued;
@@ -176,11 +178,10 @@ export class WaveShadow {
     const [range = { first: 0, count: 0 }, second] = effects.defs;
     if (second !== undefined || lds.length > 2) return false;
     if (access?.toLds && role.kind !== 'vm') return false;
-    const each =
-      operation?.kind === 'store' ? operation.bytes : operation?.kind === 'atomic' ? atomicBytes(operation) : 0;
-    if (lds.some(({ count, bytes }) => count > LANES || bytes !== each)) return false;
+    if (lds.some(({ count, bytes }) => count > LANES || bytes !== elementBytes(operation))) return false;
     const addresses = lds.map(({ addresses, count }) => addresses.subarray(0, count));
-    return this.registers.tryLog(pc, logKind(plan), range.first, range.count, addresses);
+    const reads = lds.length > 0 && operation?.kind === 'load' ? LOGGED_READ : 0;
+    return this.registers.tryLog(pc, logKind(plan) | reads, range.first, range.count, addresses);
   }
 
   /** Puts what is outstanding into the log again, if it can be said there, so that compiled code can wait for it. */
@@ -200,34 +201,33 @@ export class WaveShadow {
     return [...this.queue.writingLds(epoch)];
   }
 
-  /** Where outstanding instructions that read LDS are. */
-  readingLds(): number[] {
+  /** Outstanding loads of LDS. */
+  readingLds(): LateRead[] {
     const { registers, waits } = this;
     if (registers.outstanding[0] === 0) return [];
-    const reads = ({ access }: StrictPlan): boolean =>
+    const { index: wave } = this.wave;
+    const isRead = ({ access }: StrictPlan): boolean =>
       access?.kind === 'load' && !access.toLds && (access.space === 'lds' || access.space === 'flat');
-    return [...registers.loggedPcs().filter((pc) => reads(this.planAt(pc))), ...waits.places(reads)];
+    const logged = registers
+      .loggedReads()
+      .map(({ pc, lds }) => ({ pc, plan: this.planAt(pc), lds }))
+      .filter(({ plan }) => isRead(plan))
+      .map(({ pc, plan, lds }) => ({ wave, pc, lds: lds === undefined ? undefined : bytesOf(plan, lds) }));
+    return [...logged, ...waits.outstandingOf(isRead).map(({ pc, reads }) => ({ wave, pc, lds: reads }))];
   }
 
   private takeLog(): void {
     const { registers, waits, wave } = this;
     const { epoch, isShared } = this.lds as LdsShadow;
-    for (const { pc, fetch, writtenBack, left, lds } of registers.takeLog()) {
+    for (const { pc, isRead, fetch, writtenBack, left, lds } of registers.takeLog()) {
       const plan = this.planAt(pc);
       if (plan.role.kind === undefined) throw new Error(`the instruction at ${pc} is not waited for`);
       const operation = waits.add(plan.role.kind, pc, plan, wave.index, epoch);
       if (plan.role.kind === 'flat') operation.left = left;
       if (fetch !== undefined) operation.onComplete = () => this.arrive(registers.actor, fetch);
       if (writtenBack !== undefined) waits.whenDrained(this.whenWritten(writtenBack));
-      const { operation: access } = plan;
-      if (isShared && lds.length > 0 && (access?.kind === 'store' || access?.kind === 'atomic')) {
-        const bytes = access.kind === 'store' ? access.bytes : atomicBytes(access);
-        operation.lds = lds.map(({ addresses, isRun }) => ({
-          addresses,
-          count: addresses.length,
-          bytes: isRun ? LANES * bytes : bytes,
-        }));
-      }
+      if (isRead) operation.reads = bytesOf(plan, lds);
+      else if (isShared && lds.length > 0 && plan.operation?.kind !== 'load') operation.lds = bytesOf(plan, lds);
     }
   }
 
@@ -469,6 +469,22 @@ function completeOf(waves: readonly WaveShadow[]): CompleteStores {
     all[n] = Math.max(all[n] as number, registers.outstanding[3] as number);
   }
   return all;
+}
+
+/** Bytes of an element of an access. */
+function elementBytes(operation: StrictPlan['operation']): number {
+  if (operation?.kind === 'atomic') return atomicBytes(operation);
+  return operation?.kind === 'store' || operation?.kind === 'load' ? operation.bytes : 0;
+}
+
+/** What an operation of the log writes to LDS, or reads there. */
+function bytesOf({ operation }: StrictPlan, lds: LoggedOperation['lds']): LdsBytes[] {
+  const bytes = elementBytes(operation);
+  return lds.map(({ addresses, isRun }) => ({
+    addresses,
+    count: addresses.length,
+    bytes: isRun ? LANES * bytes : bytes,
+  }));
 }
 
 /** A flat operation that has just been issued. */
