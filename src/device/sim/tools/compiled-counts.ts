@@ -5,6 +5,7 @@ import type { Expr } from '../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../isa/types.ts';
 import { effectsOf, overlaps, Slot } from '../../../program/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
+import type { DispatchInfo } from '../dispatch/monitor.ts';
 import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
 import { LANES, WAVE_COUNTED, WAVE_COUNTED_LANES } from '../state/layout.ts';
 import { EXEC, type Wave } from '../state/wave.ts';
@@ -144,6 +145,15 @@ export class CompiledCounter {
       this.engines.set(job.launch.mfma, engine);
     }
     return engine;
+  }
+
+  startDispatch({ memory }: DispatchInfo): void {
+    this.records.memory = memory;
+  }
+
+  /** Where the interpreter runs, because it was asked for or there are other monitors: it counts each instruction. */
+  before(w: Wave, pc: number, bound: BoundInstruction): void {
+    this.countOne(w, pc, bound);
   }
 
   startWorkgroup(_group: Workgroup, waves: readonly Wave[]): void {

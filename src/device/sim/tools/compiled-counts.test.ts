@@ -1,0 +1,55 @@
+// Counters and profiles are the same whoever runs the kernel: compiled code, the interpreter that was asked for, or the one that another monitor needs.
+import { expect, test } from 'vitest';
+import { debuggedCode } from '../../../../tests/support/debugged.ts';
+import { kernelObject } from '../../../../tests/support/kernel-source.ts';
+import type { Monitor } from '../dispatch/monitor.ts';
+import { SimDevice } from '../sim-device.ts';
+import { RunTools } from './session.ts';
+
+/** Lanes of a wavefront part at the branch over the barrier's exchange. */
+const CODE = debuggedCode(7).replace(
+  'back:',
+  'back:\ns_mov_b64 s[16:17], exec\nv_cmp_gt_u32_e32 vcc, 20, v0\ns_and_b64 exec, exec, vcc\nv_add_u32_e32 v2, 1, v2\ns_mov_b64 exec, s[16:17]',
+);
+
+async function counted(engine: 'compiled' | 'interpreter', others: readonly Monitor[]) {
+  const object = kernelObject({
+    code: CODE,
+    args: [[8, 'global_buffer']],
+    descriptor: { system_sgpr_workgroup_id_x: 1, next_free_sgpr: 32, group_segment_fixed_size: 512, next_free_vgpr: 8 },
+    metadata: { '.group_segment_fixed_size': 512 },
+  });
+  const device = new SimDevice('gfx942', {});
+  try {
+    const kernel = device.load(object.bytes).kernel('k');
+    const tools = new RunTools(kernel, object, { counters: true, profile: true });
+    const args = [device.alloc(4096, 'data')];
+    const monitors = [...tools.monitors, ...others];
+    const { instructions } = await device.dispatch({
+      kernel,
+      grid: [2, 1, 1],
+      block: [128, 1, 1],
+      args,
+      engine,
+      monitors,
+    });
+    return { instructions, counters: tools.counters(), profile: tools.profile() };
+  } finally {
+    device.close();
+  }
+}
+
+test('counts do not depend on who runs the kernel', async () => {
+  const compiled = await counted('compiled', []);
+  expect(compiled.profile?.instructions).toBe(compiled.instructions);
+  expect(compiled.profile?.utilisation).toBeLessThan(1);
+  let seen = 0;
+  const other: Monitor = {
+    before: () => {
+      seen++;
+    },
+  };
+  expect(await counted('interpreter', [])).toEqual(compiled);
+  expect(await counted('compiled', [other])).toEqual(compiled);
+  expect(seen).toBe(compiled.instructions);
+});
