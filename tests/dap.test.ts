@@ -301,7 +301,11 @@ __attribute__((amdgpu_kernel)) void k(int *p, int n) {
     expect(stackFrames.map((f) => f.name.split('+')[0])).toEqual(['twice', 'k']);
     const { scopes } = (await client.scopesRequest({ frameId: stackFrames[0]?.id as number })).body;
     expect(scopes[0]?.name).toBe('Locals');
-    await client.evaluateRequest({ expression: 'lane 9', context: 'repl' });
+    // The function that waits for this one.
+    const outer = { expression: 'sum', frameId: stackFrames[1]?.id as number };
+    expect((await client.send('setExpression', { ...outer, value: '0' })).body.value).toBe('0');
+    expect((await client.send('dataBreakpointInfo', { ...outer, name: 'sum' })).body.dataId).toBe('sum');
+    await client.evaluateRequest({ expression: 'lane 9', context: 'repl', frameId: stackFrames[0]?.id as number });
     const locals = await client.variablesRequest({ variablesReference: scopes[0]?.variablesReference as number });
     expect(locals.body.variables.find((v) => v.name === 'x')).toMatchObject({ value: '9', type: 'int' });
     const locals9 = scopes[0]?.variablesReference as number;

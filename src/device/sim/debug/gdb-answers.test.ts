@@ -1,6 +1,7 @@
 // Answers that are gdb's, one table; and who wrote a value that was written again.
 import { expect, test } from 'vitest';
-import { runDebugged } from '../../../../tests/support/debugged.ts';
+import { hasLlvm } from '../../../../tests/support/build.ts';
+import { debugSource, runDebugged } from '../../../../tests/support/debugged.ts';
 
 /** The answer to each command line, by its number from 0. */
 async function answersTo(lines: readonly string[]): Promise<readonly string[]> {
@@ -34,6 +35,9 @@ test.each([
   ['thread apply all -q p 1', /\n1 = 1$/],
   ['set language c', /is a setting of gdb that does not exist here/],
   ['who 5', /'5' is a constant/],
+  ['p *(int *)0', /'\*\(int \*\)' has no value here: memory has no 4 accessible bytes at 0x0/],
+  ['info functions k', /^ +0x\w+ {2}k$/],
+  ['info functions nothing', /^No function has 'nothing' in its name\.$/],
 ])('%s', async (line, answer) => {
   expect((await answersTo([line]))[0]).toMatch(answer);
 });
@@ -102,4 +106,15 @@ s_nop 3
 s_endpgm`;
   const { answers } = await runDebugged(['disassemble again', 'x/2i again', 'quit'], { code });
   for (const answer of answers.slice(1, 3)) expect(answer).toMatch(/again:\n.*s_nop 3\n.*s_endpgm/);
+});
+
+test.skipIf(!hasLlvm())('ptype says union of a union', async () => {
+  const source = `
+union mixed { unsigned bits; float number; };
+__attribute__((amdgpu_kernel)) void k(__attribute__((address_space(1))) int *out) {
+  union mixed m = {1};
+  out[0] = m.bits;
+}`;
+  const { answers } = await debugSource(source, ['-O0'], ['input.c:5'], ['ptype m', 'ptype union mixed', 'quit']);
+  for (const answer of answers.slice(1, 3)) expect(answer).toMatch(/^type = union mixed \{\n {4}unsigned int bits;/);
 });

@@ -109,6 +109,16 @@ export const INFO_TOPICS = [
   ] as const),
 ];
 
+/** Functions of the file, or those whose names have a text in them. */
+function functionsText(d: Debugger, part: string): string[] {
+  const all = d.options.symbols.symbols.filter(({ size }) => size > 0);
+  const found = all.flatMap(({ address, name }) => {
+    const text = demangle(name);
+    return text.includes(part) ? [`${hex(address).padStart(10)}  ${text}`] : [];
+  });
+  return found.length > 0 || part === '' ? found : [`No function has '${part}' in its name.`];
+}
+
 export function info(session: CommandSession, { words }: CommandLine): undefined {
   const [what = '', ...rest] = words;
   const d = session.debugger;
@@ -136,13 +146,7 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
       ),
     symbol: () => show(session, [symbolText(session, addressNamed(d, rest.join(' ')) ?? place(d, rest.join(' ')))]),
     source: () => show(session, d.options.lines?.files() ?? ['no debug information: compile with -g']),
-    functions: () =>
-      show(
-        session,
-        d.options.symbols.symbols
-          .filter((s) => s.size > 0)
-          .map((s) => `${hex(s.address).padStart(10)}  ${demangle(s.name)}`),
-      ),
+    functions: () => show(session, functionsText(d, rest.join(' '))),
     line: () =>
       show(
         session,

@@ -175,7 +175,7 @@ export function pointedTo(variable: ShownVariable): ShownVariable | undefined {
   const { name, type, bytes, why } = variable;
   const target = type.kind === 'pointer' ? type.of?.() : undefined;
   if (target === undefined || target.bytes === 0) return undefined;
-  const shown = `*${name}`;
+  const shown = name === '' ? `*(${type.name})` : `*${name}`;
   if (bytes?.length !== 8) return { ...variable, name: shown, type: target, bytes: undefined, why, home: undefined };
   return inMemory(variable, shown, target, 'flat', bitsOf(bytes));
 }

@@ -59,7 +59,11 @@ function typeLines(type: DebugType): string[] {
     const bases = shown.members.filter(isBase).map((m) => m.type().name);
     const from = bases.length === 0 ? '' : ` : ${bases.join(', ')}`;
     const members = shown.members.filter((m) => !isBase(m)).flatMap((m) => memberLines(m, '    '));
-    return [`type = struct ${shown.name}${from} {`, ...members, `}${suffix}  // ${shown.bytes} bytes`];
+    return [
+      `type = ${shown.isUnion === true ? 'union' : 'struct'} ${shown.name}${from} {`,
+      ...members,
+      `}${suffix}  // ${shown.bytes} bytes`,
+    ];
   }
   if (shown.kind === 'enum') {
     const names = [...shown.names].map(([value, name]) => `${name} = ${value}`);
