@@ -247,8 +247,12 @@ describe('records of global memory by line', () => {
     const quads = fc.array(fc.oneof({ weight: 3, arbitrary: quad }, scalar), { maxLength: 24 });
     fc.assert(
       fc.property(quads, fc.boolean(), fc.boolean(), fc.boolean(), (steps, hasDetails, isWritten, stays) => {
+        /** Of which wavefront there are stores to which lines; whether one has stored to a line twice. */
+        const stored = new Set<string>();
+        let storesAgain = false;
         /** The page's record, its details and written bits, and whether all was fine, after the steps. */
         const run = (isFour: boolean): readonly unknown[] => {
+          stored.clear();
           clear(stays);
           words.set([DETAILS, DETAILS + DETAILS_SIZE], (TABLE + POOL_NEXT) / 4);
           if (hasDetails) noteBytes('load', 1, 1, { actor: actorOf(5, 0), epoch: 0, store: 0, pc: 0 });
@@ -265,19 +269,32 @@ describe('records of global memory by line', () => {
             );
             const all =
               kind === 'store' && !areApart ? places.map((_, n) => 16 * n + ((places[0] as number) & -16)) : places;
+            if (kind === 'store') {
+              const lines = all.flatMap((at) => [at, at + bytes - 1]).map((at) => Math.floor(at / (4 * LINE)));
+              for (const line of new Set(lines.map((n) => `${who.actor} ${n}`))) {
+                storesAgain ||= stored.has(line);
+                stored.add(line);
+              }
+            }
             isFine = isFour ? noteLanes(kind, bytes, all, who) : all.every((at) => noteBytes(kind, at, bytes, who));
             return isFine;
           });
           const record = words.slice(RECORD / 4, RECORD / 4 + PAGE_WORDS).join();
           const written = words.slice(WRITTEN / 4, WRITTEN / 4 + PAGE / 8).join();
-          return [isFine, words[RECORD / 4 + PAGE_DETAILS], ...(isFine ? [record, written, tell()] : [])];
+          const details = words[RECORD / 4 + PAGE_DETAILS];
+          // What lines say is not asked any more once there are records by dword.
+          const known = details === 0 ? [record, written] : [written, tell()];
+          return [isFine, details, ...(isFine ? known : [])];
         };
-        // Parts that are all of a dword together need no records by dword.
         const [four, one] = [run(true), run(false)];
-        expect(four[0]).toBe(one[0]);
-        if (four[1] === one[1] && !steps.some(({ bytes }) => bytes < 4)) expect(four).toEqual(one);
+        // Parts that are all of a dword together need no records by dword, nor somebody who looks; and a dword that several have stored parts of names the last one.
+        const hasParts = steps.some(({ bytes }) => bytes < 4);
+        if (!hasParts) expect(four[0]).toBe(one[0]);
+        // Four lanes that cover what their wavefront has stored before make its line one of the later store; one after the other keep the older one's number.
+        const isExact = !storesAgain && !hasParts;
+        if (four[1] === one[1] && isExact) expect(four).toEqual(one);
       }),
-      { numRuns: 400 },
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 400) },
     );
   });
 
