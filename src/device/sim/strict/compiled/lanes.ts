@@ -98,7 +98,35 @@ export function overlapFunction(module: WasmModule, bytes: number): WasmFunction
     leave(0);
     fn.get(wave)
       .memory('i64.load', 4 * EXEC)
-      .set(exec);
+      .tee(exec)
+      .op('i64.eqz');
+    leave(0);
+    if (isPower) {
+      // The same of active lanes: others mostly have older values.
+      fn.get(at).get(exec).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl').op('i32.add');
+      fn.memory('v128.load32_splat').set(words);
+      for (let half = 0; half < LANES; half += 32) {
+        fn.get(exec).i64(BigInt(half)).op('i64.shr_u').op('i32.wrap_i64').op('i32x4.splat').set(step);
+        for (let lane = 0; lane < 32; lane += 4) {
+          fn.get(step)
+            .v128(...([0, 1, 2, 3].map((n) => 1 << (lane + n)) as [number, number, number, number]))
+            .op('v128.and')
+            .v128(0, 0, 0, 0)
+            .op('i32x4.ne');
+          fn.get(at)
+            .memory('v128.load', 4 * (half + lane))
+            .get(words)
+            .op('v128.xor')
+            .op('v128.and');
+          if (half + lane > 0) fn.op('v128.or');
+        }
+      }
+      fn.v128(...splat4(bytes - 1))
+        .op('v128.and')
+        .op('v128.any_true')
+        .op('i32.eqz');
+      leave(0);
+    }
     fn.i32(1).set(distance);
     code.loop((again) => {
       fn.i64(0n).set(found);
