@@ -416,12 +416,19 @@ export class GlobalShadow {
     if ((marks & mask) === 0) return undefined;
     // Asked first: compare-and-swap loops read so, and who comes before whom takes long to find where many have told others something.
     const isUpdate = (marks & UPDATE) !== 0;
+    const isOwn = isSameGroup(page.writer(dword), who.actor);
     if (isUpdate) {
-      const isOwn = isSameGroup(page.writer(dword), who.actor);
       const isKnown =
         page.isWriterBefore(dword, who) ||
         this.found.hasStore(groupOf(who.actor), page.writer(dword), page.writerStore(dword));
-      if (mayLookAhead(who.pc, isOwn, isKnown)) return undefined;
+      // Loads may look ahead of atomics of their own workgroup, but not of those of others before.
+      const isOfOthers =
+        isOwn && (marks & MANY_UPDATE_GROUPS) !== 0 && page.writerWord(dword) >= this.pages.events.knownWrites;
+      if (mayLookAhead(who.pc, isOwn && !isOfOthers, isKnown)) return undefined;
+      const earlier = isOfOthers
+        ? this.againstEarlierUpdates(page, dword, shadow.region.base + offset - (offset & 3), who)
+        : undefined;
+      if (earlier !== undefined || mayLookAhead(who.pc, isOwn, isKnown)) return earlier;
     }
     return this.againstWriter(page, dword, who, true);
   }
@@ -572,6 +579,31 @@ export class GlobalShadow {
       return { workgroup: group, wave: -1, pc, other: 'write' };
     }
     return (marks & MANY_UPDATE_GROUPS) === 0 ? undefined : { workgroup: -1, wave: -1, pc, other: 'write' };
+  }
+
+  /**
+   * An atomic of another workgroup on a dword at an address which the reader's own has changed last, when nothing orders it before the load. Where all come before it is
+   * not asked again before the next one: for other readers the last one counts. Atomics of 64 bits have told what they have at their first dword.
+   */
+  private againstEarlierUpdates(
+    page: RaceDetails,
+    dword: number,
+    address: number,
+    { actor }: Toucher,
+  ): GlobalConflict | undefined {
+    const { synchronisation } = this;
+    const group = groupOf(actor);
+    if (!synchronisation.isActive(group)) {
+      return { workgroup: -1, wave: -1, pc: page.writerPc(dword), other: 'write' };
+    }
+    const found = synchronisation.updateNotBefore(group, address);
+    if (found === undefined) {
+      page.forgetUpdaters(dword);
+      return undefined;
+    }
+    const { other, by, order } = found;
+    const conflict = { workgroup: other, wave: by.wave, pc: by.pc, other: 'write' } as const;
+    return order === 'unordered' ? conflict : { ...conflict, order };
   }
 
   /** A read of a dword, when nothing orders it before a write. */

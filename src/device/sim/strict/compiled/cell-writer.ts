@@ -235,7 +235,7 @@ export class CellWriter {
   }
 
   private noteRead(isScalar: boolean): void {
-    const { fn, code, writer } = this;
+    const { fn, code, writer, other } = this;
     const { cell, shadow } = this.locals;
     this.pushHolds(HOLDS_STORES);
     code.if(() => {
@@ -257,6 +257,11 @@ export class CellWriter {
             },
             () => {
               this.setEvent(writer);
+              // That the own workgroup was the last one to change it by an atomic says nothing of others in front of it, but where all has been handed over.
+              fn.get(writer).i32(MANY_UPDATE_GROUPS).op('i32.and').if('i32');
+              pushIsSameGroup(fn, other, this.locals.actor);
+              fn.get(writer).get(this.locals.known).op('i32.ge_u').op('i32.and').else().i32(0).end();
+              this.leave();
               this.pushIsForeign(writer);
               this.pushTouches(writer).op('i32.and');
               code.if(() => this.leaveUnlessFound('for loads', writer));

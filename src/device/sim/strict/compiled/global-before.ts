@@ -1,10 +1,10 @@
 // Compiled code notes four dwords of global memory whose records (race-details.ts) name other accesses, where these come before: they are the
 // wavefront's own, or before a barrier of its workgroup. Programs that change their data in place do that all the time.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
-import { BYTES, MANY_GROUPS, MANY_WAVES, MARKS, UPDATE } from '../races/race-details.ts';
-import { EVENT_ACTOR, EVENT_EPOCH } from '../races/race-events.ts';
+import { BYTES, MANY_GROUPS, MANY_UPDATE_GROUPS, MANY_WAVES, MARKS, UPDATE } from '../races/race-details.ts';
+import { EVENT_ACTOR, EVENT_EPOCH, EVENTS_KNOWN } from '../races/race-events.ts';
 import { HAS_LOOKED_AHEAD, SHADOW_ACTOR, SHADOW_AHEAD, SHADOW_EPOCH } from '../registers/shadow-layout.ts';
-import { pushEvents, pushNamed, pushNamedFour } from './events.ts';
+import { pushEvents, pushHead, pushNamed, pushNamedFour } from './events.ts';
 import { foundFunction } from './found.ts';
 import { FourPlaces } from './four.ts';
 import { KnownBefore } from './known-before.ts';
@@ -170,7 +170,14 @@ export function areBeforeFunction(module: WasmModule): WasmFunction {
     // Whether atomics come before is not asked where a load may look ahead of them.
     four.pushIsNobody(words).get(updates).op('v128.or').op('i32x4.all_true').if();
     noteAhead();
-    fn.i32(1).return().end().end();
+    fn.i32(1).return().end().else();
+    // That the own workgroup was the last one to change dwords by atomics says nothing of others in front of it, but where all has been handed over.
+    fn.get(updates).op('v128.any_true').if();
+    four.pushLacks(words, MANY_UPDATE_GROUPS).op('v128.not').tee(updates).op('v128.any_true').if();
+    four.pushIsBefore(words).get(updates).op('v128.and').get(words);
+    pushHead(fn, shadow).memory('v128.load32_splat', EVENTS_KNOWN).op('i32x4.ge_u').op('v128.and');
+    fn.op('v128.any_true').if().i32(0).return().end().end();
+    four.pushLacks(words, UPDATE).op('v128.not').set(updates).end().end();
     four.pushIsAllOwn(words).if().i32(1).return().end();
     const known = new KnownBefore(fn, 'writers');
     known.begin(shadow);

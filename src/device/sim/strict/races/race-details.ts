@@ -188,6 +188,12 @@ export class RaceDetails {
     return groups | (writer === actor ? marks & MANY_UPDATE_WAVES : MANY_UPDATE_WAVES);
   }
 
+  /** The updates of other workgroups before the last one of a dword are known to come before what follows. */
+  forgetUpdaters(dword: number): void {
+    const at = RECORD_WORDS * dword + RECORD_WRITER;
+    this.words[at] = (this.words[at] as number) & ~MANY_UPDATE_GROUPS;
+  }
+
   /** Bytes of a dword are read. */
   noteRead(dword: number, event: number, who: Toucher, mask: number): void {
     if (((this.words[RECORD_WORDS * dword] as number) & MANY_GROUPS) === this.frozen) return;
@@ -213,6 +219,7 @@ export class RaceDetails {
     for (let dword = first; dword < end; dword++) {
       const writer = words[RECORD_WORDS * dword + RECORD_WRITER] as number;
       if (writer !== 0 && !isBefore(events, writer >>> EVENT_SHIFT, who)) return false;
+      if ((writer & MANY_UPDATE_GROUPS) !== 0) return false;
       this.noteRead(dword, event, who, BYTES);
     }
     return true;

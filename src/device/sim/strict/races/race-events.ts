@@ -276,6 +276,11 @@ export class RaceEvents {
     this.head[EVENTS_KNOWN / 4] = writes;
   }
 
+  /** The word below which all words of writers come before what the running workgroup does; 0 for none. */
+  get knownWrites(): number {
+    return this.head[EVENTS_KNOWN / 4] as number;
+  }
+
   /** How often events have been given other numbers. */
   get renumberings(): number {
     return this.head[EVENTS_RENUMBERED / 4] as number;

@@ -194,6 +194,13 @@ export class Releases {
     for (let i = 0; i < told.length && (numbers[i] as number) < count; i++) see((told[i] as Message).by);
   }
 
+  /** The last one of each wavefront. */
+  lastOfWaves(): Released[] {
+    const last = new Map<number, Released>();
+    for (const { by } of this.told) last.set(by.wave, by);
+    return [...last.values()];
+  }
+
   has(isIt: (by: Released) => boolean): boolean {
     return this.told.some(({ by }) => isIt(by));
   }

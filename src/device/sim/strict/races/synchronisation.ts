@@ -76,6 +76,13 @@ interface GroupOrder {
  */
 export type Order = 'ordered' | 'unordered' | 'stale' | { readonly releasePc: number; readonly isComplete: boolean };
 
+/** An atomic that another workgroup has told something by, and how it stands to a load. */
+export interface UnorderedUpdate {
+  readonly other: number;
+  readonly by: Released;
+  readonly order: Exclude<Order, 'ordered'>;
+}
+
 /** Who is told what has been found (found-orders.ts): another workgroup's stores that one of its wavefronts has handed over, and its reads before that. */
 export interface OrderReader {
   learn(group: number): void;
@@ -258,6 +265,23 @@ export class Synchronisation {
       }
       return isRead && !isFresh ? 'stale' : 'ordered';
     });
+  }
+
+  /**
+   * The last atomic of an address by a wavefront of another workgroup that nothing orders before a load of a running one, of those that have told something there;
+   * undefined when there is none.
+   */
+  updateNotBefore(group: number, address: number): UnorderedUpdate | undefined {
+    const at = this.releases.find(address);
+    if (at === undefined) return undefined;
+    for (const [other, all] of at.releases) {
+      if (other === group) continue;
+      for (const by of all.lastOfWaves()) {
+        const order = this.orderOf(group, other, by.wave, by.issued, true, true);
+        if (order !== 'ordered') return { other, by, order };
+      }
+    }
+    return undefined;
   }
 
   /** Whether a running workgroup has acquired something that another one has told behind a read. */
