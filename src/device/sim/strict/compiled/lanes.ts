@@ -77,25 +77,6 @@ export function overlapFunction(module: WasmModule, bytes: number): WasmFunction
         .op('i32.eqz');
       leave(0);
     }
-    for (let lane = 0; lane < LANES; lane += 4) {
-      const first = Math.min(lane, LANES - 5);
-      fn.get(at)
-        .memory('v128.load', 4 * first + 4)
-        .tee(step);
-      fn.get(at)
-        .memory('v128.load', 4 * first)
-        .tee(words)
-        .op('i32x4.gt_u');
-      fn.get(step)
-        .get(words)
-        .op('i32x4.sub')
-        .v128(...splat4(bytes))
-        .op('i32x4.ge_u')
-        .op('v128.and');
-      if (lane > 0) fn.op('v128.and');
-    }
-    fn.op('i32x4.all_true');
-    leave(0);
     fn.get(wave)
       .memory('i64.load', 4 * EXEC)
       .tee(exec)
@@ -127,6 +108,25 @@ export function overlapFunction(module: WasmModule, bytes: number): WasmFunction
         .op('i32.eqz');
       leave(0);
     }
+    for (let lane = 0; lane < LANES; lane += 4) {
+      const first = Math.min(lane, LANES - 5);
+      fn.get(at)
+        .memory('v128.load', 4 * first + 4)
+        .tee(step);
+      fn.get(at)
+        .memory('v128.load', 4 * first)
+        .tee(words)
+        .op('i32x4.gt_u');
+      fn.get(step)
+        .get(words)
+        .op('i32x4.sub')
+        .v128(...splat4(bytes))
+        .op('i32x4.ge_u')
+        .op('v128.and');
+      if (lane > 0) fn.op('v128.and');
+    }
+    fn.op('i32x4.all_true');
+    leave(0);
     fn.i32(1).set(distance);
     code.loop((again) => {
       fn.i64(0n).set(found);

@@ -43,6 +43,8 @@ interface Group {
   readonly handed: Map<number, Handed>;
   /** What it has told, as was asked last. */
   told: ToldBy | undefined;
+  /** Its own barrier beyond which nothing was known when it was last looked for: behind a later one more is, without news. */
+  bounded: Barrier | undefined;
 }
 
 /** What a release hands over, where the workgroup's last barrier is this one. */
@@ -136,10 +138,11 @@ class FirstEvents {
   }
 }
 
-const newlyKnown = (): Pick<Group, 'acquired' | 'handed' | 'told'> => ({
+const newlyKnown = (): Pick<Group, 'acquired' | 'handed' | 'told' | 'bounded'> => ({
   acquired: 0,
   handed: new Map(),
   told: undefined,
+  bounded: undefined,
 });
 
 /** Of a dispatch whose wavefronts can be put in order by more than barriers. */
@@ -186,6 +189,7 @@ export class HandedOverBefore {
       group.acquired = 0;
       group.handed.clear();
       group.told = undefined;
+      group.bounded = undefined;
     }
   }
 
@@ -227,7 +231,12 @@ export class HandedOverBefore {
     group.hasInvalidated = false;
     const others = this.groups.size - 1;
     const before = group.acquired;
-    group.acquired = order.eachFreshRelease(number, before, others, (other, by) => this.note(group, other, by, now));
+    let hasMore = false;
+    group.acquired = order.eachFreshRelease(number, before, others, (other, by) => {
+      const isNew = this.note(group, other, by, now);
+      hasMore ||= isNew;
+      return isNew;
+    });
     if (group.acquired > before) setMet(group, false);
     else setFetched(group, false);
     /** Below what a workgroup may have done behind one of its barriers. */
@@ -238,7 +247,10 @@ export class HandedOverBefore {
       const isRemembered = barrier.epoch >= (barriers[0] as Barrier).epoch;
       return isRemembered ? this.firsts.wordFrom(of, barrier.epoch, now) : 0;
     };
-    const last = behind(number, group, group.barriers.at(-1));
+    const barrier = group.barriers.at(-1);
+    if (!hasMore && (group.bounded === undefined || group.bounded === barrier)) return;
+    const last = behind(number, group, barrier);
+    group.bounded = last <= group.known.reads || last <= group.known.writes ? barrier : undefined;
     let [reads, writes] = [last, last];
     for (const [other, one] of this.groups) {
       if (other === number) continue;
@@ -247,6 +259,7 @@ export class HandedOverBefore {
       writes = Math.min(writes, Math.max(handed?.word ?? 0, behind(other, one, handed?.stores)));
       if (reads <= group.known.reads && writes <= group.known.writes) return;
     }
+    if (last === reads || last === writes) group.bounded = barrier;
     // What has been known once stays so.
     group.known = { reads: Math.max(group.known.reads, reads), writes: Math.max(group.known.writes, writes) };
   }
