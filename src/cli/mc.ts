@@ -15,7 +15,7 @@ import { MAX_INSTRUCTION_TEXT, textWriterFor } from '../isa/print/text-writer.ts
 import { isTargetName, TARGET_LIST } from '../isa/table/targets.ts';
 import type { Instruction, TargetName } from '../isa/types.ts';
 import { type ByteStatement, readByteInput } from './mc-bytes.ts';
-import { writeOutput, writeText } from './support.ts';
+import { readInput, writeOutput, writeText } from './support.ts';
 
 const HELP = `Usage: wavesmith mc [options] [FILE]
 
@@ -178,14 +178,6 @@ function checkAttributes(attributes: readonly string[]): void {
   }
 }
 
-function readSource(file: string): Uint8Array {
-  try {
-    return readFileSync(file === '-' ? 0 : file);
-  } catch (error) {
-    throw new WavesmithError('io/read', `Cannot read '${file}': ${(error as Error).message}.`, { file });
-  }
-}
-
 function emit(flags: Flags, content: Uint8Array | string): void {
   if (flags.output === '-') process.stdout.write(content);
   else if (flags.output !== '/dev/null') writeOutput(flags.output, content);
@@ -201,7 +193,7 @@ export async function run(argv: string[]): Promise<number> {
   optimizeLess();
   if (!['asm', 'obj', 'null'].includes(flags.filetype)) throw usage(`There is no file type '${flags.filetype}'.`);
   checkAttributes(flags.attributes);
-  const source = readSource(flags.file);
+  const source = readInput(flags.file);
   const name = flags.file === '-' ? '<stdin>' : flags.file;
   return flags.disassemble ? disassemble(flags, target, source, name) : assembleSource(flags, target, source, name);
 }

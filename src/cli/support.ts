@@ -1,10 +1,11 @@
 // What every command shares: a commander command with uniform usage errors, and output helpers.
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { TextOutput, WavesmithError } from '../base/index.ts';
 import { makeFolders } from '../snapshot/folders.ts';
 import { OutputPlace } from '../snapshot/output-place.ts';
+import { readWholeFile } from '../snapshot/whole-file.ts';
 import { isStdoutFile, writeStdoutFile } from './stdout.ts';
 
 /** A commander command that never exits the process: usage errors become `cli/usage`, `--help` ends the run. */
@@ -51,34 +52,13 @@ export function jsonValue(_key: string, value: unknown): unknown {
   return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`;
 }
 
-/** What pipes and devices may give: some have no end. */
-const MOST_STREAMED = 2 ** 30;
-const CHUNK = 2 ** 20;
-
 /** Reads a whole input file, or `-` for standard input; a missing or unreadable file, or one that does not end, is `io/read`. */
 export function readInput(path: string): Uint8Array {
   try {
-    const file = path === '-' ? 0 : openSync(path, 'r');
-    try {
-      return fstatSync(file).isFile() ? readFileSync(file) : readStream(file);
-    } finally {
-      if (path !== '-') closeSync(file);
-    }
+    return readWholeFile(path === '-' ? 0 : path);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : (error as Error).message;
     throw new WavesmithError('io/read', `Cannot read '${path}': ${reason}.`, { file: path, hint: 'Check the path.' });
-  }
-}
-
-function readStream(file: number): Uint8Array {
-  const chunks: Uint8Array[] = [];
-  const chunk = new Uint8Array(CHUNK);
-  for (let total = 0; ; ) {
-    const count = readSync(file, chunk);
-    if (count === 0) return Buffer.concat(chunks);
-    chunks.push(chunk.slice(0, count));
-    total += count;
-    if (total > MOST_STREAMED) throw new Error('it gives more than 1 GiB, and may have no end');
   }
 }
 

@@ -1,16 +1,17 @@
 // Files of the compiler front doors: whole reads with typed errors, writes through a temporary name, temporary folders.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { WavesmithError } from '../base/index.ts';
 import { makeFolders } from '../snapshot/folders.ts';
 import { OutputPlace } from '../snapshot/output-place.ts';
+import { readWholeFile } from '../snapshot/whole-file.ts';
 
 /** Reads a whole file; a missing or unreadable one is `io/read`, `what` naming its role. */
 export function readWhole(path: string, what: string): Uint8Array {
   try {
-    const buffer = readFileSync(path);
+    const buffer = readWholeFile(path);
     // A plain array: slice() of a Buffer would share memory.
     return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
   } catch (error) {

@@ -9,7 +9,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -22,6 +21,7 @@ import { basename, dirname, join } from 'node:path';
 import { unzipSync, Zip, ZipPassThrough } from 'fflate';
 import { WavesmithError } from '../base/index.ts';
 import { makeFolders } from './folders.ts';
+import { readWholeFile } from './whole-file.ts';
 
 /** The names that a capture may have. */
 const NAME = /^(manifest\.json|trailer\.json|pages\.pack|code\/[0-9a-f]{64}|pages\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
@@ -167,7 +167,7 @@ function openZip(path: string): CaptureFiles {
   try {
     const { size } = statSync(path);
     if (size > MAX_ZIP) throw tooLarge(path, size);
-    bytes = readFileSync(path);
+    bytes = readWholeFile(path);
   } catch (error) {
     throw error instanceof WavesmithError ? error : unreadable(path, error);
   }
