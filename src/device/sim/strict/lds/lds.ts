@@ -291,7 +291,9 @@ export class LdsShadow {
     const { reader, readerPc } = this;
     for (let n = 0; n < count; n++) {
       const from = addresses[n] as number;
-      for (let at = from; at < Math.min(from + bytes, reader.length); at++) {
+      const end = Math.min(from + bytes, reader.length);
+      if (from < end) this.touch(from, end - from);
+      for (let at = from; at < end; at++) {
         const tag = reader[at] as number;
         reader[at] = tag === 0 || tag === wave + 1 ? wave + 1 : MANY;
         readerPc[at >>> 2] = pc;

@@ -77,7 +77,7 @@ export const SHADOW_AHEAD = SHADOW_FIRST_EVENT + 20;
 export const MAY_LOOK_AHEAD = 1;
 export const HAS_LOOKED_AHEAD = 2;
 /**
- * i32[6]: of the last load with device scope by one lane, its place in the image and one, or 0 where the next one is to be looked at in any case; its offset in
+ * i32[6]: of the last load with device scope by one lane, its place in the image and one, -1 where that does not matter, or 0 where the next one is to be looked at in any case; its offset in
  * wasm memory, the words of the writers of its dwords, and SyncLog.state (compiled/polls.ts).
  */
 export const SHADOW_POLL = SHADOW_AHEAD + 4;
