@@ -52,8 +52,13 @@ class Editor {
   }
 
   ask(command: string, args?: object | null): Promise<Answer> {
+    return this.askInText(command, JSON.stringify(args));
+  }
+
+  /** With arguments as JSON. */
+  askInText(command: string, args?: string): Promise<Answer> {
     const seq = this.next++;
-    const text = JSON.stringify({ seq, type: 'request', command, arguments: args });
+    const text = `{"seq":${seq},"type":"request","command":"${command}"${args === undefined ? '' : `,"arguments":${args}`}}`;
     this.process.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
     return this.answer(seq);
   }
@@ -214,6 +219,12 @@ test('fields that are null are as those that are not there', async () => {
   const memoryReference = /0x\w+/.exec(result)?.[0];
   const read = await made.ask('readMemory', { memoryReference, offset: null, count: 4 });
   expect(read.body).toMatchObject({ address: memoryReference, data: 'AAAAAA==' });
+});
+
+test('arguments of any depth are answered', async () => {
+  const made = await stopped();
+  const deep = `{"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+  expect((await made.askInText('threads', deep)).success).toBe(true);
 });
 
 test('parts of a group of variables: from the start that is asked for, of the kind that is asked for', async () => {

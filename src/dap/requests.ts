@@ -108,12 +108,15 @@ function lacks(given: Record<string, unknown>, fields: Fields = {}, mayLack = fa
   return found && `'${found[0]}', of type ${found[1]}`;
 }
 
+/** Levels of arguments that requests have fields at: breakpoints in an array, with fields of their own. */
+const LEVELS = 4;
+
 /** Arguments without the fields that are null, which some clients send for those that are not there. */
-export function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((one) => (one === null ? null : withoutNulls(one)));
-  if (typeof value !== 'object' || value === null) return value;
+export function withoutNulls(value: unknown, levels = LEVELS): unknown {
+  if (levels === 0 || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => withoutNulls(one, levels - 1));
   const given = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(given.map(([name, field]) => [name, withoutNulls(field)]));
+  return Object.fromEntries(given.map(([name, field]) => [name, withoutNulls(field, levels - 1)]));
 }
 
 const bad = (message: string): WavesmithError => new WavesmithError('dap/bad-request', message);
