@@ -2,16 +2,25 @@
 // cores in the way of the worker threads (each takes the next number, one atomic addition), with the measured start of a thread and the
 // measured cost of taking a number while all cores take. A machine of two cores cannot run 64 threads at a time; it can say how evenly
 // the work comes apart. What it cannot say: the memory that 64 cores share.
+// The start of a thread and what two threads take are measured in processes of their own, since the first thread of a process begins in another way.
 // `npm run bench sim-scaling -- WORKGROUPS` takes another number of workgroups.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { createDevice } from '../src/device/index.ts';
+import { createDevice, type SimDevice } from '../src/device/index.ts';
 import { nodeWorkerHost } from '../src/device/node/host.ts';
 import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
-import { LocalProgress } from '../src/device/sim/dispatch/progress.ts';
+import { LocalProgress, SharedProgress } from '../src/device/sim/dispatch/progress.ts';
+import type { MemoryMessage } from '../src/device/sim/dispatch/worker-messages.ts';
 import { kernelObject } from '../tests/support/kernel-source.ts';
+import { root, wavesmith } from './support/processes.ts';
 
 enableRelaxedSimd();
 
+const CHILD = '--two-threads';
+/** Processes that measure two threads. */
+const PROCESSES = 5;
+const file = process.argv[1] as string;
 const WORKGROUPS = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 1024);
 const CORES = [1, 2, 4, 8, 16, 32, 64];
 
@@ -64,15 +73,8 @@ function makespan(times: readonly number[], cores: number, start: number, counte
   return Math.max(...free);
 }
 
-const device = await createDevice('sim', { target: 'gfx942' });
-// The file of the threads is not asked for: none is started here.
-const startMs = nodeWorkerHost('')?.startMs ?? 0;
-// A line of memory that another core has changed comes at the price of about ten additions without that.
-const counterMs = (10 * atomicNanoseconds()) / 1e6;
-console.log(`start of a thread ${startMs} ms, the counter ${(counterMs * 1e6).toFixed(0)} ns when another core has it`);
-const header = CORES.map((cores) => `${cores}`.padStart(7)).join('');
-console.log(`${`${WORKGROUPS} workgroups of 256, times as fast on`.padEnd(58)}${header} cores`);
-for (const [name, rounds] of KERNELS) {
+/** A dispatch of the kernel in a number of threads. */
+function launcher(device: SimDevice, rounds: string): (workers: number) => Promise<unknown> {
   const { bytes } = kernelObject({
     code: codeOf(rounds),
     args: [[4, 'by_value']],
@@ -80,21 +82,117 @@ for (const [name, rounds] of KERNELS) {
     metadata: { '.vgpr_count': 16, '.sgpr_count': 32 },
   });
   const kernel = device.load(bytes).kernel('k');
-  const run = () =>
-    device.dispatch({ kernel, grid: [WORKGROUPS, 1, 1], block: [256, 1, 1], args: [new Uint8Array(4)], workers: 1 });
-  await run();
-  taken.length = 0;
-  await run();
-  const times = taken.slice(1).map((at, n) => at - (taken[n] as number));
-  const all = makespan(times, 1, 0, 0);
-  for (const [threads, start] of [
-    ['threads that run', 0],
-    ['new threads', startMs],
-  ] as const) {
-    const factors = CORES.map((cores) => (all / makespan(times, cores, start, counterMs)).toFixed(2).padStart(7)).join(
-      '',
-    );
-    console.log(`${`${name}, ${all.toFixed(0)} ms, ${threads}`.padEnd(58)}${factors}`);
-  }
+  return (workers) =>
+    device.dispatch({ kernel, grid: [WORKGROUPS, 1, 1], block: [256, 1, 1], args: [new Uint8Array(4)], workers });
 }
-device.close();
+
+/** What one process measures, ms. */
+interface TwoThreads {
+  /** From the call that starts its first thread until that begins its first workgroup, while the device's own thread works. */
+  readonly start: number;
+  /** The same dispatch in one thread, in two of which one begins, and in two that run. */
+  readonly one: number;
+  readonly withNew: number;
+  readonly withRunning: number;
+}
+
+async function measureTwoThreads(rounds: string): Promise<TwoThreads> {
+  const host = nodeWorkerHost(join(root, 'dist', 'sim-thread.cjs'));
+  if (host === undefined) throw new Error('no threads');
+  let began = 0;
+  let begins = 0;
+  let gate: Int32Array | undefined;
+  const start = () => {
+    began = performance.now();
+    const thread = host.start();
+    const post = thread.post;
+    thread.post = (message) => {
+      const { kind, memory, gate: at } = message as MemoryMessage;
+      if (kind === 'memory') gate = new Int32Array(memory.buffer, at, 1);
+      post(message);
+    };
+    return thread;
+  };
+  // Whenever this thread takes a workgroup, it looks whether the other one has begun.
+  const next = SharedProgress.prototype.take;
+  SharedProgress.prototype.take = function (this: SharedProgress): number {
+    if (begins === 0 && gate !== undefined && Atomics.load(gate, 0) === 0) begins = performance.now();
+    return next.call(this);
+  };
+  const device = await createDevice('sim', { target: 'gfx942', workerHost: { ...host, start } });
+  const launch = launcher(device, rounds);
+  const timed = async (workers: number): Promise<number> => {
+    const at = performance.now();
+    await launch(workers);
+    return performance.now() - at;
+  };
+  await timed(1);
+  const one = await timed(1);
+  const withNew = await timed(2);
+  const withRunning = await timed(2);
+  device.close();
+  return { start: begins - began, one, withNew, withRunning };
+}
+
+function median(numbers: readonly number[]): number {
+  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1] as number;
+}
+
+/** Medians over processes; undefined where a thread has no core of its own. */
+function twoThreads(kernel: number): TwoThreads | undefined {
+  if ((nodeWorkerHost('')?.cores ?? 1) < 2) return undefined;
+  // It builds itself when a source is newer.
+  const built = spawnSync(process.execPath, [wavesmith, '--version'], { encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(`dist/ could not be built: ${built.stderr}`);
+  const runs = Array.from({ length: PROCESSES }, (): TwoThreads => {
+    const runner = join(root, 'scripts', 'run-ts.mjs');
+    const child = spawnSync(process.execPath, [runner, file, CHILD, `kernel=${kernel}`, `${WORKGROUPS}`], {
+      encoding: 'utf8',
+    });
+    if (child.status !== 0) throw new Error(child.stderr);
+    return JSON.parse(child.stdout);
+  });
+  const of = (key: keyof TwoThreads): number => median(runs.map((run) => run[key]));
+  return { start: of('start'), one: of('one'), withNew: of('withNew'), withRunning: of('withRunning') };
+}
+
+const kernelWord = process.argv.find((word) => word.startsWith('kernel='));
+if (process.argv.includes(CHILD)) {
+  const [, rounds] = KERNELS[Number(kernelWord?.slice('kernel='.length))] as (typeof KERNELS)[number];
+  console.log(JSON.stringify(await measureTwoThreads(rounds)));
+} else {
+  const real = twoThreads(0);
+  const device = await createDevice('sim', { target: 'gfx942' });
+  const startMs = real?.start ?? nodeWorkerHost('')?.startMs ?? 0;
+  // A line of memory that another core has changed comes at the price of about ten additions without that.
+  const counterMs = (10 * atomicNanoseconds()) / 1e6;
+  const counted = `the counter ${(counterMs * 1e6).toFixed(0)} ns when another core has it`;
+  console.log(
+    `start of the first thread ${startMs.toFixed(0)} ms ${real === undefined ? '(not measured: one core)' : '(measured)'}, ${counted}`,
+  );
+  if (real !== undefined) {
+    const factor = (ms: number): string =>
+      `${(real.one / ms).toFixed(2)} (${real.one.toFixed(0)} / ${ms.toFixed(0)} ms)`;
+    console.log(
+      `measured on two cores, ${KERNELS[0]?.[0]}: threads that run ${factor(real.withRunning)}, a new one ${factor(real.withNew)}`,
+    );
+  }
+  const header = CORES.map((cores) => `${cores}`.padStart(7)).join('');
+  console.log(`${`${WORKGROUPS} workgroups of 256, times as fast on`.padEnd(58)}${header} cores`);
+  for (const [name, rounds] of KERNELS) {
+    const launch = launcher(device, rounds);
+    await launch(1);
+    taken.length = 0;
+    await launch(1);
+    const times = taken.slice(1).map((at, n) => at - (taken[n] as number));
+    const all = makespan(times, 1, 0, 0);
+    for (const [threads, start] of [
+      ['threads that run', 0],
+      ['new threads', startMs],
+    ] as const) {
+      const factors = CORES.map((cores) => (all / makespan(times, cores, start, counterMs)).toFixed(2).padStart(7));
+      console.log(`${`${name}, ${all.toFixed(0)} ms, ${threads}`.padEnd(58)}${factors.join('')}`);
+    }
+  }
+  device.close();
+}

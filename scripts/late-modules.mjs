@@ -26,6 +26,7 @@ export const LATE_IMPORTS = new Map(
     ],
     'sim/dispatch/spin.ts': ['../../../isa/index.ts', '../../../isa/semantics/index.ts', './reachable.ts'],
     'node/module-cache.ts': ['node:crypto'],
+    'node/sim-worker.ts': ['./v8-flags.ts'],
   }).map(([importer, specifiers]) => [join(root, 'src', 'device', importer), specifiers]),
 );
 

@@ -2,17 +2,17 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { cachedDataVersionTag } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { beforeCompiling } from '../sim/wasm/host-compiler.ts';
 import type { WorkerHost, WorkerThread } from '../sim/workers/worker-host.ts';
-import { enableRelaxedSimd } from './v8-flags.ts';
+import { disableRelaxedSimd, enableRelaxedSimd } from './v8-flags.ts';
 
 const WORKER_FILE = 'sim-thread.cjs';
 /**
- * Measured: until the first thread of a process on Node 20 runs its first workgroup, while the device's own thread works. 48 of them are Node's own; of
- * other threads, and on Node 22 and 24, 29, and all takes 37 to 43: under a changed flag Node 20 does not take its own code from its cache.
+ * Measured (`npm run bench sim-scaling`): until the first thread of a process runs its first workgroup, while the device's own thread works, 35 to 43 on
+ * Node 20, 22 and 24. 25 to 29 of them are Node's own.
  */
-const START_MS = 60;
+const START_MS = 40;
 
 /** The built worker beside this code: in dist/, from a bundle there or from one of its chunks. */
 function builtWorker(): string | undefined {
@@ -25,8 +25,10 @@ function builtWorker(): string | undefined {
 let hasStarted = false;
 
 function startThread(file: string): WorkerThread {
-  const worker = new Worker(file, { workerData: { keeps: !hasStarted, codeTag: cachedDataVersionTag() } });
+  const worker = new Worker(file, { workerData: { keeps: !hasStarted } });
   hasStarted = true;
+  // No thread of the process has been there before it: nobody but this thread compiles, and it turns relaxed SIMD on when it does.
+  if (worker.threadId === 1) disableRelaxedSimd();
   worker.unref();
   const thread: WorkerThread = {
     post: (message) => worker.postMessage(message),
@@ -44,6 +46,7 @@ function startThread(file: string): WorkerThread {
 /** Threads for `createDevice('sim', { workerHost })`; undefined when the worker's file is not built. `file` names another. */
 export function nodeWorkerHost(file: string | undefined = builtWorker()): WorkerHost | undefined {
   enableRelaxedSimd();
+  beforeCompiling(enableRelaxedSimd);
   if (file === undefined) return undefined;
   return { cores: availableParallelism(), startMs: START_MS, start: () => startThread(file) };
 }

@@ -11,3 +11,13 @@ test('should change flags while functions are inlined on another thread', async 
   const { stdout } = await promisify(execFile)(process.execPath, program, { cwd: root });
   expect(stdout).toBe('ok\n');
 }, 300_000);
+
+test('should start the first thread of a process under its own flags and compile relaxed SIMD meanwhile', async () => {
+  const program = [join(root, 'scripts/run-ts.mjs'), join(root, 'tests/support/compile-while-starting.ts'), root];
+  const { stdout } = await promisify(execFile)(process.execPath, program, { cwd: root });
+  const { begun, ended, features, areSums, areSquares } = JSON.parse(stdout);
+  expect({ ended, areSums, areSquares }).toEqual({ ended: true, areSums: true, areSquares: true });
+  expect(features.relaxed).toBe(true);
+  // Later versions of Node need no flag.
+  expect(begun).toEqual([!process.versions.v8.startsWith('11.')]);
+}, 300_000);

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 /** The version that ships relaxed SIMD. Measured: 11.3 (Node 20.20) needs the flag, 12.4 (Node 22) needs none and has none. */
 const SHIPS_RELAXED_SIMD = [11, 4] as const;
 
-/** The flags that were set, each with the flag of V8's own value. */
+/** The flags that this thread has set, each with the flag of V8's own value. */
 const changes: { readonly flag: string; readonly back: string }[] = [];
 
 /** Whether the command is one of those that `optimizeLess` is for. */
@@ -29,11 +29,22 @@ function hasOldFlags(): boolean {
   return major < first || (major === first && minor < second);
 }
 
-/** Turns relaxed SIMD on where it is behind a flag (Node 20). It must be on before the first module is compiled. */
+const RELAXED_SIMD = { flag: '--experimental-wasm-relaxed-simd', back: '--no-experimental-wasm-relaxed-simd' };
+
+/** Turns relaxed SIMD on where it is behind a flag (Node 20). It must be on whenever a module that uses it is compiled. */
 export function enableRelaxedSimd(): void {
-  if (hasOldFlags()) {
-    setFlag('--experimental-wasm-relaxed-simd', '--no-experimental-wasm-relaxed-simd');
-  }
+  if (hasOldFlags()) setFlag(RELAXED_SIMD.flag, RELAXED_SIMD.back);
+}
+
+/**
+ * Takes that back, for the whole process: a thread that begins takes Node's own compiled code only then, and is there after 25 ms instead of 50.
+ * Only for a process in which no other thread compiles meanwhile.
+ */
+export function disableRelaxedSimd(): void {
+  const at = changes.findIndex(({ flag }) => flag === RELAXED_SIMD.flag);
+  if (at < 0) return;
+  setFlagsFromString(RELAXED_SIMD.back);
+  changes.splice(at, 1);
 }
 
 /**
