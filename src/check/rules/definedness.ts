@@ -114,6 +114,23 @@ function join(input: Written, { some, every }: Written): boolean {
 const PASSES_ON =
   /^(?:[sv]_mov_|v_accvgpr_|v_pk_mov_|v_cndmask_|v_(?:read|readfirst|write)lane_|v_swap_|v_permlane|v_perm_|s_cselect_|v_xor_|s_xor_|v_sub_|v_mbcnt)/;
 
+/** Whether the result of an instruction is EXEC, which every vector instruction behind it looks at. */
+function changesExec({ row, operands }: Instruction): boolean {
+  if (row.defs.includes('EXEC')) return true;
+  return row.operands.some((definition, i) => {
+    const operand = operands[i];
+    const range = definition.isOut && operand?.kind === 'reg' ? slotsOf(operand) : undefined;
+    return range !== undefined && range.first < Slot.EXEC + 2 && range.first + range.count > Slot.EXEC;
+  });
+}
+
+/** An exclusive or of a register with itself is zero, whatever it holds. */
+function isZeroed(instruction: Instruction): boolean {
+  const [a, b] = ['src0', 'src1'].map((name) => operandNamed(instruction, name));
+  if (!/^s_xor_b/.test(instruction.row.operation) || a?.kind !== 'reg' || b?.kind !== 'reg') return false;
+  return slotsOf(a)?.first === slotsOf(b)?.first;
+}
+
 /** Compilers use 64-bit operations for 32-bit results and leave the high half of such sources undefined. */
 const HIGH_PARTS: Readonly<Record<string, readonly string[]>> = {
   v_mad_u64_u32: ['src2'],
@@ -130,7 +147,7 @@ const OP_SEL_LOW = 4;
 /** The operands whose value an instruction looks at. */
 export function valueReads(instruction: Instruction): SlotRange[] {
   const { row } = instruction;
-  if (PASSES_ON.test(row.operation)) return [];
+  if (PASSES_ON.test(row.operation) && (!changesExec(instruction) || isZeroed(instruction))) return [];
   const out: SlotRange[] = [];
   row.operands.forEach((definition, i) => {
     const operand = instruction.operands[i];

@@ -149,3 +149,40 @@ describe('waits that are too strong', () => {
     expect(suggestion('ds_write_b32 v0, v0\ns_waitcnt lgkmcnt(0)\ns_barrier')).toEqual([]);
   });
 });
+
+/** What makes EXEC of a mask in s[8:9], or of its half s8. */
+const MASKS: readonly string[] = [
+  ...['mov', 'cmov', 'not', 'wqm', 'brev', 'quadmask'].map((name) => `s_${name}_b64 exec, s[8:9]`),
+  ...['and', 'or', 'xor', 'andn2', 'orn2', 'nand', 'nor', 'xnor', 'cselect'].flatMap((name) => [
+    `s_${name}_b64 exec, exec, s[8:9]`,
+    `s_${name}_b64 exec, s[8:9], exec`,
+  ]),
+  ...['and', 'or', 'xor', 'andn1', 'andn2', 'orn1', 'orn2', 'nand', 'nor', 'xnor'].map(
+    (name) => `s_${name}_saveexec_b64 s[4:5], s[8:9]`,
+  ),
+  's_andn1_wrexec_b64 s[4:5], s[8:9]',
+  's_andn2_wrexec_b64 s[4:5], s[8:9]',
+];
+const HALVES: readonly string[] = [
+  's_mov_b32 exec_lo, s8',
+  's_mov_b32 exec_hi, s8',
+  's_xor_b32 exec_lo, exec_lo, s8',
+  's_xor_b32 exec_hi, s8, exec_hi',
+  's_cselect_b32 exec_lo, s8, -1',
+];
+
+test.each([
+  ...MASKS.map((code) => [code, 's[8:9]']),
+  ...HALVES.map((code) => [code, 's8']),
+  ['s_cselect_b64 exec, -1, 0', 'scc'],
+])('a mask that nothing wrote and that becomes EXEC: %s', (code, registers) => {
+  const set = registers === 'scc' ? '' : 's_cmp_eq_u32 s0, 0\n';
+  expect(found(`${set}${code}\nv_mov_b32 v1, v0`)).toContain(`error control-flow/uninitialised ${registers}`);
+  const written = 's_cmp_eq_u32 s0, 0\ns_mov_b64 s[8:9], -1\n';
+  expect(found(`${written}${code}\nv_mov_b32 v1, v0`).filter((f) => f.includes('initialised'))).toEqual([]);
+});
+
+test('EXEC that is set to zero by a register that nothing wrote', () => {
+  for (const code of ['s_xor_b64 exec, s[8:9], s[8:9]', 's_xor_b32 exec_hi, s8, s8'])
+    expect(found(code).filter((f) => f.includes('initialised'))).toEqual([]);
+});
