@@ -171,7 +171,7 @@ export class Variables {
     const address = shownAddress(shown);
     return {
       name: shown.name,
-      value: operandText(shown, '', PREVIEWED),
+      value: operandText(shown, '', { elements: PREVIEWED }),
       type: type.name,
       variablesReference: hasParts(shown) ? this.groups.create(group) : 0,
       ...(isWritten ? { evaluateName: path } : {}),

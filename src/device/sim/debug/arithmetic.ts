@@ -4,7 +4,17 @@
 import { WavesmithError } from '../../../base/index.ts';
 import type { DebugType } from '../../../codeobject/index.ts';
 import { convert, typeOfWords } from './cast.ts';
-import { elementOf, isMachineType, numberOf, type Operand, pointerTo, type Reader, typedValue } from './typed.ts';
+import { elementAt } from './source-variables.ts';
+import {
+  elementOf,
+  isMachineType,
+  numberOf,
+  type Operand,
+  pointerTo,
+  type Reader,
+  type ShownVariable,
+  typedValue,
+} from './typed.ts';
 import type { Value } from './value.ts';
 
 /** Integers have at most this many bits: longer ones come from shifts only. */
@@ -117,6 +127,7 @@ export function binary(operator: string, text: string): (a: Operand, b: Operand)
   const isShift = operator === '<<' || operator === '>>';
   return (a, b) => {
     if (typeof a !== 'object' && typeof b !== 'object') return apply(a, b);
+    if (isVector(a) || isVector(b)) return ofVectors(operator, a, b, text);
     const pointed = isSum || test !== undefined ? pointers(a, b, operator, text) : undefined;
     if (pointed !== undefined) return pointed;
     const [x, y] = [numberOf(a), numberOf(b)];
@@ -130,10 +141,46 @@ export function binary(operator: string, text: string): (a: Operand, b: Operand)
 const wrapped = (value: Value, type: DebugType, text: string): Value => convert(value, type, text);
 const readerOf = (a: Operand, b: Operand): Reader => (typeof a === 'object' ? a : (b as Reader));
 
+const isVector = (operand: Operand): operand is ShownVariable =>
+  typeof operand === 'object' && operand.type.isVector === true;
+
+/** A vector of what is made of each element of one. */
+function eachElement(vector: ShownVariable, make: (element: Operand, n: bigint) => Operand, text: string): Operand {
+  const { type } = vector;
+  const bytes = new Uint8Array(type.bytes);
+  for (let n = 0; n < type.count; n++) {
+    const element = elementAt(vector, BigInt(n)) as ShownVariable;
+    const value = convert(numberOf(make(element, BigInt(n))), element.type, text);
+    bytes.set(typedValue(element.type, value, vector).bytes as Uint8Array, n * element.type.bytes);
+  }
+  return { ...typedValue(type, 0n, vector), bytes };
+}
+
+/** Operators of vectors go element by element, and a number stands for a vector of it; they are the same, or not, as a whole. */
+function ofVectors(operator: string, a: Operand, b: Operand, text: string): Operand {
+  const vector = isVector(a) ? a : (b as ShownVariable);
+  const other = isVector(a) && isVector(b) ? b : vector;
+  if (vector.type.count !== other.type.count || vector.type.of?.().kind !== other.type.of?.().kind)
+    throw badExpression(text, `${vector.type.name} and ${other.type.name} do not go together.`);
+  const elementsOf = (operand: Operand, n: bigint): Operand =>
+    isVector(operand) ? (elementAt(operand, n) as ShownVariable) : operand;
+  const apply = binary(operator, text);
+  if (compare(operator) === undefined)
+    return eachElement(vector, (_, n) => apply(elementsOf(a, n), elementsOf(b, n)), text);
+  if (operator !== '==' && operator !== '!=')
+    throw badExpression(text, `vectors have no order, so ${operator} means nothing.`);
+  let areEqual = true;
+  for (let n = 0n; n < vector.type.count; n++) {
+    if (!isTrue(numberOf(binary('==', text)(elementsOf(a, n), elementsOf(b, n))))) areEqual = false;
+  }
+  return truth(areEqual === (operator === '=='));
+}
+
 /** What a pointer points to; an array is a pointer to its first element. */
 function targetOf(operand: Operand): DebugType | undefined {
   if (typeof operand !== 'object') return undefined;
-  const { kind, of } = operand.type;
+  const { kind, of, isVector: isNone } = operand.type;
+  if (isNone === true) return undefined;
   return kind === 'pointer' || kind === 'array' ? of?.() : undefined;
 }
 
@@ -200,6 +247,7 @@ function promoted(operand: Operand): DebugType {
 
 /** `-a`, `~a`: of a type, in that type. */
 export function unary(operator: '-' | '~', operand: Operand, text: string): Operand {
+  if (isVector(operand)) return eachElement(operand, (element) => unary(operator, element, text), text);
   const value = numberOf(operand);
   if (operator === '~' && typeof value === 'number') throw badExpression(text, '~ needs an integer.');
   const result = operator === '-' ? -value : ~(value as bigint);

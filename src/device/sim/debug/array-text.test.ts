@@ -1,8 +1,8 @@
 // How arrays are shown: as gdb does with `print elements 200` and `print repeats 10`.
 import { expect, test } from 'vitest';
 import type { DebugType } from '../../../codeobject/index.ts';
-import { variableText } from './source-variables.ts';
 import type { ShownVariable } from './typed.ts';
+import { variableText } from './variable-text.ts';
 
 const PLAIN = { isSigned: true, members: [], of: undefined, count: 0, names: new Map<number, string>() };
 const INT: DebugType = { ...PLAIN, name: 'int', kind: 'integer', bytes: 4 };

@@ -2,6 +2,7 @@
 import { WavesmithError } from '../../../base/index.ts';
 import type { DebugType } from '../../../codeobject/index.ts';
 import type { Wave } from '../state/wave.ts';
+import { isTrue, truth } from './arithmetic.ts';
 import { bytesOf, setBytes, setRegister } from './change.ts';
 import type { Debugger } from './debugger.ts';
 import { evaluate, operandOf } from './look.ts';
@@ -80,7 +81,6 @@ function dataOf(d: Debugger, name: string, type: DebugType, text: string): Uint8
   const trimmed = text.trim();
   const enumerator =
     type.kind === 'enum' ? [...type.names].find(([, label]) => isNameOf(label, trimmed))?.[0] : undefined;
-  const word = type.kind === 'bool' && /^(?:true|false)$/.test(trimmed) ? BigInt(trimmed === 'true') : undefined;
-  const value: Value = enumerator === undefined ? (word ?? evaluate(d, trimmed)) : BigInt(enumerator);
-  return bytesOf(value, element);
+  const value: Value = enumerator === undefined ? evaluate(d, trimmed) : BigInt(enumerator);
+  return bytesOf(type.kind === 'bool' ? truth(isTrue(value)) : value, element);
 }

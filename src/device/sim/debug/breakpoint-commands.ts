@@ -8,7 +8,7 @@ import { parseExpression } from './expression.ts';
 import { framesAt, lineText } from './frames.ts';
 import { placeText, selectedWave } from './look.ts';
 import { scopeOf } from './scope.ts';
-import { operandText } from './source-variables.ts';
+import { operandText } from './variable-text.ts';
 import type { WatchedAccess } from './watch-access.ts';
 import { sourceAt } from './watched-frame.ts';
 

@@ -6,9 +6,9 @@ import { isTrue } from './arithmetic.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { activeLanes, scopeOf } from './scope.ts';
 import type { ScopeSource } from './scope-source.ts';
-import { plainText } from './source-variables.ts';
 import type { Change, WaveKey } from './stop.ts';
 import { isSameOperand, numberOf, type Operand } from './typed.ts';
+import { plainText } from './variable-text.ts';
 import {
   AccessWatcher,
   type PlaceAccess,

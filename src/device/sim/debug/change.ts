@@ -34,12 +34,13 @@ export function setBytes(d: Debugger, w: Wave, space: SpaceName, address: number
   });
 }
 
-/** A value as bytes of a type. */
+/** A value as bytes of a type; an integer gets what is before the point of a float. */
 export function bytesOf(value: Value, type: ElementType): Uint8Array {
-  if (type.kind === 'integer' && typeof value === 'number' && !Number.isInteger(value)) {
+  const converted = type.kind === 'integer' && typeof value === 'number' ? Math.trunc(value) : value;
+  if (type.kind === 'integer' && typeof converted === 'number' && !Number.isFinite(converted)) {
     throw new WavesmithError('run/bad-value', `${value} is not a value of ${type.name}.`);
   }
   const bytes = new Uint8Array(type.storageBits / 8);
-  type.write(new DataView(bytes.buffer), 0, value);
+  type.write(new DataView(bytes.buffer), 0, converted);
   return bytes;
 }

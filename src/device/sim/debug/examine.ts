@@ -3,6 +3,7 @@ import { elementType } from '../../../base/index.ts';
 import { hex } from '../tools/lanes.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST, place, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
+import { escaped } from './format.ts';
 import { codeAround, disassembly, dump, evaluate, examine } from './look.ts';
 import { addressNumber, scopeOf } from './scope.ts';
 import { codeAt } from './type-commands.ts';
@@ -157,9 +158,6 @@ export function textBytesAt(d: Debugger, space: SpaceName, address: bigint): Uin
 /** `x/s ADDRESS`: text up to its end, and the bytes that it takes. */
 function textAt(d: Debugger, space: SpaceName, address: bigint): { readonly text: string; readonly size: number } {
   const bytes = textBytesAt(d, space, address);
-  const text = [...bytes].map((byte) =>
-    byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`,
-  );
   const isWhole = bytes.length < MOST_LETTERS;
-  return { text: `"${text.join('')}"${isWhole ? '' : '…'}`, size: bytes.length + (isWhole ? 1 : 0) };
+  return { text: `${escaped(bytes)}${isWhole ? '' : '…'}`, size: bytes.length + (isWhole ? 1 : 0) };
 }

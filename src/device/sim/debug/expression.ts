@@ -422,7 +422,7 @@ class Parser {
       if (viewed !== undefined) {
         this.at += 2;
         const word = this.register(token);
-        return (s) => fromBits(numberOf(word(s)) as bigint, viewed);
+        return (s) => typedValue(machineType(viewed), fromBits(numberOf(word(s)) as bigint, viewed), s);
       }
     }
     if (/^[va]\d+$/i.test(text) || SCALAR.test(text)) return this.register(token);
@@ -440,10 +440,11 @@ class Parser {
     this.expect(')');
     return (s) => {
       const value = numberOf(inner(s));
-      if (typeof value === 'bigint') return fromBits(value, type);
-      if (type.kind === 'float') return value;
+      const shown = machineType(type);
+      if (typeof value === 'bigint') return typedValue(shown, fromBits(value, type), s);
+      if (type.kind === 'float') return typedValue(shown, value, s);
       if (!Number.isFinite(value)) throw bad(this.text, `${value} is no integer.`);
-      return fromBits(BigInt(Math.trunc(value)), type);
+      return typedValue(shown, fromBits(BigInt(Math.trunc(value)), type), s);
     };
   }
 
@@ -454,6 +455,8 @@ class Parser {
       const own = isDollar ? s.remembered(text) : s.variable(text, s.lane);
       const found = own ?? s.named(text, s.lane) ?? s.remembered(text) ?? s.variable(text, s.lane);
       if (found !== undefined) return found;
+      if (text === 'true' || text === 'false')
+        return typedValue(typeOfWords(['bool']) as DebugType, truth(text === 'true'), s);
       const more = s.whyUnknown === undefined ? '' : ` ${s.whyUnknown}`;
       throw new UnknownName(this.text, `'${text}' is no register, argument or variable here.${more}`);
     };

@@ -2,6 +2,53 @@
 import type { ElementType } from '../../../base/index.ts';
 import { fromBits, type Value, valueType } from './value.ts';
 
+const bits = (value: bigint, type: string): Value => fromBits(value, valueType(type) as ElementType);
+
+/** The shortest text that is the same f32. */
+export function shortest(value: number): string {
+  for (let digits = 1; digits < 9; digits++) {
+    const text = String(Number(value.toPrecision(digits)));
+    if (Math.fround(Number(text)) === value) return text;
+  }
+  return String(value);
+}
+
+const floatText = (value: Value, bytes: number): string =>
+  typeof value === 'number' && bytes < 8 ? shortest(value) : String(value);
+
+/**
+ * A value of a type of so many bytes in a format of gdb (x z d u t o c a f): x z d u t o show its bits, as an integer of that size. f reads
+ * those of integers that are as long as a float or a double, c and a take the value.
+ */
+export function formattedBits(value: Value, word: bigint, bytes: number, format: string): string {
+  const size = 8 * bytes;
+  const unsigned = BigInt.asUintN(size, word);
+  switch (format) {
+    case 'z':
+      return `0x${unsigned.toString(16).padStart(2 * bytes, '0')}`;
+    case 'd':
+      return String(BigInt.asIntN(size, unsigned));
+    case 'u':
+      return String(unsigned);
+    case 'a':
+      return formatted(value, 'a');
+    case 'c': {
+      if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+      const whole = BigInt(typeof value === 'number' ? Math.trunc(value) : value);
+      return letterText(typeof value === 'number' || value < 0n ? BigInt.asIntN(8, whole) : BigInt.asUintN(8, whole));
+    }
+    case 'f':
+      if (typeof value === 'number') return floatText(value, bytes);
+      return bytes === 4
+        ? floatText(bits(unsigned, 'f32'), 4)
+        : bytes === 8
+          ? String(bits(unsigned, 'f64'))
+          : String(value);
+    default:
+      return formatted(unsigned, format);
+  }
+}
+
 /** A value in a format of gdb (x z d u t o c a f), or in its own: integers of two digits in hexadecimal too. */
 export function formatted(value: Value | undefined, format = ''): string {
   if (value === undefined) return '(unknown)';
@@ -25,7 +72,7 @@ export function formatted(value: Value | undefined, format = ''): string {
     case 'd':
       return String(value >= 1n << 31n && value < 1n << 32n ? BigInt.asIntN(32, value) : BigInt.asIntN(64, value));
     case 'f':
-      return String(fromBits(value, valueType(value < 1n << 32n ? 'f32' : 'f64') as ElementType));
+      return value < 1n << 32n ? floatText(bits(value, 'f32'), 4) : String(bits(value, 'f64'));
     case 'u':
       // An integer of the machine has no size: a negative one is taken for an int of C where it fits.
       return String(value < 0n ? BigInt.asUintN(value >= -(1n << 31n) ? 32 : 64, value) : value);
@@ -43,20 +90,20 @@ const LETTERS: Readonly<Record<number, string>> = {
   12: 'f',
   13: 'r',
   27: 'e',
+  34: '"',
   39: "'",
   92: '\\',
 };
 
-/** A character of C with its code: `97 'a'`, `10 '\n'`, `0 '\000'`. */
-export function letterText(value: bigint): string {
-  const code = Number(BigInt.asUintN(8, value));
+/** A letter as C writes it between quotes of a kind. */
+function letter(code: number, quote: string): string {
   const special = LETTERS[code];
-  const isPlain = code >= 32 && code < 127;
-  const text =
-    special !== undefined
-      ? `\\${special}`
-      : isPlain
-        ? String.fromCharCode(code)
-        : `\\${code.toString(8).padStart(3, '0')}`;
-  return `${value} '${text}'`;
+  if (special !== undefined && (special === quote || !/["']/.test(special))) return `\\${special}`;
+  return code >= 32 && code < 127 ? String.fromCharCode(code) : `\\${code.toString(8).padStart(3, '0')}`;
 }
+
+/** A character of C with its code: `97 'a'`, `10 '\n'`, `0 '\000'`. */
+export const letterText = (value: bigint): string => `${value} '${letter(Number(BigInt.asUintN(8, value)), "'")}'`;
+
+/** Letters between double quotes, as C writes them. */
+export const escaped = (bytes: Uint8Array): string => `"${[...bytes].map((code) => letter(code, '"')).join('')}"`;

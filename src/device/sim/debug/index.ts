@@ -21,7 +21,7 @@ export {
 } from './look.ts';
 export { type PlaceNames, placesOf, placesOfLine } from './places.ts';
 export { activeLanes, loadBytes, storeBytes } from './scope.ts';
-export { operandText, partsOf, variablesOf, variableText } from './source-variables.ts';
+export { partsOf, variablesOf } from './source-variables.ts';
 export type {
   BackTarget,
   Call,
@@ -36,3 +36,4 @@ export type {
 export { type DebugTerminal, TerminalFront } from './terminal-front.ts';
 export { flatAddress, type ShownVariable, scalarOf, spaceOfFlat } from './typed.ts';
 export type { Value } from './value.ts';
+export { operandText, variableText } from './variable-text.ts';

@@ -11,9 +11,10 @@ import { addressIn } from './examine.ts';
 import { kernelParameters } from './kernel-arguments.ts';
 import { backtrace, dump, placeText, selectedWave, wavesText, waveText } from './look.ts';
 import { activeLanes, withoutVariables } from './scope.ts';
-import { operandText, variablesOf } from './source-variables.ts';
+import { variablesOf } from './source-variables.ts';
 import { addressOf, codeAt, codeText, symbolText } from './type-commands.ts';
 import type { VariableKind } from './typed.ts';
+import { operandText } from './variable-text.ts';
 
 export function registers(session: CommandSession, words: readonly string[]): undefined {
   const w = selectedWave(session.debugger);
@@ -270,7 +271,7 @@ function variablesText(d: Debugger, kinds: readonly VariableKind[]): string[] {
   const all = variablesOf(selectedWave(d), d.lane, d).filter((v) => kinds.includes(v.kind));
   return all.length === 0
     ? [withoutVariables(d) ?? 'no variables']
-    : all.map((v) => `${v.name} = ${operandText(v, '', d.remembered.elements)}`);
+    : all.map((v) => `${v.name} = ${operandText(v, '', d.remembered)}`);
 }
 
 /** Parameters of the function that is shown; without debug information, arguments of the kernel. */

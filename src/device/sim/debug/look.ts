@@ -8,10 +8,10 @@ import { parseExpression } from './expression.ts';
 import { formatted } from './format.ts';
 import { type Frame, lineText } from './frames.ts';
 import { scopeOf } from './scope.ts';
-import { operandText } from './source-variables.ts';
 import type { Stop } from './stop.ts';
 import { isSameOperand, type Operand, type SpaceName } from './typed.ts';
 import { bitsOf, fromBits, type Value } from './value.ts';
+import { operandText } from './variable-text.ts';
 
 /** The wave that commands are about. */
 export function selectedWave(d: Debugger): Wave {

@@ -8,10 +8,10 @@ import { examined, textBytesAt } from './examine.ts';
 import { formatted } from './format.ts';
 import { evaluate, operandOf } from './look.ts';
 import { hasAssignment, set } from './set-command.ts';
-import { operandText, plainText } from './source-variables.ts';
 import { addressOf, codeAt, codeText } from './type-commands.ts';
 import { numberOf, type Operand } from './typed.ts';
 import type { Value } from './value.ts';
+import { operandText, plainText } from './variable-text.ts';
 
 const FORMATS = 'x d u t f o c a z s';
 
@@ -51,7 +51,7 @@ export function shownValue(
   const value = operandOf(d, text);
   // Memory that is not there is an error; a variable without a value is shown so.
   if (typeof value === 'object' && value.bytes === undefined && value.home?.kind === 'memory') numberOf(value);
-  return { text: operandText(value, letter, d.remembered.elements), value };
+  return { text: operandText(value, letter, d.remembered), value };
 }
 
 /** `EXPRESSION@N`: so many of its kind, one behind the other in memory. */
@@ -83,16 +83,18 @@ export function refuseUnknownNames(d: Debugger, text: string): void {
   }
 }
 
-/** Values that are shown at each stop; `display/i PLACE` shows instructions. */
+/** Values that are shown at each stop where their names mean something; `display/i PLACE` shows instructions. */
 export function displayText(session: CommandSession): string[] {
   const d = session.debugger;
   const shown = session.displays.filter((one) => one.isOff !== true);
-  return shown.map(({ id, text, format }) => {
+  return shown.flatMap(({ id, text, format }) => {
     const name = `${id}: ${format === '' ? '' : `/${format} `}${text}`;
     try {
       if (!isOfMemory(format)) return `${name} = ${shownValue(d, text, format).text}`;
       return [`${name}:`, ...examined(d, text, format, undefined).lines].join('\n');
     } catch (error) {
+      // A variable of another function is not there.
+      if (error instanceof UnknownName) return [];
       if (!(error instanceof WavesmithError)) throw error;
       return `${name} = (${error.message})`;
     }

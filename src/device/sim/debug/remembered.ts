@@ -7,6 +7,8 @@ export class Remembered {
   readonly variables = new Map<string, Operand>();
   /** Elements of arrays that a value shows: `set print elements`. */
   elements = ELEMENTS;
+  /** Members of structs are shown on lines of their own: `set print pretty`. */
+  isPretty = false;
 
   /** Keeps a printed value; the result is its number. */
   keep(value: Operand): number {

@@ -6,8 +6,8 @@ import { registerBits, setRegister } from './change.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST_STEPS, place, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { evaluate, operandOf, placeText, selectedWave } from './look.ts';
-import { operandText } from './source-variables.ts';
 import type { ShownVariable } from './typed.ts';
+import { operandText } from './variable-text.ts';
 
 /** Settings of gdb that have no meaning here. */
 const SETTINGS =
@@ -21,6 +21,12 @@ export function set(session: CommandSession, { rest }: CommandLine): undefined {
   if (elements !== undefined) {
     const isAll = elements === '0' || elements === 'unlimited';
     d.remembered.elements = isAll ? Number.POSITIVE_INFINITY : count(elements, 1, MOST_STEPS, 'elements');
+    return undefined;
+  }
+  const [, pretty] = /^p(?:r(?:int)?)?\s+pretty(?:\s+(on|off))?$/.exec(text) ?? [];
+  if (/^p(?:r(?:int)?)?\s+pretty\b/.test(text)) {
+    if (pretty === undefined && !/pretty$/.test(text)) throw bad('Write: set print pretty on, or off.');
+    d.remembered.isPretty = pretty !== 'off';
     return undefined;
   }
   if (text === rest && SETTINGS.test(text) && !text.includes('=')) {

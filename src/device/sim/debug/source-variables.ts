@@ -1,22 +1,11 @@
 // Variables of the source program: their bytes as a lane of a wave sees them, their parts, and what those mean.
 import type { DebugMember, DebugPlace, DebugRegister, DebugType, DebugVariable } from '../../../codeobject/index.ts';
 import type { Wave } from '../state/wave.ts';
-import { formatted, letterText } from './format.ts';
 import { asCalled } from './kernel-arguments.ts';
 import { littleEndian, readPart, readPlace, scratchOffset } from './place-bytes.ts';
 import type { ScopeSource } from './scope-source.ts';
-import {
-  ELEMENTS,
-  flatAddress,
-  inMemory,
-  isMachineType,
-  MOST_BYTES,
-  type Operand,
-  type ShownVariable,
-  scalarOf,
-  type VariableHome,
-} from './typed.ts';
-import { bitsOf, type Value } from './value.ts';
+import { flatAddress, inMemory, MOST_BYTES, type ShownVariable, type VariableHome } from './typed.ts';
+import { bitsOf } from './value.ts';
 
 /** All variables in scope where a wave is: those of the function that is shown, and of the whole program. */
 export function variablesOf(w: Wave, lane: number, source: ScopeSource): ShownVariable[] {
@@ -153,12 +142,17 @@ function memberPart(variable: ShownVariable, { name, offset, type, bits }: Debug
   return { ...variable, name, type: of, home, field, note: undefined, bytes: littleEndian(signed, of.bytes) };
 }
 
-/** A member of a struct, or of the struct that a pointer points to; those of bases and of members without a name too. */
+/** A member of a struct, or of the struct that a pointer points to; those of bases and of members without a name too; x, y, z and w of a vector. */
 export function memberOf(variable: ShownVariable, name: string): ShownVariable | undefined {
   const { type } = variable;
   if (type.kind === 'pointer') {
     const target = pointedTo(variable);
     return target === undefined || target.type.kind === 'pointer' ? undefined : memberOf(target, name);
+  }
+  if (type.isVector === true) {
+    const at = name.length === 1 ? 'xyzw'.indexOf(name) : -1;
+    const element = at < 0 ? undefined : elementAt(variable, BigInt(at));
+    return element && { ...element, name };
   }
   const own = type.members.find((member) => member.name === name);
   if (own !== undefined) return memberPart(variable, own);
@@ -198,131 +192,4 @@ export function elementAt(variable: ShownVariable, index: bigint): ShownVariable
   if (part.bytes !== undefined || home?.kind !== 'memory') return part;
   const address = flatAddress(variable) as number;
   return inMemory(variable, part.name, element, 'flat', BigInt(address + offset));
-}
-
-/** The shortest text that is the same f32. */
-function shortest(value: number): string {
-  for (let digits = 1; digits < 9; digits++) {
-    const text = String(Number(value.toPrecision(digits)));
-    if (Math.fround(Number(text)) === value) return text;
-  }
-  return String(value);
-}
-
-/** Letters that are shown of a text at most. */
-const MOST_LETTERS = 200;
-
-/** An array of letters as text, when it is one. */
-function textOf({ type }: ShownVariable, bytes: Uint8Array): string | undefined {
-  if (type.of?.().kind !== 'char') return undefined;
-  const end = bytes.indexOf(0);
-  const shown = bytes.subarray(0, end < 0 ? bytes.length : end);
-  const isText = shown.length > 0 && shown.every((byte) => (byte >= 32 && byte < 127) || byte === 9 || byte === 10);
-  return isText && bytes.subarray(shown.length).every((byte) => byte === 0)
-    ? JSON.stringify(String.fromCharCode(...shown.subarray(0, MOST_LETTERS)))
-    : undefined;
-}
-
-/** The text that a pointer to letters points to. */
-function textBehind(variable: ShownVariable): string {
-  if (variable.type.of?.().kind !== 'char') return '';
-  let text = '';
-  for (let i = 0n; text.length < MOST_LETTERS; i++) {
-    const byte = elementAt(variable, i)?.bytes?.[0] ?? 255;
-    if (byte === 0) return text === '' ? '' : ` ${JSON.stringify(text)}`;
-    if (byte !== 9 && byte !== 10 && (byte < 32 || byte > 126)) return '';
-    text += String.fromCharCode(byte);
-  }
-  return ` ${JSON.stringify(text)}…`;
-}
-
-/** So many equal elements in a row are shown as one, and count as so many. */
-const REPEATS = 10;
-
-/** Elements that may still be shown. */
-interface Room {
-  left: number;
-}
-
-/** The elements of an array: `1, 2, 0 <repeats 14 times>`, `...` where there are more than are shown. */
-function elementTexts(variable: ShownVariable, format: string, room: Room): string {
-  const parts = partsOf(variable);
-  const texts: string[] = [];
-  let at = 0;
-  while (at < parts.length && room.left > 0) {
-    const part = parts[at] as ShownVariable;
-    const isNested = part.type.kind === 'array';
-    let end = at + 1;
-    while (end < parts.length && isSameValue(part, parts[end] as ShownVariable)) end++;
-    const times = end - at;
-    const isRepeated = times >= REPEATS;
-    if (!isNested) room.left -= isRepeated ? REPEATS : 1;
-    texts.push(variableText(part, format, room) + (isRepeated ? ` <repeats ${times} times>` : ''));
-    at = isRepeated ? end : at + 1;
-  }
-  return `${texts.join(', ')}${at < variable.type.count ? '...' : ''}`;
-}
-
-function isSameValue(a: ShownVariable, b: ShownVariable): boolean {
-  const { bytes } = b;
-  return a.bytes !== undefined && a.bytes.length === bytes?.length && a.bytes.every((byte, i) => byte === bytes[i]);
-}
-
-/**
- * A variable as text, as C would write it; `format`: a letter of gdb for its numbers; `room`: how many elements of arrays it shows.
- */
-export function variableText(variable: ShownVariable, format = '', room: Room = { left: ELEMENTS }): string {
-  const { type, bytes, why } = variable;
-  if (bytes === undefined) return `(${why})`;
-  const value = scalarOf(variable);
-  const letters = type.kind === 'array' && format === '' ? textOf(variable, bytes) : undefined;
-  if (letters !== undefined) return letters;
-  if (value === undefined) {
-    if (type.kind === 'unknown') return '(a type that is not known)';
-    if (type.kind === 'array') return `{${elementTexts(variable, format, room)}}`;
-    return `{${partsOf(variable)
-      .map((part) => `${part.name} = ${variableText(part, format, room)}`)
-      .join(', ')}}`;
-  }
-  if (isMachineType(type) && format === '') return formatted(value, typeof value === 'number' ? 'u' : '');
-  if (format !== '') {
-    const isBits = typeof value === 'bigint' || /[xtoz]/.test(format);
-    return formatted(isBits && /[xtozuf]/.test(format) ? bitsOf(bytes) : value, format);
-  }
-  if (type.kind === 'pointer') return `0x${BigInt(value).toString(16)}${textBehind(variable)}`;
-  if (type.kind === 'bool') return value === 0n ? 'false' : value === 1n ? 'true' : String(value);
-  if (type.kind === 'enum') return enumText(type, value);
-  if (typeof value === 'number' && type.bytes < 8) return shortest(value);
-  return type.kind === 'char' && typeof value === 'bigint' ? letterText(value) : String(value);
-}
-
-/** The name of a value; of flags, the names of those that are set, as gdb shows them: `(A | C)`. */
-function enumText({ names }: DebugType, value: Value): string {
-  const own = names.get(Number(value));
-  if (own !== undefined || typeof value === 'number' || value <= 0n) return own ?? String(value);
-  const flags = [...names].map(([bits, name]) => ({ bits: BigInt(bits), name })).filter(({ bits }) => bits !== 0n);
-  let all = 0n;
-  for (const { bits } of flags) {
-    // Numbers that share bits are no flags.
-    if (bits < 0n || (all & bits) !== 0n) return String(value);
-    all |= bits;
-  }
-  const set = flags.filter(({ bits }) => (value & bits) === bits);
-  const rest = set.reduce((left, { bits }) => left & ~bits, value);
-  if (set.length === 0) return String(value);
-  const unknown = rest === 0n ? [] : [`unknown: 0x${rest.toString(16)}`];
-  return `(${[...set.map(({ name }) => name), ...unknown].join(' | ')})`;
-}
-
-/** What an expression gives, as text: in a letter of gdb, or as its type is shown. */
-export function operandText(operand: Operand | undefined, format = '', elements = ELEMENTS): string {
-  if (typeof operand !== 'object') return formatted(operand, format);
-  const note = operand.note === undefined ? '' : ` (${operand.note})`;
-  return `${variableText(operand, format, { left: elements })}${note}`;
-}
-
-/** The same, numbers of the machine in decimal alone. */
-export function plainText(operand: Operand): string {
-  if (typeof operand !== 'object') return operandText(operand, 'u');
-  return variableText(operand, isMachineType(operand.type) ? 'u' : '');
 }

@@ -78,7 +78,11 @@ function memberLines({ name, type, offset, bits }: DebugMember, indent: string):
   const at = `  // byte ${bits === undefined ? offset : bits.first >> 3}`;
   if (name !== '(anonymous)')
     return [`${indent}${declaration(of, name)}${bits === undefined ? '' : ` : ${bits.count}`};${at}`];
-  return [`${indent}{${at}`, ...of.members.flatMap((m) => memberLines(m, `${indent}    `)), `${indent}};`];
+  return [
+    `${indent}${of.isUnion === true ? 'union' : 'struct'} {${at}`,
+    ...of.members.flatMap((m) => memberLines(m, `${indent}    `)),
+    `${indent}};`,
+  ];
 }
 
 /** `&VARIABLE`: where it is. */

@@ -172,11 +172,12 @@ export function spaceOfFlat(address: number): { readonly space: 'global' | 'lds'
   return { space: 'global', at: address };
 }
 
-/** The number that an operand is; an array is its address. Structs and what cannot be read throw. */
+/** The number that an operand is; an array is its address. Structs, vectors and what cannot be read throw. */
 export function numberOf(operand: Operand): Value {
   if (typeof operand !== 'object') return operand;
   const { name, type, bytes, why } = operand;
-  const value = type.kind === 'array' ? arrayAddress(operand) : scalarOf(operand);
+  const isAddress = type.kind === 'array' && type.isVector !== true;
+  const value = isAddress ? arrayAddress(operand) : scalarOf(operand);
   if (value !== undefined) return value;
   const what = name === '' ? 'this' : `'${name}'`;
   const reason = bytes === undefined ? why : `of type ${type.name} is no number`;

@@ -335,6 +335,31 @@ global_store_dword v1, v2, s[2:3] sc0 sc1`;
     }
   });
 
+  it.each(['interpreter', 'compiled'] as const)(
+    'should stop where the budget says, and only there (%s)',
+    async (engine) => {
+      // 4 instructions of the prologue, 1 + 4 × 6 of the loop, 5 of the store, s_endpgm; the second wave has as many.
+      const all = 2 * (4 + 25 + 5 + 1);
+      for (const budget of [0, 1, 3, 4, 5, 9, 17, 29, 34, 35, 36, 50, all - 1, all]) {
+        const { device, request } = setUp(`${busy(6)}\n${STORE}`, 2);
+        open.push(device);
+        const counted: number[] = [];
+        const run = device.dispatch({ ...request, engine, maxInstructions: budget }).then(
+          ({ instructions }) => counted.push(instructions),
+          (error) => {
+            expect(error.code).toBe('sim/budget');
+            counted.push(Number(/after (\d+) instructions/.exec(error.message)?.[1]));
+          },
+        );
+        await run;
+        // Compiled code may count to the end of a block first.
+        const [stopped] = counted;
+        if (engine === 'interpreter') expect(stopped).toBe(budget);
+        else expect(stopped).toBeLessThanOrEqual(Math.min(all, budget + 6));
+      }
+    },
+  );
+
   it('should end a wait that nobody ends with the budget', async () => {
     const { device, request } = setUp(waiting(99, POLLS['an atomic']), 2);
     await expect(device.dispatch({ ...request, maxInstructions: 300_000 })).rejects.toMatchObject({

@@ -151,6 +151,7 @@ export class Runner implements Rewindable {
         return true;
       }
       const w = r.waves[r.at] as Wave;
+      if (this.failsByBudget(r, w)) continue;
       const before = w.executed;
       let turnEnds = true;
       try {
@@ -182,8 +183,9 @@ export class Runner implements Rewindable {
         if (this.progress.isAborted || (await this.endsHere())) return;
         continue;
       }
-      for (const monitor of monitors) monitor.betweenSlices?.(this);
       const w = r.waves[r.at] as Wave;
+      if (this.failsByBudget(r, w)) continue;
+      for (const monitor of monitors) monitor.betweenSlices?.(this);
       const before = w.executed;
       let turnEnds = true;
       try {
@@ -322,9 +324,21 @@ export class Runner implements Rewindable {
     }
   }
 
-  /** A wave that comes to a loop that waits does so for no longer than it worked before in its turn. */
+  /** A wave that comes to a loop that waits does so for no longer than it worked before in its turn; and none for longer than the budget has left. */
   private nextSlice(most: number): number {
-    return Math.min(this.left, most, Math.max(SPIN_QUANTUM, this.spent));
+    return Math.min(this.left, most, Math.max(SPIN_QUANTUM, this.spent), this.budgetLeft());
+  }
+
+  /** Instructions that may still be executed; at least these, where other threads have not told of all of theirs. */
+  private budgetLeft(): number {
+    return this.job.launch.budget - this.progress.instructions;
+  }
+
+  /** A wave would go on, and the budget is used up: its workgroup has failed. */
+  private failsByBudget(r: Resident, w: Wave): boolean {
+    if (this.budgetLeft() > 0) return false;
+    this.fail(r, w, budgetError(this.job.loaded, w, this.progress.instructions));
+    return true;
   }
 
   private afterSlice(r: Resident, w: Wave, executed: number, turnEnds: boolean): void {
