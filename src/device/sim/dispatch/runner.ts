@@ -151,7 +151,8 @@ export class Runner implements Rewindable {
         return true;
       }
       const w = r.waves[r.at] as Wave;
-      if (this.failsByBudget(r, w)) continue;
+      const left = this.budgetLeft(r, w);
+      if (left <= 0) continue;
       const before = w.executed;
       let turnEnds = true;
       try {
@@ -159,7 +160,7 @@ export class Runner implements Rewindable {
           engine.prepare?.(w);
           this.began = performance.now();
         }
-        turnEnds = engine.runWave(w, this.nextSlice(engine.slice), this.isTurnStart);
+        turnEnds = engine.runWave(w, this.nextSlice(Math.min(engine.slice, left)), this.isTurnStart);
       } catch (error) {
         this.fail(r, w, error);
       }
@@ -184,12 +185,18 @@ export class Runner implements Rewindable {
         continue;
       }
       const w = r.waves[r.at] as Wave;
-      if (this.failsByBudget(r, w)) continue;
+      const left = this.budgetLeft(r, w);
+      if (left <= 0) continue;
       for (const monitor of monitors) monitor.betweenSlices?.(this);
       const before = w.executed;
       let turnEnds = true;
       try {
-        turnEnds = await engine.runObserved(w, this.nextSlice(engine.slice), this.isTurnStart, monitors);
+        turnEnds = await engine.runObserved(
+          w,
+          this.nextSlice(Math.min(engine.slice, left)),
+          this.isTurnStart,
+          monitors,
+        );
         if (w.state === 'ended') for (const monitor of monitors) monitor.endWave?.(w);
       } catch (error) {
         const rewind = error instanceof Rewind ? error : await this.showFault(w, error);
@@ -324,21 +331,20 @@ export class Runner implements Rewindable {
     }
   }
 
-  /** A wave that comes to a loop that waits does so for no longer than it worked before in its turn; and none for longer than the budget has left. */
+  /** A wave that comes to a loop that waits does so for no longer than it worked before in its turn. */
   private nextSlice(most: number): number {
-    return Math.min(this.left, most, Math.max(SPIN_QUANTUM, this.spent), this.budgetLeft());
+    return Math.min(this.left, most, Math.max(SPIN_QUANTUM, this.spent));
   }
 
-  /** Instructions that may still be executed; at least these, where other threads have not told of all of theirs. */
-  private budgetLeft(): number {
-    return this.job.launch.budget - this.progress.instructions;
-  }
-
-  /** A wave would go on, and the budget is used up: its workgroup has failed. */
-  private failsByBudget(r: Resident, w: Wave): boolean {
-    if (this.budgetLeft() > 0) return false;
-    this.fail(r, w, budgetError(this.job.loaded, w, this.progress.instructions));
-    return true;
+  /**
+   * Instructions that may still be executed; at least these, where other threads have not told of all of theirs. When there are none, the workgroup whose
+   * wave would go on has failed.
+   */
+  private budgetLeft(r: Resident, w: Wave): number {
+    const { launch, loaded } = this.job;
+    const { instructions } = this.progress;
+    if (instructions >= launch.budget) this.fail(r, w, budgetError(loaded, w, instructions));
+    return launch.budget - instructions;
   }
 
   private afterSlice(r: Resident, w: Wave, executed: number, turnEnds: boolean): void {
