@@ -21,6 +21,7 @@ import { LdsChecks, NEITHER } from './lds/lds-checks.ts';
 import { BOTH, HIGH, LOW, type StrictPlan } from './plan.ts';
 import { GlobalRaces } from './races/global-races.ts';
 import { checkLanes } from './races/lane-conflicts.ts';
+import { ANNOUNCES, EARLY_PLACES, earlyPlace } from './races/race-events.ts';
 import type { RegisterChecks } from './registers/register-checks.ts';
 import type { Origin } from './registers/registers.ts';
 import type { LdsBytes } from './registers/waits.ts';
@@ -47,10 +48,14 @@ class UndefinedLanes {
   }
 }
 
-/** Stores of an instruction that may be announcements: only those of one lane; their event says so (ANNOUNCES). */
+/**
+ * Stores of an instruction that may be announcements: only those of one lane; their event says so (ANNOUNCES); it also says so of those of one lane that come too early
+ * (EARLY).
+ */
 export interface Announcers {
   readonly isOneLane: boolean;
   readonly isNoted: boolean;
+  readonly areEarlyNoted: boolean;
 }
 
 /** Cache policy bit of scalar loads that ask past their cache. */
@@ -146,16 +151,16 @@ export class AccessChecks {
     const isSynchronising = this.isSynchronising(plan);
     access.prepare(w);
     checkLanes(this.reporter, w, pc, plan, access);
-    const announcers = this.announcers(plan);
-    const tells = announcers !== undefined && this.isAnnouncement(w, shadow, announcers);
-    const isNoted = tells && announcers.isNoted;
-    const isAnnouncement = tells && !isNoted;
+    const announcers = this.announcers(plan, pc);
+    const place = announcers === undefined ? pc : placeOf(w, shadow, pc, announcers);
+    const isAnnouncement = place !== pc && announcers?.isNoted !== true;
     // Who reads it knows that it is done, too.
-    if (isNoted) shadow.registers.released = shadow.storesIssued + 1;
-    const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising || isAnnouncement, isNoted);
+    if (place !== pc && !isAnnouncement) shadow.registers.released = shadow.storesIssued + 1;
+    const noted = isAnnouncement ? pc : place;
+    const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising || isAnnouncement, noted);
     if (quick !== undefined) return quick === NO_LDS ? undefined : quick;
     const { lds, scratch } = state;
-    const who = toucherOf(w, state, pc, isNoted);
+    const who = toucherOf(w, state, noted);
     const told =
       access.kind === 'load' || access.space === 'global'
         ? undefined
@@ -219,24 +224,13 @@ export class AccessChecks {
    * Which stores of an instruction may be announcements: those of one lane where nobody waits in loops for what any lane stores, and whether their event says so. Of
    * parts of a dword several may be such, and the dword has one event. Undefined for none.
    */
-  announcers({ access, operation }: StrictPlan): Announcers | undefined {
+  announcers({ access, operation }: StrictPlan, pc: number): Announcers | undefined {
     const isStore = access?.kind === 'store' && access.space !== 'lds' && access.space !== 'scratch';
     const { announcing } = this.regions;
     if (!isStore || announcing === 'nobody') return undefined;
-    return { isOneLane: announcing === 'one lane', isNoted: operation?.kind === 'store' && operation.bytes >= 4 };
-  }
-
-  /**
-   * Whether a store comes behind all that its wavefront has stored: what reads it past the caches may learn from it that this is done. Where
-   * cache policies have no scope, nothing else tells such a store from others: on gfx90a LLVM's atomic and volatile stores are plain ones.
-   * Kernels that do not wait in loops announce by one lane. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
-   */
-  private isAnnouncement(w: Wave, { registers }: WaveShadow, announcers: Announcers): boolean {
-    const [, , issued, complete] = registers.outstanding;
-    if (complete !== issued) return false;
-    if (!announcers.isOneLane) return true;
-    const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
-    return low === 0 ? high !== 0 && (high & (high - 1)) === 0 : high === 0 && (low & (low - 1)) === 0;
+    const isOneLane = announcing === 'one lane';
+    const isNoted = operation?.kind === 'store' && operation.bytes >= 4;
+    return { isOneLane, isNoted, areEarlyNoted: isNoted && !isOneLane && pc < EARLY_PLACES };
   }
 
   /** `isLast`: of the pieces of a lane, the first to be dropped. */
@@ -502,6 +496,18 @@ export class AccessChecks {
     const more = soffset === undefined ? 0 : bindScalarWord(soffset, 'i32')(w, 0) >>> 0;
     return w.address(base.encoding) + immediateOf(instruction, 'offset') + more;
   }
+}
+
+/**
+ * The place of a store's event. Of one that comes behind all that its wavefront has stored: what reads it past the caches may learn from it that this is done. Where
+ * cache policies have no scope, nothing else tells such a store from others: on gfx90a LLVM's atomic and volatile stores are plain ones.
+ * Kernels that do not wait in loops announce by one lane. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
+ */
+function placeOf(w: Wave, { registers }: WaveShadow, pc: number, { isOneLane, areEarlyNoted }: Announcers): number {
+  const [, , issued = 0, complete = 0] = registers.outstanding;
+  const isOne = onlyLane(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number) >= 0;
+  if (complete === issued) return isOneLane && !isOne ? pc : pc | ANNOUNCES;
+  return areEarlyNoted && isOne ? earlyPlace(pc, issued - complete) : pc;
 }
 
 /** The lane of EXEC if there is one only; else -1. */

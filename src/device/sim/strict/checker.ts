@@ -461,8 +461,8 @@ export class StrictChecker implements Monitor {
   }
 
   /** As AccessChecks has them. */
-  announcers(plan: StrictPlan): ReturnType<AccessChecks['announcers']> {
-    return this.now.accesses.announcers(plan);
+  announcers(plan: StrictPlan, pc: number): ReturnType<AccessChecks['announcers']> {
+    return this.now.accesses.announcers(plan, pc);
   }
 
   /** Whether the wavefronts of a workgroup may be ordered through LDS without barriers. */

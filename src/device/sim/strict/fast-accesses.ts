@@ -11,7 +11,7 @@ import { EXEC, FLAT_SCRATCH, LANES, type Wave } from '../state/wave.ts';
 import type { GlobalShadow, RegionShadow } from './global.ts';
 import type { LdsShadow } from './lds/lds.ts';
 import { BOTH, type StrictPlan } from './plan.ts';
-import { ANNOUNCES, type Toucher } from './races/race-events.ts';
+import type { Toucher } from './races/race-events.ts';
 import { ACCESS_DATA } from './registers/shadow-layout.ts';
 import type { LdsBytes } from './registers/waits.ts';
 import type { WaveShadow } from './registers/wave-shadow.ts';
@@ -61,7 +61,7 @@ export class FastAccesses {
     pc: number,
     plan: StrictPlan,
     isSynchronising: boolean,
-    announces: boolean,
+    place: number,
   ): readonly LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;
     const { registers } = shadow;
@@ -82,11 +82,11 @@ export class FastAccesses {
     } else if (access.space === 'global') {
       const start = this.gather(w, access, low, high);
       if (start === undefined) return undefined;
-      const who = toucherOf(w, state, pc, announces);
+      const who = toucherOf(w, state, place);
       const isFine =
         start >= 0 ? this.wholeGlobal(state, who, access, start) : this.eachGlobal(state, who, access, low, high);
       written = isFine ? NO_LDS : undefined;
-    } else if (access.space === 'flat') written = this.eachFlat(w, state, pc, plan, low, high, announces);
+    } else if (access.space === 'flat') written = this.eachFlat(w, state, pc, plan, low, high, place);
     if (written !== undefined && access.kind === 'load') {
       for (const { register } of plan.writes) registers.define(register, BOTH, low, high);
     }
@@ -143,7 +143,7 @@ export class FastAccesses {
     { instruction, access }: StrictPlan,
     low: number,
     high: number,
-    announces: boolean,
+    place: number,
   ): readonly LdsBytes[] | undefined {
     const { addresses } = this;
     if (access === undefined || (low | high) === 0 || !access.addresses(w, access.span, addresses)) return undefined;
@@ -161,8 +161,7 @@ export class FastAccesses {
       lanes[half] = (lanes[half] as number) | bit;
     }
     if (isAny(scratch) && !this.eachScratch(w, state, access, scratch)) return undefined;
-    if (isAny(global) && !this.eachGlobal(state, toucherOf(w, state, pc, announces), access, ...global))
-      return undefined;
+    if (isAny(global) && !this.eachGlobal(state, toucherOf(w, state, place), access, ...global)) return undefined;
     if (!isAny(lds)) return NO_LDS;
     const vaddr = operandNamed(instruction, 'vaddr');
     if (state.lds.order !== undefined || vaddr?.kind !== 'reg') return undefined;
@@ -213,11 +212,10 @@ export class FastAccesses {
   }
 }
 
-/** Who a wavefront is to the records of global memory; `announces`: by a store that may be an announcement. */
-export function toucherOf(w: Wave, { waves }: GroupState, pc: number, announces: boolean): Toucher {
+/** Who a wavefront is to the records of global memory; `place`: of its event (ANNOUNCES). */
+export function toucherOf(w: Wave, { waves }: GroupState, place: number): Toucher {
   const { registers, before } = waves[w.index] as WaveShadow;
   const { actor, epoch, releases, told } = registers;
-  const place = announces ? pc | ANNOUNCES : pc;
   return { actor, epoch, store: registers.outstanding[2] as number, releases, told, pc: place, before };
 }
 

@@ -18,7 +18,7 @@ import {
   STORED,
   UPDATE,
 } from './races/race-details.ts';
-import { actorOf, groupOf, isSameGroup, type Toucher, waveOf } from './races/race-events.ts';
+import { ANNOUNCES, actorOf, earlyOf, groupOf, isSameGroup, pcOf, type Toucher, waveOf } from './races/race-events.ts';
 import type { RacePage } from './races/race-page.ts';
 import { RacePages } from './races/race-pages.ts';
 import { SyncLog } from './races/sync-log.ts';
@@ -56,8 +56,8 @@ export interface LastWrite {
   readonly epoch: number;
   readonly store: number;
   readonly isUpdate: boolean;
-  /** It may be an announcement (announcements.ts). */
-  readonly announces: boolean;
+  /** The place of its event: it may be an announcement (ANNOUNCES, EARLY). */
+  readonly place: number;
 }
 
 /** The shadow of one allocation. */
@@ -242,16 +242,18 @@ export class GlobalShadow {
     this.announcements?.acquire(group, this.order.acquiredBy(group));
   }
 
-  /** What the last store to a dword tells who reads it is released there, if it may be an announcement. */
-  releaseAnnounced(shadow: RegionShadow, offset: number): void {
+  /** What the last store to a dword tells who reads it is released there, if it may be an announcement; also what comes too early where `isAwaited` says that the read at `readPc` waits for it. */
+  releaseAnnounced(shadow: RegionShadow, offset: number, readPc: number, isAwaited: (pc: number) => boolean): void {
     const { announcements, order } = this;
     if (announcements === undefined) return;
     const last = this.lastWrite(shadow, offset, 4 - (offset & 3));
-    if (last?.announces !== true) return;
+    if (last === undefined) return;
+    const early = earlyOf(last.place);
+    if ((last.place & ANNOUNCES) === 0 && (early === 0 || !isAwaited(readPc))) return;
     const group = groupOf(last.actor);
     const address = shadow.region.base + offset;
     if (order.isReleased(group, address, waveOf(last.actor), last.store)) return;
-    const { by, acquired } = announcements.told(last);
+    const { by, acquired } = announcements.told({ ...last, early });
     order.release(group, address, by, acquired);
   }
 
@@ -442,8 +444,11 @@ export class GlobalShadow {
     if (last === undefined || last.isUpdate || isSameGroup(last.actor, actor)) return undefined;
     const [workgroup, wave] = [groupOf(last.actor), waveOf(last.actor)];
     const address = shadow.region.base + offset;
-    const releasePc = this.synchronisation.announcedEarly(groupOf(actor), workgroup, wave, last.store, address);
+    const group = groupOf(actor);
+    const releasePc = this.synchronisation.announcedEarly(group, workgroup, wave, last.store, address);
     if (releasePc === undefined) return undefined;
+    // Others may have passed on that it is done.
+    if (this.order.orderOf(group, workgroup, wave, last.store, false, true) === 'ordered') return undefined;
     return { workgroup, wave, pc: last.pc, other: 'write', order: { releasePc, isComplete: false } };
   }
 
@@ -456,13 +461,14 @@ export class GlobalShadow {
     const actor = page.writer(dword);
     const marks = page.writerMarks(dword);
     if (actor === 0 || (marks & mask) === 0) return undefined;
+    const place = page.writerPlace(dword);
     return {
       actor,
-      pc: page.writerPc(dword),
+      pc: pcOf(place),
       epoch: page.writerEpoch(dword),
       store: page.writerStore(dword),
       isUpdate: (marks & UPDATE) !== 0,
-      announces: page.writerAnnounces(dword),
+      place,
     };
   }
 

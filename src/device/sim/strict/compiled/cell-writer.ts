@@ -18,7 +18,6 @@ import {
   UPDATE,
 } from '../races/race-details.ts';
 import {
-  ANNOUNCES,
   EVENT_ACTOR,
   EVENT_EPOCH,
   EVENT_PC,
@@ -464,8 +463,6 @@ export class CellWriter {
         .op('i64.extend_i32_u');
       fn.get(event)
         .memory('i32.load', 4 * EVENT_PC)
-        .i32(~ANNOUNCES)
-        .op('i32.and')
         .op('i64.extend_i32_u')
         .i64(32n)
         .op('i64.shl')

@@ -16,7 +16,7 @@ import { type Block, itemsOf } from '../../wasm/walk.ts';
 import type { StrictChecker } from '../checker.ts';
 import type { GroupState } from '../fast-accesses.ts';
 import { HIGH, LOW, type RegisterCopy, type StrictPlan } from '../plan.ts';
-import { ANNOUNCES } from '../races/race-events.ts';
+import { ANNOUNCES, EARLY, EARLY_SHIFT, MOST_EARLY } from '../races/race-events.ts';
 import { accessSegment, type BlockPlan, dataNeeds, planBlock, type Segment } from '../races/segments.ts';
 import { emitTrail, TrailBlocks } from '../races/trails.ts';
 import {
@@ -246,22 +246,38 @@ export class StrictInstrument implements Instrument {
     fn.block().block();
     if (this.pushProblems(fn, shadow, exec, segment)) fn.i64(0n).op('i64.ne').brIf(0);
     fn.i32(needs.length === 0 ? ACCESS_REGISTERS | ACCESS_DATA : ACCESS_REGISTERS).set(known);
-    const announcers = this.checker.announcers(plan);
+    const announcers = this.checker.announcers(plan, pc);
     const place = announcers?.isNoted ? fn.local('i32') : 0;
     if (announcers?.isNoted) fn.i32(pc).set(place);
     const askAnnouncement = (): void => {
       if (announcers === undefined) return;
+      const early = fn.local('i32');
+      fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_COMPLETE);
       // It announces something only when all stores before it are done.
-      fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_COMPLETE).op('i32.eq');
-      if (announcers.isOneLane) fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
+      fn.op('i32.sub').tee(early).op('i32.eqz');
+      if (announcers.isOneLane || announcers.areEarlyNoted) {
+        fn.get(exec)
+          .op('i64.popcnt')
+          .i64(1n)
+          .op('i64.eq')
+          .op(announcers.isOneLane ? 'i32.and' : 'i32.or');
+      }
       if (!announcers.isNoted) {
         fn.brIf(0);
+        fn.release('i32', early);
         return;
       }
       fn.if();
-      fn.i32(pc | ANNOUNCES).set(place);
+      if (announcers.areEarlyNoted)
+        pushEarlyPlace(fn, pc, early)
+          .i32(pc | ANNOUNCES)
+          .get(early)
+          .select();
+      else fn.i32(pc | ANNOUNCES);
+      fn.set(place);
       fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).i32(1).op('i32.add');
       fn.memory('i32.store', SHADOW_RELEASED).end();
+      fn.release('i32', early);
     };
     const pushPlace = (): void => {
       if (announcers?.isNoted) fn.get(place);
@@ -484,6 +500,16 @@ export class StrictInstrument implements Instrument {
         .memory('i64.store', at);
     });
   }
+}
+
+/** Leaves the place of a store that may be an announcement while so many are outstanding as a local says (earlyPlace). */
+function pushEarlyPlace(fn: WasmFunction, pc: number, outstanding: number): WasmFunction {
+  fn.get(outstanding).i32(MOST_EARLY).get(outstanding).i32(MOST_EARLY).op('i32.lt_u').select();
+  return fn
+    .i32(EARLY_SHIFT)
+    .op('i32.shl')
+    .i32(pc | EARLY)
+    .op('i32.or');
 }
 
 /** Where the words of halves of a register are behind those of the register. */

@@ -136,13 +136,18 @@ test('what a store tells is what its wavefront and its workgroup knew then', () 
   const list = [{ at: {}, count: 1 }] as never;
   all.acquire(7, { list, count: 1 });
   all.end(7);
-  const told = (wave: number, store: number) => all.told({ actor: actorOf(7, wave), pc: 64, store, epoch: 3 });
+  const told = (wave: number, store: number, early = 0) =>
+    all.told({ actor: actorOf(7, wave), pc: 64, store, epoch: 3, early });
   expect(told(0, 1).by.complete).toEqual([2]);
   expect(told(0, 1).acquired.count).toBe(0);
   expect(told(0, 2).by.complete).toEqual([3, 5]);
   expect(told(0, 3).by.complete).toEqual([4, 5]);
   expect(told(0, 3).acquired).toEqual({ list, count: 1 });
   expect(told(0, 6).by).toMatchObject({ complete: [7, 9], wave: 0, issued: 6, epoch: 3, releases: 7, pc: 64 });
+  // Its own stores that were outstanding are not known to be complete, also those of before a barrier.
+  expect(told(0, 6, 1).by).toMatchObject({ complete: [5, 9], issued: 6, isEarly: true });
+  expect(told(0, 6, 5).by).toMatchObject({ complete: [1, 9], issued: 6, isEarly: true });
+  expect(told(0, 4, 3).by).toMatchObject({ complete: [1, 9], issued: 4, isEarly: true });
   expect(told(1, 0).acquired.count).toBe(0);
   expect(told(1, 1).acquired.count).toBe(1);
 });

@@ -1,6 +1,7 @@
 // Stores that announce something where cache policies have no scope: on gfx90a LLVM's atomic and volatile stores are plain ones, so that any store of a kernel that
 // waits may be one, if all stores before it are done. Its event says so (ANNOUNCES); what its wavefront knew then is only made up when somebody reads what it has
-// stored. Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
+// stored. One of one lane that comes before stores in front of it are done (EARLY) tells who waits for it in a loop: of others nobody says that they mean anything.
+// Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
 import { actorOf, groupOf, waveOf } from './race-events.ts';
 import type { Acquired, CompleteStores, Released } from './releases.ts';
 
@@ -32,6 +33,8 @@ export interface Announcement {
   readonly pc: number;
   readonly store: number;
   readonly epoch: number;
+  /** So many stores before it were outstanding. */
+  readonly early: number;
 }
 
 const NOTHING: Acquired = { list: [], count: 0 };
@@ -64,17 +67,18 @@ export class Announcements {
   }
 
   /** What a store tells who reads what it has stored, and what its workgroup had acquired. */
-  told({ actor, pc, store, epoch }: Announcement): { readonly by: Released; readonly acquired: Acquired } {
+  told({ actor, pc, store, epoch, early }: Announcement): { readonly by: Released; readonly acquired: Acquired } {
     const wave = waveOf(actor);
     const since = this.known.get(actor)?.findLast(({ stores }) => stores <= store);
     const complete = [...(since?.known ?? [])];
+    const isEarly = early > 0;
     // Who reads it knows that it is done, too.
-    complete[wave] = store + 1;
+    complete[wave] = isEarly ? store - early : store + 1;
     const acquired = this.acquired
       .get(groupOf(actor))
       ?.findLast(({ stores }) => (stores[wave] ?? 0) <= store)?.acquired;
     const releases = store + (since?.counted ?? 0);
-    const by = { complete, written: complete, pc, wave, issued: store, isEarly: false, epoch, releases };
+    const by = { complete, written: complete, pc, wave, issued: store, isEarly, epoch, releases };
     return { by, acquired: acquired ?? NOTHING };
   }
 }

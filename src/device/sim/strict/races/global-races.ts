@@ -123,7 +123,7 @@ export class GlobalRaces implements SyncReader {
       const conflict = isWrite
         ? this.global.write(of, at, size, who, kind, this.mayLookAhead)
         : isSynchronising
-          ? this.global.readPast(of, at, size, who)
+          ? this.readPast(actor, of, at, size)
           : this.global.read(of, at, size, who, this.mayLookAhead);
       meetsOthers ||= conflict !== undefined;
       if (
@@ -142,6 +142,12 @@ export class GlobalRaces implements SyncReader {
     }
     // What it meets may be a flag, on gfx90a loads that wait for one are mostly plain ones.
     if (isPlainLoad && (meetsOthers || (access.isScalar && this.hasLookedAhead))) this.learn(actor, of, offset);
+  }
+
+  /** As GlobalShadow has it; who waits in a loop for what it reads does not count on what has told it that it is there. */
+  private readPast({ who, pc }: Actor, of: RegionShadow, at: number, size: number): GlobalConflict | undefined {
+    const conflict = this.global.readPast(of, at, size, who);
+    return conflict === undefined || this.isPoll(pc) ? undefined : conflict;
   }
 
   /** What a load learns of others who have told something at an address: who looks at what atomics change learns of them. */
@@ -180,7 +186,7 @@ export class GlobalRaces implements SyncReader {
     const address = of.region.base + offset;
     // An atomic that returns nothing tells its wavefront nothing.
     if (access.kind === 'load' || (access.kind === 'atomic' && plan.effects.defs.length > 0)) {
-      this.global.releaseAnnounced(of, offset);
+      this.global.releaseAnnounced(of, offset, pc, this.isPoll);
       const seen = synchronisation.seenAt(address);
       if (seen !== undefined) {
         this.acquisitions.push(seen);
@@ -386,10 +392,10 @@ export class GlobalRaces implements SyncReader {
   }
 
   /** Whether wavefronts of a workgroup may be ordered by the value that an instruction reads. */
-  isPoll(pc: number): boolean {
+  readonly isPoll = (pc: number): boolean => {
     const { loaded } = this.reporter.dispatch;
     return pc >= 0 && polls(loaded, loaded.region.base + pc);
-  }
+  };
 
   private globalRace(actor: Actor, lane: number, address: number, conflict: GlobalConflict, isWrite: boolean): void {
     const { w, pc, state, access, isSynchronising } = actor;

@@ -1,6 +1,6 @@
 // What a workgroup knows to come before what it does, by the numbers of events (race-events.ts): all accesses up to the barriers whose stores all other workgroups
 // have handed over to it. Data that is exchanged behind a barrier of the grid is so; other orders are looked for one by one (synchronisation.ts).
-import { ANNOUNCES, EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_PC, EVENT_SHIFT, groupOf } from './race-events.ts';
+import { EVENT_ACTOR, EVENT_BYTES, EVENT_EPOCH, EVENT_PC, EVENT_SHIFT, groupOf, pcOf } from './race-events.ts';
 import type { CompleteStores, HandedOver, Released } from './releases.ts';
 import type { Synchronisation } from './synchronisation.ts';
 
@@ -114,7 +114,7 @@ class FirstEvents {
 
   private add(group: number, epoch: number, pc: number): void {
     // Mostly one more of the same.
-    if (this.last[group] === epoch || this.isAtomic(pc & ~ANNOUNCES)) return;
+    if (this.last[group] === epoch || this.isAtomic(pcOf(pc))) return;
     this.last[group] = epoch;
     this.most[group] = Math.max(epoch, this.most[group] ?? 0);
     const all = this.byGroup[group] ?? new Map<number, number>();

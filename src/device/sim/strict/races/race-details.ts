@@ -1,13 +1,13 @@
 // Who touched the dwords of a page of global memory, dword by dword: where lines (race-page.ts) do not say enough. A word for the last reader
 // of each dword, and one for its last writer behind it: an event (race-events.ts), and the bytes and whom else it stands for.
 import {
-  ANNOUNCES,
   EVENT_ACTOR,
   EVENT_EPOCH,
   EVENT_PC,
   EVENT_SHIFT,
   EVENT_STORE,
   isSameGroup,
+  pcOf,
   type RaceEvents,
   type Toucher,
 } from './race-events.ts';
@@ -120,13 +120,10 @@ export class RaceDetails {
     return this.field(this.words[RECORD_WORDS * dword + RECORD_WRITER] as number, EVENT_ACTOR);
   }
   writerPc(dword: number): number {
-    return this.writerPlace(dword) & ~ANNOUNCES;
+    return pcOf(this.writerPlace(dword));
   }
-  /** Whether the last store may be an announcement. */
-  writerAnnounces(dword: number): boolean {
-    return (this.writerPlace(dword) & ANNOUNCES) !== 0;
-  }
-  private writerPlace(dword: number): number {
+  /** The place of its event: whether the last store may be an announcement (ANNOUNCES, EARLY). */
+  writerPlace(dword: number): number {
     return this.field(this.words[RECORD_WORDS * dword + RECORD_WRITER] as number, EVENT_PC);
   }
   writerEpoch(dword: number): number {

@@ -24,6 +24,21 @@ export interface Toucher {
   readonly before?: CompleteStores | undefined;
 }
 
+/** The place of an instruction, from that of an event. */
+export function pcOf(place: number): number {
+  return (place & EARLY) === 0 ? place & ~ANNOUNCES : place & (EARLY_PLACES - 1) & ~EARLY;
+}
+
+/** How many stores were outstanding at a store that may be an announcement that comes too early; 0 for others. */
+export function earlyOf(place: number): number {
+  return (place & EARLY) === 0 ? 0 : place >>> EARLY_SHIFT;
+}
+
+/** The place of such a store. */
+export function earlyPlace(pc: number, outstanding: number): number {
+  return (pc | EARLY | (Math.min(outstanding, MOST_EARLY) << EARLY_SHIFT)) >>> 0;
+}
+
 /** The actor of a wavefront; 0 is nobody. */
 export function actorOf(group: number, wave: number): number {
   return group * WAVES + wave + 1;
@@ -48,8 +63,16 @@ export const EVENT_PC = 1;
 export const EVENT_EPOCH = 2;
 export const EVENT_STORE = 3;
 const EVENT_WORDS = 4;
-/** In the place of a store: it may be an announcement (announcements.ts). Instructions are at multiples of 4. */
+/**
+ * In the place of a store: it may be an announcement (announcements.ts); or it may be one that comes too early, which has how many stores of its wavefront were outstanding
+ * from EARLY_SHIFT on. Instructions are at multiples of 4; those behind EARLY_PLACES never have the second mark.
+ */
 export const ANNOUNCES = 1;
+export const EARLY = 2;
+export const EARLY_SHIFT = 26;
+export const EARLY_PLACES = 2 ** EARLY_SHIFT;
+/** No more stores can be outstanding: vmcnt has 6 bits. */
+export const MOST_EARLY = 63;
 export const EVENT_BYTES = 4 * EVENT_WORDS;
 /** Where the number of an event is in a word of a record. Number 0 is no event. */
 export const EVENT_SHIFT = 9;

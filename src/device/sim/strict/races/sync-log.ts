@@ -4,6 +4,7 @@ import { gpuWindow } from '../../state/layout.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
 import { LANES } from '../../state/wave.ts';
 import type { KnownStores } from '../registers/wave-shadow.ts';
+import { pcOf } from './race-events.ts';
 
 // The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made, how often what is
 // known of the order has changed without an entry, where what has been found of it is (found-orders.ts) or 0, how often somebody has told or may have learnt something by
@@ -197,7 +198,7 @@ export class SyncLog {
   /** The same, where no other dword has taken its slot since. */
   storedBy(address: number): number | undefined {
     const slot = this.storedSlot(address);
-    return this.words[slot] === offsetOf(address) ? this.words[slot + 1] : undefined;
+    return this.words[slot] === offsetOf(address) ? pcOf(this.words[slot + 1] as number) : undefined;
   }
   private storedSlot(address: number): number {
     return (SYNC_STORED + STORED_BYTES * ((offsetOf(address) >>> 2) % STORED_SLOTS)) / 4;

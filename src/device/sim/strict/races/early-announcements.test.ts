@@ -1,0 +1,98 @@
+// gfx90a: a store by one lane that others wait for in a loop, while stores before it are outstanding: who then reads what these have stored past its caches may find older
+// bytes. Nothing is said of who waits for the data itself, has not waited for the flag, or has been told by something else that the data is there.
+import { describe, expect, test } from 'vitest';
+import { strictFindings } from '../../../../../tests/support/strict.ts';
+import { earlyOf, earlyPlace, pcOf } from './race-events.ts';
+
+/** Bytes of the buffer: the data, the flag beside the second piece of it or far away, and a flag that comes later. */
+const [DATA, LATER] = [[0, 64] as const, 2048];
+
+/** v10 is 0, v3 is 7. */
+const store = (offset: number): string => `global_store_dword v10, v3, s[4:5] offset:${offset}`;
+const load = (offset: number): string => `global_load_dword v4, v10, s[4:5] offset:${offset} glc\ns_waitcnt vmcnt(0)`;
+const poll = (label: string, offset: number): string => `${label}:
+s_sleep 1
+${load(offset)}
+v_cmp_eq_u32_e32 vcc, 0, v4
+s_cbranch_vccnz ${label}`;
+
+/** How the reader comes to the data: by the flag; by that and a later one, of the same workgroup or of one that has waited for it; by the flag, waiting for the data, too; or it looks at the flag once. */
+const WAYS = ['flag', 'later flag', 'passed on', 'data', 'no wait'] as const;
+
+interface Scene {
+  readonly flag: number;
+  /** Of the two stores of data, so many are outstanding at the flag. */
+  readonly outstanding: 0 | 1 | 2;
+  readonly reads: 0 | 1;
+  readonly way: (typeof WAYS)[number];
+}
+
+function code({ flag, outstanding, reads, way }: Scene): string {
+  const data = DATA[reads] as number;
+  const wait = 's_waitcnt vmcnt(0)';
+  const producer = [
+    ...DATA.map(store),
+    `s_waitcnt vmcnt(${outstanding})`,
+    store(flag),
+    ...(way === 'flag' ? [] : [wait, store(LATER)]),
+  ];
+  const between = way === 'flag' ? [] : [poll('told', LATER), wait, store(LATER + 512)];
+  const reader = {
+    flag: [poll('wait', flag), load(data)],
+    'later flag': [poll('wait', flag), poll('later', LATER), load(data)],
+    'passed on': [poll('wait', flag), poll('later', LATER + 512), load(data)],
+    data: [poll('wait', flag), poll('later', data)],
+    'no wait': [load(flag), load(data)],
+  }[way];
+  return [
+    'v_mov_b32_e32 v10, 0',
+    'v_mov_b32_e32 v3, 7',
+    's_mov_b64 exec, 1',
+    's_cmp_eq_u32 s2, 0',
+    's_cbranch_scc0 others',
+    ...producer,
+    's_endpgm',
+    'others:',
+    's_cmp_eq_u32 s2, 1',
+    's_cbranch_scc0 reader',
+    ...between,
+    's_endpgm',
+    'reader:',
+    ...reader,
+    ...(way === 'no wait' ? [poll('end', LATER)] : []),
+  ].join('\n');
+}
+
+const SCENES = [DATA[1] + 4, 1024].flatMap((flag) =>
+  ([0, 1, 2] as const).flatMap((outstanding) =>
+    ([0, 1] as const).flatMap((reads) => WAYS.map((way): Scene => ({ flag, outstanding, reads, way }))),
+  ),
+);
+
+describe('a flag of gfx90a that may come too early', () => {
+  test.each(SCENES)('at $flag, outstanding: $outstanding, reads: $reads, by: $way', async (scene) => {
+    const options = {
+      target: 'gfx90a',
+      grid: [3, 1, 1],
+      block: [64, 1, 1],
+      bufferBytes: 4096,
+      isZeroed: true,
+    } as const;
+    const text = code(scene);
+    const compiled = await strictFindings(text, { ...options, engine: 'compiled' });
+    const interpreted = await strictFindings(text, { ...options, engine: 'interpreter' });
+    expect(compiled).toEqual(interpreted);
+    const isOutstanding = scene.reads >= DATA.length - scene.outstanding;
+    expect(compiled.map(({ rule }) => rule)).toEqual(scene.way === 'flag' && isOutstanding ? ['races/unreleased'] : []);
+  });
+});
+
+test('a place says how many stores were outstanding, and no more than can be', () => {
+  expect([pcOf(0x1234), earlyOf(0x1234)]).toEqual([0x1234, 0]);
+  expect([pcOf(0x1235), earlyOf(0x1235)]).toEqual([0x1234, 0]);
+  for (const early of [1, 31, 32, 63]) {
+    const place = earlyPlace(0x3fffffc, early);
+    expect([pcOf(place), earlyOf(place)]).toEqual([0x3fffffc, early]);
+  }
+  expect(earlyOf(earlyPlace(64, 70))).toBe(63);
+});
