@@ -123,7 +123,7 @@ export class AccessChecks {
     this.races.endGroup(number);
   }
 
-  /** Where the active lanes of a load of LDS read, element by element. */
+  /** Where the active lanes of a load of LDS, or of a flat one, read there, element by element. */
   addresses(w: Wave, access: AccessPlan): readonly LdsBytes[] {
     access.prepare(w);
     const elements: { readonly first: AccessPiece; bytes: number }[] = [];
@@ -138,7 +138,8 @@ export class AccessChecks {
       for (let lane = 0; lane < LANES; lane++) {
         if ((((w.sgprs[EXEC + (lane >>> 5)] as number) >>> (lane & 31)) & 1) === 0) continue;
         w.lane = lane;
-        addresses[count++] = access.address(w, lane, first);
+        const address = access.address(w, lane, first);
+        if (this.locate(access, address) === 'lds') addresses[count++] = address % HIGH_WORD;
       }
       return { addresses, count, bytes };
     });

@@ -482,10 +482,10 @@ export class StrictChecker implements Monitor {
     return !this.handsOver && quietLoads(info.loaded, info.launch.entry).has(base + pc);
   }
 
-  /** Whether the instruction at a place of the image is a load of LDS that may be outstanding at a barrier (quiet-loads.ts). */
+  /** Whether the instruction at a place of the image is a load of LDS, or a flat one, that may be outstanding at a barrier (quiet-loads.ts). */
   isLate(pc: number, { access }: StrictPlan): boolean {
     const { base, info } = this.now;
-    if (access?.kind !== 'load' || access.space !== 'lds' || access.toLds) return false;
+    if (access?.kind !== 'load' || (access.space !== 'lds' && access.space !== 'flat') || access.toLds) return false;
     return isLateLoad(info.loaded, info.launch.entry, base + pc);
   }
 

@@ -71,6 +71,7 @@ export function emitLogged(
   fn.op('i32.add').v128(pc, parts, role.kind === 'vm' ? LOGGED_VM | more : other, slots);
   fn.memory('v128.store', SHADOW_LOG);
   if (isFlat && isNumbered) emitFlatStore(fn, shadow, logged, flat);
+  if (isFlat && operation?.kind === 'load' && circumstances.isLate) emitFlatLoad(fn, shadow, logged, flat);
   fn.get(shadow).get(logged).i32(1).op('i32.add').memory('i32.store', SHADOW_LOGGED);
   fn.release('i32', logged);
   const increment = (at: number): void => {
@@ -97,17 +98,30 @@ export function emitLogged(
   }
 }
 
-/** Of a flat store, or an atomic, in an entry of the log: what is written to LDS is in flight, and what goes to scratch is no store that others could know of. */
-function emitFlatStore(fn: WasmFunction, shadow: number, logged: number, flat: number): void {
-  const aperture = (): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_APERTURE);
-  const entry = (): WasmFunction => fn.get(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
-  entry();
-  aperture()
+/** Of a flat load in an entry of the log that may be outstanding at a barrier: what it reads of LDS, if anything, is there. */
+function emitFlatLoad(fn: WasmFunction, shadow: number, logged: number, flat: number): void {
+  emitIsInLds(fn, shadow, logged);
+  fn.get(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
+  fn.i32(flat | LOGGED_READ).memory('i32.store', SHADOW_LOG + LOG_KIND);
+}
+
+/** An entry of the log has a part where lanes of a flat access are in LDS. */
+function emitIsInLds(fn: WasmFunction, shadow: number, logged: number): void {
+  fn.get(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
+  fn.get(shadow)
+    .memory('i32.load', SHADOW_APERTURE)
     .i32(IN_LDS)
     .op('i32.and')
     .i32(0)
     .op('i32.ne')
     .memory('i32.store', SHADOW_LOG + LOG_PARTS);
+}
+
+/** Of a flat store, or an atomic, in an entry of the log: what is written to LDS is in flight, and what goes to scratch is no store that others could know of. */
+function emitFlatStore(fn: WasmFunction, shadow: number, logged: number, flat: number): void {
+  const aperture = (): WasmFunction => fn.get(shadow).memory('i32.load', SHADOW_APERTURE);
+  const entry = (): WasmFunction => fn.get(logged).i32(LOG_ENTRY_BYTES).op('i32.mul').get(shadow).op('i32.add');
+  emitIsInLds(fn, shadow, logged);
   aperture().i32(IN_SCRATCH).op('i32.ne').if();
   entry()
     .i32(flat | LOGGED_STORE)

@@ -111,8 +111,9 @@ export function emitBuffer(
 }
 
 /**
- * As EmitLooks, of a flat access: as one of the memory in which its lanes are, or of several in turn. Where wavefronts are ordered through LDS, and for atomics of
- * it, more is to be kept than the log of outstanding flat operations has room for: TypeScript looks there.
+ * As EmitLooks, of a flat access: as one of the memory in which its lanes are, or of several in turn. Where wavefronts are ordered through LDS, for atomics of
+ * it, and for loads of it that may be outstanding at a barrier and learn from others where their lanes are in memory, more is to be kept than the log of outstanding
+ * flat operations has room for: TypeScript looks there.
  */
 export function emitFlat(
   context: FunctionContext,
@@ -155,7 +156,8 @@ export function emitFlat(
   ];
   const isFetch = isFlatFetch(plan, operation, circumstances);
   const hasNoCode = (space: FlatSpace): boolean =>
-    (space !== 'global' && isAtomic) || (space === 'lds' && circumstances.handsOver);
+    (space !== 'global' && isAtomic) ||
+    (space === 'lds' && (circumstances.handsOver || (isFetch && circumstances.isLate)));
   const without = spaces.reduce((bits, [bit, , space]) => (hasNoCode(space) ? bits | bit : bits), 0);
   fn.block().block();
   fn.get(aperture).op('i32.eqz').get(aperture).i32(without).op('i32.and').op('i32.or').brIf(0);

@@ -177,7 +177,9 @@ function partialWait(module: WasmModule): WasmFunction {
               // What it writes to LDS is counted by lgkmcnt.
               fn.get(lgkm).op('i32.eqz');
               code.if(() => fn.get(entry).i32(0).memory('i32.store', LOG_PARTS));
-              fn.get(kind).i32(FLAT_LEFT_SHIFT).op('i32.shr_u');
+              fn.get(kind)
+                .i32((FLAT_VM | FLAT_LGKM) << FLAT_LEFT_SHIFT)
+                .op('i32.and');
               code.brIf(next);
               add(flats, -1);
             },

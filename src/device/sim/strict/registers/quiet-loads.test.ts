@@ -68,6 +68,7 @@ describe('quietLoads', () => {
     ['a load from memory into LDS', `${MEET}\n${READ}\ns_mov_b32 m0, 0\nbuffer_load_dword off, s[8:11], 0 lds`, 0],
     ['an append', `${MEET}\n${READ}\nds_append v7`, 0],
     ['what only moves lanes', `${MEET}\n${READ}\nds_bpermute_b32 v7, v5, v4\nds_swizzle_b32 v7, v4 offset:0x401f`, 1],
+    ['flat loads', `${MEET}\n${READ}\nflat_load_dword v7, v[8:9]`, 1],
     ['a jump to a computed address', `${MEET}\n${READ}\ns_getpc_b64 s[12:13]\ns_setpc_b64 s[12:13]`, 0],
   ];
   it.each(CODES)('should know of %s', (_, code, quiet) => {
@@ -89,6 +90,10 @@ interface Step {
   readonly who: 'both' | 'first' | 'second';
 }
 
+/** v[14:15]: the flat address of what is in LDS at a register. */
+const flat = (register: string): string =>
+  `s_mov_b64 s[12:13], src_shared_base\nv_mov_b32_e32 v14, ${register}\nv_mov_b32_e32 v15, s13`;
+
 const TEXTS = {
   write: 'ds_write_b32 v5, v4',
   'write wide': 'ds_write_b64 v5, v[4:5]',
@@ -102,6 +107,17 @@ const TEXTS = {
   // Lanes in no order, across dwords of which one may not be written.
   'read two bytes of two dwords':
     'v_bfrev_b32_e32 v7, v3\nv_lshrrev_b32_e32 v7, 24, v7\nv_lshlrev_b32_e32 v7, 4, v7\nds_read_u16 v6, v7 offset:3\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12',
+  'read flat': `${flat('v5')}\nflat_load_dword v6, v[14:15]\ns_waitcnt vmcnt(0) lgkmcnt(0)\nv_add_u32_e32 v12, v6, v12`,
+  'read flat without a wait': `${flat('v5')}\nflat_load_dword v6, v[14:15]`,
+  'read four flat, and wait for LDS': `${flat('v5')}\nflat_load_dwordx4 v[8:11], v[14:15]\ns_waitcnt lgkmcnt(0)`,
+  'read LDS or memory without a wait': `${flat('v5')}
+s_mov_b32 vcc_lo, 0xf0f0
+s_mov_b32 vcc_hi, 0
+v_mov_b32_e32 v7, s4
+v_cndmask_b32_e32 v14, v7, v14, vcc
+v_mov_b32_e32 v7, s5
+v_cndmask_b32_e32 v15, v7, v15, vcc
+flat_load_dword v6, v[14:15]`,
   atomic: 'ds_add_u32 v5, v4',
   meet: 's_waitcnt lgkmcnt(0)\ns_barrier',
   'meet without a wait': 's_barrier',
@@ -162,6 +178,36 @@ describe('a load that is outstanding at a barrier', () => {
     [
       'of pairs, the second of which is overwritten',
       `${only(0, 1, `${AT('v3')}\nds_read2_b32 v[6:7], v5 offset1:1`)}\ns_barrier\n${OVERWRITE}`,
+      true,
+    ],
+    [
+      'that is flat',
+      `${only(0, 1, `${AT('v3')}\n${flat('v5')}\nflat_load_dword v7, v[14:15]`)}\ns_barrier\n${OVERWRITE}`,
+      true,
+    ],
+    [
+      'that is flat, of what the wavefront has read before',
+      `${only(0, 1, `${AT('v3')}\n${flat('v5')}\nds_read_b32 v6, v5\ns_waitcnt lgkmcnt(0)\nflat_load_dword v7, v[14:15]`)}\ns_barrier\n${OVERWRITE}`,
+      true,
+    ],
+    [
+      'that is flat, of what it has read so before',
+      `${only(0, 1, `${AT('v3')}\n${flat('v5')}\ns_mov_b32 s11, 0\n.Lagain:\ns_waitcnt vmcnt(0) lgkmcnt(0)\nflat_load_dword v6, v[14:15]\ns_add_u32 s11, s11, 1\ns_cmp_lt_u32 s11, 2\ns_cbranch_scc1 .Lagain`)}\ns_barrier\n${OVERWRITE}`,
+      true,
+    ],
+    [
+      'that is flat, of the half that is not overwritten, by an instruction that has read the other one before',
+      `${only(0, 1, `${AT('v3')}\n${flat('v5')}\ns_mov_b32 s11, 0\n.Lagain:\ns_waitcnt vmcnt(0) lgkmcnt(0)\nflat_load_dword v6, v[14:15]\nv_add_u32_e32 v14, 0x100, v14\ns_add_u32 s11, s11, 1\ns_cmp_lt_u32 s11, 2\ns_cbranch_scc1 .Lagain`)}\ns_barrier\n${OVERWRITE}`,
+      false,
+    ],
+    [
+      'that is flat, and LDS has answered',
+      `${only(0, 1, `${AT('v3')}\n${flat('v5')}\nds_read_b32 v6, v5\nflat_load_dword v7, v[14:15]\ns_waitcnt lgkmcnt(0)`)}\ns_barrier\n${OVERWRITE}`,
+      false,
+    ],
+    [
+      'that is flat, and memory has answered',
+      `${only(0, 1, `${AT('v3')}\n${flat('v5')}\nds_read_b32 v6, v5\nflat_load_dword v7, v[14:15]\ns_waitcnt vmcnt(0)`)}\ns_barrier\n${OVERWRITE}`,
       true,
     ],
     ['and has come back', `${AT('v3')}\nds_read_b32 v6, v5\n${MEET}\n${OVERWRITE}`, false],

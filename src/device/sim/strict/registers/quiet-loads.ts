@@ -24,7 +24,7 @@ export function quietLoads(loaded: LoadedCode, entry: number): ReadonlySet<numbe
   return ldsLoads(loaded, entry).quiet;
 }
 
-/** Whether the load of LDS at an address is on a way to an s_barrier without a wait for all of LDS: it may be outstanding there. Any is where jumps go to computed addresses. */
+/** Whether the load of LDS, or the flat one, at an address is on a way to an s_barrier without a wait for all of LDS: it may be outstanding there. Any is where jumps go to computed addresses. */
 export function isLateLoad(loaded: LoadedCode, entry: number, at: number): boolean {
   return ldsLoads(loaded, entry).late?.has(at) ?? true;
 }
@@ -49,7 +49,13 @@ function findLdsLoads(loaded: LoadedCode, entry: number): LdsLoads {
   const before = new Map<number, number[]>();
   /** The same of those that a load can still be outstanding behind. */
   const leaving = new Map<number, number[]>();
-  const [writers, loads, begins, ends]: [number[], number[], number[], number[]] = [[], [], [entry], []];
+  const [writers, loads, flat, begins, ends]: [number[], number[], number[], number[], number[]] = [
+    [],
+    [],
+    [],
+    [entry],
+    [],
+  ];
   for (const { at, instruction } of reachable(loaded, entry)) {
     const { flags, operation } = instruction.row;
     const target = branchTarget(instruction, at);
@@ -71,6 +77,7 @@ function findLdsLoads(loaded: LoadedCode, entry: number): LdsLoads {
     const kind = kindOf(instruction);
     if (kind === 'writes') writers.push(at);
     if (kind === 'reads') loads.push(at);
+    if (kind === 'may read') flat.push(at);
   }
   const leadsToWriter = closure(writers, before);
   const isLoud = closure(
@@ -80,7 +87,7 @@ function findLdsLoads(loaded: LoadedCode, entry: number): LdsLoads {
   const isLate = closure(ends, leaving);
   return {
     quiet: new Set(loads.filter((at) => !isLoud.has(at) && !isLate.has(at))),
-    late: new Set(loads.filter((at) => isLate.has(at))),
+    late: new Set([...loads, ...flat].filter((at) => isLate.has(at))),
   };
 }
 
@@ -102,14 +109,14 @@ function closure(from: readonly number[], to: ReadonlyMap<number, readonly numbe
 const MOVES = /^ds_(?:permute|bpermute|swizzle)_/;
 
 /** What an instruction may do to LDS; what is not known to leave it alone may write it. */
-function kindOf(instruction: Instruction): 'reads' | 'writes' | 'nothing' {
+function kindOf(instruction: Instruction): 'reads' | 'may read' | 'writes' | 'nothing' {
   const { operation, template } = instruction.row;
   const op = semanticsOf(operation);
   if (/ lds$/.test(template)) return 'writes';
   switch (op?.kind) {
     case 'load':
       if (op.toLds) return 'writes';
-      return op.space === 'lds' ? 'reads' : 'nothing';
+      return op.space === 'lds' ? 'reads' : op.space === 'flat' ? 'may read' : 'nothing';
     case 'store':
     case 'atomic':
       return op.space === 'lds' || op.space === 'flat' ? 'writes' : 'nothing';

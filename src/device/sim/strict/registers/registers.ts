@@ -5,7 +5,7 @@
 // Which lanes of which registers of a wavefront hold a value that something has written: a bit per lane and half register, a bit per
 // scalar register. Loads of bytes that nothing has written leave registers undefined; using such a register is the finding.
 import { descriptorRegisters, type KernelDescriptor } from '../../../../codeobject/index.ts';
-import { Slot } from '../../../../program/index.ts';
+import { FLAT_LGKM, FLAT_VM, Slot } from '../../../../program/index.ts';
 import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from '../plan.ts';
 import {
   FLAT_LEFT_SHIFT,
@@ -327,12 +327,18 @@ export class RegisterShadow {
     return all.filter((entry) => log[entry + LOG_KIND / 4] !== 0);
   }
 
-  /** Where the operations in the log are in the image, and what they read of LDS where that is noted. */
-  loggedReads(): { readonly pc: number; readonly lds: LoggedOperation['lds'] | undefined }[] {
+  /** Where the operations in the log are in the image, whether they may be outstanding in LDS, and what they read of it where that is noted. */
+  loggedReads(): {
+    readonly pc: number;
+    readonly isInLds: boolean;
+    readonly lds: LoggedOperation['lds'] | undefined;
+  }[] {
     const { log } = this;
     return this.liveEntries().map((entry) => {
-      const isRead = ((log[entry + LOG_KIND / 4] as number) & LOGGED_READ) !== 0;
-      return { pc: log[entry + LOG_PC / 4] as number, lds: isRead ? this.partsAt(entry) : undefined };
+      const kind = log[entry + LOG_KIND / 4] as number;
+      const isInLds = (kind & LOGGED_FLAT) === 0 || ((kind >>> FLAT_LEFT_SHIFT) & FLAT_LGKM) !== 0;
+      const lds = (kind & LOGGED_READ) !== 0 ? this.partsAt(entry) : undefined;
+      return { pc: log[entry + LOG_PC / 4] as number, isInLds, lds };
     });
   }
 
@@ -434,7 +440,7 @@ export class RegisterShadow {
       return {
         pc: log[entry + LOG_PC / 4] as number,
         isRead: (kind & LOGGED_READ) !== 0,
-        left: kind >>> FLAT_LEFT_SHIFT,
+        left: (kind >>> FLAT_LEFT_SHIFT) & (FLAT_VM | FLAT_LGKM),
         fetch: isFetch ? (log[entry + LOG_PART / 4] as number) || undefined : undefined,
         writtenBack: (kind & LOGGED_BACK) === 0 ? undefined : (log[entry + LOG_BACK / 4] as number) - 1,
         lds,

@@ -145,7 +145,7 @@ export const LOGGED_FLAT = 64;
 export const FLAT_LEFT_SHIFT = 7;
 /** Of vector memory: when it is complete, a write-back is done; LOG_BACK is SHADOW_WRITE_BACK of that. */
 export const LOGGED_BACK = 4096;
-/** Of LDS: its parts are what it reads, a load that may be outstanding at a barrier. */
+/** Of LDS, and flat: its parts are what it reads there, a load that may be outstanding at a barrier. */
 export const LOGGED_READ = 8192;
 export const LOG_PART = 16;
 export const LOG_BACK = 20;

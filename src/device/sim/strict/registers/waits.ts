@@ -316,9 +316,10 @@ export class WaitQueue {
     return operation.kind === 'flat' ? operation.left : this.issued[operation.kind] - operation.sequence - 1;
   }
 
-  /** Outstanding operations of LDS, and flat ones, whose instructions `matches`. */
+  /** Operations that may be outstanding in LDS, whose instructions `matches`. Of flat ones what goes there is counted by lgkmcnt. */
   outstandingOf(matches: (plan: StrictPlan) => boolean): IssuedOperation[] {
-    return [...this.lds, ...this.flat].filter(({ plan }) => matches(plan));
+    const flat = this.flat.filter(({ left }) => (left & FLAT_LGKM) !== 0);
+    return [...this.lds, ...flat].filter(({ plan }) => matches(plan));
   }
 
   /** Whether an outstanding operation writes LDS. */

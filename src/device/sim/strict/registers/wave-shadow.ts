@@ -173,14 +173,15 @@ export class WaveShadow {
   }
 
   /** Puts a plain operation into the log that compiled code keeps, if it can be said there. */
-  private tryLog(pc: number, plan: StrictPlan, lds: readonly LdsBytes[] = []): boolean {
+  private tryLog(pc: number, plan: StrictPlan, touched: readonly LdsBytes[] | undefined): boolean {
+    const lds = touched ?? [];
     const { role, access, effects, operation } = plan;
     const [range = { first: 0, count: 0 }, second] = effects.defs;
     if (second !== undefined || lds.length > 2) return false;
     if (access?.toLds && role.kind !== 'vm') return false;
     if (lds.some(({ count, bytes }) => count > LANES || bytes !== elementBytes(operation))) return false;
     const addresses = lds.map(({ addresses, count }) => addresses.subarray(0, count));
-    const reads = lds.length > 0 && operation?.kind === 'load' ? LOGGED_READ : 0;
+    const reads = touched !== undefined && operation?.kind === 'load' ? LOGGED_READ : 0;
     return this.registers.tryLog(pc, logKind(plan) | reads, range.first, range.count, addresses);
   }
 
@@ -210,8 +211,8 @@ export class WaveShadow {
       access?.kind === 'load' && !access.toLds && (access.space === 'lds' || access.space === 'flat');
     const logged = registers
       .loggedReads()
-      .map(({ pc, lds }) => ({ pc, plan: this.planAt(pc), lds }))
-      .filter(({ plan }) => isRead(plan))
+      .map((one) => ({ ...one, plan: this.planAt(one.pc) }))
+      .filter(({ plan, isInLds }) => isInLds && isRead(plan))
       .map(({ pc, plan, lds }) => ({ wave, pc, lds: lds === undefined ? undefined : bytesOf(plan, lds) }));
     return [...logged, ...waits.outstandingOf(isRead).map(({ pc, reads }) => ({ wave, pc, lds: reads }))];
   }
