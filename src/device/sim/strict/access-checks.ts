@@ -22,6 +22,7 @@ import { BOTH, HIGH, LOW, type StrictPlan } from './plan.ts';
 import { GlobalRaces } from './races/global-races.ts';
 import { checkLanes } from './races/lane-conflicts.ts';
 import { ANNOUNCES, EARLY_PLACES, earlyPlace } from './races/race-events.ts';
+import { ScalarStores } from './races/scalar-stores.ts';
 import type { RegisterChecks } from './registers/register-checks.ts';
 import type { Origin } from './registers/registers.ts';
 import type { LdsBytes } from './registers/waits.ts';
@@ -70,6 +71,7 @@ export class AccessChecks {
   private readonly reports: AccessReports;
   private readonly races: GlobalRaces;
   private readonly lds: LdsChecks;
+  readonly scalarStores: ScalarStores;
   /** Cache policy bits of accesses that other compute units see. */
   private readonly deviceScope: number;
   /** Lanes of the running instruction whose data goes to scratch. */
@@ -91,6 +93,7 @@ export class AccessChecks {
     this.reports = new AccessReports(reporter, regions, drops);
     this.races = new GlobalRaces(reporter, regions, global);
     this.lds = new LdsChecks(reporter, this.reports);
+    this.scalarStores = new ScalarStores(reporter);
     this.fast = new FastAccesses(reporter.dispatch.memory, global, regions.kernarg);
   }
 
@@ -121,6 +124,7 @@ export class AccessChecks {
   }
   endGroup({ number }: GroupState): void {
     this.races.endGroup(number);
+    this.scalarStores.end(number);
   }
 
   /** Where the active lanes of a load of LDS, or of a flat one, read there, element by element. */
@@ -158,7 +162,8 @@ export class AccessChecks {
     // Who reads it knows that it is done, too.
     if (place !== pc && !isAnnouncement) shadow.registers.released = shadow.storesIssued + 1;
     const noted = isAnnouncement ? pc : place;
-    const quick = this.fast.check(w, shadow, state, pc, plan, isSynchronising || isAnnouncement, noted);
+    const isClose = isSynchronising || isAnnouncement || this.scalarStores.areAny;
+    const quick = this.fast.check(w, shadow, state, pc, plan, isClose, noted);
     if (quick !== undefined) return quick === NO_LDS ? undefined : quick;
     const { lds, scratch } = state;
     const who = toucherOf(w, state, noted);
@@ -362,6 +367,7 @@ export class AccessChecks {
         return true;
       }
     }
+    if (this.scalarStores.areAny) this.scalarStores.access(actor, lane, address, bytes);
     if (access.kind === 'load') {
       this.races.touch(actor, piece, lane, of, offset, bytes, false);
       if (of.written === undefined || isAnyWritten(of, offset, bytes)) return true;
@@ -470,6 +476,9 @@ export class AccessChecks {
         else origin = 'kernarg';
       } else if (region !== this.regions.kernarg) {
         const of = this.global.of(region);
+        if (access.kind === 'store' && (actor.plan.cachePolicy & SCALAR_GLC) === 0)
+          this.scalarStores.store(actor, address, bytes);
+        else if (this.scalarStores.areAny) this.scalarStores.access(actor, undefined, address, bytes);
         const isPlain = access.kind === 'load' && bytes === 4 && (offset & 3) === 0 && !actor.isSynchronising;
         if (!isPlain || !this.global.readUnstored(of, offset, actor.who)) {
           this.races.touch(actor, piece, 0, of, offset, bytes, access.kind !== 'load');

@@ -29,6 +29,7 @@ import { type StrictPlan, strictPlan } from './plan.ts';
 import { announcing, atomicsOf, handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
 import { Residents } from './races/residents.ts';
 import { RunningGroups } from './races/running-groups.ts';
+import { storesScalars } from './races/scalar-stores.ts';
 import type { Segment } from './races/segments.ts';
 import type { TrailBlocks } from './races/trails.ts';
 import { isLateLoad, quietLoads } from './registers/quiet-loads.ts';
@@ -404,6 +405,7 @@ export class StrictChecker implements Monitor {
     if (plan.outputModifier !== undefined) checks.checkModifier(w, pc, plan);
     if (plan.isWriteBack) shadow.writeBack();
     if (plan.invalidatesScalars) shadow.invalidateScalars();
+    if (plan.writesScalarsBack) accesses.scalarStores.writeBack(state.number);
     if (plan.isInvalidate) {
       const { global } = this.now;
       global.invalidate(state.number);
@@ -463,6 +465,12 @@ export class StrictChecker implements Monitor {
   /** As AccessChecks has them. */
   announcers(plan: StrictPlan, pc: number): ReturnType<AccessChecks['announcers']> {
     return this.now.accesses.announcers(plan, pc);
+  }
+
+  /** Whether the kernel has scalar stores: every access of memory is to be looked at for what they leave in their caches. */
+  get storesScalars(): boolean {
+    const { loaded, launch } = this.now.info;
+    return storesScalars(loaded, launch.entry);
   }
 
   /** Whether the wavefronts of a workgroup may be ordered through LDS without barriers. */

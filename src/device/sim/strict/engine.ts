@@ -9,6 +9,7 @@ import { CompiledEngine } from '../wasm/engine.ts';
 import type { StrictChecker } from './checker.ts';
 import { StrictInstrument } from './compiled/compiled.ts';
 import { announcing, handsOver, learns } from './races/polls.ts';
+import { storesScalars } from './races/scalar-stores.ts';
 import { trailVectors } from './races/trails.ts';
 import { hasLdsLoads } from './registers/quiet-loads.ts';
 import { ALL_REGISTERS } from './registers/wave-shadow.ts';
@@ -45,7 +46,7 @@ function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): St
   const vectors = trailVectors(loaded, launch);
   // Which loads are quiet, or late, depends on the kernel.
   const entry = hasLdsLoads(loaded, launch.entry) ? launch.entry : 0;
-  const key = `${entry} ${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${announcing(loaded, launch)} ${Object.values(descriptorRegisters(launch.descriptor)).join()}`;
+  const key = `${entry} ${launch.mfma} ${vectors} ${handsOver(loaded, launch)} ${learns(loaded, launch)} ${announcing(loaded, launch)} ${storesScalars(loaded, launch.entry)} ${Object.values(descriptorRegisters(launch.descriptor)).join()}`;
   let instrument = all.get(key);
   if (instrument === undefined || instrument.blocks.areMany) {
     instrument = new StrictInstrument(checker, loaded, vectors);

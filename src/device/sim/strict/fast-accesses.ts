@@ -53,14 +53,14 @@ export class FastAccesses {
     this.kernarg = kernarg;
   }
 
-  /** The bytes of LDS that are written when the access is all right and recorded, else undefined. */
+  /** The bytes of LDS that are written when the access is all right and recorded, else undefined; always where it `isClose` to what is to be looked at. */
   check(
     w: Wave,
     shadow: WaveShadow,
     state: GroupState,
     pc: number,
     plan: StrictPlan,
-    isSynchronising: boolean,
+    isClose: boolean,
     place: number,
   ): readonly LdsBytes[] | undefined {
     const access = plan.access as AccessPlan;
@@ -68,7 +68,7 @@ export class FastAccesses {
     const known = registers.outstanding[1] as number;
     registers.outstanding[1] = 0;
     if (!isPlain(access)) return undefined;
-    if (isSynchronising) return undefined;
+    if (isClose) return undefined;
     const low = w.sgprs[EXEC] as number;
     const high = w.sgprs[EXEC + 1] as number;
     if ((known & ACCESS_DATA) === 0) {

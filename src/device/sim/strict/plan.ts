@@ -109,6 +109,8 @@ export interface StrictPlan {
   readonly isInvalidate: boolean;
   /** Invalidates the scalar cache. */
   readonly invalidatesScalars: boolean;
+  /** Writes the scalar cache back. */
+  readonly writesScalarsBack: boolean;
 }
 
 const SPECIAL: Readonly<Record<string, SpecialCase>> = {
@@ -388,6 +390,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     isWriteBack: row.operation === 'buffer_wbl2' && reachesDevice(instruction),
     isInvalidate: /^buffer_(?:inv|wbinvl1(?:_vol)?)$/.test(row.operation) && reachesDevice(instruction),
     invalidatesScalars: /^s_dcache_inv(?:_vol)?$/.test(row.operation),
+    writesScalarsBack: /^s_dcache_wb(?:_vol)?$/.test(row.operation),
   };
 }
 

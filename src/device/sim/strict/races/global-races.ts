@@ -16,6 +16,7 @@ import { polls, precedesAtomic } from './polls.ts';
 import { actorOf, groupOf, WAVES, waveOf } from './race-events.ts';
 import type { Acquisition, CompleteStores, HandedOver, Released, Telling } from './releases.ts';
 import { HandedOverByWave, ReleasedByAccess } from './releases.ts';
+import { isScalarStore } from './scalar-stores.ts';
 import type { LoggedAtomic, SyncReader } from './sync-log.ts';
 import { latest } from './synchronisation.ts';
 
@@ -329,6 +330,7 @@ export class GlobalRaces implements SyncReader {
       if (last === undefined) continue;
       const [workgroup, wave] = [groupOf(last.actor), waveOf(last.actor)];
       if (last.isUpdate && this.mayLookAhead(actor.pc, workgroup === actor.state.number)) continue;
+      if (workgroup === actor.state.number && this.isScalarStore(last.pc)) continue;
       if (fresh !== undefined) {
         const known = fresh[wave] as number;
         if (workgroup !== actor.state.number || last.store < known) continue;
@@ -336,6 +338,13 @@ export class GlobalRaces implements SyncReader {
       this.staleScalar(actor, of.region.base + at, workgroup, wave, last.pc);
       return;
     }
+  }
+
+  /** Whether the instruction at a place of the image is a scalar store: what its workgroup has stored so is in the cache that it reads. */
+  private isScalarStore(pc: number): boolean {
+    const { loaded } = this.reporter.dispatch;
+    const instruction = loaded.instructionAt(loaded.region.base + pc);
+    return instruction !== undefined && isScalarStore(instruction);
   }
 
   private staleScalar({ w, pc }: Actor, address: number, workgroup: number, wave: number, storePc: number): void {
@@ -420,6 +429,8 @@ export class GlobalRaces implements SyncReader {
       return;
     }
     if (order !== undefined) {
+      // They are not numbered among the stores of their wavefront: ScalarStores has what is to be said of them.
+      if (this.isScalarStore(conflict.pc)) return;
       this.unreleased(actor, lane, address, conflict, order);
       return;
     }

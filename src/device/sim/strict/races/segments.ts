@@ -75,6 +75,7 @@ function constantLane({ instruction }: StrictPlan): number | undefined {
 export function isSegmentable(plan: StrictPlan): boolean {
   if (plan.access !== undefined || plan.wait !== undefined || plan.role.kind !== undefined) return false;
   if (plan.role.isBarrier || plan.isWriteBack || plan.isInvalidate || plan.outputModifier !== undefined) return false;
+  if (plan.writesScalarsBack) return false;
   switch (plan.special) {
     case 'movrels':
     case 'movreld':
