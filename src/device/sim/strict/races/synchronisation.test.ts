@@ -46,4 +46,16 @@ describe('Synchronisation', () => {
       expect(order.orderOf(1000, 0, 0, 0, true)).toBe(missing < 0 ? 'ordered' : 'unordered');
     }
   });
+
+  it('should name what came too early for a store, not what was told before it', () => {
+    const order = new Synchronisation();
+    order.release(0, 64, told(1));
+    acquire(order, 1, 64);
+    expect(order.orderOf(1, 0, 0, 2, true)).toBe('unordered');
+    order.release(0, 128, { ...told(2), pc: 400, issued: 3, isEarly: true });
+    acquire(order, 1, 128);
+    expect(order.orderOf(1, 0, 0, 2, true)).toEqual({ releasePc: 400, isComplete: false });
+    // Of another wavefront it is not known when that was.
+    expect(order.orderOf(1, 0, 1, 2, true)).toMatchObject({ isComplete: false });
+  });
 });

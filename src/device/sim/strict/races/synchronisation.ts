@@ -444,7 +444,8 @@ function orderBy(
   const isInOrder = (by: Released): boolean => {
     const isComplete = store < (by.complete[wave] as number);
     if (isComplete && (isPast || store < (by.written[wave] as number))) return true;
-    early ??= { releasePc: by.pc, isComplete };
+    // What its wavefront has told before it stored has nothing to do with it.
+    if (by.wave !== wave || store <= by.issued) early ??= { releasePc: by.pc, isComplete };
     return false;
   };
   const found = releases?.lastBefore(count, isInOrder);
