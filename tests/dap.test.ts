@@ -389,6 +389,61 @@ __attribute__((amdgpu_kernel)) void k(struct pair *p, int n) {
     await client.terminateRequest();
   });
 
+  test('registers are shown and set beside variables of their names; members are completed, functions have an address', async () => {
+    const text = `
+typedef float float2 __attribute__((ext_vector_type(2)));
+struct pair { int first; union { int bits; float number; }; float2 both; };
+__attribute__((noinline)) static int twice(int a) { return a + a; }
+__attribute__((amdgpu_kernel)) void k(int *p, int n) {
+  int s4 = 111, vcc = 222, m0 = 333;
+  float2 v2 = {1.5f, 2.5f};
+  struct pair own = {1, {2}, v2};
+  struct pair *there = &own;
+  p[0] = twice(s4 + vcc + m0 + there->first) + (int)(v2.x + own.both.y);
+}`;
+    writeFileSync(path('input.c'), text);
+    writeFileSync(path('named.co'), linkWithLld([compileC(text, 'gfx942', ['-O0', '-g'])]));
+    await launch({ program: path('named.co'), kernel: 'k', args: ['u32[256]', 'i32=3'] });
+    await client.setBreakpointsRequest({ source: { path: path('input.c') }, breakpoints: [{ line: 10 }] });
+    const first = stopped();
+    await done();
+    const frameId = (await frame((await first).body.threadId as number))?.id as number;
+    const result = async (expression: string) =>
+      (await client.evaluateRequest({ expression, frameId })).body.result as string;
+    const { scopes } = (await client.scopesRequest({ frameId })).body;
+    const group = (name: string) => scopes.find((one) => one.name.startsWith(name))?.variablesReference as number;
+    const all = async (variablesReference: number) =>
+      (await client.variablesRequest({ variablesReference })).body.variables;
+    for (const [scope, name, value] of [
+      ['Scalar registers', 's4', '111'],
+      ['Vector registers', 'v2', '{1.5, 2.5}'],
+      ['Wave', 'vcc', '222'],
+      ['Wave', 'm0', '333'],
+    ] as const) {
+      const before = (await all(group(scope))).find((one) => one.name === name);
+      expect(await result(name)).toContain(value);
+      expect(before?.evaluateName).toBe(`$${name}`);
+      await client.send('setVariable', { variablesReference: group(scope), name, value: '77' });
+      const after = (await all(group(scope))).find((one) => one.name === name);
+      expect(after?.value).toMatch(/^0x4d\b/);
+      expect(await result(`$${name}`)).toBe('77 (0x4d)');
+      expect(await result(name)).toContain(value);
+      const info = await client.send('dataBreakpointInfo', { variablesReference: group(scope), name });
+      expect(info.body.dataId).toBe(`$${name}`);
+    }
+    const completed = async (line: string) =>
+      (await client.send('completions', { text: line, column: line.length + 1 })).body.targets.map(
+        ({ label, start = 1, length = 0 }) => line.slice(0, start - 1) + label + line.slice(start - 1 + length),
+      );
+    expect(await completed('print own.')).toEqual(['bits', 'both', 'first', 'number'].map((m) => `print own.${m}`));
+    expect(await completed('print there->f')).toEqual(['print there->first']);
+    expect(await completed('p n + own.both.')).toEqual(['p n + own.both.x', 'p n + own.both.y']);
+    expect(await completed('print nothing.')).toEqual([]);
+    expect(await completed('print workgroup.')).toEqual(['x', 'y', 'z'].map((m) => `print workgroup.${m}`));
+    expect(await result('twice')).toMatch(/^\{int \(int\)\} 0x\w+ <twice>$/);
+    await client.terminateRequest();
+  });
+
   test('all that is unfolded can be written as an expression, and is in memory that can be read: bases, LDS, scratch, long arrays', async () => {
     const text = `
 struct base { int a; int same; };

@@ -4,10 +4,13 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { WavesmithError } from '../base/index.ts';
 import {
   activeLanes,
+  codeAt,
+  codeText,
   type Debugger,
   evaluate,
   flatAddress,
   formatted,
+  isUnnamed,
   kernelParameters,
   operandOf,
   operandText,
@@ -182,6 +185,8 @@ export class Variables {
 
   /** What an expression is, its parts below it. */
   shown(text: string): DebugProtocol.Variable {
+    const code = codeAt(this.led, text);
+    if (code !== undefined) return { name: text, value: codeText(this.led, code), variablesReference: 0 };
     const operand = operandOf(this.led, text);
     if (typeof operand === 'object') {
       const { home } = operand;
@@ -226,7 +231,7 @@ export class Variables {
       one('lane', String(this.led.lane), 'lane'),
       one('active lanes', String(activeLanes(w).length)),
       one('instructions', String(w.executed)),
-      ...SPECIALS.map((name) => one(name, formatted(evaluate(this.led, name), 'x'), name)),
+      ...SPECIALS.map((name) => one(name, formatted(evaluate(this.led, `$${name}`), 'x'), `$${name}`)),
     ];
   }
 
@@ -235,8 +240,8 @@ export class Variables {
       const name = `${file}${i}`;
       return {
         name,
-        value: registerText(bits(evaluate(this.led, name))),
-        evaluateName: name,
+        value: registerText(bits(evaluate(this.led, `$${name}`))),
+        evaluateName: `$${name}`,
         variablesReference: hasLanes ? this.groups.create({ wave, kind: 'lanes', register: name }) : 0,
         ...(hasLanes ? { indexedVariables: LANES } : {}),
       };
@@ -245,7 +250,7 @@ export class Variables {
 
   private lanes(w: Wave, register: string): DebugProtocol.Variable[] {
     return Array.from({ length: LANES }, (_, lane) => {
-      const name = `${register}[${lane}]`;
+      const name = `$${register}[${lane}]`;
       const off = w.isActive(lane) ? {} : { presentationHint: { attributes: ['readOnly', 'lane off'] } };
       return {
         name: `[${lane}]`,
@@ -302,9 +307,8 @@ export class Variables {
     const target =
       group.kind === 'vectors' || group.kind === 'accumulators' ? `${register}[${this.led.lane}]` : register;
     setRegister(this.led, w, target, value);
-    return SPECIALS.includes(register)
-      ? formatted(evaluate(this.led, register), 'x')
-      : registerText(bits(evaluate(this.led, target)));
+    const now = evaluate(this.led, `$${target}`);
+    return SPECIALS.includes(register) ? formatted(now, 'x') : registerText(bits(now));
   }
 
   /** Sets a variable of the source program, or a part of one. */
@@ -331,10 +335,11 @@ export class Variables {
     const group = this.groups.get(reference);
     if (group === undefined || group.kind === 'arguments') return undefined;
     if (group.kind === 'parts') return this.partPath(group, name);
-    if (group.kind === 'lanes') return `${group.register ?? ''}${name}`;
+    if (group.kind === 'lanes') return `$${group.register ?? ''}${name}`;
     if (group.kind === 'lds') return `lds.u32(${name.replace('+', '')})`;
+    if (group.kind === 'locals' || group.kind === 'globals') return name;
     // Of the wave some are no registers, and change with what is looked at.
-    return group.kind === 'wave' && !SPECIALS.includes(name) ? undefined : name;
+    return group.kind === 'wave' && !SPECIALS.includes(name) ? undefined : `$${name}`;
   }
 }
 
@@ -351,8 +356,6 @@ function shownAddress(shown: ShownVariable): bigint | number | undefined {
   const value = scalarOf(shown);
   return typeof value === 'bigint' && value > 0n ? value : undefined;
 }
-
-const isUnnamed = (name: string): boolean => /^\((?:base |anonymous)/.test(name);
 
 function partNamed(variable: ShownVariable, name: string): ShownVariable | undefined {
   const index = variable.type.kind === 'array' ? /^\[(\d{1,9})\]$/.exec(name)?.[1] : undefined;

@@ -1,8 +1,11 @@
 // Completion of command lines: names of commands, topics, places, registers, arguments and variables.
 
+import { WavesmithError } from '../../../base/index.ts';
+import type { DebugType } from '../../../codeobject/index.ts';
 import { sourceName } from '../tools/symbols.ts';
 import type { Debugger } from './debugger.ts';
-import { variablesOf } from './source-variables.ts';
+import { operandOf } from './look.ts';
+import { isUnnamed, variablesOf } from './source-variables.ts';
 
 const REGISTERS = [
   'vcc',
@@ -38,10 +41,34 @@ export function completionsOf(
     if (behind.length === 0) return [starting(topics, last), last];
     return [starting(/^(?:line|symbol|scope)$/.test(topic) ? placeNames(d) : valueNames(d), last), last];
   }
-  if (first === 'set' && /^\s*print\s/.test(rest)) return [starting(['elements'], last), last];
+  if (first === 'set' && /^\s*print\s/.test(rest)) return [starting(['elements', 'pretty'], last), last];
   if (isPlace && !/\bif\b/.test(rest)) return [starting(placeNames(d), last), last];
-  if (isPlace || TAKES_VALUE.test(first)) return [starting(valueNames(d), last), last];
+  if (isPlace || TAKES_VALUE.test(first)) return valuesAt(d, rest, last);
   return [[], last];
+}
+
+/** Names of values; of members behind `.` and `->`. */
+function valuesAt(d: Debugger, text: string, last: string): readonly [words: readonly string[], replaced: string] {
+  const [, whole = '', begin = ''] = /([\w:$.>[\]-]*)(?:\.|->)(\w*)$/.exec(text) ?? [];
+  const members = whole === '' ? [] : membersOf(d, whole);
+  return members.length > 0 ? [starting(members, begin), begin] : [starting(valueNames(d), last), last];
+}
+
+/** The members of what a text means, or of what that points to; none where it means nothing. */
+function membersOf(d: Debugger, text: string): string[] {
+  try {
+    const operand = operandOf(d, text);
+    const type = typeof operand === 'object' ? operand.type : undefined;
+    return type === undefined ? [] : memberNames(type.kind === 'pointer' ? type.of?.() : type);
+  } catch (error) {
+    if (error instanceof WavesmithError) return [];
+    throw error;
+  }
+}
+
+function memberNames(type: DebugType | undefined): string[] {
+  if (type?.isVector === true) return ['x', 'y', 'z', 'w'].slice(0, type.count);
+  return (type?.members ?? []).flatMap(({ name, type: of }) => (isUnnamed(name) ? memberNames(of()) : [name]));
 }
 
 const starting = (words: readonly string[], begin: string): string[] =>

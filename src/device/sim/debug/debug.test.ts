@@ -426,6 +426,6 @@ test('completion knows commands, topics, places, registers and arguments', async
   expect(words.get('nothing x')).toEqual([]);
   expect(words.get('info registers ex')).toEqual(['exec']);
   expect(words.get('i line aga')).toEqual(['again']);
-  expect(words.get('set print ')).toEqual(['elements']);
+  expect(words.get('set print ')).toEqual(['elements', 'pretty']);
   expect(words.get('break ')).toEqual(expect.arrayContaining(['k', 'helper', 'back']));
 });

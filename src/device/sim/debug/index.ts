@@ -21,7 +21,7 @@ export {
 } from './look.ts';
 export { type PlaceNames, placesOf, placesOfLine } from './places.ts';
 export { activeLanes, loadBytes, storeBytes } from './scope.ts';
-export { partsOf, variablesOf } from './source-variables.ts';
+export { isUnnamed, partsOf, variablesOf } from './source-variables.ts';
 export type {
   BackTarget,
   Call,
@@ -34,6 +34,7 @@ export type {
   StopReason,
 } from './stop.ts';
 export { type DebugTerminal, TerminalFront } from './terminal-front.ts';
+export { codeAt, codeText } from './type-commands.ts';
 export { flatAddress, type ShownVariable, scalarOf, spaceOfFlat } from './typed.ts';
 export type { Value } from './value.ts';
 export { operandText, variableText } from './variable-text.ts';

@@ -142,6 +142,9 @@ function memberPart(variable: ShownVariable, { name, offset, type, bits }: Debug
   return { ...variable, name, type: of, home, field, note: undefined, bytes: littleEndian(signed, of.bytes) };
 }
 
+/** Whether a member stands for its own members: a base, or one without a name. */
+export const isUnnamed = (name: string): boolean => /^\((?:base |anonymous)/.test(name);
+
 /** A member of a struct, or of the struct that a pointer points to; those of bases and of members without a name too; x, y, z and w of a vector. */
 export function memberOf(variable: ShownVariable, name: string): ShownVariable | undefined {
   const { type } = variable;
@@ -157,7 +160,7 @@ export function memberOf(variable: ShownVariable, name: string): ShownVariable |
   const own = type.members.find((member) => member.name === name);
   if (own !== undefined) return memberPart(variable, own);
   for (const member of type.members) {
-    if (!/^\((?:base |anonymous)/.test(member.name)) continue;
+    if (!isUnnamed(member.name)) continue;
     const found = memberOf(memberPart(variable, member), name);
     if (found !== undefined) return found;
   }
