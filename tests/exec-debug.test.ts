@@ -15,6 +15,26 @@ const script = (name: string, lines: readonly string[]): string => {
   return path;
 };
 
+describe.skipIf(!canCompileHip())('a HIP program with two streams', () => {
+  const program = compileHip({ sources: ['debugged-streams'], targets: ['gfx942'], flags: ['-O0', '-g'] });
+  const PRINTED = 'stream 0: 30 1311\nstream 1: 63 2926\n';
+
+  test.each([
+    ['nothing but stops', ['continue', 'continue', 'continue']],
+    ['a step back', ['continue', 'continue', 'next', 'reverse-stepi', 'delete', 'continue']],
+    ['to the start and forwards again', ['continue', 'continue', 'continue', 'next', 'run', 'continue']],
+    ['who wrote it', ['continue', 'continue', 'next', 'next', 'who v', 'who i', 'delete', 'continue']],
+    [
+      'values that are set and passed again',
+      ['continue', 'next', 'set v = 5', 'reverse-stepi', 'reverse-step', 'next'],
+    ],
+  ])('each of its packets runs once, whatever the debugger did: %s', async (_, lines) => {
+    const options = ['--break', 'add', '--commands', script('streams', lines)];
+    const { status, stdout } = await execHip('gfx942', await program, [], options);
+    expect([status, stdout]).toEqual([3, PRINTED]);
+  });
+});
+
 describe.skipIf(!canCompileHip())('a HIP program at -O0', () => {
   const program = compileHip({ sources: ['debugged'], targets: ['gfx942'], flags: ['-O0', '-g'] });
 

@@ -28,10 +28,11 @@ export function setBytes(d: Debugger, w: Wave, space: SpaceName, address: number
   loadBytes(w, space, address, bytes.length, d.lane);
   const key = keyOf(w);
   const { lane } = d;
-  d.change(() => {
+  const apply = (): void => {
     const now = d.allWaves.find((one) => isWave(one, key));
     if (now !== undefined) storeBytes(now, space, address, bytes, lane);
-  });
+  };
+  d.change(apply, { wave: w, space, address, bytes: bytes.length, lane });
 }
 
 /** A value as bytes of a type; an integer gets what is before the point of a float. */

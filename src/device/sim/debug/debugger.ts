@@ -13,6 +13,7 @@ import { type Arrival, Breakpoints } from './breakpoints.ts';
 import { ForwardRun } from './forward-run.ts';
 import { beginningAt } from './frames.ts';
 import { HeldDispatch } from './held.ts';
+import type { ChangedBytes } from './history.ts';
 import { Past } from './past.ts';
 import { returnedValue } from './returned.ts';
 import { activeLanes } from './scope.ts';
@@ -63,9 +64,9 @@ export class Debugger extends HeldDispatch implements Monitor {
     return this.interrupted;
   }
 
-  /** Makes a change of registers or memory; it is made again whenever execution comes here again. */
-  change(apply: () => void): void {
-    this.past.change(apply);
+  /** Makes a change of registers, or of memory that is named; it is made again whenever execution comes here again. */
+  change(apply: () => void, changed?: ChangedBytes): void {
+    this.past.change(apply, changed);
     this.breakpoints.refresh(this.allWaves);
   }
 

@@ -5,8 +5,10 @@ import { History } from './history.ts';
 
 test('moments of long ago stand further apart, in proportion to their age', () => {
   const memory = new DeviceMemory();
-  const { bytes } = memory.alloc(65_536, 'data');
+  const { base, bytes } = memory.alloc(65_536, 'data');
+  const ofHost = memory.alloc(65_536, 'data of the host').bytes;
   const history = new History<number>(memory);
+  history.change(0, () => {}, { wave: undefined, space: 'global', address: base, bytes: 1, lane: 0 });
   const dispatch = { spans: () => [], save: () => ({}), rewind: () => {} } as never;
   const clock = vi.spyOn(performance, 'now');
   const end = 20_000_000;
@@ -14,6 +16,8 @@ test('moments of long ago stand further apart, in proportion to their age', () =
     // Keeping them costs nothing here.
     clock.mockReturnValue(time);
     bytes[0] = time / 5_000;
+    bytes[300] = time / 5_000;
+    ofHost[7] = time / 5_000;
     history.offer(time, dispatch, () => time);
   }
   clock.mockRestore();
@@ -32,4 +36,6 @@ test('moments of long ago stand further apart, in proportion to their age', () =
   if (early === undefined) throw new Error('nothing is kept');
   history.restore(early);
   expect(bytes[0]).toBe((early.time / 5_000) & 255);
+  // Nothing else is changed back: it is the host's, or of other kernels.
+  expect([bytes[300], ofHost[7]]).toEqual([(end / 5_000) & 255, (end / 5_000) & 255]);
 });

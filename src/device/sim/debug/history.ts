@@ -4,7 +4,9 @@ import type { Rewindable, RunnerState } from '../dispatch/monitor.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
-import { StoredLines, StoreNoter } from './stored-lines.ts';
+import { forLines, StoredLines, StoreNoter } from './stored-lines.ts';
+import type { SpaceName } from './typed.ts';
+import { WrittenLines } from './written-lines.ts';
 
 /** Memory is kept in pieces of this size; those that did not change are kept once. */
 const CHUNK = 65536;
@@ -28,6 +30,8 @@ export interface Checkpoint<T> {
   readonly own: T;
   /** By offset in wasm memory. */
   readonly chunks: ReadonlyMap<number, Uint8Array>;
+  /** Offsets of those pieces that nobody but the dispatch writes: registers and LDS. */
+  readonly ofDispatch: ReadonlySet<number>;
   /** What instructions have stored from then to the next checkpoint, or to the latest moment. */
   readonly stored: StoredLines;
 }
@@ -36,6 +40,15 @@ export interface Checkpoint<T> {
 export interface Stretch<T> {
   readonly checkpoint: Checkpoint<T>;
   readonly end: number;
+}
+
+/** Bytes as a lane of a wave sees them. */
+export interface ChangedBytes {
+  readonly wave: Wave | undefined;
+  readonly space: SpaceName;
+  readonly address: number;
+  readonly bytes: number;
+  readonly lane: number;
 }
 
 /** Something the user changed. */
@@ -54,6 +67,7 @@ export class History<T> {
   private lastCost = 0;
   private bytes = 0;
   private readonly noter: StoreNoter;
+  private readonly written = new WrittenLines();
   /** The last checkpoint before the moment at which execution is. */
   private current = 0;
   /** Memory is so large that not even one checkpoint is kept. */
@@ -78,7 +92,7 @@ export class History<T> {
   }
 
   /** Between two slices: keeps the state if that is worth it. */
-  offer(time: number, dispatch: Rewindable, own: () => T): void {
+  offer(time: number, dispatch: Rewindable, state: () => T): void {
     if (this.isTooLarge) return;
     const last = this.checkpoints.at(-1);
     if (last !== undefined) {
@@ -88,9 +102,14 @@ export class History<T> {
     const began = performance.now();
     const chunks = new Map<number, Uint8Array>();
     let added = 0;
-    for (const { offset, size } of [...this.memory.spans(), ...dispatch.spans()]) {
+    const all = this.memory.spans();
+    const { length: others } = all;
+    all.push(...dispatch.spans());
+    const ofDispatch = new Set<number>();
+    for (const [n, { offset, size }] of all.entries()) {
       for (let at = 0; at < size; at += CHUNK) {
         const now = this.memory.bytesAt(offset + at, Math.min(CHUNK, size - at));
+        if (n >= others) ofDispatch.add(offset + at);
         const before = last?.chunks.get(offset + at);
         if (before !== undefined && isSame(before, now)) chunks.set(offset + at, before);
         else if (isSame(ZEROS.subarray(0, now.length), now)) chunks.set(offset + at, ZEROS.subarray(0, now.length));
@@ -106,7 +125,8 @@ export class History<T> {
       }
     }
     this.bytes += added;
-    this.checkpoints.push({ time, state: dispatch.save(), own: own(), chunks, stored: new StoredLines() });
+    const stored = new StoredLines(this.written);
+    this.checkpoints.push({ time, state: dispatch.save(), own: state(), chunks, ofDispatch, stored });
     this.current = this.checkpoints.length - 1;
     if (this.checkpoints.length > MOST) this.dropOne();
     if (this.bytes > MOST_BYTES) this.thin();
@@ -170,10 +190,15 @@ export class History<T> {
     return undefined;
   }
 
-  /** Puts a checkpoint's memory back. The caller rewinds the dispatch to its state. */
+  /** Puts a checkpoint's memory back, as far as the dispatch and the user have changed it. The caller rewinds the dispatch to its state. */
   restore(checkpoint: Checkpoint<T>): void {
     this.current = Math.max(0, this.checkpoints.indexOf(checkpoint));
-    for (const [offset, bytes] of checkpoint.chunks) this.memory.bytesAt(offset, bytes.length).set(bytes);
+    for (const [offset, bytes] of checkpoint.chunks) {
+      const put = (from: number, to: number): void =>
+        this.memory.bytesAt(from, to - from).set(bytes.subarray(from - offset, to - offset));
+      if (checkpoint.ofDispatch.has(offset)) put(offset, offset + bytes.length);
+      else this.written.forParts(offset, bytes.length, put);
+    }
     const first = this.edits.findIndex((e) => e.time >= checkpoint.time);
     this.made = first < 0 ? this.edits.length : first;
     this.lastEnd = performance.now();
@@ -204,8 +229,12 @@ export class History<T> {
     this.made = 0;
   }
 
-  /** Makes and remembers a change. What came after this moment has not happened any more. */
-  change(time: number, apply: () => void): void {
+  /** Makes and remembers a change, of `changed` where it is of memory. What came after this moment has not happened any more. */
+  change(time: number, apply: () => void, changed?: ChangedBytes): void {
+    if (changed !== undefined) {
+      const { wave, space, address, bytes, lane } = changed;
+      forLines(this.memory, wave, space, address, bytes, lane, (line) => this.written.add(line));
+    }
     apply();
     this.edits = this.edits.filter((e) => e.time <= time);
     this.edits.push({ time, apply });

@@ -6,7 +6,7 @@ import type { Wave } from '../state/wave.ts';
 import type { Breakpoints } from './breakpoints.ts';
 import { begunAt } from './forward-run.ts';
 import type { HeldDispatch } from './held.ts';
-import { type Checkpoint, History } from './history.ts';
+import { type ChangedBytes, type Checkpoint, History } from './history.ts';
 import { type Goal, Search, type SearchView } from './search.ts';
 import type { Resume } from './stop.ts';
 import type { SavedCalls } from './wave-calls.ts';
@@ -60,9 +60,9 @@ export class Past {
   }
 
   /** Makes a change of registers or memory; it is made again whenever execution comes here again. */
-  change(apply: () => void): void {
+  change(apply: () => void, changed?: ChangedBytes): void {
     if (this.history === undefined) apply();
-    else this.history.change(this.held.time, apply);
+    else this.history.change(this.held.time, apply, changed);
   }
 
   /** Makes again what the user changed at this moment. */

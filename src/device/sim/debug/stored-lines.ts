@@ -9,9 +9,8 @@ import type { Wave } from '../state/wave.ts';
 import { type AccessGroup, AccessReader } from '../tools/accessed.ts';
 import { type SpaceName, spaceOfFlat } from './typed.ts';
 import { writesMemory } from './watched-frame.ts';
+import { LINE, type WrittenLines } from './written-lines.ts';
 
-/** Bytes of a line: a dword of scratch in all lanes of a wave. */
-const LINE = 256;
 /** Bits of a set. */
 const BITS = 2 ** 18;
 /** Knuth's multiplier: 2^32 divided by the golden ratio. */
@@ -20,17 +19,24 @@ const SPREAD = 0x9e3779b1;
 /** The bit of a line. */
 const bitOf = (line: number): number => (Math.imul(line ^ Math.floor(line / 2 ** 32), SPREAD) >>> 14) % BITS;
 
-/** A set of lines. */
+/** A set of lines. What is added to it is added to `written`, too. */
 export class StoredLines {
   private readonly words = new Int32Array(BITS / 32);
   private hasAll = false;
+  private readonly written: WrittenLines | undefined;
+
+  constructor(written?: WrittenLines) {
+    this.written = written;
+  }
 
   add(line: number): void {
+    this.written?.add(line);
     const bit = bitOf(line);
     this.words[bit >>> 5] = (this.words[bit >>> 5] as number) | (1 << (bit & 31));
   }
 
   addAll(): void {
+    this.written?.addAll();
     this.hasAll = true;
   }
 
