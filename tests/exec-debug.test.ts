@@ -1,5 +1,6 @@
 // The debugger under `wavesmith exec`: a HIP program waits while its kernel is stopped, in the terminal and from an editor.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DebugClient } from '@vscode/debugadapter-testsupport';
@@ -32,6 +33,43 @@ describe.skipIf(!canCompileHip())('a HIP program with two streams', () => {
     const options = ['--break', 'add', '--commands', script('streams', lines)];
     const { status, stdout } = await execHip('gfx942', await program, [], options);
     expect([status, stdout]).toEqual([3, PRINTED]);
+  });
+});
+
+describe.skipIf(!canCompileHip())('a HIP program whose editor leaves at a breakpoint', () => {
+  const program = compileHip({ sources: ['debugged-streams'], targets: ['gfx942'], flags: ['-O0', '-g'] });
+
+  test.each([
+    ['runs on', false, '3\n'],
+    ['ends', true, undefined],
+    ['ends', undefined, undefined],
+  ] as const)('%s with terminateDebuggee %s', async (_, terminateDebuggee, written) => {
+    const adapter = join(folder, 'adapter.cjs');
+    writeFileSync(
+      adapter,
+      `process.argv.splice(2, 0, 'dap');\nimport(${JSON.stringify(join(root, 'bin/wavesmith'))});\n`,
+    );
+    const result = join(folder, `result-${terminateDebuggee}`);
+    const client = new DebugClient(process.execPath, adapter, 'wavesmith', {});
+    client.defaultTimeout = 200_000;
+    await client.start();
+    const command = ['/bin/sh', '-c', `"${await program}"; echo $? > "${result}"`];
+    const ready = client.waitForEvent('initialized');
+    await client.initializeRequest();
+    const launched = client.launch({ command, target: 'gfx942' } as never);
+    await ready;
+    await client.setFunctionBreakpointsRequest({ breakpoints: [{ name: 'weight' }, { name: 'add' }] });
+    const stopped = client.waitForEvent('stopped');
+    await Promise.all([client.configurationDoneRequest(), launched]);
+    expect((await stopped).body.reason).toBe('breakpoint');
+    const { _adapterProcess: adapting } = client as unknown as { _adapterProcess: ChildProcessWithoutNullStreams };
+    const exited = new Promise((resolve) => adapting.once('exit', resolve));
+    await client.disconnectRequest(terminateDebuggee === undefined ? undefined : { terminateDebuggee });
+    // As an editor that is closed.
+    adapting.stdin.end();
+    adapting.stdout.destroy();
+    expect(await exited).toBe(0);
+    expect(existsSync(result) ? readFileSync(result, 'utf8') : undefined).toBe(written);
   });
 });
 

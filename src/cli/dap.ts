@@ -20,7 +20,9 @@ export async function run(argv: string[]): Promise<number> {
   session.setRunAsServer(true);
   const frames = process.stdin.pipe(checkedFrames());
   const closed = new Promise<void>((resolve, reject) => {
-    process.stdin.on('close', () => resolve());
+    process.stdin.on('close', () => {
+      if (!session.isLeft) resolve();
+    });
     frames.on('error', reject);
   });
   session.start(frames, process.stdout);

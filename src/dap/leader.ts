@@ -18,8 +18,8 @@ export interface WantedStops {
 
 export class EditorLeader implements DebugLeader {
   readonly stopsAtEntry = true;
-  readonly stopsAtEnd: boolean;
-  private readonly isDetached: boolean;
+  private readonly wantsEnd: boolean;
+  private isDetached: boolean;
   /** Only at the first of a program's dispatches. */
   private stopsForUser: boolean;
   private readonly events: LeaderEvents;
@@ -38,10 +38,14 @@ export class EditorLeader implements DebugLeader {
     this.events = events;
     this.stopsForUser = atEntry;
     this.isDetached = never;
-    this.stopsAtEnd = atEnd && !never;
+    this.wantsEnd = atEnd;
     this.configured = new Promise((resolve) => {
       this.configure = resolve;
     });
+  }
+
+  get stopsAtEnd(): boolean {
+    return this.wantsEnd && !this.isDetached;
   }
 
   lead(led: Debugger): void {
@@ -72,6 +76,7 @@ export class EditorLeader implements DebugLeader {
       this.stopsForUser = false;
     }
     if (this.isQuitting) return { kind: 'quit' };
+    if (this.isDetached) return { kind: 'detach' };
     this.current = shown;
     const answer = new Promise<Resume>((resolve) => {
       this.go = resolve;
@@ -88,6 +93,13 @@ export class EditorLeader implements DebugLeader {
     this.current = undefined;
     go(how);
     return true;
+  }
+
+  /** Has the dispatch, and the program, run to the end without stopping. */
+  detach(): void {
+    this.isDetached = true;
+    this.configure();
+    if (!this.resume({ kind: 'detach' })) this.led?.interrupt();
   }
 
   /** Ends the dispatch, whatever it is doing, and the program. */

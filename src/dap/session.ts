@@ -96,8 +96,11 @@ export class WavesmithDebugSession extends DebugSession {
   /** Where `x` alone goes on. */
   private examined: CommandSession['examined'];
   private held: Stop | undefined;
-  /** Kept when the editor has disconnected. */
+  /** Kept when the editor has disconnected, and what it has left alone has ended. */
   readonly over: Promise<void>;
+  /** The editor has disconnected from what runs on: nobody hears of it any more. */
+  isLeft = false;
+  private launched: Promise<void> | undefined;
   private finish: () => void = () => {};
 
   constructor(launcher: Launcher) {
@@ -110,8 +113,9 @@ export class WavesmithDebugSession extends DebugSession {
     });
   }
 
-  /** The editor has gone. */
+  /** The editor has gone. What it has left alone runs on. */
   override shutdown(): void {
+    if (this.isLeft) return;
     this.leader?.quit();
     this.finish();
   }
@@ -145,6 +149,7 @@ export class WavesmithDebugSession extends DebugSession {
       supportsWriteMemoryRequest: true,
       supportsExceptionInfoRequest: true,
       supportsTerminateRequest: true,
+      supportTerminateDebuggee: true,
       supportsCompletionsRequest: true,
       supportsLoadedSourcesRequest: true,
     };
@@ -183,12 +188,12 @@ export class WavesmithDebugSession extends DebugSession {
       },
       { atEntry: stopOnEntry === true, atEnd: stopAtEnd === true, never: noDebug === true },
     );
-    const launched = this.launch(configuration, cwd, this.leader, write).then((code) => {
+    this.launched = this.launch(configuration, cwd, this.leader, write).then((code) => {
       // A program without kernels.
       if (!isReady) this.sendResponse(response);
       this.end('', code);
     });
-    void launched.catch((error: unknown) => {
+    void this.launched.catch((error: unknown) => {
       if (!(error instanceof WavesmithError)) throw error;
       if (!isReady) this.fail(response, error);
       else this.end(`${error.format()}\n`, 2);
@@ -493,9 +498,23 @@ export class WavesmithDebugSession extends DebugSession {
     this.leader?.quit();
     this.sendResponse(response);
   }
-  protected override disconnectRequest(response: DebugProtocol.DisconnectResponse): void {
+  protected override disconnectRequest(
+    response: DebugProtocol.DisconnectResponse,
+    { terminateDebuggee }: DebugProtocol.DisconnectArguments,
+  ): void {
     this.sendResponse(response);
-    setImmediate(() => this.shutdown());
+    const { leader, launched } = this;
+    if (terminateDebuggee !== false || leader === undefined || launched === undefined) {
+      setImmediate(() => this.shutdown());
+      return;
+    }
+    this.isLeft = true;
+    leader.detach();
+    void launched.catch(() => {}).then(() => this.finish());
+  }
+
+  override sendEvent(event: DebugProtocol.Event): void {
+    if (!this.isLeft) super.sendEvent(event);
   }
 
   protected override gotoTargetsRequest(
