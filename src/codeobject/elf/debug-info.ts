@@ -62,6 +62,16 @@ export function debugInfo(elf: ElfFile): DebugInfo | undefined {
   };
 }
 
+/**
+ * LLVM's address classes of pointers that are no addresses: local has been 3 since they are DWARF address spaces, and 2 before; private is 5. (1 is a generic
+ * pointer now, and was a private one.)
+ */
+const POINTER_SPACES: ReadonlyMap<number, 'lds' | 'scratch'> = new Map([
+  [2, 'lds'],
+  [3, 'lds'],
+  [5, 'scratch'],
+]);
+
 class Reader extends DebugEntries {
   private readonly types = new Map<Entry, DebugType>();
   private readonly framesByAddress = new Map<number, DebugFrame[]>();
@@ -405,7 +415,9 @@ class Reader extends DebugEntries {
       case TAG.reference:
       case TAG.rvalueReference: {
         const isReference = entry.tag !== TAG.pointer;
-        return named({ ...plain, kind: 'pointer', bytes: bytes || 8, of: inner, isReference });
+        const space = POINTER_SPACES.get(this.number(entry, AT.addressClass) ?? 0);
+        const size = bytes || (space === undefined ? 8 : 4);
+        return named({ ...plain, kind: 'pointer', bytes: size, of: inner, isReference, space });
       }
       case TAG.baseType: {
         const encoding = this.number(entry, AT.encoding) ?? 0;

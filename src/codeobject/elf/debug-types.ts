@@ -11,6 +11,8 @@ export interface DebugType {
   readonly isSigned: boolean;
   /** Of pointers: it is a reference of C++, which stands for what it points to. */
   readonly isReference?: boolean | undefined;
+  /** Of pointers into LDS or scratch alone, which are an offset there of 32 bits. */
+  readonly space?: 'lds' | 'scratch' | undefined;
   /** Of structs: it is in memory when a function takes or returns it. */
   readonly isByReference?: boolean | undefined;
   /** Of structs: its members lie over each other. */

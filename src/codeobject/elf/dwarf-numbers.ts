@@ -13,6 +13,7 @@ export const AT = {
   producer: 0x25,
   upperBound: 0x2f,
   abstractOrigin: 0x31,
+  addressClass: 0x33,
   callingConvention: 0x36,
   count: 0x37,
   dataMemberLocation: 0x38,

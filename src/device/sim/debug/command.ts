@@ -73,7 +73,11 @@ export function places(d: Debugger, text: string | undefined): readonly number[]
   // Of gdb: `*ADDRESS`, `$pc`, `$pc + 8`, `($pc) + 8`.
   if (/^(?:[*($]|pc\b)/.test(text)) {
     const value = evaluate(d, text.replace(/^\*/, ''));
-    return [d.options.symbols.resolveInstruction(`0x${value.toString(16)}`)];
+    const { symbols } = d.options;
+    // What a pointer to a function holds is where the code was loaded.
+    const isLoaded = value >= d.codeBase + symbols.first && value < d.codeBase + symbols.end;
+    const address = isLoaded ? Number(value) - d.codeBase : value;
+    return [symbols.resolveInstruction(`0x${address.toString(16)}`)];
   }
   return placesOf(d.options, text, d.options.lines?.at(d.pc)?.file);
 }

@@ -228,6 +228,7 @@ describe('expressions', () => {
     named: (name) => (name === 'x' ? 64n : undefined),
     typeNamed: () => undefined,
     remembered: (name) => (name === '$1' ? 5n : undefined),
+    codeBase: 0,
     load: (_space, address, bytes) => new Uint8Array(bytes).fill(Number(address)),
   };
   test.each([

@@ -12,6 +12,7 @@ import { bytesOfText, numberOfToken, type Token, tokensOf } from './tokens.ts';
 import {
   flatAddress,
   inMemory,
+  isFunctionPointer,
   type Load,
   lettersType,
   machineType,
@@ -42,6 +43,14 @@ export interface Scope {
   /** Why a name means nothing here, where that is more than that there is none. */
   readonly whyUnknown?: string | undefined;
   readonly load: Load;
+  /** Where the code was loaded that names of functions and labels stand for by their address in the file. */
+  readonly codeBase: number;
+}
+
+/** A pointer to a function as the address in the file that the function's name is. */
+function inFile(operand: Operand, { codeBase }: Scope): Operand {
+  const value = isFunctionPointer(operand) ? numberOf(operand) : undefined;
+  return typeof value === 'bigint' && value >= codeBase ? value - BigInt(codeBase) : operand;
 }
 
 type Node = (scope: Scope) => Operand;
@@ -155,7 +164,8 @@ class Parser {
       else if (operator === '&&') left = (s) => truth(isTrue(numberOf(a(s))) && isTrue(numberOf(b(s))));
       else {
         const apply = binary(operator, this.text);
-        left = (s) => apply(a(s), b(s));
+        const isComparison = /^[=!<>]=?$/.test(operator);
+        left = (s) => (isComparison ? apply(inFile(a(s), s), inFile(b(s), s)) : apply(a(s), b(s)));
       }
     }
     return left;

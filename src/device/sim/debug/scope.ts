@@ -111,6 +111,10 @@ class WaveScope implements Scope {
     return this.source.loadAs(this.wave);
   }
 
+  get codeBase(): number {
+    return this.source.codeBase;
+  }
+
   get whyUnknown(): string | undefined {
     return withoutVariables(this.source) ?? dynamicShared(this.source);
   }

@@ -4,7 +4,7 @@ import type { Wave } from '../state/wave.ts';
 import { asCalled } from './kernel-arguments.ts';
 import { littleEndian, readPart, readPlace, scratchOffset } from './place-bytes.ts';
 import type { ScopeSource } from './scope-source.ts';
-import { flatAddress, inMemory, MOST_BYTES, type ShownVariable, type VariableHome } from './typed.ts';
+import { flatAddress, inMemory, MOST_BYTES, type ShownVariable, scalarOf, type VariableHome } from './typed.ts';
 import { bitsOf } from './value.ts';
 
 /** All variables in scope where a wave is: those of the function that is shown, and of the whole program. */
@@ -173,19 +173,22 @@ export function pointedTo(variable: ShownVariable): ShownVariable | undefined {
   const target = type.kind === 'pointer' ? type.of?.() : undefined;
   if (target === undefined || target.bytes === 0) return undefined;
   const shown = name === '' ? `*(${type.name})` : `*${name}`;
-  if (bytes?.length !== 8) return { ...variable, name: shown, type: target, bytes: undefined, why, home: undefined };
-  return inMemory(variable, shown, target, 'flat', bitsOf(bytes));
+  const address = bytes?.length === type.bytes ? scalarOf(variable) : undefined;
+  if (typeof address !== 'bigint')
+    return { ...variable, name: shown, type: target, bytes: undefined, why, home: undefined };
+  return inMemory(variable, shown, target, 'flat', address);
 }
 
 /** An element of an array, or behind a pointer; undefined for what is neither, and behind the end of an array. */
 export function elementAt(variable: ShownVariable, index: bigint): ShownVariable | undefined {
-  const { name, type, bytes, home } = variable;
+  const { name, type, home } = variable;
   if (type.kind !== 'array') {
     const target = pointedTo(variable);
     const size = BigInt(target?.type.bytes ?? 0);
-    return target === undefined || bytes === undefined
+    const address = scalarOf(variable);
+    return target === undefined || typeof address !== 'bigint'
       ? target
-      : inMemory(variable, `${name}[${index}]`, target.type, 'flat', bitsOf(bytes) + index * size);
+      : inMemory(variable, `${name}[${index}]`, target.type, 'flat', address + index * size);
   }
   const element = type.of?.();
   // An array whose length is not known is as long as whoever made it says.

@@ -1,4 +1,5 @@
 // Commands that show what variables of the source program are: their types, members and places.
+import { WavesmithError } from '../../../base/index.ts';
 import { type DebugMember, type DebugType, declaration } from '../../../codeobject/index.ts';
 import { variableAt } from './assign.ts';
 import { bad, type CommandLine, type CommandSession, show } from './command.ts';
@@ -6,26 +7,50 @@ import type { Debugger } from './debugger.ts';
 import { typeOfText } from './expression.ts';
 import { operandOf, placeText } from './look.ts';
 import { scopeOf } from './scope.ts';
-import { VOID } from './typed.ts';
+import { isFunctionPointer, numberOf, type Operand, VOID } from './typed.ts';
 
-/** The function or label that a text names, `&` or `*` before it too, or `$pc`; undefined for all else. */
-export function codeAt(
-  d: Debugger,
-  text: string,
-): { readonly address: number; readonly signature: string | undefined } | undefined {
+/** A place in the code, with the type of the function that begins there. */
+interface CodePlace {
+  readonly address: number;
+  readonly signature: string | undefined;
+}
+
+/** The function or label that a text names, `&` or `*` before it too, or what a pointer to a function points to, or `$pc`; undefined for all else. */
+export function codeAt(d: Debugger, text: string): CodePlace | undefined {
   const name = text.trim().replace(/^[&*]\s*/, '');
   if (/^\$?pc$/.test(name)) {
     return d.selected && { address: d.pcOf(d.selected), signature: undefined };
   }
   const address = /^[A-Za-z_][\w:]*$/.test(name) ? d.codeNamed(name) : undefined;
   // A variable or an argument of the name is meant before it.
-  if (address === undefined || operandOf(d, name) !== BigInt(address)) return undefined;
+  if (address !== undefined && operandOf(d, name) === BigInt(address)) return placeInCode(d, address);
+  const pointed = text.trim().startsWith('&') ? undefined : codePointedTo(d, name);
+  if (pointed === undefined) return undefined;
+  return text.trim().startsWith('*') ? placeInCode(d, pointed) : { address: pointed, signature: undefined };
+}
+
+function placeInCode(d: Debugger, address: number): CodePlace {
   const own = d.info?.frames(address).find((f) => !f.isInlined);
   return { address, signature: own?.begins === address ? own.signature() : undefined };
 }
 
+/** The address in the file that a pointer to a function holds. */
+function codePointedTo(d: Debugger, text: string): number | undefined {
+  let operand: Operand;
+  try {
+    operand = operandOf(d, text);
+  } catch (error) {
+    if (error instanceof WavesmithError) return undefined;
+    throw error;
+  }
+  if (!isFunctionPointer(operand) || operand.bytes === undefined) return undefined;
+  const address = Number(numberOf(operand)) - d.codeBase;
+  const { first, end } = d.options.symbols;
+  return address >= first && address < end ? address : undefined;
+}
+
 /** `0x7b2c <_Z4facti>`, with the type where it is known. */
-export function codeText(d: Debugger, { address, signature }: NonNullable<ReturnType<typeof codeAt>>): string {
+export function codeText(d: Debugger, { address, signature }: CodePlace): string {
   return `${signature === undefined ? '' : `{${signature}} `}${placeText(d, address)}`;
 }
 
@@ -33,10 +58,10 @@ export function codeText(d: Debugger, { address, signature }: NonNullable<Return
 function typeAt({ debugger: d }: CommandSession, text: string): DebugType {
   if (text === '') throw bad('An expression or a type is missing.', 'For example: whatis p->next, ptype struct Point.');
   const named = typeOfText(text, scopeOf(d.selected, d.lane, d));
+  const code = named === undefined ? codeAt(d, text) : undefined;
+  if (code?.signature !== undefined) return { ...VOID, name: code.signature };
   const type = named ?? variableAt(d, text)?.type;
   if (type !== undefined) return type;
-  const code = codeAt(d, text);
-  if (code?.signature !== undefined) return { ...VOID, name: code.signature };
   throw bad(`'${text}' is a number of the machine: it has no type of the source program.`);
 }
 

@@ -103,6 +103,10 @@ export const THREE_WORDS: DebugType = {
 };
 const UNSIGNED: DebugType = { ...PLAIN, name: 'unsigned int', kind: 'integer', bytes: 4 };
 
+/** Whether a value is the address of a function. */
+export const isFunctionPointer = (operand: Operand): operand is ShownVariable =>
+  typeof operand === 'object' && operand.type.kind === 'pointer' && operand.type.of?.().signature !== undefined;
+
 /** How the bytes of a type are a number; undefined for structs and arrays. */
 export function elementOf(type: DebugType): ElementType | undefined {
   const known = elements.get(type);
@@ -115,13 +119,18 @@ export function elementOf(type: DebugType): ElementType | undefined {
 /** Bytes of the largest number that memory has elements of; `__int128` has more. */
 const LARGEST_ELEMENT = 8;
 
-/** The number that a value is; undefined for structs, arrays, and what cannot be read. */
+/** High words of flat addresses in a space. */
+const HIGH_WORDS = { lds: SHARED_APERTURE_HIGH, scratch: PRIVATE_APERTURE_HIGH, global: 0, flat: 0 } as const;
+
+/** The number that a value is, of pointers the flat address; undefined for structs, arrays, and what cannot be read. */
 export function scalarOf({ type, bytes }: ShownVariable): Value | undefined {
   if (bytes !== undefined && type.kind === 'integer' && type.bytes > LARGEST_ELEMENT) {
     return type.isSigned ? BigInt.asIntN(8 * type.bytes, bitsOf(bytes)) : bitsOf(bytes);
   }
   const element = elementOf(type);
-  return bytes === undefined || element === undefined ? undefined : fromBits(bitsOf(bytes), element);
+  if (bytes === undefined || element === undefined) return undefined;
+  if (type.space === undefined) return fromBits(bitsOf(bytes), element);
+  return BigInt(HIGH_WORDS[type.space] * HIGH_WORD) + bitsOf(bytes);
 }
 
 /** The lane for which pointers mean what they point to, and how that is read. */
@@ -160,8 +169,7 @@ const HIGH_WORD = 4294967296;
 /** The address as pointers of the source program hold it; undefined for what is in no memory. */
 export function flatAddress({ home }: ShownVariable): number | undefined {
   if (home?.kind !== 'memory') return undefined;
-  const high = { lds: SHARED_APERTURE_HIGH, scratch: PRIVATE_APERTURE_HIGH, global: 0, flat: 0 }[home.space];
-  return high * HIGH_WORD + home.address;
+  return HIGH_WORDS[home.space] * HIGH_WORD + home.address;
 }
 
 /** The space that an address of a pointer means, and the address in it. */

@@ -80,6 +80,7 @@ export function changesByStores(
   const watching: Scope = {
     lane,
     load: scope.load,
+    codeBase: scope.codeBase,
     register: (text, of) => {
       isInMemory = false;
       return scope.register(text, of);
