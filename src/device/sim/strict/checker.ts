@@ -32,6 +32,7 @@ import { RunningGroups } from './races/running-groups.ts';
 import { storesScalars } from './races/scalar-stores.ts';
 import type { Segment } from './races/segments.ts';
 import type { TrailBlocks } from './races/trails.ts';
+import { waitsBehind } from './races/waits-behind.ts';
 import { isLateLoad, quietLoads } from './registers/quiet-loads.ts';
 import { RegisterChecks } from './registers/register-checks.ts';
 import { initialScalars } from './registers/registers.ts';
@@ -484,6 +485,12 @@ export class StrictChecker implements Monitor {
     return polls(info.loaded, base + pc);
   }
 
+  /** Whether the wavefront waits for others behind the instruction at a place of the image, before it accesses memory. */
+  waitsBehind(pc: number, { instruction }: StrictPlan): boolean {
+    const { base, info } = this.now;
+    return waitsBehind(info.loaded, info.launch, base + pc + instruction.size);
+  }
+
   /** Whether no code can race with the load of LDS at a place of the image, for wavefronts that have come from one barrier (quiet-loads.ts). */
   isQuiet(pc: number): boolean {
     const { base, info } = this.now;
@@ -542,7 +549,7 @@ export class StrictChecker implements Monitor {
     const { epoch } = lds;
     if (waves.length > 1) for (let n = 0; n < waves.length; n++) (waves[n] as WaveShadow).registers.epoch = epoch;
     WaveShadow.meet(waves, !this.now.hasDies);
-    this.now.global.passBarrier(number, epoch);
+    this.now.global.passBarrier(number, epoch, areIdle);
     this.now.deadlocks.changed();
   }
 

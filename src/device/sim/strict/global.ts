@@ -264,12 +264,14 @@ export class GlobalShadow {
     if (this.handedOver !== undefined) this.tellKnown(group, this.handedOver);
   }
 
-  /** A workgroup has come to a barrier. */
-  passBarrier(group: number, epoch: number): void {
+  /** A workgroup has come to a barrier; `areIdle`: nothing of its wavefronts is outstanding. */
+  passBarrier(group: number, epoch: number, areIdle: boolean): void {
     const { events } = this.pages;
+    const { handedOver } = this;
     events.passBarrier(group);
-    if (this.handedOver === undefined) return;
-    this.handedOver.passBarrier(group, epoch, events.nextWord, events.renumberings);
+    if (handedOver?.passBarrier(group, epoch, events.nextWord, events.renumberings) !== true) return;
+    // Wavefronts that have waited for others mostly let their workgroup access now what those have handed over.
+    handedOver.findAtBarrier(group, this.synchronisation, events, areIdle);
   }
 
   /** A workgroup may access what others have handed over: it asks once behind each barrier and invalidation what has been. */

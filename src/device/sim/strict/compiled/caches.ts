@@ -32,7 +32,7 @@ import {
   SHADOW_WRITE_BACK,
   SHADOW_WRITTEN_BACK,
 } from '../registers/shadow-layout.ts';
-import { STATE_FIELDS } from './polls.ts';
+import { pushHasLearnt, STATE_FIELDS } from './polls.ts';
 
 /** A write-back is done: `push` leaves SHADOW_WRITE_BACK of it. */
 export function noteWrittenBack(fn: WasmFunction, shadow: number, push: () => WasmFunction): void {
@@ -84,7 +84,7 @@ export function writeBackFunction(module: WasmModule): WasmFunction {
 }
 
 /** Leaves 1 where an invalidation is to be looked at (SHADOW_MET). */
-export function pushMayBeHandedOver(fn: WasmFunction, shadow: number): WasmFunction {
+function pushMayBeHandedOver(fn: WasmFunction, shadow: number): WasmFunction {
   return fn
     .get(shadow)
     .memory('i32.load', SHADOW_MET)
@@ -92,18 +92,34 @@ export function pushMayBeHandedOver(fn: WasmFunction, shadow: number): WasmFunct
     .op('i32.eq');
 }
 
+/**
+ * Writes that an invalidation of caches is looked at, by `look` where compiled code does not do it; `waits`: the wavefront waits for others before it accesses memory, so that
+ * what it knows is found there (waits-behind.ts).
+ */
+export function emitInvalidation(
+  fn: WasmFunction,
+  module: WasmModule,
+  shadow: number,
+  waits: boolean,
+  look: () => void,
+): void {
+  pushHasLearnt(fn, shadow, SHADOW_INVALIDATED);
+  if (!waits) pushMayBeHandedOver(fn, shadow).op('i32.or');
+  fn.if();
+  if (!waits) pushMayBeHandedOver(fn, shadow).if('i32').i32(0).else();
+  fn.get(shadow).call(invalidateFunction(module));
+  if (!waits) fn.end();
+  fn.op('i32.eqz').if();
+  look();
+  fn.end().end();
+}
+
 /** (shadow) → 1 when an invalidation of caches is in the log of atomics, 0 when TypeScript has to look. */
-export function invalidateFunction(module: WasmModule): WasmFunction {
+function invalidateFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.caches.invalidate', ['i32'], ['i32'], (fn) => {
     const shadow = 0;
     const [head, entry] = [fn.local('i32'), fn.local('i32')];
-    pushMayBeHandedOver(fn, shadow);
-    fn.get(shadow)
-      .memory('i32.load', SHADOW_SYNC)
-      .tee(head)
-      .memory('i32.load', SYNC_IS_KEPT)
-      .op('i32.eqz')
-      .op('i32.or');
+    fn.get(shadow).memory('i32.load', SHADOW_SYNC).tee(head).memory('i32.load', SYNC_IS_KEPT).op('i32.eqz');
     fn.get(head).memory('i32.load', SYNC_NEXT).tee(entry).i32(ENTRY_BYTES).op('i32.add');
     fn.get(head).memory('i32.load', SYNC_END).op('i32.gt_u').op('i32.or').if().i32(0).return().end();
     fn.get(entry).i32(ENTRY_INVALIDATE).memory('i32.store', ENTRY_KIND);

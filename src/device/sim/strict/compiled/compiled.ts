@@ -25,7 +25,6 @@ import {
   SHADOW_ACCESS,
   SHADOW_BARRIERS,
   SHADOW_COMPLETE,
-  SHADOW_INVALIDATED,
   SHADOW_LAST_BARRIER,
   SHADOW_ORIGINS,
   SHADOW_PENDING,
@@ -36,11 +35,10 @@ import {
 } from '../registers/shadow-layout.ts';
 import type { WaveShadow } from '../registers/wave-shadow.ts';
 import { emitLooks, lookedAt, movesLanes } from './accesses.ts';
-import { invalidateFunction, pushMayBeHandedOver, writeBackFunction } from './caches.ts';
+import { emitInvalidation, writeBackFunction } from './caches.ts';
 import type { AccessCode, Circumstances } from './circumstances.ts';
 import { emitLogged } from './logged.ts';
 import { declareOpen } from './open.ts';
-import { pushHasLearnt } from './polls.ts';
 import { emitMissing, mayKeepUndefined } from './spaces.ts';
 import { waitFunction } from './waits.ts';
 
@@ -199,12 +197,7 @@ export class StrictInstrument implements Instrument {
       return undefined;
     }
     if (plan.isInvalidate && !isBeyond) {
-      const shadow = this.shadowLocal(fn);
-      pushHasLearnt(fn, shadow, SHADOW_INVALIDATED);
-      pushMayBeHandedOver(fn, shadow).op('i32.or').if();
-      fn.get(shadow).call(invalidateFunction(module)).op('i32.eqz').if();
-      look();
-      fn.end().end();
+      emitInvalidation(fn, module, this.shadowLocal(fn), this.checker.waitsBehind(pc, plan), look);
       return undefined;
     }
     const operation = isBeyond ? undefined : lookedAt(plan, this.checker, this.checker.isPoll(pc));

@@ -117,7 +117,7 @@ describe('HandedOverBefore', () => {
     const store = (group: number, count: number): void => {
       for (const wave of waves[group] ?? []) wave.plainStores = count;
     };
-    const meet = (group: number, epoch: number, renumberings = 0): void =>
+    const meet = (group: number, epoch: number, renumberings = 0): boolean =>
       handed.passBarrier(group, epoch, events.nextWord, renumberings);
     const acquire = (): void => {
       order.acquire(1, order.seenAt(64) ?? expect.fail());

@@ -193,16 +193,25 @@ export class HandedOverBefore {
     }
   }
 
-  /** A workgroup has come to a barrier; `word` is the one that the next event will have. */
-  passBarrier(number: number, epoch: number, word: number, renumberings: number): void {
+  /** A workgroup has come to a barrier; `word` is the one that the next event will have. Whether it may know more than when it was last asked. */
+  passBarrier(number: number, epoch: number, word: number, renumberings: number): boolean {
     this.forget(renumberings);
     const group = this.groups.get(number);
-    if (group === undefined) return;
+    if (group === undefined) return false;
     if (group.barriers.length === MOST_BARRIERS) group.barriers.shift();
     group.barriers.push({ epoch, word, stores: group.waves.map(({ plainStores }) => plainStores) });
     const hasFetched = group.waves.some((wave) => wave.hasFetched);
     setMet(group, true);
     if (hasFetched) setFetched(group, true);
+    return hasFetched && group.waves.length > 1;
+  }
+
+  /** A workgroup that may know more has come to a barrier. `areIdle`: what its wavefronts have asked for has come back. */
+  findAtBarrier(number: number, order: Synchronisation, events: EventTable, areIdle: boolean): void {
+    if (!this.mayKnowMore(number)) return;
+    this.find(number, order, events);
+    const group = this.groups.get(number) as Group;
+    if (areIdle && order.acquiredBy(number).count === group.acquired) setFetched(group, false);
   }
 
   invalidate(number: number): void {
