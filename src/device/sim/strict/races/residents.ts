@@ -30,7 +30,12 @@ export class Residents<K extends object, V> {
     const { keys, kept } = this;
     const at = keys.lastIndexOf(key);
     if (at < 0) return;
-    keys.copyWithin(at, at + 1).pop();
-    kept.copyWithin(at, at + 1).pop();
+    // Array.prototype.copyWithin takes five times as long (16 of them, 0.5 µs).
+    for (let n = at + 1; n < keys.length; n++) {
+      keys[n - 1] = keys[n] as K;
+      kept[n - 1] = kept[n] as V;
+    }
+    keys.pop();
+    kept.pop();
   }
 }

@@ -207,7 +207,6 @@ export class Synchronisation {
     const order = this.groups.get(group);
     if (order === undefined) return from;
     const { acquired, fresh, last } = order;
-    const seen = new Map<number, number>();
     let least = 0;
     for (let n = fresh - 1; n >= from; n--) {
       const one = acquired[n] as Acquisition;
@@ -216,16 +215,16 @@ export class Synchronisation {
       if (n < fresh - 1 && fresh === acquired.length && last.get(at) !== count) continue;
       if (at.count === count && (at.last as Message).number < least) continue;
       const releases = lastReleases(one);
+      let oldest = Infinity;
+      let told = 0;
       for (let i = 0; i < releases.length; i++) {
-        const { group: other, told } = releases[i] as LastRelease;
-        if (other !== group && see(other, told.by)) this.reader?.handedOver(group, other, told.by);
+        const { group: other, told: message } = releases[i] as LastRelease;
+        if (other === group) continue;
+        told++;
+        oldest = Math.min(oldest, message.number);
+        if (see(other, message.by)) this.reader?.handedOver(group, other, message.by);
       }
-      // None is left to be asked behind the last one.
-      if (least > 0 || n === from) continue;
-      for (const { group: other, told } of releases) {
-        if (other !== group) seen.set(other, Math.max(told.number, seen.get(other) ?? 0));
-      }
-      if (seen.size >= others) least = Math.min(...seen.values());
+      if (told >= others) least = Math.max(least, oldest);
     }
     return fresh;
   }
