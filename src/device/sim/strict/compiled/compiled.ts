@@ -329,28 +329,36 @@ export class StrictInstrument implements Instrument {
       return;
     }
     if (block.items.length === 0 && segment.plans.length === 0) return;
-    const { copies } = segment;
+    const { copies, partResults } = segment;
     const [shadow, exec] = [this.shadowLocal(fn), fn.local('i64')];
     const slow = copies === undefined ? ask : (): void => this.copyOr(fn, shadow, exec, segment, copies, ask);
     if (dependsOnLanes(segment))
       fn.get(wave)
         .memory('i64.load', 4 * EXEC)
         .set(exec);
+    const write = (): void => this.writeResults(fn, shadow, exec, segment);
+    const orLacking = (): void => {
+      if (partResults.length > 0) pushLacking(fn, shadow, exec, partResults).op('i64.or');
+    };
     const hasResults = this.pushMissing(fn, shadow, exec, segment);
     if (this.pushProblems(fn, shadow, exec, segment)) {
       const problems = fn.local('i64');
       if (hasResults) fn.tee(problems).op('i64.or');
+      orLacking();
       fn.i64(0n).op('i64.ne').if();
       if (hasResults) {
         fn.get(problems).op('i64.eqz').if();
-        this.writeResults(fn, shadow, exec, segment);
+        write();
         fn.else();
         slow();
         fn.end();
       } else slow();
       fn.end();
       fn.release('i64', problems);
-    } else if (hasResults) this.ifMissing(fn, () => this.writeResults(fn, shadow, exec, segment));
+    } else if (hasResults) {
+      orLacking();
+      this.ifMissing(fn, write);
+    }
     fn.release('i64', exec);
   }
 
@@ -473,6 +481,16 @@ export class StrictInstrument implements Instrument {
   }
 
   private writeResults(fn: WasmFunction, shadow: number, exec: number, segment: Segment): void {
+    // What the sources are in front of the segment.
+    const kept = segment.partResults.map(({ sources }) => {
+      const lanes = fn.local('i64');
+      for (const [n, source] of sources.entries()) {
+        pushDefined(fn, shadow, source);
+        if (n > 0) fn.op('i64.and');
+      }
+      fn.get(exec).i64(-1n).op('i64.xor').op('i64.or').set(lanes);
+      return lanes;
+    });
     for (const { register, halves, lanes } of segment.results) {
       for (const offset of halvesOf(halves)) {
         const at = 16 * register + offset;
@@ -492,6 +510,12 @@ export class StrictInstrument implements Instrument {
         .op('i64.or')
         .memory('i64.store', at);
     });
+    for (const [n, { register }] of segment.partResults.entries()) {
+      const lanes = kept[n] as number;
+      for (const at of [16 * register, 16 * register + 8])
+        fn.get(shadow).get(shadow).memory('i64.load', at).get(lanes).op('i64.and').memory('i64.store', at);
+      fn.release('i64', lanes);
+    }
   }
 }
 
@@ -503,6 +527,25 @@ function pushEarlyPlace(fn: WasmFunction, pc: number, outstanding: number): Wasm
     .op('i32.shl')
     .i32(pc | EARLY)
     .op('i32.or');
+}
+
+/** Leaves the lanes in which a register has a value: in one of its halves, as RegisterShadow.undefinedLanes has it. */
+function pushDefined(fn: WasmFunction, shadow: number, register: number): WasmFunction {
+  fn.get(shadow).memory('i64.load', 16 * register);
+  return fn
+    .get(shadow)
+    .memory('i64.load', 16 * register + 8)
+    .op('i64.or');
+}
+
+/** Leaves active lanes in which a source of one of the results has no value. */
+function pushLacking(fn: WasmFunction, shadow: number, exec: number, results: Segment['partResults']): WasmFunction {
+  const sources = new Set(results.flatMap((one) => one.sources));
+  for (const [n, source] of [...sources].entries()) {
+    pushDefined(fn, shadow, source);
+    if (n > 0) fn.op('i64.and');
+  }
+  return fn.i64(-1n).op('i64.xor').get(exec).op('i64.and');
 }
 
 /** Where the words of halves of a register are behind those of the register. */

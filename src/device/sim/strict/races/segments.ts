@@ -21,6 +21,12 @@ export interface LaneResult {
   readonly lanes: bigint | undefined;
 }
 
+/** A register of a 64-bit result that has no value where its sources have none; all are as they are in front of the segment. */
+export interface PartResult {
+  readonly register: number;
+  readonly sources: readonly number[];
+}
+
 /** Instructions that are checked together. */
 export interface Segment {
   readonly first: number;
@@ -29,6 +35,8 @@ export interface Segment {
   readonly plans: readonly StrictPlan[];
   readonly needs: readonly LaneNeed[];
   readonly results: readonly LaneResult[];
+  /** Of `results`, where not all sources are defined. */
+  readonly partResults: readonly PartResult[];
   /** Bit sets of scalar slots, 64 a number. */
   readonly scalarNeeds: readonly bigint[];
   readonly scalarResults: readonly bigint[];
@@ -130,6 +138,10 @@ class SegmentBuilder {
   private readonly touched = new Slots(768);
   /** Registers written in the segment: 1 in the lanes of EXEC, 2 in all. */
   private readonly written = new Map<number, number>();
+  /** Those of them that have no value where registers have none in front of the segment. */
+  private readonly parts = new Map<number, ReadonlySet<number>>();
+  /** Those that have been written in one half, or in some lanes. */
+  private readonly partly = new Set<number>();
   private readsFirstLane = false;
   private needsAllLanes = false;
   private isSuspicious = false;
@@ -152,12 +164,28 @@ class SegmentBuilder {
     for (const { register, half, isWhole } of plan.reads) {
       this.need(register, half === HIGH, isWhole ? ALL : undefined);
     }
-    for (const { register } of plan.partReads) this.need(register, false, undefined);
+    const parts = plan.writes.map((_, part) => this.partSources(plan, part));
     this.addSources(plan);
     this.needsAllLanes ||= plan.laneSources !== undefined;
     const lanes = writtenLanes(plan);
     for (const { register, halves, isWhole } of plan.writes) this.write(register, halves, isWhole ? ALL : lanes);
+    parts.forEach((sources, part) => {
+      if (sources.size > 0) this.parts.set(plan.writes[part]?.register as number, sources);
+    });
     for (const slot of plan.scalarWrites) this.scalarResults.add(slot);
+  }
+
+  /** Registers in front of the segment without which a register of an instruction's result has no value. */
+  private partSources(plan: StrictPlan, part: number): ReadonlySet<number> {
+    const sources = new Set<number>();
+    for (const { register, part: of } of plan.partReads) {
+      if (of !== part) continue;
+      const own = this.parts.get(register);
+      if (plan.special !== 'none' || this.partly.has(register)) this.need(register, false, undefined);
+      else if (own !== undefined) for (const source of own) sources.add(source);
+      else if (!this.written.has(register)) sources.add(register);
+    }
+    return sources;
   }
 
   /** Sources that pass on what they are: when all of them are defined, so are the results. */
@@ -177,10 +205,21 @@ class SegmentBuilder {
   }
 
   need(register: number, isHigh: boolean, lanes: bigint | undefined): void {
+    this.needParts(register);
     const written = this.written.get(register) ?? 0;
     if (written === 2 || (written === 1 && lanes === undefined)) return;
+    this.needOutside(register, isHigh, lanes, written === 1);
+  }
+
+  /** A register is to have a value where it has been written. */
+  private needParts(register: number): void {
+    for (const source of this.parts.get(register) ?? []) this.needOutside(source, false, undefined, false);
+    this.parts.delete(register);
+  }
+
+  private needOutside(register: number, isHigh: boolean, lanes: bigint | undefined, orExec: boolean): void {
     const key = lanesKey(2 * register + (isHigh ? 1 : 0), lanes);
-    if (!this.needs.has(key)) this.needs.set(key, { register, isHigh, lanes, orExec: written === 1 });
+    if (!this.needs.has(key)) this.needs.set(key, { register, isHigh, lanes, orExec });
   }
 
   private write(register: number, halves: number, lanes: bigint | undefined): void {
@@ -188,9 +227,13 @@ class SegmentBuilder {
     const before = this.results.get(key);
     this.results.set(key, { register, halves: halves | (before?.halves ?? 0), lanes });
     // A result in one half or one lane leaves the rest as it was.
-    if (halves !== ANY && halves !== 3) return;
-    if (lanes === undefined) this.written.set(register, Math.max(1, this.written.get(register) ?? 0));
-    else if (lanes === ALL) this.written.set(register, 2);
+    if ((halves !== ANY && halves !== 3) || (lanes !== undefined && lanes !== ALL)) {
+      this.needParts(register);
+      this.partly.add(register);
+      return;
+    }
+    this.parts.delete(register);
+    this.written.set(register, lanes === ALL ? 2 : Math.max(1, this.written.get(register) ?? 0));
   }
 
   finish(end: number): Segment {
@@ -200,6 +243,7 @@ class SegmentBuilder {
       plans: this.plans,
       needs: [...this.needs.values()],
       results: [...this.results.values()],
+      partResults: [...this.parts].map(([register, sources]) => ({ register, sources: [...sources] })),
       scalarNeeds: this.scalarNeeds.numbers(),
       scalarResults: this.scalarResults.numbers(),
       touched: this.touched.numbers(),
