@@ -34,12 +34,13 @@ export class FourPlaces {
     }
   }
 
-  /** Sets two vectors to the words at the places, and to those behind them. */
-  gatherPairs(first: number, second: number): void {
+  /** Sets two vectors to the words at so many bytes behind the places, and to those behind them. */
+  gatherPairs(first: number, second: number, offset = 0): void {
     const { fn } = this;
     for (const [half, into] of [first, second].entries()) {
       const [a, b] = [this.at[2 * half] as number, this.at[2 * half + 1] as number];
-      fn.get(a).memory('v128.load64_zero').set(into).get(b).get(into).memoryLane('v128.load64_lane', 1).set(into);
+      fn.get(a).memory('v128.load64_zero', offset).set(into);
+      fn.get(b).get(into).memoryLane('v128.load64_lane', 1, offset).set(into);
     }
     fn.get(first).get(second).shuffle32(0, 2, 4, 6);
     fn.get(first).get(second).shuffle32(1, 3, 5, 7).set(second).set(first);

@@ -9,6 +9,7 @@ import { GlobalQuads } from './global-quads.ts';
 import { apart } from './lanes.ts';
 import { logWaveFunction } from './log-wave.ts';
 import { looking } from './looks.ts';
+import { maskedRowFunction } from './masked-rows.ts';
 import { overlappingFunction, pushMayOverlap } from './overlapping.ts';
 import { pageFunction } from './pages.ts';
 import { Run } from './runs.ts';
@@ -36,15 +37,23 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
   const canStride = isWrite && bytes === 4 && !canDrop;
   let quads: GlobalQuads | undefined;
   const isMoved = isWrite && bytes === 4 && !toLds;
+  /** 1 where all lanes of a store have been noted before they are gone over: another note of one of their bytes would tell two lanes with one address. */
+  let isNoted = 0;
   const run = new Run(
     (f) => {
       const [pc] = f.extra as [number];
       const { fn } = f.code;
       const pushBytes = (): WasmFunction => fn.get(run.end).get(run.start).op('i32.sub');
-      fn.get(shadow).get(run.start);
-      pushBytes().get(pc);
-      fn.call(pageFunction(f.module, isWrite ? 'store' : 'load')).op('i32.eqz');
-      f.code.if(() => f.resume());
+      const notePages = (): void => {
+        fn.get(shadow).get(run.start);
+        pushBytes().get(pc);
+        fn.call(pageFunction(f.module, isWrite ? 'store' : 'load')).op('i32.eqz');
+        f.code.if(() => f.resume());
+      };
+      if (canStride) {
+        fn.get(isNoted).op('i32.eqz');
+        f.code.if(notePages);
+      } else notePages();
       if (!isMoved) return;
       fn.get(run.start).get(f.data).get(run.lane).op('i32.add');
       pushBytes().call(wordsFunction(f.module));
@@ -60,6 +69,9 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     forgetDropped(f.code.fn, shadow);
     const [pc] = f.extra as [number];
     quads = new GlobalQuads(f, shadow, pc, bytes, isWrite);
+    if (!canStride) return;
+    isNoted = f.code.local('i32');
+    f.code.fn.i32(0).set(isNoted);
   });
   /**
    * Lanes without a bit have the address of another one: that it is noted twice makes no difference. `ask` asks whether the lanes of a store are
@@ -72,8 +84,12 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     // Where two lanes have one address, the data of the last one stays.
     if (isMoved) run.close(f);
     const seesLanes = bits === undefined;
-    if (!seesLanes) ask?.();
     code.block((done) => {
+      if (canStride) {
+        fn.get(isNoted);
+        code.brIf(done);
+      }
+      if (!seesLanes) ask?.();
       if (bytes < 4 && bits === undefined) {
         code.block((spread) => {
           const start = emitTogether(f, addresses, bytes, spread);
@@ -133,6 +149,11 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     f.code.if(() => pushWhole(f, register, start, stridedFunction(f.module)).set(noted));
     fn.get(noted);
   };
+  const masked = (f: Frame, register: number, start: number, exec: number): void => {
+    const [pc] = f.extra as [number];
+    const { fn } = f.code;
+    fn.get(shadow).get(register).get(start).get(pc).get(exec).call(maskedRowFunction(f.module)).set(isNoted);
+  };
   const all: Look['all'] = (f, register, start, _, done) => {
     f.code.fn.get(storeWhole(f, register, start));
     f.code.brIf(done);
@@ -143,6 +164,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     lanes,
     finish: (f) => run.close(f),
     ...(canStride || !isWrite ? { whole } : {}),
+    ...(canStride ? { masked } : {}),
     ...(isWrite && movesParts(bytes, canDrop) ? { all } : {}),
   };
   const counting: Look = {
@@ -160,7 +182,6 @@ export function lookAtUpdate(bytes: number): Look {
   let shadow = 0;
   /** The event of the atomics as it is in a word of a record, in all lanes; 0 as long as it is not known. */
   let mine = 0;
-  let words = 0;
   let span: Span | undefined;
   const note = (f: Frame, a: number, offset: number, count: number): void => {
     const [pc] = f.extra as [number];
@@ -176,7 +197,7 @@ export function lookAtUpdate(bytes: number): Look {
     f.code.if(() => f.resume());
   };
   const plain = looking(bytes, true, `global.${bytes}.atomic`, 1, note, (f) => {
-    [shadow, mine, words] = [f.code.local('i32'), f.code.local('v128'), f.code.local('v128')];
+    [shadow, mine] = [f.code.local('i32'), f.code.local('v128')];
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
     f.code.fn.v128(0, 0, 0, 0).set(mine);
     const [pc] = f.extra as [number];
@@ -195,13 +216,6 @@ export function lookAtUpdate(bytes: number): Look {
           pushUpdateEvent(fn, module, shadow, pc).op('i32x4.splat').tee(mine).op('v128.any_true').op('i32.eqz');
           code.brIf(slow);
         });
-        if (bytes > 4) {
-          fn.get(addresses)
-            .v128(bytes - 1, bytes - 1, bytes - 1, bytes - 1)
-            .op('v128.and')
-            .op('v128.any_true');
-          code.brIf(slow);
-        }
         if (bytes === 4)
           span?.note(addresses, {
             details: (kind) => {
@@ -214,12 +228,9 @@ export function lookAtUpdate(bytes: number): Look {
               code.br(done);
             },
           });
-        for (let word = 0; word < bytes; word += 4) {
-          fn.get(addresses);
-          if (word > 0) fn.v128(word, word, word, word).op('i32x4.add');
-          fn.set(words).get(shadow).get(words).get(mine).call(updateQuadFunction(module, 'update')).op('i32.eqz');
-          code.brIf(slow);
-        }
+        fn.get(shadow).get(addresses).get(mine);
+        fn.call(updateQuadFunction(module, 'update', bytes === 8 ? 2 : 1)).op('i32.eqz');
+        code.brIf(slow);
         code.br(done);
       });
       fn.get(shadow);

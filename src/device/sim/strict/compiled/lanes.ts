@@ -50,6 +50,51 @@ export function ascendingFunction(module: WasmModule): WasmFunction {
   });
 }
 
+/** (address of a register, EXEC) → 1 when its words ascend from active lane to active lane, above 0 with 1 added to them. */
+function activeAscendingFunction(module: WasmModule): WasmFunction {
+  const all = ascendingFunction(module);
+  return module.helper('strict.ascending.active', ['i32', 'i64'], ['i32'], (fn) => {
+    const [register, exec] = [0, 1] as const;
+    const [bits, active, words, most, before, fails] = [0, 1, 2, 3, 4, 5].map(() => fn.local('v128')) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    fn.get(exec).i64(-1n).op('i64.eq').if().get(register).call(all).return().end();
+    // `most`: the largest word of the lanes before, in the last lane.
+    fn.v128(0, 0, 0, 0).tee(most).set(fails);
+    for (let lane = 0; lane < LANES; lane += 4) {
+      if (lane % 32 === 0) {
+        fn.get(exec).i64(BigInt(lane)).op('i64.shr_u').op('i32.wrap_i64').op('i32x4.splat').set(bits);
+      }
+      const own = [0, 1, 2, 3].map((n) => 1 << ((lane % 32) + n)) as [number, number, number, number];
+      fn.get(bits)
+        .v128(...own)
+        .op('v128.and')
+        .v128(...own)
+        .op('i32x4.eq')
+        .set(active);
+      fn.get(register)
+        .memory('v128.load', 4 * lane)
+        .v128(...splat4(-1))
+        .op('i32x4.sub')
+        .get(active)
+        .op('v128.and')
+        .set(words);
+      // The largest of the lanes before each: of one, then of two more.
+      fn.get(most).get(words).shuffle32(3, 4, 5, 6).set(before);
+      fn.get(before).get(most).get(before).shuffle32(3, 4, 5, 6).op('i32x4.max_u').set(before);
+      fn.get(before).get(most).get(before).shuffle32(3, 3, 4, 5).op('i32x4.max_u').set(before);
+      fn.get(words).get(before).op('i32x4.le_u').get(active).op('v128.and').get(fails).op('v128.or').set(fails);
+      fn.get(before).get(words).op('i32x4.max_u').set(most);
+    }
+    fn.get(fails).op('v128.any_true').op('i32.eqz');
+  });
+}
+
 /**
  * (wave, where a register begins in the wave block) → 1 when two active lanes have elements of so many bytes there that overlap without having the same address. First it is
  * asked what mostly is so, of all lanes: that all addresses leave the same behind multiples of the bytes, or that they ascend by no less than these.
@@ -195,7 +240,7 @@ export function dataPlace({ instruction, operation }: StrictPlan, part: number):
 
 /**
  * A transfer that looks at a store, and asks TypeScript when two of its lanes have one address. Addresses that follow each other from the
- * first lane to the last are none of its business; of others it asks first whether they ascend: then no two are the same. `lanes`, where there
+ * first lane to the last are none of its business; of others it asks first whether those of active lanes ascend: then no two are the same. `lanes`, where there
  * is one, looks at lanes in place of the transfer, and calls `ask` where it does not see itself whether they are apart.
  */
 export function apart(
@@ -209,7 +254,11 @@ export function apart(
     fn.get(ascends).i32(UNKNOWN).op('i32.eq');
     f.code.if(() => {
       fn.get(shadow).memory('i32.load', SHADOW_ADDRESSES).tee(ascends).if('i32');
-      fn.get(ascends).call(ascendingFunction(f.module)).else().i32(0).end().set(ascends);
+      fn.get(ascends)
+        .get(f.wave)
+        .memory('i64.load', 4 * EXEC)
+        .call(activeAscendingFunction(f.module));
+      fn.else().i32(0).end().set(ascends);
     });
     fn.get(ascends).op('i32.eqz');
     f.code.if(() => {

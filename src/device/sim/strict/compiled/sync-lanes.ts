@@ -51,15 +51,12 @@ class EntryLanes {
 
   /** Leaves 1 when four elements at addresses (a local) are looked at as records say by four. */
   pushQuad(addresses: number, kind: UpdateKind): WasmFunction {
-    const { fn, module, element, words, mine } = this;
-    const quad = updateQuadFunction(module, kind);
-    for (let word = 0; word < element; word += 4) {
-      fn.get(addresses);
-      if (word > 0) fn.v128(word, word, word, word).op('i32x4.add');
-      fn.set(words).get(this.shadow).get(words).get(mine).call(quad);
-      if (word > 0) fn.op('i32.and');
-    }
-    return fn;
+    const { fn, module, element, mine } = this;
+    return fn
+      .get(this.shadow)
+      .get(addresses)
+      .get(mine)
+      .call(updateQuadFunction(module, kind, element === 8 ? 2 : 1));
   }
 
   /** Looks at the lanes in `left`: four at a time, or as `slowly` does. */
@@ -105,9 +102,6 @@ class EntryLanes {
           code.br(next);
         },
       });
-    } else {
-      fn.get(all).v128(7, 7, 7, 7).op('v128.and').op('v128.any_true');
-      code.brIf(slow);
     }
     this.pushQuad(all, kind);
     code.brIf(next);

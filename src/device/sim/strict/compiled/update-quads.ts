@@ -14,6 +14,7 @@ import {
   MARKS,
   PAGE,
   QUICK_UNWRITTEN,
+  RECORD_BYTES,
   STORED,
   UPDATE,
 } from '../races/race-details.ts';
@@ -70,13 +71,13 @@ export function pushIsEarly(fn: WasmFunction, shadow: number): WasmFunction {
 export type UpdateKind = 'update' | 'attempt' | 'past' | 'release';
 
 /**
- * (shadow, offsets in wasm memory of four dwords, the event of the updates as it is in a word of a record) → 1 when they are noted; 0 when nothing is: the
- * dwords are to be looked at one by one.
+ * (shadow, offsets in wasm memory of four elements of so many dwords, the event of the updates as it is in a word of a record) → 1 when they are noted; 0 when nothing is: the
+ * elements are to be looked at one by one.
  */
-export function updateQuadFunction(module: WasmModule, kind: UpdateKind): WasmFunction {
-  const areWritten = areWrittenFunction(module, DWORD);
-  const note = updateRecordsFunction(module, kind);
-  return module.helper(`strict.${kind}s.quad`, ['i32', 'v128', 'v128'], ['i32'], (fn) => {
+export function updateQuadFunction(module: WasmModule, kind: UpdateKind, dwords: 1 | 2 = 1): WasmFunction {
+  const areWritten = areWrittenFunction(module, DWORD * dwords);
+  const note = updateRecordsFunction(module, kind, dwords);
+  return module.helper(`strict.${kind}s.quad.${dwords}`, ['i32', 'v128', 'v128'], ['i32'], (fn) => {
     const [shadow, all, mine] = [0, 1, 2] as const;
     const [count, quick, page] = [fn.local('i32'), fn.local('i32'), fn.local('i32')] as const;
     const [places, old] = [fn.local('v128'), fn.local('v128')] as const;
@@ -84,7 +85,7 @@ export function updateQuadFunction(module: WasmModule, kind: UpdateKind): WasmFu
     const splat = (n: number): WasmFunction => fn.v128(n, n, n, n);
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
     fn.get(all);
-    splat(DWORD - 1);
+    splat(DWORD * dwords - 1);
     fn.op('v128.and').op('v128.any_true');
     leave();
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).tee(count).i32(2).op('i32.shl');
@@ -130,14 +131,14 @@ export function updateQuadFunction(module: WasmModule, kind: UpdateKind): WasmFu
   });
 }
 
-/** As updateQuadFunction, of the dwords whose records are at four places, in pages with stores; all their bytes have been written. */
-export function updateRecordsFunction(module: WasmModule, kind: UpdateKind): WasmFunction {
+/** As updateQuadFunction, of the elements the records of whose first dwords are at four places, in pages with stores; all their bytes have been written. */
+export function updateRecordsFunction(module: WasmModule, kind: UpdateKind, dwords: 1 | 2 = 1): WasmFunction {
   const areAhead = areAheadFunction(module);
-  return module.helper(`strict.${kind}s.records`, ['i32', 'v128', 'v128'], ['i32'], (fn) => {
+  return module.helper(`strict.${kind}s.records.${dwords}`, ['i32', 'v128', 'v128'], ['i32'], (fn) => {
     const [shadow, places, mine] = [0, 1, 2] as const;
     const code = new Code(fn);
     code.block((slow) => {
-      new UpdateRecords(code, shadow, mine, areAhead).note(places, slow, kind);
+      new UpdateRecords(code, shadow, mine, areAhead, dwords).note(places, slow, kind);
       fn.i32(1).return();
     });
     fn.i32(0);
@@ -151,6 +152,8 @@ export class UpdateRecords {
   private readonly shadow: number;
   private readonly mine: number;
   private readonly areAhead: WasmFunction;
+  /** Of an element: the records of both are the same, or they are looked at one by one. */
+  private readonly dwords: 1 | 2;
   private readonly four: FourPlaces;
   private readonly named: FourPlaces;
   private readonly events: number;
@@ -164,8 +167,9 @@ export class UpdateRecords {
   private readonly ahead: number;
 
   /** `mine`: a local with the event of the atomics as it is in a word of a record, in all lanes; `areAhead` is an areAheadFunction. */
-  constructor(code: Code, shadow: number, mine: number, areAhead: WasmFunction) {
+  constructor(code: Code, shadow: number, mine: number, areAhead: WasmFunction, dwords: 1 | 2 = 1) {
     const { fn } = code;
+    this.dwords = dwords;
     const vector = (): number => fn.local('v128');
     [this.code, this.fn, this.shadow, this.mine, this.areAhead] = [code, fn, shadow, mine, areAhead];
     [this.four, this.named, this.events] = [new FourPlaces(fn), new FourPlaces(fn), fn.local('i32')];
@@ -194,6 +198,11 @@ export class UpdateRecords {
     four.set(places);
     if (kind === 'past') {
       four.gather(words, TO_WRITER);
+      if (this.dwords === 2) {
+        four.gather(readers, RECORD_BYTES + TO_WRITER);
+        fn.get(readers).get(words).op('v128.xor').op('v128.any_true');
+        code.brIf(slow);
+      }
       fn.get(words).v128(0, 0, 0, 0).op('i32x4.eq').get(words);
       // Stores with device scope have told nothing too early where nobody has.
       fn.i32(UPDATE).i32(UPDATE | ATOMIC_WRITE);
@@ -203,6 +212,12 @@ export class UpdateRecords {
       return;
     }
     four.gatherPairs(readers, words);
+    if (this.dwords === 2) {
+      four.gatherPairs(this.epochs, this.actors, RECORD_BYTES);
+      fn.get(readers).get(this.epochs).op('v128.xor').get(words).get(this.actors).op('v128.xor').op('v128.or');
+      fn.op('v128.any_true');
+      code.brIf(slow);
+    }
     // Who has looked at a flag does not matter.
     if (kind !== 'release') {
       fn.get(readers).get(ahead).op('v128.xor');
@@ -229,7 +244,7 @@ export class UpdateRecords {
       fn.get(this.mine);
       this.splat(BYTES | ATOMIC_WRITE);
       fn.op('v128.or').set(words);
-      four.put(words, TO_WRITER);
+      this.put(words);
       return;
     }
     fn.get(words).op('v128.any_true');
@@ -240,7 +255,12 @@ export class UpdateRecords {
     fn.get(marks).get(this.mine).op('v128.or');
     this.splat(BYTES | ATOMIC_WRITE | UPDATE);
     fn.op('v128.or').set(words);
-    four.put(words, TO_WRITER);
+    this.put(words);
+  }
+
+  /** The writers' words become those in a vector. */
+  private put(words: number): void {
+    for (let dword = 0; dword < this.dwords; dword++) this.four.put(words, dword * RECORD_BYTES + TO_WRITER);
   }
 
   /** Sets `marks`, as RaceDetails.updaters and what GlobalShadow.stored has said: those whom the word names no longer. */

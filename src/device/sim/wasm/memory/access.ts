@@ -72,10 +72,10 @@ function writeAccess(
     mode.parameters.map((_, i) => 3 + t.parameters + i),
   );
   code.block((done) => {
-    const { full, quad: four } = bound;
+    const { full, masked, quad: four } = bound;
     if (full !== undefined) {
       fn.get(exec).i64(-1n).op('i64.eq');
-      code.if(() => full(done));
+      code.if(() => full(done), masked === undefined ? undefined : () => masked(exec));
     }
     bound.many?.(done);
     code.loop((again) => {

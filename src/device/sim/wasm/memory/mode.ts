@@ -9,6 +9,8 @@ export interface BoundMode {
   full?: (done: Label) => void;
   /** Any lanes, each somewhere else beyond the window: moves them and goes to `done`, or falls through. */
   many?: (done: Label) => void;
+  /** Not all lanes active, but some of EXEC (a local): has Transfer.masked look at them before all others, where it may. */
+  masked?: (exec: number) => void;
   /** Four active lanes: moves them and goes to `next`, or falls through. */
   quad?: (next: Label) => void;
   /** Some of four lanes, as bits: looks at them and goes to `next`, or falls through. */

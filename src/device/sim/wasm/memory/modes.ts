@@ -3,9 +3,11 @@
 // can prove harmless is left to the interpreter. Source: AMD CDNA3 ISA, "Flat Memory Instructions".
 
 import { PRIVATE_APERTURE_HIGH, SHARED_APERTURE_HIGH } from '../../../apertures.ts';
-import { gpuWindow, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
+import { gpuWindow, LANES, VGPR_BYTES, WAVE_LDS_BASE, WAVE_LDS_BYTES } from '../../state/layout.ts';
+import type { WasmFunction } from '../emit.ts';
 import type { Label, QuadLocals } from './code.ts';
 import { locateFunction, moveLanesIndex } from './mapped.ts';
+import { maskOfQuad } from './masks.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
 import { canScatter, scatters, scatterWave } from './scatter.ts';
 import { bindSwizzled, swizzledLane } from './scratch.ts';
@@ -103,6 +105,17 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
         same: canBeOne(t) ? () => whole(0, done) : undefined,
         other: scatters(t) ? () => scattered(done) : undefined,
       }),
+    ...(t.masked === undefined
+      ? {}
+      : {
+          masked: (exec) => {
+            pushIsInWindow(f, register, exec);
+            code.if(() => {
+              fn.get(offset).op('i32.wrap_i64').set(a);
+              t.masked?.(f, register, a, exec);
+            });
+          },
+        }),
     quad: (next) => {
       fn.get(register).get(f.at).op('i32.add').tee(a).memory('v128.load', VGPR_BYTES);
       fn.v128(gpuWindow.high, gpuWindow.high, gpuWindow.high, gpuWindow.high).op('i32x4.eq').op('i32x4.all_true');
@@ -133,6 +146,35 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
       windowLane(f, t, address, a, flat);
     },
   };
+}
+
+/** Leaves 1 when neither `low` plus the word of the first active lane wraps, nor that of the last one. */
+function pushEndsWithin({ code }: Frame, register: number, low: number, exec: number): WasmFunction {
+  const { fn } = code;
+  const pushIsWithin = (): WasmFunction => {
+    fn.op('i32.wrap_i64').i32(2).op('i32.shl').get(register).op('i32.add').memory('i32.load');
+    return fn.get(low).op('i32.add').get(low).op('i32.ge_u');
+  };
+  fn.get(exec).op('i64.ctz');
+  pushIsWithin();
+  fn.i64(BigInt(LANES - 1))
+    .get(exec)
+    .op('i64.clz')
+    .op('i64.sub');
+  return pushIsWithin().op('i32.and');
+}
+
+/** Leaves 1 when the high words of the addresses of all active lanes are the window's. */
+function pushIsInWindow({ code }: Frame, register: number, exec: number): void {
+  const { fn } = code;
+  for (let quad = 0; quad < LANES / 4; quad++) {
+    fn.get(register).memory('v128.load', VGPR_BYTES + 16 * quad);
+    fn.v128(gpuWindow.high, gpuWindow.high, gpuWindow.high, gpuWindow.high).op('v128.xor');
+    maskOfQuad(fn, exec, quad);
+    fn.op('v128.and');
+    if (quad > 0) fn.op('v128.or');
+  }
+  fn.op('v128.any_true').op('i32.eqz');
 }
 
 /** A lane at a 64-bit address: device memory or, for flat, LDS and scratch in their apertures. */
@@ -209,6 +251,15 @@ function bindScalarBase(f: Frame, t: Transfer, register: number, base: number): 
   return {
     ...moveBeyond(f, t, high, { register, isWide: false, constant: base }),
     full: (done) => offsetWave(f, t, { register, base, a, low, limit: undefined, inWindow, q }, done),
+    ...(t.masked === undefined
+      ? {}
+      : {
+          masked: (exec) => {
+            inWindow();
+            pushEndsWithin(f, register, low, exec).op('i32.and');
+            code.if(() => t.masked?.(f, register, low, exec));
+          },
+        }),
     quad: (next) => {
       inWindow();
       code.if(() => {

@@ -61,6 +61,11 @@ export interface Transfer {
    * 'always' says that it does not.
    */
   readonly all?: (f: Frame, register: number, start: number, q: QuadLocals, done: Label) => 'always' | undefined;
+  /**
+   * The active lanes of EXEC, which are at `start` plus the words of a register (locals), before they are gone over: whether anything is live there is not known. Of transfers that only
+   * look.
+   */
+  readonly masked?: (f: Frame, register: number, start: number, exec: number) => void;
   /** All lanes, in place of 16 times `contiguous` or `broadcast`: their elements fill `bytes` bytes from `a` on. */
   readonly wave?: (f: Frame, a: number, bytes: number) => void;
   /** Four lanes that all read the element at `a`. */

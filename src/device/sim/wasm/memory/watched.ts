@@ -72,7 +72,7 @@ export function watched(looks: Looks, move: Transfer): Transfer {
     }
   };
   const { broadcast } = move;
-  const [{ whole }] = looks;
+  const [{ whole, masked }] = looks;
   const { movesRuns = false } = looks[0];
   return {
     key: `${looks.map(({ key }) => key).join('.')}.${move.key}`,
@@ -118,6 +118,12 @@ export function watched(looks: Looks, move: Transfer): Transfer {
             });
             return undefined;
           },
+        }),
+    ...(masked === undefined || looks.length > 1
+      ? {}
+      : {
+          masked: (f: Frame, register: number, start: number, exec: number) =>
+            masked(looking(f, 0), register, start, exec),
         }),
     ...(broadcast !== undefined && looks.every((look) => look.broadcast !== undefined)
       ? {

@@ -1,0 +1,163 @@
+// Compiled code notes the store of some lanes of a wavefront whose dwords are in a row: each at the place that it would have if all lanes stored (`if (…) out[id] = …`), noted in the
+// records of lines (race-page.ts), or one behind the other (what is left of a list).
+import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { Code } from '../../wasm/memory/code.ts';
+import { maskOfBits } from '../../wasm/memory/index.ts';
+import { PAGE_DETAILS } from '../races/race-details.ts';
+import { LINE, LINES, PAGE_WRITTEN } from '../races/race-page.ts';
+import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/shadow-layout.ts';
+import { LineWriter } from './lines.ts';
+import { pageFunction } from './pages.ts';
+
+const DWORD = 4;
+const LINE_BYTES = DWORD * LINE;
+const PAGE_SHIFT = 12;
+const LANES = 64;
+
+/**
+ * (shadow, address of a register, what is to be added to its words, place in the image, EXEC, which is not 0) → 1 when active lanes store dwords at these offsets in wasm memory,
+ * which are in a row, and are noted; 0 when they are to be looked at four at a time: nothing wrong has been noted then.
+ */
+export function maskedRowFunction(module: WasmModule): WasmFunction {
+  const [lines, pages] = [maskedLinesFunction(module), pageFunction(module, 'store')];
+  return module.helper('strict.row.masked', ['i32', 'i32', 'i32', 'i32', 'i64'], ['i32'], (fn) => {
+    const [shadow, register, start, pc, exec] = [0, 1, 2, 3, 4] as const;
+    const code = new Code(fn);
+    const local = (): number => fn.local('i32');
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
+    const [at, first, last, bytes] = [local(), local(), local(), local()] as const;
+    const pushWord = (lane: number): WasmFunction =>
+      fn.get(lane).i32(2).op('i32.shl').get(register).op('i32.add').memory('i32.load');
+    fn.get(exec).op('i64.ctz').op('i32.wrap_i64').set(first);
+    fn.i32(LANES - 1);
+    fn.get(exec).op('i64.clz').op('i32.wrap_i64').op('i32.sub').set(last);
+    pushWord(first).tee(at);
+    fn.get(start).op('i32.add');
+    fn.i32(DWORD - 1).op('i32.and');
+    leave();
+    // From the first active lane to the last one nothing wraps.
+    pushWord(last).get(at).op('i32.sub').set(bytes);
+    fn.get(at).get(start).op('i32.add').get(bytes).op('i32.add').get(bytes).op('i32.lt_u');
+    leave();
+    fn.get(last).get(first).op('i32.sub').i32(2).op('i32.shl').get(bytes).op('i32.eq');
+    code.if(() => {
+      pushIsElsewhere(fn, register, at, exec, first);
+      leave();
+      fn.get(shadow).get(at).get(start).op('i32.add').get(bytes).get(pc);
+      fn.get(exec).get(first).op('i64.extend_i32_u').op('i64.shr_u').call(lines).return();
+    });
+    fn.get(exec).op('i64.popcnt').op('i32.wrap_i64').i32(2).op('i32.shl').tee(last);
+    fn.i32(DWORD).op('i32.sub').get(bytes).op('i32.ne');
+    leave();
+    pushIsElsewhere(fn, register, at, exec);
+    leave();
+    fn.get(shadow).get(at).get(start).op('i32.add').get(last).get(pc).call(pages);
+  });
+}
+
+/** (shadow, offset of the first dword in wasm memory, bytes from it to the last one, place in the image, the dwords from the first one on, a bit each) → as maskedRowFunction. */
+function maskedLinesFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.row.lines', ['i32', 'i32', 'i32', 'i32', 'i64'], ['i32'], (fn) => {
+    const [shadow, at, bytes, pc, exec] = [0, 1, 2, 3, 4] as const;
+    const code = new Code(fn);
+    const local = (): number => fn.local('i32');
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
+    const [first, actor, epoch] = [local(), local(), local()] as const;
+    const [page, line, mask, written] = [local(), local(), local(), local()] as const;
+    fn.get(at).get(bytes).op('i32.add').i32(PAGE_SHIFT).op('i32.shr_u');
+    fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
+    leave();
+    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(actor);
+    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(epoch);
+    const writer = new LineWriter(code, { shadow, actor, epoch, pc, line, mask }, leave);
+    code.loop((again) => {
+      fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(at).i32(PAGE_SHIFT).op('i32.shr_u').i32(2).op('i32.shl');
+      fn.op('i32.add').memory('i32.load').tee(page).op('i32.eqz');
+      leave();
+      fn.get(page).memory('i32.load', 4 * PAGE_DETAILS);
+      leave();
+      // Those of the dwords that are in the line.
+      fn.get(at).i32(2).op('i32.shr_u');
+      fn.i32(LINE - 1)
+        .op('i32.and')
+        .set(first);
+      fn.get(exec).op('i32.wrap_i64').get(first).op('i32.shl');
+      fn.i32(2 ** LINE - 1)
+        .op('i32.and')
+        .tee(mask);
+      code.if(() => {
+        fn.get(at).i32(Math.log2(LINE_BYTES)).op('i32.shr_u');
+        fn.i32(LINES - 1)
+          .op('i32.and')
+          .set(line);
+        fn.get(page);
+        fn.memory('i32.load', 4 * PAGE_WRITTEN).tee(written);
+        code.if(() => {
+          fn.get(written).get(line).i32(3).op('i32.shl').op('i32.add').tee(written);
+          fn.get(written).memory('i64.load');
+          pushNibbles(fn, mask).op('i64.or').memory('i64.store');
+        });
+        fn.get(line).i32(2).op('i32.shl').get(page).op('i32.add').set(line);
+        writer.note('store');
+      });
+      fn.i32(LINE).get(first).op('i32.sub').tee(first).i32(2).op('i32.shl').get(at).op('i32.add').set(at);
+      fn.get(exec).get(first).op('i64.extend_i32_u').op('i64.shr_u').tee(exec).i64(0n).op('i64.ne');
+      code.brIf(again);
+    });
+    fn.i32(1);
+  });
+}
+
+/**
+ * Leaves 1 when the words of the active lanes of a register, of which that of the first is `word`, do not ascend by four for each active lane; with `first`, the number of that lane,
+ * for each lane.
+ */
+function pushIsElsewhere(fn: WasmFunction, register: number, word: number, exec: number, first?: number): void {
+  const vector = (): number => fn.local('v128');
+  const [expected, wrong, active, before] = [vector(), vector(), vector(), vector()] as const;
+  fn.get(word);
+  if (first !== undefined) fn.get(first).i32(2).op('i32.shl').op('i32.sub');
+  fn.op('i32x4.splat');
+  if (first !== undefined) fn.v128(0, 4, 8, 12).op('i32x4.add');
+  fn.set(expected).v128(0, 0, 0, 0).set(wrong);
+  for (let lane = 0; lane < LANES; lane += 4) {
+    fn.get(exec).i64(BigInt(lane)).op('i64.shr_u').op('i32.wrap_i64');
+    maskOfBits(fn);
+    fn.set(active);
+    fn.get(expected);
+    if (first === undefined) {
+      // Less one for each active lane before.
+      fn.v128(0, 0, 0, 0).get(active).shuffle32(0, 4, 5, 6).tee(before);
+      fn.v128(0, 0, 0, 0).get(before).shuffle32(0, 4, 5, 6).op('i32x4.add');
+      fn.v128(0, 0, 0, 0).get(before).shuffle32(0, 0, 4, 5).op('i32x4.add').tee(before);
+      fn.i32(2).op('i32x4.shl').op('i32x4.sub');
+    }
+    fn.get(register);
+    fn.memory('v128.load', 4 * lane);
+    fn.op('v128.xor').get(active).op('v128.and').get(wrong).op('v128.or').set(wrong).get(expected);
+    if (first === undefined) {
+      fn.get(before).get(active).op('i32x4.add').tee(before).get(before).shuffle32(3, 3, 3, 3);
+      fn.i32(2).op('i32x4.shl').op('i32x4.sub');
+    } else fn.v128(16, 16, 16, 16).op('i32x4.add');
+    fn.set(expected);
+  }
+  fn.get(wrong).op('v128.any_true');
+  for (const local of [expected, wrong, active, before]) fn.release('v128', local);
+}
+
+/** Leaves an i64 with four bits for each of the lowest 16 of an i32. */
+function pushNibbles(fn: WasmFunction, bits: number): WasmFunction {
+  const spread = fn.local('i64');
+  fn.get(bits).op('i64.extend_i32_u').set(spread);
+  for (const [shift, kept] of [
+    [24n, 0x000000ff000000ffn],
+    [12n, 0x000f000f000f000fn],
+    [6n, 0x0303030303030303n],
+    [3n, 0x1111111111111111n],
+  ] as const) {
+    fn.get(spread).get(spread).i64(shift).op('i64.shl').op('i64.or').i64(kept).op('i64.and').set(spread);
+  }
+  fn.get(spread).i64(15n).op('i64.mul');
+  fn.release('i64', spread);
+  return fn;
+}
