@@ -337,17 +337,17 @@ export class StrictInstrument implements Instrument {
         .memory('i64.load', 4 * EXEC)
         .set(exec);
     const write = (): void => this.writeResults(fn, shadow, exec, segment);
-    const orLacking = (): void => {
-      if (partResults.length > 0) pushLacking(fn, shadow, exec, partResults).op('i64.or');
-    };
     const hasResults = this.pushMissing(fn, shadow, exec, segment);
     if (this.pushProblems(fn, shadow, exec, segment)) {
       const problems = fn.local('i64');
       if (hasResults) fn.tee(problems).op('i64.or');
-      orLacking();
+      if (partResults.length > 0) pushLacking(fn, shadow, exec, partResults).op('i64.or');
       fn.i64(0n).op('i64.ne').if();
       if (hasResults) {
-        fn.get(problems).op('i64.eqz').if();
+        fn.get(problems).op('i64.eqz');
+        // Why something has no value goes on with it.
+        if (partResults.length > 0) fn.get(shadow).memory('i32.load', SHADOW_ORIGINS).op('i32.eqz').op('i32.and');
+        fn.if();
         write();
         fn.else();
         slow();
@@ -355,10 +355,7 @@ export class StrictInstrument implements Instrument {
       } else slow();
       fn.end();
       fn.release('i64', problems);
-    } else if (hasResults) {
-      orLacking();
-      this.ifMissing(fn, write);
-    }
+    } else if (hasResults) this.ifMissing(fn, write);
     fn.release('i64', exec);
   }
 

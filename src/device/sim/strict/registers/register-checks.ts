@@ -238,9 +238,12 @@ export class RegisterChecks {
     for (const slot of plan.scalarWrites) registers.setScalar(slot, true);
     // Undefined lanes of the first and of the second register, as two words each.
     const bad: [number, number, number, number] = [0, 0, 0, 0];
+    const origins: [Origin | undefined, Origin | undefined] = [undefined, undefined];
     for (const read of plan.partReads) {
-      bad[read.part * 2] |= registers.undefinedLanes(read, low, 0);
-      bad[read.part * 2 + 1] |= registers.undefinedLanes(read, high, 1);
+      const [badLow, badHigh] = [registers.undefinedLanes(read, low, 0), registers.undefinedLanes(read, high, 1)];
+      bad[read.part * 2] |= badLow;
+      bad[read.part * 2 + 1] |= badHigh;
+      if ((badLow | badHigh) !== 0) origins[read.part] ??= registers.origins.get(read.register + 256);
     }
     const [writtenLow, writtenHigh] =
       plan.laneSources === undefined ? [low, high] : writtenLanes(plan.laneSources, low, high);
@@ -258,7 +261,10 @@ export class RegisterChecks {
     }
     for (const part of [0, 1] as const) {
       const [lanes, upper] = [bad[part * 2] as number, bad[part * 2 + 1] as number];
-      if ((lanes | upper) !== 0) registers.undefine(plan.writes[part]?.register ?? 0, BOTH, lanes, upper);
+      if ((lanes | upper) === 0) continue;
+      const register = plan.writes[part]?.register ?? 0;
+      registers.undefine(register, BOTH, lanes, upper);
+      setOrigin(registers, register + 256, origins[part]);
     }
   }
 
@@ -283,9 +289,7 @@ export class RegisterChecks {
           vectors[at] = ((vectors[at] as number) & ~mask) | ((source[n] as number) & mask);
         }
       }
-      // What was known of the register before does not hold of what is copied to it.
-      if (origin !== undefined) registers.origins.set(to, origin);
-      else registers.origins.delete(to);
+      setOrigin(registers, to, origin);
     });
   }
 
@@ -372,6 +376,12 @@ export class RegisterChecks {
     } else if (from < 0 || registers.isScalarDefined(from)) registers.define(target, BOTH, low, high);
     else registers.undefine(target, BOTH, low, high);
   }
+}
+
+/** Why a register has no value, where that is known: what was known of it before does not hold. */
+function setOrigin({ origins }: WaveShadow['registers'], slot: number, origin: Origin | undefined): void {
+  if (origin !== undefined) origins.set(slot, origin);
+  else origins.delete(slot);
 }
 
 /** Whether a read is of the operand that DPP moves between lanes. */
