@@ -39,6 +39,7 @@ import { emitInvalidation, writeBackFunction } from './caches.ts';
 import type { AccessCode, Circumstances } from './circumstances.ts';
 import { emitLogged } from './logged.ts';
 import { declareOpen } from './open.ts';
+import { findParts, keepParts, pushLacking } from './part-results.ts';
 import { emitMissing, mayKeepUndefined } from './spaces.ts';
 import { waitFunction } from './waits.ts';
 
@@ -478,16 +479,7 @@ export class StrictInstrument implements Instrument {
   }
 
   private writeResults(fn: WasmFunction, shadow: number, exec: number, segment: Segment): void {
-    // What the sources are in front of the segment.
-    const kept = segment.partResults.map(({ sources }) => {
-      const lanes = fn.local('i64');
-      for (const [n, source] of sources.entries()) {
-        pushDefined(fn, shadow, source);
-        if (n > 0) fn.op('i64.and');
-      }
-      fn.get(exec).i64(-1n).op('i64.xor').op('i64.or').set(lanes);
-      return lanes;
-    });
+    const found = findParts(fn, shadow, exec, segment.partResults);
     for (const { register, halves, lanes } of segment.results) {
       for (const offset of halvesOf(halves)) {
         const at = 16 * register + offset;
@@ -507,12 +499,7 @@ export class StrictInstrument implements Instrument {
         .op('i64.or')
         .memory('i64.store', at);
     });
-    for (const [n, { register }] of segment.partResults.entries()) {
-      const lanes = kept[n] as number;
-      for (const at of [16 * register, 16 * register + 8])
-        fn.get(shadow).get(shadow).memory('i64.load', at).get(lanes).op('i64.and').memory('i64.store', at);
-      fn.release('i64', lanes);
-    }
+    keepParts(fn, shadow, segment.partResults, found);
   }
 }
 
@@ -524,25 +511,6 @@ function pushEarlyPlace(fn: WasmFunction, pc: number, outstanding: number): Wasm
     .op('i32.shl')
     .i32(pc | EARLY)
     .op('i32.or');
-}
-
-/** Leaves the lanes in which a register has a value: in one of its halves, as RegisterShadow.undefinedLanes has it. */
-function pushDefined(fn: WasmFunction, shadow: number, register: number): WasmFunction {
-  fn.get(shadow).memory('i64.load', 16 * register);
-  return fn
-    .get(shadow)
-    .memory('i64.load', 16 * register + 8)
-    .op('i64.or');
-}
-
-/** Leaves active lanes in which a source of one of the results has no value. */
-function pushLacking(fn: WasmFunction, shadow: number, exec: number, results: Segment['partResults']): WasmFunction {
-  const sources = new Set(results.flatMap((one) => one.sources));
-  for (const [n, source] of [...sources].entries()) {
-    pushDefined(fn, shadow, source);
-    if (n > 0) fn.op('i64.and');
-  }
-  return fn.i64(-1n).op('i64.xor').get(exec).op('i64.and');
 }
 
 /** Where the words of halves of a register are behind those of the register. */
