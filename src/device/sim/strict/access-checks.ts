@@ -50,8 +50,7 @@ class UndefinedLanes {
 }
 
 /**
- * Stores of an instruction that may be announcements: only those of one lane; their event says so (ANNOUNCES); it also says so of those of one lane that come too early
- * (EARLY).
+ * Stores of an instruction that may be announcements: only those of one lane; their event says so (ANNOUNCES); it also says so of those that come too early (EARLY).
  */
 export interface Announcers {
   readonly isOneLane: boolean;
@@ -515,9 +514,9 @@ export class AccessChecks {
  */
 function placeOf(w: Wave, { registers }: WaveShadow, pc: number, { isOneLane, areEarlyNoted }: Announcers): number {
   const [, , issued = 0, complete = 0] = registers.outstanding;
-  const isOne = onlyLane(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number) >= 0;
-  if (complete === issued) return isOneLane && !isOne ? pc : pc | ANNOUNCES;
-  return areEarlyNoted && isOne ? earlyPlace(pc, issued - complete) : pc;
+  if (complete !== issued) return areEarlyNoted ? earlyPlace(pc, issued - complete) : pc;
+  if (!isOneLane) return pc | ANNOUNCES;
+  return onlyLane(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number) < 0 ? pc : pc | ANNOUNCES;
 }
 
 /** The lane of EXEC if there is one only; else -1. */

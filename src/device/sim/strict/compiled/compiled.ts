@@ -245,33 +245,35 @@ export class StrictInstrument implements Instrument {
     if (announcers?.isNoted) fn.i32(pc).set(place);
     const askAnnouncement = (): void => {
       if (announcers === undefined) return;
-      const early = fn.local('i32');
+      const setPlace = (push: () => void): void => {
+        push();
+        fn.set(place);
+        fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).i32(1).op('i32.add');
+        fn.memory('i32.store', SHADOW_RELEASED);
+      };
       fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_COMPLETE);
-      // It announces something only when all stores before it are done.
-      fn.op('i32.sub').tee(early).op('i32.eqz');
-      if (announcers.isOneLane || announcers.areEarlyNoted) {
-        fn.get(exec)
-          .op('i64.popcnt')
-          .i64(1n)
-          .op('i64.eq')
-          .op(announcers.isOneLane ? 'i32.and' : 'i32.or');
-      }
-      if (!announcers.isNoted) {
-        fn.brIf(0);
+      if (announcers.areEarlyNoted) {
+        const early = fn.local('i32');
+        fn.op('i32.sub').set(early);
+        setPlace(() =>
+          pushEarlyPlace(fn, pc, early)
+            .i32(pc | ANNOUNCES)
+            .get(early)
+            .select(),
+        );
         fn.release('i32', early);
         return;
       }
+      // It announces something only when all stores before it are done.
+      fn.op('i32.eq');
+      if (announcers.isOneLane) fn.get(exec).op('i64.popcnt').i64(1n).op('i64.eq').op('i32.and');
+      if (!announcers.isNoted) {
+        fn.brIf(0);
+        return;
+      }
       fn.if();
-      if (announcers.areEarlyNoted)
-        pushEarlyPlace(fn, pc, early)
-          .i32(pc | ANNOUNCES)
-          .get(early)
-          .select();
-      else fn.i32(pc | ANNOUNCES);
-      fn.set(place);
-      fn.get(shadow).get(shadow).memory('i32.load', SHADOW_STORES).i32(1).op('i32.add');
-      fn.memory('i32.store', SHADOW_RELEASED).end();
-      fn.release('i32', early);
+      setPlace(() => fn.i32(pc | ANNOUNCES));
+      fn.end();
     };
     const pushPlace = (): void => {
       if (announcers?.isNoted) fn.get(place);

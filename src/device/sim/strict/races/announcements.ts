@@ -1,6 +1,6 @@
 // Stores that announce something where cache policies have no scope: on gfx90a LLVM's atomic and volatile stores are plain ones, so that any store of a kernel that
 // waits may be one, if all stores before it are done. Its event says so (ANNOUNCES); what its wavefront knew then is only made up when somebody reads what it has
-// stored. One of one lane that comes before stores in front of it are done (EARLY) tells who waits for it in a loop: of others nobody says that they mean anything.
+// stored. One that comes before stores in front of it are done (EARLY) tells who waits for it in a loop: of others nobody says that they mean anything.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a", store atomic.
 import { actorOf, groupOf, waveOf } from './race-events.ts';
 import type { Acquired, CompleteStores, Released } from './releases.ts';

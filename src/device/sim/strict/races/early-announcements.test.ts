@@ -1,4 +1,4 @@
-// gfx90a: a store by one lane that others wait for in a loop, while stores before it are outstanding: who then reads what these have stored past its caches may find older
+// gfx90a: a store that others wait for in a loop, while stores before it are outstanding: who then reads what these have stored past its caches may find older
 // bytes. Nothing is said of who waits for the data itself, has not waited for the flag, or has been told by something else that the data is there.
 import { describe, expect, test } from 'vitest';
 import fc from '../../../../../tests/support/fast-check.ts';
@@ -95,6 +95,7 @@ const flagAt = (flag: number, isNear: boolean): number => (isNear ? dataAt(flag)
 const told = fc.record({
   isNear: fc.boolean(),
   isWide: fc.boolean(),
+  areFlagsWide: fc.boolean(),
   steps: fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant('data' as const), n: fc.nat(SLOTS - 1) }),
@@ -153,19 +154,26 @@ function expectedOf(steps: readonly Step[], reads: readonly Step[]): number[] {
 test('what is found is what was outstanding', async () => {
   let [finds, silent] = [0, 0];
   await fc.assert(
-    fc.asyncProperty(told, async ({ isNear, isWide, steps: all, reads: wanted }) => {
+    fc.asyncProperty(told, async ({ isNear, isWide, areFlagsWide, steps: all, reads: wanted }) => {
       const steps = once(all);
       const isStored = ({ n }: Step): boolean => steps.some((step) => step.kind === 'flag' && step.n === n);
       const reads = once(wanted, (read) => read.kind === 'data' || isStored(read));
-      const lines = ['v_mov_b32_e32 v10, 0', 'v_mov_b32_e32 v3, 7', 's_mov_b64 exec, 1'];
+      const lines = [
+        'v_mov_b32_e32 v10, 0',
+        'v_mov_b32_e32 v3, 7',
+        'v_lshlrev_b32_e32 v11, 12, v0',
+        's_mov_b64 exec, 1',
+      ];
       lines.push('s_cmp_eq_u32 s2, 0', 's_cbranch_scc0 reader');
+      // Two lanes, far away from each other.
+      const stored = (offset: number, isWide: boolean): string =>
+        isWide
+          ? `s_mov_b64 exec, 3\nglobal_store_dword v11, v3, s[4:5] offset:${offset}\ns_mov_b64 exec, 1`
+          : store(offset);
       for (const { kind, n } of steps) {
         if (kind === 'wait') lines.push(`s_waitcnt vmcnt(${n})`);
-        if (kind === 'flag') lines.push(store(flagAt(n, isNear)));
-        if (kind !== 'data') continue;
-        // Two lanes, far away from each other.
-        const wide = `s_mov_b64 exec, 3\nv_lshlrev_b32_e32 v11, 12, v0\nglobal_store_dword v11, v3, s[4:5] offset:${dataAt(n)}\ns_mov_b64 exec, 1`;
-        lines.push(isWide ? wide : store(dataAt(n)));
+        if (kind === 'flag') lines.push(stored(flagAt(n, isNear), areFlagsWide));
+        if (kind === 'data') lines.push(stored(dataAt(n), isWide));
       }
       lines.push('s_endpgm', 'reader:');
       for (const { kind, n } of reads)
