@@ -74,6 +74,8 @@ export class AccessChecks {
   /** Cache policy bits of accesses that other compute units see. */
   private readonly deviceScope: number;
   /** Lanes of the running instruction whose data goes to scratch. */
+  /** Of the piece that is looked at: where lanes before have read arguments. */
+  private kernargAt = -1;
   private scratchLow = 0;
   private scratchHigh = 0;
 
@@ -251,10 +253,13 @@ export class AccessChecks {
     let origin: Origin | undefined;
     const ldsAddresses: number[] = [];
     const writesLds = access.toLds || (access.kind !== 'load' && (access.space === 'lds' || access.space === 'flat'));
+    this.kernargAt = -1;
     for (let lane = 0; lane < LANES; lane++) {
       if (!maskBit(low, high, lane)) continue;
       w.lane = lane;
       const address = access.address(w, lane, piece);
+      // Lanes mostly read one argument.
+      if (address === this.kernargAt) continue;
       let missing: number = NEITHER;
       const at = this.locate(access, address);
       if (address >= 0) {
@@ -360,7 +365,10 @@ export class AccessChecks {
       return this.touchScratch(actor, piece, lane, of, offset, access.rowBytes());
     }
     if (region === this.regions.kernarg) {
-      if (offset + bytes <= this.regions.kernargSize) return true;
+      if (offset + bytes <= this.regions.kernargSize) {
+        if (access.kind === 'load' && !access.toLds) this.kernargAt = address;
+        return true;
+      }
       if (!this.races.isGridSync(address)) {
         this.reports.kernargOverrun(actor, lane, address);
         return true;

@@ -22,6 +22,7 @@ import { emitTrail, TrailBlocks } from '../races/trails.ts';
 import {
   ACCESS_DATA,
   ACCESS_REGISTERS,
+  ARE_OTHER,
   SHADOW_ACCESS,
   SHADOW_BARRIERS,
   SHADOW_COMPLETE,
@@ -30,6 +31,7 @@ import {
   SHADOW_PENDING,
   SHADOW_RELEASED,
   SHADOW_SCALARS,
+  SHADOW_SCRATCH_ORIGINS,
   SHADOW_STORES,
   SHADOW_TOTAL,
 } from '../registers/shadow-layout.ts';
@@ -371,11 +373,17 @@ export class StrictInstrument implements Instrument {
     copies: readonly RegisterCopy[],
     ask: () => void,
   ): void {
-    fn.get(shadow).memory('i32.load', SHADOW_ORIGINS).op('i64.extend_i32_u');
+    fn.get(shadow).memory('i32.load', SHADOW_ORIGINS).i32(ARE_OTHER).op('i32.and').op('i64.extend_i32_u');
     if (this.pushProblems(fn, shadow, exec, { ...segment, needs: [] })) fn.op('i64.or');
     fn.i64(0n).op('i64.ne').if();
     ask();
     fn.else();
+    fn.get(shadow).memory('i32.load', SHADOW_ORIGINS).if();
+    for (const { to, from } of copies) {
+      const [target, source] = [to, from].map((slot) => SHADOW_SCRATCH_ORIGINS + 8 * (slot - 256)) as [number, number];
+      fn.get(shadow).get(shadow).memory('i64.load', source).memory('i64.store', target);
+    }
+    fn.end();
     for (const { to, from } of copies) {
       for (const half of [0, 8]) {
         const [target, source] = [16 * (to - 256) + half, 16 * (from - 256) + half];

@@ -9,7 +9,7 @@ import { GlobalQuads } from './global-quads.ts';
 import { apart } from './lanes.ts';
 import { logWaveFunction } from './log-wave.ts';
 import { looking } from './looks.ts';
-import { maskedRowFunction } from './masked-rows.ts';
+import { maskedFunction } from './masked-rows.ts';
 import { overlappingFunction, pushMayOverlap } from './overlapping.ts';
 import { pageFunction } from './pages.ts';
 import { Run } from './runs.ts';
@@ -35,6 +35,7 @@ export const movesGlobal = (bytes: number, kind: 'load' | 'store' | 'atomic', ca
 export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, canDrop: boolean): Look {
   let shadow = 0;
   const canStride = isWrite && bytes === 4 && !canDrop;
+  const canMask = isWrite && bytes >= 4 && !canDrop;
   let quads: GlobalQuads | undefined;
   const isMoved = isWrite && bytes === 4 && !toLds;
   /** 1 where all lanes of a store have been noted before they are gone over: another note of one of their bytes would tell two lanes with one address. */
@@ -50,7 +51,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
         fn.call(pageFunction(f.module, isWrite ? 'store' : 'load')).op('i32.eqz');
         f.code.if(() => f.resume());
       };
-      if (canStride) {
+      if (canMask) {
         fn.get(isNoted).op('i32.eqz');
         f.code.if(notePages);
       } else notePages();
@@ -61,7 +62,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     isMoved ? bytes : undefined,
   );
   const note = (f: Frame, a: number, offset: number, count: number): void => run.add(f, a, offset, count);
-  const key = `global.${bytes}${isWrite ? '.store' : ''}${canStride ? '.strided' : ''}`;
+  const key = `global.${bytes}${isWrite ? '.store' : ''}${canStride ? '.strided' : canMask ? '.masked' : ''}`;
   const plain = looking(bytes, isWrite, key, 1, note, (f) => {
     shadow = f.code.local('i32');
     f.code.fn.get(f.wave).memory('i32.load', WAVE_SHADOW).set(shadow);
@@ -69,7 +70,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     forgetDropped(f.code.fn, shadow);
     const [pc] = f.extra as [number];
     quads = new GlobalQuads(f, shadow, pc, bytes, isWrite);
-    if (!canStride) return;
+    if (!canMask) return;
     isNoted = f.code.local('i32');
     f.code.fn.i32(0).set(isNoted);
   });
@@ -85,7 +86,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     if (isMoved) run.close(f);
     const seesLanes = bits === undefined;
     code.block((done) => {
-      if (canStride) {
+      if (canMask) {
         fn.get(isNoted);
         code.brIf(done);
       }
@@ -152,7 +153,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
   const masked = (f: Frame, register: number, start: number, exec: number): void => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
-    fn.get(shadow).get(register).get(start).get(pc).get(exec).call(maskedRowFunction(f.module)).set(isNoted);
+    fn.get(shadow).get(register).get(start).get(pc).get(exec).call(maskedFunction(f.module, bytes)).set(isNoted);
   };
   const all: Look['all'] = (f, register, start, _, done) => {
     f.code.fn.get(storeWhole(f, register, start));
@@ -164,7 +165,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     lanes,
     finish: (f) => run.close(f),
     ...(canStride || !isWrite ? { whole } : {}),
-    ...(canStride ? { masked } : {}),
+    ...(canMask ? { masked } : {}),
     ...(isWrite && movesParts(bytes, canDrop) ? { all } : {}),
   };
   const counting: Look = {

@@ -51,7 +51,7 @@ export function ascendingFunction(module: WasmModule): WasmFunction {
 }
 
 /** (address of a register, EXEC) → 1 when its words ascend from active lane to active lane, above 0 with 1 added to them. */
-function activeAscendingFunction(module: WasmModule): WasmFunction {
+export function activeAscendingFunction(module: WasmModule): WasmFunction {
   const all = ascendingFunction(module);
   return module.helper('strict.ascending.active', ['i32', 'i64'], ['i32'], (fn) => {
     const [register, exec] = [0, 1] as const;

@@ -1,26 +1,46 @@
-// Compiled code notes the store of some lanes of a wavefront whose dwords are in a row: each at the place that it would have if all lanes stored (`if (…) out[id] = …`), noted in the
-// records of lines (race-page.ts), or one behind the other (what is left of a list).
+// Compiled code notes the store of some lanes of a wavefront whose addresses ascend, in the records of lines (race-page.ts): dwords in a row, each at the place that it would have if all
+// lanes stored (`if (…) out[id] = …`) or one behind the other (what is left of a list), or elements of any distance.
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { maskOfBits } from '../../wasm/memory/index.ts';
 import { PAGE_DETAILS } from '../races/race-details.ts';
 import { LINE, LINES, PAGE_WRITTEN } from '../races/race-page.ts';
 import { SHADOW_ACTOR, SHADOW_EPOCH, SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/shadow-layout.ts';
+import { activeAscendingFunction } from './lanes.ts';
 import { LineWriter } from './lines.ts';
 import { pageFunction } from './pages.ts';
+import { lanesFunction } from './scattered.ts';
 
 const DWORD = 4;
 const LINE_BYTES = DWORD * LINE;
 const PAGE_SHIFT = 12;
 const LANES = 64;
 
+const PARAMETERS = ['i32', 'i32', 'i32', 'i32', 'i64'] as const;
+
 /**
- * (shadow, address of a register, what is to be added to its words, place in the image, EXEC, which is not 0) → 1 when active lanes store dwords at these offsets in wasm memory,
- * which are in a row, and are noted; 0 when they are to be looked at four at a time: nothing wrong has been noted then.
+ * (shadow, address of a register, what is to be added to its words, place in the image, EXEC, which is not 0) → 1 when active lanes store elements of so many bytes, whole dwords, at these
+ * offsets in wasm memory, which ascend, and are noted; 0 when they are to be looked at four at a time: nothing wrong has been noted then.
  */
-export function maskedRowFunction(module: WasmModule): WasmFunction {
+export function maskedFunction(module: WasmModule, bytes: number): WasmFunction {
+  const ascending = activeAscendingFunction(module);
+  const lanes = maskedLanesFunction(module, bytes);
+  return module.helper(`strict.masked.${bytes}`, PARAMETERS, ['i32'], (fn) => {
+    const [, register, , , exec] = [0, 1, 2, 3, 4] as const;
+    const pass = (to: WasmFunction): WasmFunction => {
+      for (let n = 0; n < PARAMETERS.length; n++) fn.get(n);
+      return fn.call(to);
+    };
+    if (bytes === DWORD) pass(maskedRowFunction(module)).if().i32(1).return().end();
+    fn.get(register).get(exec).call(ascending).op('i32.eqz').if().i32(0).return().end();
+    pass(lanes);
+  });
+}
+
+/** As maskedFunction, of dwords in a row. */
+function maskedRowFunction(module: WasmModule): WasmFunction {
   const [lines, pages] = [maskedLinesFunction(module), pageFunction(module, 'store')];
-  return module.helper('strict.row.masked', ['i32', 'i32', 'i32', 'i32', 'i64'], ['i32'], (fn) => {
+  return module.helper('strict.masked.row', PARAMETERS, ['i32'], (fn) => {
     const [shadow, register, start, pc, exec] = [0, 1, 2, 3, 4] as const;
     const code = new Code(fn);
     const local = (): number => fn.local('i32');
@@ -55,15 +75,15 @@ export function maskedRowFunction(module: WasmModule): WasmFunction {
   });
 }
 
-/** (shadow, offset of the first dword in wasm memory, bytes from it to the last one, place in the image, the dwords from the first one on, a bit each) → as maskedRowFunction. */
+/** (shadow, offset of the first dword in wasm memory, bytes from it to the last one, place in the image, the dwords from the first one on, a bit each) → as maskedFunction. */
 function maskedLinesFunction(module: WasmModule): WasmFunction {
-  return module.helper('strict.row.lines', ['i32', 'i32', 'i32', 'i32', 'i64'], ['i32'], (fn) => {
+  return module.helper('strict.masked.lines', ['i32', 'i32', 'i32', 'i32', 'i64'], ['i32'], (fn) => {
     const [shadow, at, bytes, pc, exec] = [0, 1, 2, 3, 4] as const;
     const code = new Code(fn);
     const local = (): number => fn.local('i32');
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
     const [first, actor, epoch] = [local(), local(), local()] as const;
-    const [page, line, mask, written] = [local(), local(), local(), local()] as const;
+    const [page, line, mask] = [local(), local(), local()] as const;
     fn.get(at).get(bytes).op('i32.add').i32(PAGE_SHIFT).op('i32.shr_u');
     fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
     leave();
@@ -86,18 +106,7 @@ function maskedLinesFunction(module: WasmModule): WasmFunction {
         .op('i32.and')
         .tee(mask);
       code.if(() => {
-        fn.get(at).i32(Math.log2(LINE_BYTES)).op('i32.shr_u');
-        fn.i32(LINES - 1)
-          .op('i32.and')
-          .set(line);
-        fn.get(page);
-        fn.memory('i32.load', 4 * PAGE_WRITTEN).tee(written);
-        code.if(() => {
-          fn.get(written).get(line).i32(3).op('i32.shl').op('i32.add').tee(written);
-          fn.get(written).memory('i64.load');
-          pushNibbles(fn, mask).op('i64.or').memory('i64.store');
-        });
-        fn.get(line).i32(2).op('i32.shl').get(page).op('i32.add').set(line);
+        beginLine(code, { here: at, page, line, mask });
         writer.note('store');
       });
       fn.i32(LINE).get(first).op('i32.sub').tee(first).i32(2).op('i32.shl').get(at).op('i32.add').set(at);
@@ -106,6 +115,119 @@ function maskedLinesFunction(module: WasmModule): WasmFunction {
     });
     fn.i32(1);
   });
+}
+
+/** As maskedFunction, of addresses that ascend: the lanes of each line at once, or one after the other where its record does not say enough. */
+function maskedLanesFunction(module: WasmModule, bytes: number): WasmFunction {
+  const lane = lanesFunction(module, 'store', bytes, 1);
+  return module.helper(`strict.masked.lanes.${bytes}`, PARAMETERS, ['i32'], (fn) => {
+    const [shadow, register, start, pc, left] = [0, 1, 2, 3, 4] as const;
+    const code = new Code(fn);
+    const local = (): number => fn.local('i32');
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
+    const [at, end, here, actor, epoch] = [local(), local(), local(), local(), local()] as const;
+    const [page, line, mask, isAlone] = [local(), local(), local(), local()] as const;
+    const rest = fn.local('i64');
+    /** Sets `at` to the address of the first of some lanes. */
+    const setAt = (lanes: number): void => {
+      fn.get(lanes).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl').get(register).op('i32.add');
+      fn.memory('i32.load').get(start).op('i32.add').set(at);
+    };
+    /** The first of some lanes is no longer one of them. */
+    const dropFirst = (lanes: number): void => {
+      fn.get(lanes).get(lanes).i64(1n).op('i64.sub').op('i64.and').set(lanes);
+    };
+    fn.get(shadow).memory('i32.load', SHADOW_ACTOR).set(actor);
+    fn.get(shadow).memory('i32.load', SHADOW_EPOCH).set(epoch);
+    code.loop((again) => {
+      // The lanes from the first one on whose elements are in its line: `rest` has those behind them.
+      setAt(left);
+      fn.get(at).i32(-LINE_BYTES).op('i32.and').set(here);
+      fn.get(at).set(end).get(left).set(rest).i32(0).tee(mask).set(isAlone);
+      code.block((others) => {
+        code.loop((more) => {
+          fn.get(at).get(here).op('i32.sub').i32(LINE_BYTES).op('i32.ge_u');
+          code.brIf(others);
+          // Those that overlap, are no whole dwords of the line, or beyond it.
+          fn.get(at).get(end).op('i32.lt_u').get(isAlone).op('i32.or');
+          fn.get(at)
+            .i32(DWORD - 1)
+            .op('i32.and')
+            .op('i32.or');
+          fn.get(at)
+            .i32(bytes)
+            .op('i32.add')
+            .tee(end)
+            .get(here)
+            .op('i32.sub')
+            .i32(LINE_BYTES)
+            .op('i32.gt_u')
+            .op('i32.or');
+          fn.set(isAlone);
+          fn.i32(2 ** (bytes / DWORD) - 1);
+          fn.get(at).get(here).op('i32.sub').i32(2).op('i32.shr_u').op('i32.shl').get(mask).op('i32.or').set(mask);
+          dropFirst(rest);
+          fn.get(rest).op('i64.eqz');
+          code.brIf(others);
+          setAt(rest);
+          code.br(more);
+        });
+      });
+      code.block((noted) => {
+        code.block((alone) => {
+          fn.get(isAlone);
+          code.brIf(alone);
+          fn.get(here).i32(PAGE_SHIFT).op('i32.shr_u').tee(page);
+          fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.ge_u');
+          code.brIf(alone);
+          fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add');
+          fn.memory('i32.load').tee(page).op('i32.eqz');
+          code.brIf(alone);
+          fn.get(page).memory('i32.load', 4 * PAGE_DETAILS);
+          code.brIf(alone);
+          beginLine(code, { here, page, line, mask });
+          new LineWriter(code, { shadow, actor, epoch, pc, line, mask }, () => code.brIf(alone)).note('store');
+          code.br(noted);
+        });
+        fn.get(left).get(rest).op('i64.xor').set(left);
+        code.loop((next) => {
+          setAt(left);
+          fn.get(shadow).get(at).get(pc).call(lane).op('i32.eqz');
+          leave();
+          dropFirst(left);
+          fn.get(left).i64(0n).op('i64.ne');
+          code.brIf(next);
+        });
+      });
+      fn.get(rest).tee(left).i64(0n).op('i64.ne');
+      code.brIf(again);
+    });
+    fn.i32(1);
+  });
+}
+
+/**
+ * Dwords of a line (a mask), which `here` is in, are stored: they are written from here on. Sets `line` to what LineLocals has it be. `page` is the page's record.
+ */
+function beginLine(
+  code: Code,
+  { here, page, line, mask }: Readonly<Record<'here' | 'page' | 'line' | 'mask', number>>,
+): void {
+  const { fn } = code;
+  const written = code.local('i32');
+  fn.get(here).i32(Math.log2(LINE_BYTES)).op('i32.shr_u');
+  fn.i32(LINES - 1)
+    .op('i32.and')
+    .set(line);
+  fn.get(page);
+  fn.memory('i32.load', 4 * PAGE_WRITTEN).tee(written);
+  code.if(() => {
+    fn.get(written).get(line).i32(3).op('i32.shl').op('i32.add').tee(written);
+    fn.get(written).memory('i64.load');
+    pushNibbles(fn, mask).op('i64.or').memory('i64.store');
+  });
+  fn.get(line).i32(2).op('i32.shl').get(page).op('i32.add').set(line);
+  fn.release('i32', written);
 }
 
 /**

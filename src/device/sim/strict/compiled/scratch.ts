@@ -6,6 +6,7 @@ import { EXEC, FLAT_SCRATCH } from '../../state/wave.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import {
+  ARE_OF_SCRATCH,
   MISSING_DWORDS,
   MISSING_LANES,
   MISSING_OFFSETS,
@@ -90,7 +91,8 @@ export function missingFunction(module: WasmModule): WasmFunction {
     const [shadow, pc, register] = [0, 1, 2] as const;
     const [lanes, at] = [fn.local('i64'), fn.local('i32')];
     fn.get(shadow).i32(0).memory('i32.store', SHADOW_MISSING);
-    fn.get(shadow).i32(1).memory('i32.store', SHADOW_ORIGINS);
+    fn.get(shadow).get(shadow).memory('i32.load', SHADOW_ORIGINS).i32(ARE_OF_SCRATCH).op('i32.or');
+    fn.memory('i32.store', SHADOW_ORIGINS);
     for (let n = 0; n < MISSING_DWORDS; n++) {
       const from = SHADOW_MISSING + MISSING_LANES + 8 * n;
       fn.get(shadow).memory('i64.load', from).tee(lanes).i64(0n).op('i64.ne').if();

@@ -8,6 +8,7 @@ import { descriptorRegisters, type KernelDescriptor } from '../../../../codeobje
 import { FLAT_LGKM, FLAT_VM, Slot } from '../../../../program/index.ts';
 import { ALWAYS_DEFINED, HIGH, LOW, type VectorRead } from '../plan.ts';
 import {
+  ARE_OTHER,
   FLAT_LEFT_SHIFT,
   HAS_FETCHED,
   HAS_MET,
@@ -129,7 +130,7 @@ export interface Identity {
 
 /** By slot: the load that left it undefined, as TypeScript or compiled code has noted it. */
 export class Origins {
-  /** Whether there are any. */
+  /** SHADOW_ORIGINS. */
   private readonly word: Uint32Array;
   /** SHADOW_SCRATCH_ORIGINS. */
   private readonly ofScratch: Uint32Array;
@@ -147,7 +148,7 @@ export class Origins {
   }
 
   set(slot: number, origin: Origin): void {
-    this.word[0] = 1;
+    this.word[0] = (this.word[0] as number) | ARE_OTHER;
     if (slot >= 256) this.ofScratch[2 * (slot - 256)] = 0;
     this.others.set(slot, origin);
   }

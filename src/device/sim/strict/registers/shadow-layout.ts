@@ -99,8 +99,10 @@ export const SHADOW_LOGGED_FLATS = SHADOW_POLL + 32;
 export const SHADOW_SCRATCH = SHADOW_POLL + 36;
 /** i32: in which memories the lanes of the flat access are that compiled code has looked at, a bit each (wasm/memory/flat.ts). */
 export const SHADOW_APERTURE = SHADOW_POLL + 40;
-/** i32: 1 when it is known of a register why it is undefined. */
+/** i32: what is known of registers why they are undefined: of some it is scratch (SHADOW_SCRATCH_ORIGINS), of some TypeScript knows it. */
 export const SHADOW_ORIGINS = SHADOW_POLL + 44;
+export const ARE_OF_SCRATCH = 1;
+export const ARE_OTHER = 2;
 export const SHADOW_ANNOUNCES = SHADOW_POLL + 48;
 /** i32[2]: SyncLog.state when the wavefront last invalidated its caches: there is nothing new for it as long as that is so. */
 export const SHADOW_INVALIDATED = SHADOW_POLL + 52;
