@@ -75,7 +75,7 @@ export class AccessChecks {
   private readonly deviceScope: number;
   /** Lanes of the running instruction whose data goes to scratch. */
   /** Of the piece that is looked at: where lanes before have read arguments. */
-  private kernargAt = -1;
+  private kernargAt = NaN;
   private scratchLow = 0;
   private scratchHigh = 0;
 
@@ -253,7 +253,7 @@ export class AccessChecks {
     let origin: Origin | undefined;
     const ldsAddresses: number[] = [];
     const writesLds = access.toLds || (access.kind !== 'load' && (access.space === 'lds' || access.space === 'flat'));
-    this.kernargAt = -1;
+    this.kernargAt = NaN;
     for (let lane = 0; lane < LANES; lane++) {
       if (!maskBit(low, high, lane)) continue;
       w.lane = lane;

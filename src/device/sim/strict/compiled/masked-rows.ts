@@ -15,11 +15,13 @@ const DWORD = 4;
 const LINE_BYTES = DWORD * LINE;
 const PAGE_SHIFT = 12;
 const LANES = 64;
+/** Fewer active lanes, or none, are in as few quads. */
+const LEAST_LANES = 4n;
 
 const PARAMETERS = ['i32', 'i32', 'i32', 'i32', 'i64'] as const;
 
 /**
- * (shadow, address of a register, what is to be added to its words, place in the image, EXEC, which is not 0) → 1 when active lanes store elements of so many bytes, whole dwords, at these
+ * (shadow, address of a register, what is to be added to its words, place in the image, EXEC) → 1 when active lanes store elements of so many bytes, whole dwords, at these
  * offsets in wasm memory, which ascend, and are noted; 0 when they are to be looked at four at a time: nothing wrong has been noted then.
  */
 export function maskedFunction(module: WasmModule, bytes: number): WasmFunction {
@@ -31,13 +33,14 @@ export function maskedFunction(module: WasmModule, bytes: number): WasmFunction 
       for (let n = 0; n < PARAMETERS.length; n++) fn.get(n);
       return fn.call(to);
     };
+    fn.get(exec).op('i64.popcnt').i64(LEAST_LANES).op('i64.lt_u').if().i32(0).return().end();
     if (bytes === DWORD) pass(maskedRowFunction(module)).if().i32(1).return().end();
     fn.get(register).get(exec).call(ascending).op('i32.eqz').if().i32(0).return().end();
     pass(lanes);
   });
 }
 
-/** As maskedFunction, of dwords in a row. */
+/** As maskedFunction, of dwords in a row; EXEC is not 0. */
 function maskedRowFunction(module: WasmModule): WasmFunction {
   const [lines, pages] = [maskedLinesFunction(module), pageFunction(module, 'store')];
   return module.helper('strict.masked.row', PARAMETERS, ['i32'], (fn) => {
@@ -117,7 +120,7 @@ function maskedLinesFunction(module: WasmModule): WasmFunction {
   });
 }
 
-/** As maskedFunction, of addresses that ascend: the lanes of each line at once, or one after the other where its record does not say enough. */
+/** As maskedFunction, of addresses that ascend, where EXEC is not 0: the lanes of each line at once, or one after the other where its record does not say enough. */
 function maskedLanesFunction(module: WasmModule, bytes: number): WasmFunction {
   const lane = lanesFunction(module, 'store', bytes, 1);
   return module.helper(`strict.masked.lanes.${bytes}`, PARAMETERS, ['i32'], (fn) => {
