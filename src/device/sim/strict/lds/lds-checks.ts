@@ -11,7 +11,7 @@ import { IssuedOperation } from '../registers/waits.ts';
 import type { WaveShadow } from '../registers/wave-shadow.ts';
 import type { Reporter } from '../reporter.ts';
 import type { LdsConflict, PendingWrite } from './lds.ts';
-import type { HandedToOwn } from './lds-order.ts';
+import type { HandedToOwn, Told } from './lds-order.ts';
 
 /** No half of a register. */
 export const NEITHER = 0;
@@ -20,6 +20,14 @@ export class LdsChecks {
   private readonly reporter: Reporter;
   private readonly reports: AccessReports;
   private heard: [WaveShadow, HandedToOwn][] = [];
+  /** The last lane of an atomic, and what was said of it. */
+  private last: { readonly told: Told | undefined; readonly address: number; readonly isOrdered: boolean } = {
+    told: undefined,
+    address: -1,
+    isOrdered: false,
+  };
+  /** As isPoll has been asked last. */
+  private asked = { pc: -1, isPoll: false };
 
   constructor(reporter: Reporter, reports: AccessReports) {
     this.reporter = reporter;
@@ -103,21 +111,31 @@ export class LdsChecks {
       order.note(w.index, address, bytes, 'store', undefined);
       return false;
     }
-    const { loaded } = this.reporter.dispatch;
-    const isPoll = polls(loaded, loaded.region.base + pc);
+    // The lanes of an atomic mostly have one address: the next one hears what the last one has told.
+    if (kind === 'atomic' && this.last.told === told && this.last.address === address) return this.last.isOrdered;
+    const isPoll = this.isPoll(pc);
     const isReturning = kind === 'atomic' && plan.writes.length > 0;
     if (isPoll) order.setPolled(address);
     // What an atomic that counts finds tells its wavefront what comes before the next access, not before this one.
-    const isBehind = (): boolean => order.isBehind(w.index, address, bytes, kind);
     const isCount = isReturning && !isPoll && !mayTake(plan.instruction);
-    const wasBehind = isCount && isBehind();
+    const wasBehind = isCount && order.isBehind(w.index, address, bytes, kind);
     const heard = isPoll || isReturning ? order.hear(w.index, address) : undefined;
     // Many lanes hear the same.
     if (heard !== undefined && this.heard.at(-1)?.[1] !== heard) this.heard.push([shadow, heard]);
-    const isOrdered = order.isPolled(address) || (isCount ? wasBehind : isBehind());
+    const isOrdered = order.isPolled(address) || (isCount ? wasBehind : order.isBehind(w.index, address, bytes, kind));
     if (told !== undefined) order.tell(address, told, kind === 'atomic');
     if (kind !== 'load' || !isPoll) order.note(w.index, address, bytes, kind, told);
+    if (kind === 'atomic') this.last = { told, address, isOrdered };
     return isOrdered;
+  }
+
+  /** Whether the instruction at a place in the image polls; lanes ask one after the other. */
+  private isPoll(pc: number): boolean {
+    if (this.asked.pc !== pc) {
+      const { loaded } = this.reporter.dispatch;
+      this.asked = { pc, isPoll: polls(loaded, loaded.region.base + pc) };
+    }
+    return this.asked.isPoll;
   }
 
   private isSame({ w, plan, access }: Actor, piece: AccessPiece, lane: number | undefined, address: number): boolean {

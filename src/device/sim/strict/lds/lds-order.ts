@@ -22,6 +22,12 @@ export interface Told {
   readonly handed: HandedToOwn | undefined;
 }
 
+/** All that a dword hands over, and what was added last. */
+interface HandedAt {
+  readonly all: HandedToOwn;
+  readonly last: HandedToOwn;
+}
+
 // In the storage, in bytes: room for a clock that compiled code works with; the clocks of the wavefronts, CLOCK_BYTES each; then the record of each
 // dword, four clocks: what reading it tells, and the times of the last write, of the last that was no atomic, and of the last read since the barrier.
 const MOST_WAVES = 16;
@@ -55,8 +61,14 @@ export class LdsOrder {
   private readonly records: Uint32Array;
   /** Words of a clock in a record. */
   private readonly clockWords: number;
-  /** By dword: what reading it hands over, where that may be news. */
-  private readonly handed = new Map<number, { readonly all: HandedToOwn; readonly last: HandedToOwn }>();
+  /**
+   * By dword: what reading it hands over, where that may be news, or null where it hands over no more; and which dwords have had some since the barrier. A Map that is cleared makes a
+   * new table each time.
+   */
+  private readonly handed: (HandedAt | null | undefined)[] = [];
+  private readonly handedDwords: number[] = [];
+  /** What was handed over last where nothing else was: many lanes of an access do. */
+  private handedAlone: HandedAt | undefined;
   /** Dwords that are polled: their accesses are what orders the rest. */
   private readonly polled = new Set<number>();
 
@@ -74,6 +86,7 @@ export class LdsOrder {
       (_, wave) => new Uint32Array(buffer, byteOffset + ORDER_CLOCKS + CLOCK_BYTES * wave, MOST_WAVES),
     );
     this.records = new Uint32Array(buffer, byteOffset + ORDER_RECORDS, clockBytes * dwords);
+    for (let dword = 0; dword < dwords; dword++) this.handed.push(undefined);
     this.startTimes();
   }
 
@@ -93,7 +106,8 @@ export class LdsOrder {
   /** A barrier orders everything. Bytes from `low` up to `high` are those that may have been touched since the last one. */
   barrier(low: number, high: number): void {
     this.startTimes();
-    if (this.handed.size > 0) this.handed.clear();
+    for (const dword of this.handedDwords) this.handed[dword] = undefined;
+    this.handedDwords.length = 0;
     this.head.setNews(this.polled.size > 0);
     const { byteOffset, byteLength } = this.records;
     const record = 16 * this.clockWords;
@@ -124,13 +138,16 @@ export class LdsOrder {
       records[at + i] = isAtomic ? Math.max(records[at + i] as number, clock[i] as number) : (clock[i] as number);
     }
     if (handed === undefined) {
-      if (!isAtomic && this.handed.size > 0) this.handed.delete(dword);
+      if (!isAtomic && this.handed[dword] !== undefined) this.handed[dword] = null;
       return;
     }
-    const before = isAtomic ? this.handed.get(dword) : undefined;
+    const here = this.handed[dword];
+    if (here === undefined) this.handedDwords.push(dword);
+    const before = isAtomic ? (here ?? undefined) : undefined;
     // Several lanes of an access tell the same.
     if (before?.last === handed) return;
-    this.handed.set(dword, { all: before === undefined ? handed : joined(before.all, handed), last: handed });
+    if (this.handedAlone?.all !== handed) this.handedAlone = { all: handed, last: handed };
+    this.handed[dword] = before === undefined ? this.handedAlone : { all: joined(before.all, handed), last: handed };
     this.head.setNews(true);
   }
 
@@ -141,7 +158,7 @@ export class LdsOrder {
     const at = this.at(dword, RECORD_TOLD);
     const clock = this.clocks[wave] as Uint32Array;
     for (let i = 0; i < waves; i++) if (i !== wave) clock[i] = Math.max(clock[i] as number, records[at + i] as number);
-    return this.handed.get(dword)?.all;
+    return this.handed[dword]?.all;
   }
 
   setPolled(address: number): void {

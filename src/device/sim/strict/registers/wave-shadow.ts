@@ -62,6 +62,14 @@ export interface Beginning extends Identity {
   readonly planAt: (pc: number) => StrictPlan;
 }
 
+/** What a wavefront hands over to its workgroup, and what it is made of. */
+interface News {
+  readonly of: HandedOver;
+  readonly before: CompleteStores;
+  readonly storesIssued: number;
+  readonly handed: HandedToOwn;
+}
+
 export class WaveShadow {
   readonly registers: RegisterShadow;
   private readonly waits: WaitQueue;
@@ -88,6 +96,8 @@ export class WaveShadow {
   before = NO_STORES;
   private complete = NO_STORES;
   private handed: HandedOver | undefined;
+  /** What newsForOwn has made last, and of what. */
+  private news: News | undefined;
   /** What `known` has been since when, where any store may announce something (announcements.ts). */
   knownSince: KnownSince[] | undefined;
   /** Stores known to be complete when the scalar cache was last invalidated; undefined before that. */
@@ -349,10 +359,16 @@ export class WaveShadow {
    */
   newsForOwn(): HandedToOwn | undefined {
     if (!this.registers.hasNews) return undefined;
-    this.registers.released = this.storesIssued;
-    const issued = this.before.slice();
-    issued[this.wave.index] = this.storesIssued;
-    return { ...this.handedOver(), issued };
+    const { before, storesIssued } = this;
+    this.registers.released = storesIssued;
+    const of = this.handedOver();
+    const last = this.news;
+    if (last?.of === of && last.before === before && last.storesIssued === storesIssued) return last.handed;
+    const issued = before.slice();
+    issued[this.wave.index] = storesIssued;
+    const handed = { ...of, issued };
+    this.news = { of, before, storesIssued, handed };
+    return handed;
   }
 
   /** Another wavefront of the workgroup has told through LDS what it knows. */
