@@ -22,7 +22,7 @@ import { BOTH, HIGH, LOW, type StrictPlan } from './plan.ts';
 import { GlobalRaces } from './races/global-races.ts';
 import { checkLanes } from './races/lane-conflicts.ts';
 import { ANNOUNCES, EARLY_PLACES, earlyPlace } from './races/race-events.ts';
-import { ScalarStores } from './races/scalar-stores.ts';
+import { SCALAR_GLC, ScalarStores } from './races/scalar-stores.ts';
 import type { RegisterChecks } from './registers/register-checks.ts';
 import type { Origin } from './registers/registers.ts';
 import type { LdsBytes } from './registers/waits.ts';
@@ -57,9 +57,6 @@ export interface Announcers {
   readonly isNoted: boolean;
   readonly areEarlyNoted: boolean;
 }
-
-/** Cache policy bit of scalar loads that ask past their cache. */
-const SCALAR_GLC = 1;
 
 export class AccessChecks {
   private readonly reporter: Reporter;

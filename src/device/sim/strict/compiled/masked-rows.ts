@@ -28,14 +28,39 @@ export function maskedFunction(module: WasmModule, bytes: number): WasmFunction 
   const ascending = activeAscendingFunction(module);
   const lanes = maskedLanesFunction(module, bytes);
   return module.helper(`strict.masked.${bytes}`, PARAMETERS, ['i32'], (fn) => {
-    const [, register, , , exec] = [0, 1, 2, 3, 4] as const;
+    const code = new Code(fn);
+    const [shadow, register, start, , exec] = [0, 1, 2, 3, 4] as const;
+    const page = fn.local('i32');
+    const leave = (): WasmFunction => fn.if().i32(0).return().end();
     const pass = (to: WasmFunction): WasmFunction => {
       for (let n = 0; n < PARAMETERS.length; n++) fn.get(n);
       return fn.call(to);
     };
-    fn.get(exec).op('i64.popcnt').i64(LEAST_LANES).op('i64.lt_u').if().i32(0).return().end();
+    fn.get(exec).op('i64.popcnt').i64(LEAST_LANES).op('i64.lt_u');
+    leave();
+    // Where records are of dwords, four lanes at a time take less: in the page of the first active lane, or of the last one.
+    for (const isLast of [false, true]) {
+      if (isLast)
+        fn.i64(BigInt(LANES - 1))
+          .get(exec)
+          .op('i64.clz')
+          .op('i64.sub');
+      else fn.get(exec).op('i64.ctz');
+      fn.op('i32.wrap_i64').i32(2).op('i32.shl').get(register).op('i32.add').memory('i32.load');
+      fn.get(start).op('i32.add').i32(PAGE_SHIFT).op('i32.shr_u').tee(page);
+      fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.lt_u');
+      code.if(() => {
+        fn.get(shadow).memory('i32.load', SHADOW_PAGES).get(page).i32(2).op('i32.shl').op('i32.add');
+        fn.memory('i32.load').tee(page);
+        code.if(() => {
+          fn.get(page).memory('i32.load', 4 * PAGE_DETAILS);
+          leave();
+        });
+      });
+    }
     if (bytes === DWORD) pass(maskedRowFunction(module)).if().i32(1).return().end();
-    fn.get(register).get(exec).call(ascending).op('i32.eqz').if().i32(0).return().end();
+    fn.get(register).get(exec).call(ascending).op('i32.eqz');
+    leave();
     pass(lanes);
   });
 }

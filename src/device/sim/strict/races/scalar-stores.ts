@@ -1,5 +1,6 @@
 // What scalar stores have left in scalar caches: nobody else sees it before s_dcache_wb has written it back, nor does anything write it back when a wavefront ends. Stores
 // with glc are taken to go past their cache. Source: LLVM's SIInsertWaitcnts.cpp, which puts s_dcache_wb in front of s_endpgm where scalar stores come last.
+import { immediateOf } from '../../../../isa/operand.ts';
 import { semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
 import { reachable } from '../../dispatch/reachable.ts';
@@ -17,10 +18,15 @@ export function isScalarStore({ row }: Instruction): boolean {
   return op?.kind === 'store' && op.space.startsWith('scalar');
 }
 
-/** Whether the kernel that begins at `entry` has scalar stores. */
+/** Cache policy bit of scalar accesses that go past their cache (glc). */
+export const SCALAR_GLC = 1;
+
+/** Whether the kernel that begins at `entry` has scalar stores that stay in their cache. */
 export function storesScalars(loaded: LoadedCode, entry: number): boolean {
   return remembered(knownKernels, loaded, entry, () =>
-    [...reachable(loaded, entry)].some(({ instruction }) => isScalarStore(instruction)),
+    [...reachable(loaded, entry)].some(
+      ({ instruction }) => isScalarStore(instruction) && (immediateOf(instruction, 'cpol') & SCALAR_GLC) === 0,
+    ),
   );
 }
 
