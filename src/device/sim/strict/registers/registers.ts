@@ -328,19 +328,21 @@ export class RegisterShadow {
     return all.filter((entry) => log[entry + LOG_KIND / 4] !== 0);
   }
 
-  /** Where the operations in the log are in the image, whether they may be outstanding in LDS, and what they read of it where that is noted. */
-  loggedReads(): {
-    readonly pc: number;
-    readonly isInLds: boolean;
-    readonly lds: LoggedOperation['lds'] | undefined;
-  }[] {
-    const { log } = this;
-    return this.liveEntries().map((entry) => {
+  /** Where the operations in the log are in the image that `isRead` takes for loads of LDS and that may be outstanding there, and what they read where that is noted. */
+  loggedReads(
+    isRead: (pc: number) => boolean,
+  ): { readonly pc: number; readonly lds: LoggedOperation['lds'] | undefined }[] {
+    const { logged, log } = this;
+    const out: { readonly pc: number; readonly lds: LoggedOperation['lds'] | undefined }[] = [];
+    for (let n = 0; n < logged; n++) {
+      const entry = (n * LOG_ENTRY_BYTES) / 4;
       const kind = log[entry + LOG_KIND / 4] as number;
       const isInLds = (kind & LOGGED_FLAT) === 0 || ((kind >>> FLAT_LEFT_SHIFT) & FLAT_LGKM) !== 0;
-      const lds = (kind & LOGGED_READ) !== 0 ? this.partsAt(entry) : undefined;
-      return { pc: log[entry + LOG_PC / 4] as number, isInLds, lds };
-    });
+      const pc = log[entry + LOG_PC / 4] as number;
+      if (kind === 0 || !isInLds || !isRead(pc)) continue;
+      out.push({ pc, lds: (kind & LOGGED_READ) !== 0 ? this.partsAt(entry) : undefined });
+    }
+    return out;
   }
 
   /** The loads into LDS in the log: their places in the image, and the operations of vector memory behind each. */

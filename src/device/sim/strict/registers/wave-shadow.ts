@@ -220,10 +220,8 @@ export class WaveShadow {
     const isRead = ({ access }: StrictPlan): boolean =>
       access?.kind === 'load' && !access.toLds && (access.space === 'lds' || access.space === 'flat');
     const logged = registers
-      .loggedReads()
-      .map((one) => ({ ...one, plan: this.planAt(one.pc) }))
-      .filter(({ plan, isInLds }) => isInLds && isRead(plan))
-      .map(({ pc, plan, lds }) => ({ wave, pc, lds: lds === undefined ? undefined : bytesOf(plan, lds) }));
+      .loggedReads((pc) => isRead(this.planAt(pc)))
+      .map(({ pc, lds }) => ({ wave, pc, lds: lds === undefined ? undefined : bytesOf(this.planAt(pc), lds) }));
     return [...logged, ...waits.outstandingOf(isRead).map(({ pc, reads }) => ({ wave, pc, lds: reads }))];
   }
 
