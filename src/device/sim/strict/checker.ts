@@ -24,16 +24,14 @@ import { FindingLog, type StrictOptions } from './findings.ts';
 import { GlobalShadow } from './global.ts';
 import type { MemoryHistory } from './history.ts';
 import { Kept } from './kept.ts';
+import { KernelTraits } from './kernel-traits.ts';
 import type { FlightsOf, LateRead, LdsShadow } from './lds/lds.ts';
 import { type StrictPlan, strictPlan } from './plan.ts';
-import { announcing, atomicsOf, handsOver, learns, polls, precedesAtomic, readersStay } from './races/polls.ts';
+import { announcing, atomicsOf, readersStay } from './races/polls.ts';
 import { Residents } from './races/residents.ts';
 import { RunningGroups } from './races/running-groups.ts';
-import { storesScalars } from './races/scalar-stores.ts';
 import type { Segment } from './races/segments.ts';
 import type { TrailBlocks } from './races/trails.ts';
-import { waitsBehind } from './races/waits-behind.ts';
-import { isLateLoad, quietLoads } from './registers/quiet-loads.ts';
 import { RegisterChecks } from './registers/register-checks.ts';
 import { initialScalars } from './registers/registers.ts';
 import { ACCESS_REGISTERS } from './registers/shadow-layout.ts';
@@ -77,8 +75,7 @@ interface Running {
   readonly beginning: Beginning;
   /** See `DispatchRegions`. */
   readonly hasDies: boolean;
-  /** Wavefronts of a workgroup may be ordered through LDS without barriers. */
-  readonly handsOver: boolean;
+  readonly traits: KernelTraits;
 }
 
 const NO_OPERATIONS: readonly IssuedOperation[] = [];
@@ -148,7 +145,8 @@ export class StrictChecker implements Monitor {
     const hostcall = calls === undefined ? undefined : memory.find(calls, 1);
     const { target, grid, kernelName, workgroups, wavesPerGroup, descriptor } = launch;
     const hasDies = targetInfo(target).scopedCachePolicy;
-    const areOrdered = learns(loaded, launch) && workgroups * wavesPerGroup > 1;
+    const traits = new KernelTraits(loaded, launch);
+    const areOrdered = traits.learns && workgroups * wavesPerGroup > 1;
     const announces = announcing(loaded, launch);
     const reporter = new Reporter(this.log, { kernelName, loaded, entry: launch.entry, memory, lines, grid });
     const registers = new RegisterChecks(reporter);
@@ -156,7 +154,7 @@ export class StrictChecker implements Monitor {
       readersStay: readersStay(loaded, launch),
       learns: areOrdered,
       polls,
-      handsOver: handsOver(loaded, launch),
+      handsOver: traits.handsOver,
       announces: announces !== 'nobody',
       isAtomic: atomicsOf(loaded),
     });
@@ -173,7 +171,7 @@ export class StrictChecker implements Monitor {
       wavesPerGroup,
       hasDies,
       announcing: announces,
-      learns: learns(loaded, launch),
+      learns: traits.learns,
     };
     const accesses = new AccessChecks(reporter, registers, regions, global, drops);
     const deadlocks = new DeadlockFinder(reporter, () => this.started === workgroups, this.othersOf(info));
@@ -214,7 +212,7 @@ export class StrictChecker implements Monitor {
       drops,
       beginning,
       hasDies,
-      handsOver: handsOver(loaded, launch),
+      traits,
     };
   }
 
@@ -246,7 +244,7 @@ export class StrictChecker implements Monitor {
     const number = id[0] + grid[0] * (id[1] + grid[1] * id[2]);
     const scratch = this.scratchOf(waves[0]);
     const bits = scratch === undefined ? undefined : global.resetScratch(scratch);
-    const { lds, waves: all } = shadows.begin(workgroup.lds.byteLength, waves, this.now.handsOver);
+    const { lds, waves: all } = shadows.begin(workgroup.lds.byteLength, waves, this.now.traits.handsOver);
     for (let n = 0; n < waves.length; n++) (all[n] as WaveShadow).begin(waves[n] as Wave, lds, number, beginning);
     if (scratch !== undefined && bits !== undefined && scratch.base === gpuWindow.base + scratch.offset) {
       for (const { registers } of all) registers.scratch = { place: bits.byteOffset, offset: scratch.offset };
@@ -392,7 +390,7 @@ export class StrictChecker implements Monitor {
 
   /** One instruction that vector skipping does not pass over. */
   check(w: Wave, state: GroupState, shadow: WaveShadow, pc: number, plan: StrictPlan): void {
-    const { registers: checks, accesses } = this.running as Running;
+    const { registers: checks, accesses, traits } = this.running as Running;
     const { lds } = state;
     if (plan.wait !== undefined) {
       shadow.queue.wait(plan.wait, lds.epoch);
@@ -418,7 +416,7 @@ export class StrictChecker implements Monitor {
       shadow.issue(pc, plan, lds.epoch, undefined, undefined);
       return;
     }
-    const read = lds.isShared && this.isLate(pc, plan) ? accesses.addresses(w, access) : undefined;
+    const read = lds.isShared && traits.isLate(pc, plan) ? accesses.addresses(w, access) : undefined;
     const written = accesses.check(w, state, pc, plan);
     if (!plan.isDefinedByAccess) checks.define(w, shadow, plan);
     if (plan.role.kind !== undefined) shadow.issue(pc, plan, lds.epoch, read ?? written, accesses.takeArrival(state));
@@ -468,51 +466,9 @@ export class StrictChecker implements Monitor {
     return this.now.accesses.announcers(plan, pc);
   }
 
-  /** Whether the kernel has scalar stores: every access of memory is to be looked at for what they leave in their caches. */
-  get storesScalars(): boolean {
-    const { loaded, launch } = this.now.info;
-    return storesScalars(loaded, launch.entry);
-  }
-
-  /** Whether the wavefronts of a workgroup may be ordered through LDS without barriers. */
-  get handsOver(): boolean {
-    return this.now.handsOver;
-  }
-
-  /** Whether the instruction at a place of the image waits for other wavefronts. */
-  isPoll(pc: number): boolean {
-    const { base, info } = this.now;
-    return polls(info.loaded, base + pc);
-  }
-
-  /** Whether the wavefront waits for others behind the instruction at a place of the image, before it accesses memory. */
-  waitsBehind(pc: number, { instruction }: StrictPlan): boolean {
-    const { base, info } = this.now;
-    return waitsBehind(info.loaded, info.launch, base + pc + instruction.size);
-  }
-
-  /** Whether no code can race with the load of LDS at a place of the image, for wavefronts that have come from one barrier (quiet-loads.ts). */
-  isQuiet(pc: number): boolean {
-    const { base, info } = this.now;
-    return !this.handsOver && quietLoads(info.loaded, info.launch.entry).has(base + pc);
-  }
-
-  /** Whether the instruction at a place of the image is a load of LDS, or a flat one, that may be outstanding at a barrier (quiet-loads.ts). */
-  isLate(pc: number, { access }: StrictPlan): boolean {
-    const { base, info } = this.now;
-    if (access?.kind !== 'load' || (access.space !== 'lds' && access.space !== 'flat') || access.toLds) return false;
-    return isLateLoad(info.loaded, info.launch.entry, base + pc);
-  }
-
-  /** Whether a load at a place of the image may read what atomics of others are changing, because one can follow, and what it finds there counts. */
-  looksAhead(pc: number): boolean {
-    const { base, info } = this.now;
-    return this.learns && precedesAtomic(info.loaded, base + pc);
-  }
-
-  /** Whether a wavefront can learn what others have done, other than at barriers. */
-  get learns(): boolean {
-    return learns(this.now.info.loaded, this.now.info.launch);
+  /** What the kernel's code says before it runs. */
+  get traits(): KernelTraits {
+    return this.now.traits;
   }
 
   /** Looks for wavefronts that never end, from now on. */

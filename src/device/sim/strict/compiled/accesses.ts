@@ -53,14 +53,14 @@ import { noteLanesFunction, pastLanesFunction, releaseLaneFunction } from './syn
  */
 export function lookedAt(
   plan: StrictPlan,
-  checker: Pick<StrictChecker, 'isSynchronising' | 'handsOver' | 'storesScalars'>,
+  checker: Pick<StrictChecker, 'isSynchronising' | 'traits'>,
   isPoll: boolean,
 ): LoadOperation | StoreOperation | undefined {
   const { access, operation, role } = plan;
-  const { handsOver } = checker;
+  const { handsOver, storesScalars } = checker.traits;
   if (access === undefined || plan.effects.defs.length > 1) return undefined;
   if (access.space === 'lds' && handsOver && isPoll) return undefined;
-  if (access.space !== 'lds' && access.space !== 'scratch' && checker.storesScalars) return undefined;
+  if (access.space !== 'lds' && access.space !== 'scratch' && storesScalars) return undefined;
   if (operation?.kind === 'atomic') {
     if (access.isScalar || (plan.writes.length > 0 && !plan.isDefinedByAccess)) return undefined;
     if (access.space === 'lds') return role.kind === 'lds' ? asStore(operation) : undefined;

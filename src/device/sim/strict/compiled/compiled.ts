@@ -200,10 +200,10 @@ export class StrictInstrument implements Instrument {
       return undefined;
     }
     if (plan.isInvalidate && !isBeyond) {
-      emitInvalidation(fn, module, this.shadowLocal(fn), this.checker.waitsBehind(pc, plan), look);
+      emitInvalidation(fn, module, this.shadowLocal(fn), this.checker.traits.waitsBehind(pc, plan), look);
       return undefined;
     }
-    const operation = isBeyond ? undefined : lookedAt(plan, this.checker, this.checker.isPoll(pc));
+    const operation = isBeyond ? undefined : lookedAt(plan, this.checker, this.checker.traits.isPoll(pc));
     const moved = fn.local('i32');
     const isAccess = operation !== undefined || (!isBeyond && movesLanes(plan));
     const code = isAccess ? this.emitAccess(context, plan, operation, look, moved) : 'none';
@@ -310,14 +310,15 @@ export class StrictInstrument implements Instrument {
     plan: StrictPlan,
   ): Omit<Circumstances, 'askData' | 'askAnnouncement' | 'pushPlace'> {
     const { checker } = this;
+    const { traits } = checker;
     return {
-      isQuiet: checker.isQuiet(pc),
-      isLate: checker.isLate(pc, plan),
-      handsOver: checker.handsOver,
-      learns: checker.learns,
+      isQuiet: traits.isQuiet(pc),
+      isLate: traits.isLate(pc, plan),
+      handsOver: traits.handsOver,
+      learns: traits.learns,
       isSynchronising: checker.isSynchronising(plan),
-      isPoll: checker.isPoll(pc),
-      looksAhead: checker.looksAhead(pc),
+      isPoll: traits.isPoll(pc),
+      looksAhead: traits.looksAhead(pc),
       noteKnown: () => fn.get(wave).i32(pc).call(this.index(module, 'strictKnown')),
     };
   }

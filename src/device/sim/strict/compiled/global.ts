@@ -9,7 +9,7 @@ import { GlobalQuads } from './global-quads.ts';
 import { apart } from './lanes.ts';
 import { logWaveFunction } from './log-wave.ts';
 import { looking } from './looks.ts';
-import { maskedFunction } from './masked-rows.ts';
+import { areManyFunction, maskedFunction } from './masked-rows.ts';
 import { overlappingFunction, pushMayOverlap } from './overlapping.ts';
 import { pageFunction } from './pages.ts';
 import { Run } from './runs.ts';
@@ -150,10 +150,16 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
     f.code.if(() => pushWhole(f, register, start, stridedFunction(f.module)).set(noted));
     fn.get(noted);
   };
-  const masked = (f: Frame, register: number, start: number, exec: number): void => {
+  const masked: Look['masked'] = (f, register, start, exec, pushIsPlain) => {
     const [pc] = f.extra as [number];
     const { fn } = f.code;
-    fn.get(shadow).get(register).get(start).get(pc).get(exec).call(maskedFunction(f.module, bytes)).set(isNoted);
+    fn.get(shadow).get(register).get(start).get(exec).call(areManyFunction(f.module));
+    f.code.if(() => {
+      pushIsPlain();
+      f.code.if(() => {
+        fn.get(shadow).get(register).get(start).get(pc).get(exec).call(maskedFunction(f.module, bytes)).set(isNoted);
+      });
+    });
   };
   const all: Look['all'] = (f, register, start, _, done) => {
     f.code.fn.get(storeWhole(f, register, start));

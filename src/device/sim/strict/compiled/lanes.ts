@@ -55,16 +55,11 @@ export function activeAscendingFunction(module: WasmModule): WasmFunction {
   const all = ascendingFunction(module);
   return module.helper('strict.ascending.active', ['i32', 'i64'], ['i32'], (fn) => {
     const [register, exec] = [0, 1] as const;
-    const [bits, active, words, most, before, fails] = [0, 1, 2, 3, 4, 5].map(() => fn.local('v128')) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    fn.get(exec).i64(-1n).op('i64.eq').if().get(register).call(all).return().end();
+    const vector = (): number => fn.local('v128');
+    const [bits, active, words] = [vector(), vector(), vector()] as const;
     // `most`: the largest word of the lanes before, in the last lane.
+    const [most, before, fails] = [vector(), vector(), vector()] as const;
+    fn.get(exec).i64(-1n).op('i64.eq').if().get(register).call(all).return().end();
     fn.v128(0, 0, 0, 0).tee(most).set(fails);
     for (let lane = 0; lane < LANES; lane += 4) {
       if (lane % 32 === 0) {

@@ -18,35 +18,24 @@ const LANES = 64;
 /** Fewer active lanes, or none, are in as few quads. */
 const LEAST_LANES = 4n;
 
-const PARAMETERS = ['i32', 'i32', 'i32', 'i32', 'i64'] as const;
-
 /**
- * (shadow, address of a register, what is to be added to its words, place in the image, EXEC) → 1 when active lanes store elements of so many bytes, whole dwords, at these
- * offsets in wasm memory, which ascend, and are noted; 0 when they are to be looked at four at a time: nothing wrong has been noted then.
+ * (shadow, address of a register, what is to be added to its words, EXEC) → 1 when it may be worth it to look at active lanes by lines: some are, and the pages of the first and of the
+ * last one have no records of dwords, where four lanes at a time take less.
  */
-export function maskedFunction(module: WasmModule, bytes: number): WasmFunction {
-  const ascending = activeAscendingFunction(module);
-  const lanes = maskedLanesFunction(module, bytes);
-  return module.helper(`strict.masked.${bytes}`, PARAMETERS, ['i32'], (fn) => {
+export function areManyFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.masked.many', ['i32', 'i32', 'i32', 'i64'], ['i32'], (fn) => {
     const code = new Code(fn);
-    const [shadow, register, start, , exec] = [0, 1, 2, 3, 4] as const;
+    const [shadow, register, start, exec] = [0, 1, 2, 3] as const;
     const page = fn.local('i32');
     const leave = (): WasmFunction => fn.if().i32(0).return().end();
-    const pass = (to: WasmFunction): WasmFunction => {
-      for (let n = 0; n < PARAMETERS.length; n++) fn.get(n);
-      return fn.call(to);
-    };
     fn.get(exec).op('i64.popcnt').i64(LEAST_LANES).op('i64.lt_u');
     leave();
-    // Where records are of dwords, four lanes at a time take less: in the page of the first active lane, or of the last one.
     for (const isLast of [false, true]) {
-      if (isLast)
-        fn.i64(BigInt(LANES - 1))
-          .get(exec)
-          .op('i64.clz')
-          .op('i64.sub');
-      else fn.get(exec).op('i64.ctz');
-      fn.op('i32.wrap_i64').i32(2).op('i32.shl').get(register).op('i32.add').memory('i32.load');
+      fn.get(exec)
+        .op(isLast ? 'i64.clz' : 'i64.ctz')
+        .op('i32.wrap_i64');
+      if (isLast) fn.i32(LANES - 1).op('i32.xor');
+      fn.i32(2).op('i32.shl').get(register).op('i32.add').memory('i32.load');
       fn.get(start).op('i32.add').i32(PAGE_SHIFT).op('i32.shr_u').tee(page);
       fn.get(shadow).memory('i32.load', SHADOW_PAGE_COUNT).op('i32.lt_u');
       code.if(() => {
@@ -58,14 +47,32 @@ export function maskedFunction(module: WasmModule, bytes: number): WasmFunction 
         });
       });
     }
+    fn.i32(1);
+  });
+}
+
+const PARAMETERS = ['i32', 'i32', 'i32', 'i32', 'i64'] as const;
+
+/**
+ * (shadow, address of a register, what is to be added to its words, place in the image, EXEC, which is not 0) → 1 when active lanes store elements of so many bytes, whole dwords, at these
+ * offsets in wasm memory, which ascend, and are noted; 0 when they are to be looked at four at a time: nothing wrong has been noted then.
+ */
+export function maskedFunction(module: WasmModule, bytes: number): WasmFunction {
+  const ascending = activeAscendingFunction(module);
+  const lanes = maskedLanesFunction(module, bytes);
+  return module.helper(`strict.masked.${bytes}`, PARAMETERS, ['i32'], (fn) => {
+    const [, register, , , exec] = [0, 1, 2, 3, 4] as const;
+    const pass = (to: WasmFunction): WasmFunction => {
+      for (let n = 0; n < PARAMETERS.length; n++) fn.get(n);
+      return fn.call(to);
+    };
     if (bytes === DWORD) pass(maskedRowFunction(module)).if().i32(1).return().end();
-    fn.get(register).get(exec).call(ascending).op('i32.eqz');
-    leave();
+    fn.get(register).get(exec).call(ascending).op('i32.eqz').if().i32(0).return().end();
     pass(lanes);
   });
 }
 
-/** As maskedFunction, of dwords in a row; EXEC is not 0. */
+/** As maskedFunction, of dwords in a row. */
 function maskedRowFunction(module: WasmModule): WasmFunction {
   const [lines, pages] = [maskedLinesFunction(module), pageFunction(module, 'store')];
   return module.helper('strict.masked.row', PARAMETERS, ['i32'], (fn) => {
@@ -145,7 +152,7 @@ function maskedLinesFunction(module: WasmModule): WasmFunction {
   });
 }
 
-/** As maskedFunction, of addresses that ascend, where EXEC is not 0: the lanes of each line at once, or one after the other where its record does not say enough. */
+/** As maskedFunction, of addresses that ascend: the lanes of each line at once, or one after the other where its record does not say enough. */
 function maskedLanesFunction(module: WasmModule, bytes: number): WasmFunction {
   const lane = lanesFunction(module, 'store', bytes, 1);
   return module.helper(`strict.masked.lanes.${bytes}`, PARAMETERS, ['i32'], (fn) => {

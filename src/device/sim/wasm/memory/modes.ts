@@ -109,11 +109,8 @@ function bindWide(f: Frame, t: Transfer, register: number, offset: number, flat:
       ? {}
       : {
           masked: (exec) => {
-            pushIsInWindow(f, register, exec);
-            code.if(() => {
-              fn.get(offset).op('i32.wrap_i64').set(a);
-              t.masked?.(f, register, a, exec);
-            });
+            fn.get(offset).op('i32.wrap_i64').set(a);
+            t.masked?.(f, register, a, exec, () => pushIsInWindow(f, register, exec));
           },
         }),
     quad: (next) => {
@@ -254,11 +251,11 @@ function bindScalarBase(f: Frame, t: Transfer, register: number, base: number): 
     ...(t.masked === undefined
       ? {}
       : {
-          masked: (exec) => {
-            inWindow();
-            pushEndsWithin(f, register, low, exec).op('i32.and');
-            code.if(() => t.masked?.(f, register, low, exec));
-          },
+          masked: (exec) =>
+            t.masked?.(f, register, low, exec, () => {
+              inWindow();
+              pushEndsWithin(f, register, low, exec).op('i32.and');
+            }),
         }),
     quad: (next) => {
       inWindow();

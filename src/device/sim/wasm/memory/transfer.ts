@@ -62,10 +62,10 @@ export interface Transfer {
    */
   readonly all?: (f: Frame, register: number, start: number, q: QuadLocals, done: Label) => 'always' | undefined;
   /**
-   * The active lanes of EXEC, which are at `start` plus the words of a register (locals), before they are gone over: whether anything is live there is not known. Of transfers that only
-   * look.
+   * The active lanes of EXEC, which are at `start` plus the words of a register (locals), before they are gone over: whether anything is live there is not known, `pushIsPlain` leaves
+   * 1 when all of them are in the window and the first and the last sum do not wrap. Of transfers that only look.
    */
-  readonly masked?: (f: Frame, register: number, start: number, exec: number) => void;
+  readonly masked?: (f: Frame, register: number, start: number, exec: number, pushIsPlain: () => void) => void;
   /** All lanes, in place of 16 times `contiguous` or `broadcast`: their elements fill `bytes` bytes from `a` on. */
   readonly wave?: (f: Frame, a: number, bytes: number) => void;
   /** Four lanes that all read the element at `a`. */

@@ -122,8 +122,8 @@ export function watched(looks: Looks, move: Transfer): Transfer {
     ...(masked === undefined || looks.length > 1
       ? {}
       : {
-          masked: (f: Frame, register: number, start: number, exec: number) =>
-            masked(looking(f, 0), register, start, exec),
+          masked: (f: Frame, register: number, start: number, exec: number, pushIsPlain: () => void) =>
+            masked(looking(f, 0), register, start, exec, pushIsPlain),
         }),
     ...(broadcast !== undefined && looks.every((look) => look.broadcast !== undefined)
       ? {
