@@ -108,6 +108,13 @@ const CASES: readonly Case[] = [
     options: TWO_WAVES,
   },
   {
+    name: 'what another wavefront has stored into LDS before a barrier without a wait; its own it reads in order',
+    wrong: `ds_write_b32 v1, v0\ns_barrier\nv_xor_b32_e32 v2, 0x100, v1\nds_read_b32 v3, v2\ns_waitcnt lgkmcnt(0)`,
+    right: `ds_write_b32 v1, v0\ns_barrier\nds_write_b32 v1, v1\nv_xor_b32_e32 v2, 4, v1\nds_read_b32 v3, v2\ns_waitcnt lgkmcnt(0)`,
+    finds: 'waits/barrier-before-write lgkmcnt(0)',
+    options: TWO_WAVES,
+  },
+  {
     name: 'DPP leaves lanes as they were, which nothing has written',
     wrong: `s_nop 1\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n${STORE('v2')}`,
     right: `v_mov_b32_e32 v2, 0\ns_nop 1\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n${STORE('v2')}`,

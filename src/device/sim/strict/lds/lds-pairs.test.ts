@@ -133,13 +133,7 @@ test('pairs of elements of LDS are found to be wrong as on the interpreter', asy
     { numRuns: 400 },
   );
   expect(right).toBeGreaterThan(20);
-  expect([...found].sort()).toEqual([
-    'memory/uninitialised',
-    'races/lanes',
-    'races/lds',
-    'waits/barrier-before-write',
-    'waits/lds-before-return',
-  ]);
+  expect([...found].sort()).toEqual(['memory/uninitialised', 'races/lanes', 'races/lds', 'waits/barrier-before-write']);
 });
 
 describe('what else uses what a pair does', () => {

@@ -559,7 +559,9 @@ export class LdsShadow {
       if (id === 0) continue;
       const operation = this.operations[id];
       if (operation === undefined) continue;
-      if (operation.wave === wave ? !operation.isComplete : operation.completeEpoch >= this.epoch) return operation;
+      // LDS executes what it is sent by one wavefront in order.
+      const isPending = !operation.isComplete && operation.kind !== 'lds';
+      if (operation.wave === wave ? isPending : operation.completeEpoch >= this.epoch) return operation;
     }
     return undefined;
   }
