@@ -97,12 +97,7 @@ export class AccessChecks {
 
   /** What the last access of a workgroup acquires, done once its values have come back. */
   takeArrival({ number }: GroupState): (() => void) | undefined {
-    const [global, lds] = [this.races.takeArrival(number), this.lds.takeArrival()];
-    if (global === undefined || lds === undefined) return global ?? lds;
-    return () => {
-      global();
-      lds();
-    };
+    return this.races.takeArrival(number);
   }
 
   /** As FastAccesses has them. */
@@ -168,7 +163,7 @@ export class AccessChecks {
     const told =
       access.kind === 'load' || access.space === 'global'
         ? undefined
-        : lds.order?.release(w.index, shadow.newsForOwn());
+        : lds.order?.release(w.index, shadow.takeStanding());
     const scope = { isSynchronising, isAnnouncement };
     const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, told, ...scope };
     if (access.kind === 'atomic') {

@@ -214,7 +214,7 @@ export class FastAccesses {
 
 /** Who a wavefront is to the records of global memory; `place`: of its event (ANNOUNCES). */
 export function toucherOf(w: Wave, { waves }: GroupState, place: number): Toucher {
-  const { registers, before } = waves[w.index] as WaveShadow;
+  const { registers, issuedFirst: before } = waves[w.index] as WaveShadow;
   const { actor, epoch, releases, told } = registers;
   return { actor, epoch, store: registers.outstanding[2] as number, releases, told, pc: place, before };
 }

@@ -40,7 +40,7 @@ import { lookAtLds, movesLds } from './lds-look.ts';
 import { logRunFunction } from './log.ts';
 import { partsOf, pushEntry } from './logged.ts';
 import { emitLookAndMove } from './moves.ts';
-import { noteLearnt, noteLearntOfUpdates, orderFunction, pushHasNews, releaseFunction } from './order.ts';
+import { noteLearnt, noteLearntOfUpdates, orderFunction, pushAsksMore, releaseFunction } from './order.ts';
 import { pageFunction } from './pages.ts';
 import { notePolledFunction, pollFunction } from './polls.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
@@ -168,7 +168,9 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
       .memory('i32.store', SHADOW_AHEAD);
   if (isWrite) emitAddressRegister(context, shadow, plan);
   if (operation.kind === 'store' && !isAtomic) pushMayOverlapEachOther(context, plan, operation)?.brIf(0);
-  if (isOrdered) pushHasNews(fn, shadow).brIf(0);
+  const returns = isAtomic && plan.writes.length > 0;
+  const ordered = returns ? 'fetch' : kind;
+  if (isOrdered) pushAsksMore(fn, module, shadow, ordered).brIf(0);
   else if (
     isLds ? movesLds(operation.bytes, kind) && !isLate : movesGlobal(operation.bytes, kind, drops) && !access?.toLds
   ) {
@@ -183,7 +185,6 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
     if (drops) emitDropped(fn, module, shadow, pc);
     return 'moves';
   }
-  const returns = isAtomic && plan.writes.length > 0;
   if (isAtomic && !isLds && (learns || returns)) {
     if (emitAtomic(context, shadow, plan, operation, noteKnown)) {
       if (drops) emitDropped(fn, module, shadow, pc);
@@ -203,9 +204,9 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   if (isOrdered) {
     for (let part = 0; part < partsOf(operation); part++) {
       fn.get(shadow);
-      pushPart(part).call(orderFunction(module, returns ? 'fetch' : kind, operation.bytes));
+      pushPart(part).call(orderFunction(module, ordered, operation.bytes));
     }
-    if (isWrite) fn.get(shadow).call(releaseFunction(module));
+    if (isWrite) fn.get(shadow).call(releaseFunction(module, ordered));
   }
   if (returns) noteLearnt(fn, shadow);
   if (access?.toLds) {

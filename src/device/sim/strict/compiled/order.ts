@@ -3,25 +3,33 @@
 import { LANES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
-import { LDS_CLOCK_SHIFT, LDS_LEARNT, LDS_NEWS, LDS_ORDER, LDS_UPDATED } from '../lds/lds.ts';
+import { LDS_CLOCK_SHIFT, LDS_LEARNT, LDS_ORDER, LDS_POLLED, LDS_TOLD, LDS_UPDATED } from '../lds/lds.ts';
 import {
   CLOCK_BYTES,
   ORDER_CLOCKS,
   ORDER_RECORDS,
+  ORDER_TOLD,
   ORDER_WORK,
   RECORD_READS,
   RECORD_STORES,
   RECORD_TOLD,
   RECORD_WRITES,
 } from '../lds/lds-order.ts';
+import { TOLD_BYTES, TOLD_COMPLETE, TOLD_ISSUED, TOLD_SIZE, TOLD_TIME } from '../lds/told-stores.ts';
 import {
+  MUST_TELL,
   PART_ADDRESSES,
   PART_RUN,
+  SHADOW_ANNOUNCES,
   SHADOW_COMPLETE,
+  SHADOW_KNOWN,
   SHADOW_LDS,
   SHADOW_LDS_TAG,
-  SHADOW_SETTLED,
+  SHADOW_RELEASED,
   SHADOW_STORES,
+  SHADOW_TOLD,
+  SHADOW_WRITE_BACK,
+  SHADOW_WRITTEN_BACK,
 } from '../registers/shadow-layout.ts';
 
 /** Of the clocks of four wavefronts, which one vector holds (clockShift). */
@@ -30,11 +38,42 @@ const SMALL_SHIFT = 4;
 /** What is done with a dword; `fetch`: an atomic that returns what was there. */
 export type OrderedAccess = 'load' | 'store' | 'atomic' | 'fetch';
 
-/** Leaves other than 0 where TypeScript has to look: somebody hands over more than times, or dwords are polled. */
-export function pushHasNews(fn: WasmFunction, shadow: number): WasmFunction {
-  fn.get(shadow).memory('i32.load', SHADOW_LDS).memory('i32.load', LDS_NEWS);
-  fn.get(shadow).memory('i32.load', SHADOW_STORES).get(shadow).memory('i32.load', SHADOW_COMPLETE).op('i32.add');
-  return fn.get(shadow).memory('i32.load', SHADOW_SETTLED).op('i32.ne').op('i32.or');
+/** Leaves other than 0 where TypeScript has to look at such an access: dwords are polled, or what is told or heard is more than what compiled code notes. */
+export function pushAsksMore(fn: WasmFunction, module: WasmModule, shadow: number, kind: OrderedAccess): WasmFunction {
+  fn.get(shadow).memory('i32.load', SHADOW_LDS).memory('i32.load', LDS_POLLED);
+  return kind === 'load' ? fn : fn.get(shadow).call(tellsMoreFunction(module, kind)).op('i32.or');
+}
+
+/**
+ * (shadow) → other than 0 where TypeScript has to tell what the wavefront knows, since that is more than how far its stores are, or there is no room for it; of a `fetch` also
+ * where it matters when the wavefront has heard something.
+ */
+function tellsMoreFunction(module: WasmModule, kind: OrderedAccess): WasmFunction {
+  return module.helper(`strict.order.more.${kind === 'fetch' ? 'fetch' : 'write'}`, ['i32'], ['i32'], (fn) => {
+    const shadow = 0;
+    const field = (at: number): WasmFunction => fn.get(shadow).memory('i32.load', at);
+    field(SHADOW_WRITTEN_BACK);
+    field(SHADOW_TOLD)
+      .i32(MUST_TELL | 0)
+      .op('i32.eq')
+      .op('i32.or');
+    pushEntryOf(fn, shadow);
+    fn.i32(TOLD_SIZE - 1)
+      .op('i32.and')
+      .i32(TOLD_SIZE - TOLD_BYTES)
+      .op('i32.eq')
+      .op('i32.or');
+    if (kind !== 'fetch') return;
+    field(SHADOW_WRITE_BACK).op('i32.or');
+    field(SHADOW_ANNOUNCES);
+    field(SHADOW_LDS).memory('i32.load', LDS_TOLD).i32(0).op('i32.ne').op('i32.and').op('i32.or');
+  });
+}
+
+/** Leaves where the wavefront's next entry of what is told of stores goes. */
+function pushEntryOf(fn: WasmFunction, shadow: number): WasmFunction {
+  fn.get(shadow).memory('i32.load', SHADOW_LDS).memory('i32.load', LDS_ORDER);
+  return pushWave(fn, shadow).i32(2).op('i32.shl').op('i32.add').memory('i32.load', ORDER_TOLD);
 }
 
 /** (shadow, a part of the log): its lanes, of so many bytes each, are noted. What they tell is the wavefront's time up to releaseFunction. */
@@ -60,17 +99,39 @@ export function orderFunction(module: WasmModule, kind: OrderedAccess, bytes: nu
   });
 }
 
-/** (shadow): an instruction that writes LDS has been noted; what the wavefront does from now on, it does not tell. */
-export function releaseFunction(module: WasmModule): WasmFunction {
-  return module.helper('strict.order.release', ['i32'], [], (fn) => {
-    const [shadow, at] = [0, fn.local('i32')];
-    fn.get(shadow).memory('i32.load', SHADOW_LDS).memory('i32.load', LDS_ORDER);
+/** (shadow): an instruction that writes LDS has been noted, which tells where the wavefront is with its stores; what it does from now on, it does not tell. */
+export function releaseFunction(module: WasmModule, kind: OrderedAccess): WasmFunction {
+  return module.helper(`strict.order.release.${kind === 'fetch' ? 'fetch' : 'write'}`, ['i32'], [], (fn) => {
+    const code = new Code(fn);
+    const [shadow, order, at, moved, next] = [0, fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    const field = (from: number): WasmFunction => fn.get(shadow).memory('i32.load', from);
+    field(SHADOW_LDS).memory('i32.load', LDS_ORDER).tee(order);
     pushWave(fn, shadow)
       .i32(CLOCK_BYTES + 4)
       .op('i32.mul')
       .op('i32.add')
-      .tee(at);
-    fn.get(at).memory('i32.load', ORDER_CLOCKS).i32(1).op('i32.add').memory('i32.store', ORDER_CLOCKS);
+      .set(at);
+    field(SHADOW_STORES);
+    field(SHADOW_COMPLETE).op('i32.add').tee(moved);
+    field(SHADOW_TOLD).op('i32.ne');
+    code.if(() => {
+      fn.get(shadow).get(moved).memory('i32.store', SHADOW_TOLD);
+      fn.get(shadow);
+      field(SHADOW_STORES).memory('i32.store', SHADOW_RELEASED);
+      field(SHADOW_LDS).i32(1).memory('i32.store', LDS_TOLD);
+      pushWave(fn, shadow).i32(2).op('i32.shl').get(order).op('i32.add').tee(order).memory('i32.load', ORDER_TOLD);
+      fn.tee(next).get(at).memory('i32.load', ORDER_CLOCKS).memory('i32.store', TOLD_TIME);
+      fn.get(next);
+      field(SHADOW_STORES).memory('i32.store', TOLD_ISSUED);
+      fn.get(next);
+      field(SHADOW_COMPLETE).memory('i32.store', TOLD_COMPLETE);
+      fn.get(order).get(next).i32(TOLD_BYTES).op('i32.add').memory('i32.store', ORDER_TOLD);
+    });
+    fn.get(at).get(at).memory('i32.load', ORDER_CLOCKS).i32(1).op('i32.add').memory('i32.store', ORDER_CLOCKS);
+    if (kind !== 'fetch') return;
+    // It may have heard of stores.
+    field(SHADOW_LDS).memory('i32.load', LDS_TOLD);
+    code.if(() => fn.get(shadow).i32(0).memory('i32.store', SHADOW_KNOWN));
   });
 }
 

@@ -8,10 +8,9 @@ import { mayTake } from '../attempts.ts';
 import { BOTH, HIGH, LOW } from '../plan.ts';
 import { polls } from '../races/polls.ts';
 import { IssuedOperation } from '../registers/waits.ts';
-import type { WaveShadow } from '../registers/wave-shadow.ts';
 import type { Reporter } from '../reporter.ts';
 import type { LdsConflict, PendingWrite } from './lds.ts';
-import type { HandedToOwn, Told } from './lds-order.ts';
+import type { Told } from './lds-order.ts';
 
 /** No half of a register. */
 export const NEITHER = 0;
@@ -19,7 +18,6 @@ export const NEITHER = 0;
 export class LdsChecks {
   private readonly reporter: Reporter;
   private readonly reports: AccessReports;
-  private heard: [WaveShadow, HandedToOwn][] = [];
   /** The last lane of an atomic, and what was said of it. */
   private last: { readonly told: Told | undefined; readonly address: number; readonly isOrdered: boolean } = {
     told: undefined,
@@ -32,16 +30,6 @@ export class LdsChecks {
   constructor(reporter: Reporter, reports: AccessReports) {
     this.reporter = reporter;
     this.reports = reports;
-  }
-
-  /** What other wavefronts have told by what the last access reads, done once its values have come back. */
-  takeArrival(): (() => void) | undefined {
-    if (this.heard.length === 0) return undefined;
-    const { heard } = this;
-    this.heard = [];
-    return () => {
-      for (const [shadow, handed] of heard) shadow.hearOwn(handed);
-    };
   }
 
   /** The halves of the register that is read whose bytes are not all defined. */
@@ -119,9 +107,7 @@ export class LdsChecks {
     // What an atomic that counts finds tells its wavefront what comes before the next access, not before this one.
     const isCount = isReturning && !isPoll && !mayTake(plan.instruction);
     const wasBehind = isCount && order.isBehind(w.index, address, bytes, kind);
-    const heard = isPoll || isReturning ? order.hear(w.index, address) : undefined;
-    // Many lanes hear the same.
-    if (heard !== undefined && this.heard.at(-1)?.[1] !== heard) this.heard.push([shadow, heard]);
+    if (isPoll || isReturning) shadow.hear(order, address);
     const isOrdered = order.isPolled(address) || (isCount ? wasBehind : order.isBehind(w.index, address, bytes, kind));
     if (told !== undefined) order.tell(address, told, kind === 'atomic');
     if (kind !== 'load' || !isPoll) order.note(w.index, address, bytes, kind, told);

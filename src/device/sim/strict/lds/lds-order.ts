@@ -1,48 +1,36 @@
 // What wavefronts of a workgroup hand over to each other through LDS without a barrier: vector clocks. Kept for kernels whose code polls
 // LDS or uses what LDS atomics return (polls.ts). LDS executes the operations of a wavefront in order, so a store of a flag
-// hands over all that the wavefront has done in LDS before it, and its global stores; to other workgroups those that a wait has proved complete.
+// hands over all that the wavefront has done in LDS before it, and its global stores (told-stores.ts); to other workgroups those that a wait has proved complete.
 // The clocks lie in wasm memory: compiled code reads and changes them, too (compiled/order.ts).
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx942", local address space.
 import type { AccessPlan } from '../../interpreter/access-plan.ts';
 import type { DeviceMemory } from '../../state/memory.ts';
-import type { CompleteStores, HandedOver } from '../races/releases.ts';
-import { latest } from '../races/synchronisation.ts';
+import { type HeardStores, type Standing, TOLD_STORAGE, ToldStores } from './told-stores.ts';
 
 type AccessKind = AccessPlan['kind'];
 
-/** What a wavefront hands over to others of its workgroup. */
-export interface HandedToOwn extends HandedOver {
-  /** By wavefront: global stores that are issued. A compute unit keeps their order, and what its wavefronts read behind them. */
-  readonly issued: CompleteStores;
-}
-
-/** What a wavefront has told: how far it had got, and those it had heard from; what it hands over where others may not know of it. */
+/** What a wavefront has told: how far it had got, and those it had heard from. */
 export interface Told {
   readonly clock: Uint32Array;
-  readonly handed: HandedToOwn | undefined;
 }
 
-/** All that a dword hands over, and what was added last. */
-interface HandedAt {
-  readonly all: HandedToOwn;
-  readonly last: HandedToOwn;
-}
-
-// In the storage, in bytes: room for a clock that compiled code works with; the clocks of the wavefronts, CLOCK_BYTES each; then the record of each
+// In the storage, in bytes: what is told of stores (told-stores.ts); room for a clock that compiled code works with; the clocks of the wavefronts, CLOCK_BYTES each; then the record of each
 // dword, four clocks: what reading it tells, and the times of the last write, of the last that was no atomic, and of the last read since the barrier.
 const MOST_WAVES = 16;
 export const CLOCK_BYTES = 4 * MOST_WAVES;
-export const ORDER_WORK = 0;
-export const ORDER_CLOCKS = CLOCK_BYTES;
+export const ORDER_TOLD = 0;
+export const ORDER_WORK = TOLD_STORAGE;
+export const ORDER_CLOCKS = ORDER_WORK + CLOCK_BYTES;
 export const ORDER_RECORDS = ORDER_CLOCKS + MOST_WAVES * CLOCK_BYTES;
 export const RECORD_TOLD = 0;
 export const RECORD_WRITES = 1;
 export const RECORD_STORES = 2;
 export const RECORD_READS = 3;
 
-/** In the head of the shadow of LDS (lds.ts): log2 of the bytes of a clock of a record; whether reading a dword may tell more than times. */
+/** In the head of the shadow of LDS (lds.ts): whether dwords are polled; whether anything has been told of stores. */
 export interface OrderHead {
-  setNews(isNews: boolean): void;
+  setPolled(arePolled: boolean): void;
+  isTold: boolean;
 }
 
 /** log2 of the bytes of a clock in a record: of 4, 8 or 16 wavefronts. */
@@ -61,14 +49,7 @@ export class LdsOrder {
   private readonly records: Uint32Array;
   /** Words of a clock in a record. */
   private readonly clockWords: number;
-  /**
-   * By dword: what reading it hands over, where that may be news, or null where it hands over no more; and which dwords have had some since the barrier. A Map that is cleared makes a
-   * new table each time.
-   */
-  private readonly handed: (HandedAt | null | undefined)[] = [];
-  private readonly handedDwords: number[] = [];
-  /** What was handed over last where nothing else was: many lanes of an access do. */
-  private handedAlone: HandedAt | undefined;
+  private readonly told: ToldStores;
   /** Dwords that are polled: their accesses are what orders the rest. */
   private readonly polled = new Set<number>();
 
@@ -86,14 +67,15 @@ export class LdsOrder {
       (_, wave) => new Uint32Array(buffer, byteOffset + ORDER_CLOCKS + CLOCK_BYTES * wave, MOST_WAVES),
     );
     this.records = new Uint32Array(buffer, byteOffset + ORDER_RECORDS, clockBytes * dwords);
-    for (let dword = 0; dword < dwords; dword++) this.handed.push(undefined);
+    this.told = new ToldStores(buffer, byteOffset, waves);
     this.startTimes();
   }
 
   private startTimes(): void {
-    for (const [wave, clock] of this.clocks.entries()) {
-      clock.fill(0);
-      clock[wave] = 1;
+    const { clocks, waves } = this;
+    for (let wave = 0; wave < waves; wave++) {
+      const clock = clocks[wave] as Uint32Array;
+      for (let other = 0; other < waves; other++) clock[other] = other === wave ? 1 : 0;
     }
   }
 
@@ -106,9 +88,9 @@ export class LdsOrder {
   /** A barrier orders everything. Bytes from `low` up to `high` are those that may have been touched since the last one. */
   barrier(low: number, high: number): void {
     this.startTimes();
-    for (const dword of this.handedDwords) this.handed[dword] = undefined;
-    this.handedDwords.length = 0;
-    this.head.setNews(this.polled.size > 0);
+    this.told.clear(this.head.isTold);
+    this.head.isTold = false;
+    this.head.setPolled(this.polled.size > 0);
     const { byteOffset, byteLength } = this.records;
     const record = 16 * this.clockWords;
     const from = record * (low >>> 2);
@@ -121,49 +103,44 @@ export class LdsOrder {
     return (4 * dword + clock) * this.clockWords;
   }
 
-  /** A wavefront is about to store to LDS, which may be a flag: what that tells. `handed`: what others may not know of. */
-  release(wave: number, handed: HandedToOwn | undefined): Told {
+  /** A wavefront is about to store to LDS, which may be a flag: what that tells. `standing`: where it is with its stores, if it has not told that. */
+  release(wave: number, standing: Standing | undefined): Told {
     const clock = this.clocks[wave] as Uint32Array;
-    const told = { handed, clock: clock.slice() };
-    clock[wave] = (clock[wave] as number) + 1;
+    const time = clock[wave] as number;
+    const told = { clock: clock.slice() };
+    if (standing !== undefined) {
+      this.told.tell(wave, time, standing);
+      this.head.isTold = true;
+    }
+    clock[wave] = time + 1;
     return told;
   }
 
   /** A store of a dword tells this from now on; an atomic adds to what the dword told. */
-  tell(address: number, { clock, handed }: Told, isAtomic: boolean): void {
+  tell(address: number, { clock }: Told, isAtomic: boolean): void {
     const { records, waves } = this;
-    const dword = address >>> 2;
-    const at = this.at(dword, RECORD_TOLD);
+    const at = this.at(address >>> 2, RECORD_TOLD);
     for (let i = 0; i < waves; i++) {
       records[at + i] = isAtomic ? Math.max(records[at + i] as number, clock[i] as number) : (clock[i] as number);
     }
-    if (handed === undefined) {
-      if (!isAtomic && this.handed[dword] !== undefined) this.handed[dword] = null;
-      return;
-    }
-    const here = this.handed[dword];
-    if (here === undefined) this.handedDwords.push(dword);
-    const before = isAtomic ? (here ?? undefined) : undefined;
-    // Several lanes of an access tell the same.
-    if (before?.last === handed) return;
-    if (this.handedAlone?.all !== handed) this.handedAlone = { all: handed, last: handed };
-    this.handed[dword] = before === undefined ? this.handedAlone : { all: joined(before.all, handed), last: handed };
-    this.head.setNews(true);
   }
 
-  /** A wavefront reads a dword by which others may have told something: what that hands over, as far as it may be news. */
-  hear(wave: number, address: number): HandedToOwn | undefined {
+  /** A wavefront reads a dword by which others may have told something. */
+  hear(wave: number, address: number): void {
     const { records, waves } = this;
-    const dword = address >>> 2;
-    const at = this.at(dword, RECORD_TOLD);
+    const at = this.at(address >>> 2, RECORD_TOLD);
     const clock = this.clocks[wave] as Uint32Array;
     for (let i = 0; i < waves; i++) if (i !== wave) clock[i] = Math.max(clock[i] as number, records[at + i] as number);
-    return this.handed[dword]?.all;
+  }
+
+  /** What a wavefront has heard of stores of others since it was last asked; undefined for nothing. */
+  takeStores(wave: number): HeardStores | undefined {
+    return this.told.take(wave, this.clocks[wave] as Uint32Array);
   }
 
   setPolled(address: number): void {
     this.polled.add(address >>> 2);
-    this.head.setNews(true);
+    this.head.setPolled(true);
   }
   isPolled(address: number): boolean {
     return this.polled.has(address >>> 2);
@@ -203,13 +180,4 @@ export class LdsOrder {
     const clock = this.clocks[wave] as Uint32Array;
     return other < 0 ? clock.some((time, i) => i !== wave && time > 0) : (clock[other] as number) > 0;
   }
-}
-
-/** What two have handed over; the first itself where the second adds nothing. */
-function joined(a: HandedToOwn, b: HandedToOwn): HandedToOwn {
-  const complete = latest(a.complete, b.complete);
-  const written = latest(a.written, b.written);
-  const issued = latest(a.issued, b.issued);
-  const isSame = complete === a.complete && written === a.written && issued === a.issued;
-  return isSame ? a : { complete, written, issued };
 }

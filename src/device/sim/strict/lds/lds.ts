@@ -34,15 +34,16 @@ export const LDS_UNEVEN = 76;
 export const LDS_MARKS = 80;
 const MOST_WAVES = 16;
 /**
- * Where the clocks are (lds-order.ts), 0 where none are kept; log2 of the bytes of a clock of a record; 1 when reading a dword may tell more than its
- * record says, or a dword is polled.
+ * Where the clocks are (lds-order.ts), 0 where none are kept; log2 of the bytes of a clock of a record; 1 when a dword is polled; 1 when a wavefront has told
+ * something of its stores since the last barrier.
  */
 export const LDS_ORDER = LDS_MARKS + 4 * MOST_WAVES;
 export const LDS_CLOCK_SHIFT = LDS_ORDER + 4;
-export const LDS_NEWS = LDS_ORDER + 8;
+export const LDS_POLLED = LDS_ORDER + 8;
+export const LDS_TOLD = LDS_ORDER + 12;
 /** 1 when a wavefront has learnt what others do by an atomic or a poll: wavefronts may be ordered by other means than barriers. */
-export const LDS_LEARNT = LDS_ORDER + 12;
-const LDS_HEAD = LDS_ORDER + 16;
+export const LDS_LEARNT = LDS_ORDER + 16;
+const LDS_HEAD = LDS_ORDER + 32;
 /** Bytes behind each array that compiled code may read. */
 const SPARE = 16;
 
@@ -223,9 +224,16 @@ export class LdsShadow {
     this.head[LDS_LEARNT / 4] = value ? 1 : 0;
   }
 
-  /** Reading a dword may tell more than times (LdsOrder). */
-  setNews(isNews: boolean): void {
-    this.head[LDS_NEWS / 4] = isNews ? 1 : 0;
+  setPolled(arePolled: boolean): void {
+    this.head[LDS_POLLED / 4] = arePolled ? 1 : 0;
+  }
+
+  /** A wavefront has told something of its stores since the last barrier. */
+  get isTold(): boolean {
+    return this.head[LDS_TOLD / 4] !== 0;
+  }
+  set isTold(value: boolean) {
+    this.head[LDS_TOLD / 4] = value ? 1 : 0;
   }
 
   /** The wavefronts have come to a barrier, at one instruction or at several. */

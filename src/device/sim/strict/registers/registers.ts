@@ -28,6 +28,7 @@ import {
   LOGGED_READ,
   LOGGED_STORE,
   LOGGED_VM,
+  MUST_TELL,
   SCALAR_WORDS,
   SHADOW_ACTOR,
   SHADOW_ANNOUNCES,
@@ -64,6 +65,7 @@ import {
   SHADOW_SCRATCH_ORIGINS,
   SHADOW_SETTLED,
   SHADOW_SYNC,
+  SHADOW_TOLD,
   SHADOW_TOTAL,
   SHADOW_TRAIL,
   SHADOW_VECTORS,
@@ -281,7 +283,7 @@ export class RegisterShadow {
     this.machine[(SHADOW_FIRST_EVENT - SHADOW_ACTOR) / 4] = value;
   }
 
-  /** Whether the wavefront may have something to hand over to others of its workgroup that these do not know (SHADOW_SETTLED). */
+  /** Whether the wavefront may know something of stores that others of its workgroup do not (SHADOW_SETTLED). */
   get hasNews(): boolean {
     return this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] !== this.storesMoved;
   }
@@ -302,6 +304,19 @@ export class RegisterShadow {
   /** The wavefronts know of each other's stores. */
   settle(): void {
     this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] = this.storesMoved;
+    this.machine[(SHADOW_TOLD - SHADOW_ACTOR) / 4] = this.storesMoved;
+  }
+
+  /** What the wavefront knows of stores is more than what it has told and heard. */
+  setMustTell(): void {
+    this.machine[(SHADOW_TOLD - SHADOW_ACTOR) / 4] = MUST_TELL;
+  }
+  /** Whether it has told all others that hear of it what it knows; from now on it has. */
+  takeMustTell(): boolean {
+    const at = (SHADOW_TOLD - SHADOW_ACTOR) / 4;
+    const mustTell = this.machine[at] !== this.storesMoved;
+    this.machine[at] = this.storesMoved;
+    return mustTell;
   }
 
   get barriers(): number {

@@ -61,10 +61,7 @@ export const SHADOW_EVENTS = SHADOW_ACTOR + 76;
 export const EVENT_SLOTS = 16;
 /** i32: a number below that of any event of the wavefront, or the same, as long as EVENTS_RENUMBERED is 0 (race-events.ts). */
 export const SHADOW_FIRST_EVENT = SHADOW_EVENTS + 4 * EVENT_SLOTS;
-/**
- * i32: the sum of SHADOW_STORES and SHADOW_COMPLETE at the last barrier, as long as the wavefront knows of no more stores of others; else one that they do
- * not have. While they have it, the wavefront has nothing to hand over to others of its workgroup that these may not know.
- */
+/** i32: the sum of SHADOW_STORES and SHADOW_COMPLETE at the last barrier, as long as the wavefront knows of no more stores of others; else one that they do not have. */
 export const SHADOW_SETTLED = SHADOW_FIRST_EVENT + 4;
 /**
  * i32: the log of atomics (sync-log.ts); 1 when it has what the wavefront knows of stores; how many of the outstanding operations have entries there.
@@ -120,10 +117,16 @@ export const SHADOW_MET = SHADOW_INVALIDATED + 16;
 export const HAS_MET = 1;
 export const HAS_FETCHED = 2;
 /**
+ * i32: the sum of SHADOW_STORES and SHADOW_COMPLETE when the wavefront last told others of its workgroup something through LDS, or at the last barrier: as long as they have it
+ * there is nothing more to tell of stores (told-stores.ts). MUST_TELL where TypeScript has to tell what the wavefront knows.
+ */
+export const SHADOW_TOLD = SHADOW_MET + 4;
+export const MUST_TELL = 0xffffffff;
+/**
  * i32[4]: where the next entry of the log of reads was when this wavefront's last run was logged, its place in the image, the epoch, LOG_ROUND: as long
  * as these are the same, the reader need not be named again (compiled/log.ts).
  */
-export const SHADOW_READER = (SHADOW_MET + 4 + 15) & -16;
+export const SHADOW_READER = (SHADOW_TOLD + 4 + 15) & -16;
 export const SHADOW_LOG = SHADOW_READER + 16;
 /**
  * An entry of the log: i32 place in the image, i32 number of LDS parts, i32 what it is (LOGGED_*, 0 when it has left), i16 first slot that it writes and their

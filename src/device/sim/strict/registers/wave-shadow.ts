@@ -4,7 +4,8 @@ import { AGPR_BASE, LANES, WAVE_SHADOW } from '../../state/layout.ts';
 import { EXEC, type Wave } from '../../state/wave.ts';
 import { atomicBytes } from '../../wasm/memory/index.ts';
 import { type LateRead, type LdsShadow, tagsOf } from '../lds/lds.ts';
-import type { HandedToOwn } from '../lds/lds-order.ts';
+import type { LdsOrder } from '../lds/lds-order.ts';
+import type { Standing } from '../lds/told-stores.ts';
 import { BOTH, type StrictPlan } from '../plan.ts';
 import type { KnownSince } from '../races/announcements.ts';
 import { actorOf, EVENTS_NEXT } from '../races/race-events.ts';
@@ -62,14 +63,6 @@ export interface Beginning extends Identity {
   readonly planAt: (pc: number) => StrictPlan;
 }
 
-/** What a wavefront hands over to its workgroup, and what it is made of. */
-interface News {
-  readonly of: HandedOver;
-  readonly before: CompleteStores;
-  readonly storesIssued: number;
-  readonly handed: HandedToOwn;
-}
-
 export class WaveShadow {
   readonly registers: RegisterShadow;
   private readonly waits: WaitQueue;
@@ -93,11 +86,9 @@ export class WaveShadow {
   private written: CompleteStores | undefined;
   private issuedBefore = NO_STORES;
   /** By wavefront: stores that come before what this one does, for the workgroup itself. */
-  before = NO_STORES;
+  private before = NO_STORES;
   private complete = NO_STORES;
   private handed: HandedOver | undefined;
-  /** What newsForOwn has made last, and of what. */
-  private news: News | undefined;
   /** What `known` has been since when, where any store may announce something (announcements.ts). */
   knownSince: KnownSince[] | undefined;
   /** Stores known to be complete when the scalar cache was last invalidated; undefined before that. */
@@ -284,6 +275,7 @@ export class WaveShadow {
   /** What this wavefront knows of stores, its own since the last barrier left out. */
   get stores(): KnownStores {
     this.takeWrittenBack();
+    this.takeHeard();
     const { known, written, issuedBefore } = this;
     return { known, written, issuedBefore };
   }
@@ -291,6 +283,7 @@ export class WaveShadow {
   /** The stores of the workgroup that this wavefront knows to be complete. The same array as long as nothing has changed. */
   completeStores(): CompleteStores {
     this.takeWrittenBack();
+    this.takeHeard();
     const { index } = this.wave;
     const { storesComplete } = this.waits;
     if (this.complete[index] !== storesComplete || this.complete === this.known) {
@@ -331,11 +324,13 @@ export class WaveShadow {
 
   /** What is done when a write-back is before which this wavefront had issued so many stores: none of the others' have been learnt of since. */
   private whenWritten(issued: number): () => void {
+    this.takeHeard();
     const stores = latest(this.issuedBefore, this.known).slice();
     stores[this.wave.index] = issued;
     return () => {
       this.learn(stores);
       this.learnWritten(stores);
+      this.registers.setMustTell();
     };
   }
 
@@ -351,32 +346,38 @@ export class WaveShadow {
     if (this.registers.isWritingBack) this.takeLog();
   }
 
-  /**
-   * What this wavefront hands over to others of its workgroup, if that may be news: since the last barrier it has stored, a store has become complete,
-   * or it has learnt of others'.
-   */
-  newsForOwn(): HandedToOwn | undefined {
-    if (!this.registers.hasNews) return undefined;
-    const { before, storesIssued } = this;
-    this.registers.released = storesIssued;
-    const of = this.handedOver();
-    const last = this.news;
-    if (last?.of === of && last.before === before && last.storesIssued === storesIssued) return last.handed;
-    const issued = before.slice();
-    issued[this.wave.index] = storesIssued;
-    const handed = { ...of, issued };
-    this.news = { of, before, storesIssued, handed };
-    return handed;
+  /** Where this wavefront is with its stores, which it tells others of its workgroup now; undefined where it has told them. */
+  takeStanding(): Standing | undefined {
+    this.takeWrittenBack();
+    if (!this.registers.takeMustTell()) return undefined;
+    const { known, written, storesIssued: issued } = this;
+    this.registers.released = issued;
+    return { issued, complete: this.waits.storesComplete, known, written };
   }
 
-  /** Another wavefront of the workgroup has told through LDS what it knows. */
-  hearOwn({ complete, written, issued }: HandedToOwn): void {
+  /** The wavefront reads an address of LDS, by which others of the workgroup may have told something. */
+  hear(order: LdsOrder, address: number): void {
+    // What it has written back so far has nothing to do with that.
     this.settleWriteBacks();
-    this.learn(complete);
-    this.learnWritten(written);
-    const before = latest(this.before, issued);
+    order.hear(this.wave.index, address);
+    this.takeHeard();
+  }
+
+  /** Learns what others of the workgroup have told it through LDS, which compiled code leaves for later. */
+  private takeHeard(): void {
+    const heard = this.lds?.order?.takeStores(this.wave.index);
+    if (heard === undefined) return;
+    this.learn(heard.complete);
+    this.learnWritten(heard.written);
+    const before = latest(this.before, heard.issued);
     if (before !== this.before) this.registers.learn();
     this.before = before;
+  }
+
+  /** By wavefront, the stores of the workgroup that come before what this one does, as far as that is known. */
+  get issuedFirst(): CompleteStores {
+    this.takeHeard();
+    return this.before;
   }
 
   /** `all`: what the wavefront knows of then, if that is at hand. */
