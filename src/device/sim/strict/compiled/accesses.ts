@@ -26,8 +26,10 @@ import {
   LOG_PART_BYTES,
   MAY_LOOK_AHEAD,
   SHADOW_AHEAD,
+  SHADOW_ANNOUNCES,
   SHADOW_KERNARG,
   SHADOW_KERNARG_BYTES,
+  SHADOW_KNOWN,
   SHADOW_LOGGED,
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
@@ -115,6 +117,7 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
     return emitBuffer(context, shadow, plan, operation, circumstances, moved, emitLooks);
   const isWrite = operation.kind === 'store';
   const isLds = access?.space === 'lds';
+  if (isWrite && !isLds && learns && handsOver) emitHeard(fn, shadow, noteKnown);
   if (isSynchronising && !isLds && !isPollable(plan) && !isRelease(plan) && plan.operation?.kind !== 'atomic') {
     fn.br(0);
     return 'looks';
@@ -216,6 +219,14 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   if (drops) emitDropped(fn, module, shadow, pc);
   return 'looks';
 };
+
+/** What the wavefront has heard of through LDS it knows before it stores, where stores may tell something. */
+function emitHeard(fn: WasmFunction, shadow: number, noteKnown: () => void): void {
+  fn.get(shadow).memory('i32.load', SHADOW_ANNOUNCES);
+  fn.get(shadow).memory('i32.load', SHADOW_KNOWN).op('i32.eqz').op('i32.and').if();
+  noteKnown();
+  fn.end();
+}
 
 /**
  * A local with where the entry of the log of atomics is to be that has the lanes of an access, which tells others what `noteKnown` notes; undefined when there is no code

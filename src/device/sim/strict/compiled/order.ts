@@ -20,7 +20,6 @@ import {
   MUST_TELL,
   PART_ADDRESSES,
   PART_RUN,
-  SHADOW_ANNOUNCES,
   SHADOW_COMPLETE,
   SHADOW_KNOWN,
   SHADOW_LDS,
@@ -46,7 +45,7 @@ export function pushAsksMore(fn: WasmFunction, module: WasmModule, shadow: numbe
 
 /**
  * (shadow) → other than 0 where TypeScript has to tell what the wavefront knows, since that is more than how far its stores are, or there is no room for it; of a `fetch` also
- * where it matters when the wavefront has heard something.
+ * where it is writing back: what it hears has nothing to do with that.
  */
 function tellsMoreFunction(module: WasmModule, kind: OrderedAccess): WasmFunction {
   return module.helper(`strict.order.more.${kind === 'fetch' ? 'fetch' : 'write'}`, ['i32'], ['i32'], (fn) => {
@@ -63,10 +62,7 @@ function tellsMoreFunction(module: WasmModule, kind: OrderedAccess): WasmFunctio
       .i32(TOLD_SIZE - TOLD_BYTES)
       .op('i32.eq')
       .op('i32.or');
-    if (kind !== 'fetch') return;
-    field(SHADOW_WRITE_BACK).op('i32.or');
-    field(SHADOW_ANNOUNCES);
-    field(SHADOW_LDS).memory('i32.load', LDS_TOLD).i32(0).op('i32.ne').op('i32.and').op('i32.or');
+    if (kind === 'fetch') field(SHADOW_WRITE_BACK).op('i32.or');
   });
 }
 

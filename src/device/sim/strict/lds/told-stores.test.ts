@@ -51,8 +51,9 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** v5 has the address in LDS, v6 the offset in the buffer. */
-function instructions(target: TargetName, { kind, waits }: Step, n: number): readonly string[] {
+function instructions(target: TargetName, { kind, waits, isSpread }: Step, n: number): readonly string[] {
   const isOld = target === 'gfx90a';
+  const scope = isOld ? '' : ' sc1';
   const invalidate = isOld ? 'buffer_wbinvl1_vol' : 'buffer_inv sc1';
   const wait = waits ? ['s_waitcnt vmcnt(0)'] : [];
   const waitLds = waits ? ['s_waitcnt lgkmcnt(0)'] : [];
@@ -90,10 +91,13 @@ function instructions(target: TargetName, { kind, waits }: Step, n: number): rea
         `polled${n}:`,
       ];
     case 'release':
-      return [...wait, `global_atomic_add v6, v7, s[4:5]`];
+      // By an atomic, or a store: on gfx90a one like any other.
+      return [...wait, isSpread ? `global_store_dword v6, v7, s[4:5]${scope}` : 'global_atomic_add v6, v7, s[4:5]'];
     case 'acquire':
       return [
-        `global_atomic_add v23, v6, v7, s[4:5] ${isOld ? 'glc' : 'sc0'}`,
+        isSpread
+          ? `global_load_dword v23, v6, s[4:5] ${isOld ? 'glc' : 'sc1'}`
+          : `global_atomic_add v23, v6, v7, s[4:5] ${isOld ? 'glc' : 'sc0'}`,
         's_waitcnt vmcnt(0)',
         ...(waits ? [invalidate] : []),
       ];
