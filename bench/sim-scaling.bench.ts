@@ -2,7 +2,8 @@
 // cores in the way of the worker threads (each takes the next number, one atomic addition), with the measured start of a thread and the
 // measured cost of taking a number while all cores take. A machine of two cores cannot run 64 threads at a time; it can say how evenly
 // the work comes apart. What it cannot say: the memory that 64 cores share.
-// The start of a thread and what two threads take are measured in processes of their own, since the first thread of a process begins in another way.
+// The start of a thread and what two threads take are measured in processes of their own, since the first thread of a process begins in another way;
+// so is the first dispatch of a process, which meets its kernel: it compiles, and sees only then that it is long enough for a thread.
 // `npm run bench sim-scaling -- WORKGROUPS` takes another number of workgroups.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -18,7 +19,8 @@ import { root, wavesmith } from './support/processes.ts';
 enableRelaxedSimd();
 
 const CHILD = '--two-threads';
-/** Processes that measure two threads. */
+const FIRST_CHILD = '--first-dispatch';
+/** Processes for each measurement of two threads. */
 const PROCESSES = 5;
 const file = process.argv[1] as string;
 const WORKGROUPS = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 1024);
@@ -91,9 +93,23 @@ interface TwoThreads {
   /** From the call that starts its first thread until that begins its first workgroup, while the device's own thread works. */
   readonly start: number;
   /** The same dispatch in one thread, in two of which one begins, and in two that run. */
-  readonly one: number;
-  readonly withNew: number;
-  readonly withRunning: number;
+  readonly one: Timed;
+  readonly withNew: Timed;
+  readonly withRunning: Timed;
+}
+
+/** A dispatch from the call to the result, and the processor time of its process meanwhile, ms: others may use the cores, too. */
+interface Timed {
+  readonly wall: number;
+  readonly busy: number;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<Timed> {
+  const at = performance.now();
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return { wall: performance.now() - at, busy: (user + system) / 1000 };
 }
 
 async function measureTwoThreads(rounds: string): Promise<TwoThreads> {
@@ -121,45 +137,77 @@ async function measureTwoThreads(rounds: string): Promise<TwoThreads> {
   };
   const device = await createDevice('sim', { target: 'gfx942', workerHost: { ...host, start } });
   const launch = launcher(device, rounds);
-  const timed = async (workers: number): Promise<number> => {
-    const at = performance.now();
-    await launch(workers);
-    return performance.now() - at;
-  };
-  await timed(1);
-  const one = await timed(1);
-  const withNew = await timed(2);
-  const withRunning = await timed(2);
+  await launch(1);
+  const one = await timed(() => launch(1));
+  const withNew = await timed(() => launch(2));
+  const withRunning = await timed(() => launch(2));
   device.close();
   return { start: begins - began, one, withNew, withRunning };
+}
+
+/** The first dispatch of this process, in as many threads. */
+async function measureFirst(rounds: string, threads: number): Promise<Timed> {
+  const workerHost = nodeWorkerHost(join(root, 'dist', 'sim-thread.cjs'));
+  const device = await createDevice('sim', { target: 'gfx942', workerHost });
+  const launch = launcher(device, rounds);
+  const first = await timed(() => launch(threads));
+  device.close();
+  return first;
 }
 
 function median(numbers: readonly number[]): number {
   return [...numbers].sort((a, b) => a - b)[numbers.length >> 1] as number;
 }
 
-/** Medians over processes; undefined where a thread has no core of its own. */
-function twoThreads(kernel: number): TwoThreads | undefined {
+/** Medians over processes, with those of the first dispatch of a process in one and in two threads. */
+interface Measured extends TwoThreads {
+  readonly firstInOne: Timed;
+  readonly firstInTwo: Timed;
+}
+
+/** What a process of this file says. */
+function ask<T>(...words: string[]): T {
+  const runner = join(root, 'scripts', 'run-ts.mjs');
+  const child = spawnSync(process.execPath, [runner, file, ...words, `${WORKGROUPS}`], { encoding: 'utf8' });
+  if (child.status !== 0) throw new Error(child.stderr);
+  return JSON.parse(child.stdout);
+}
+
+/** Undefined where a thread has no core of its own. */
+function twoThreads(kernel: number): Measured | undefined {
   if ((nodeWorkerHost('')?.cores ?? 1) < 2) return undefined;
   // It builds itself when a source is newer.
   const built = spawnSync(process.execPath, [wavesmith, '--version'], { encoding: 'utf8' });
   if (built.status !== 0) throw new Error(`dist/ could not be built: ${built.stderr}`);
-  const runs = Array.from({ length: PROCESSES }, (): TwoThreads => {
-    const runner = join(root, 'scripts', 'run-ts.mjs');
-    const child = spawnSync(process.execPath, [runner, file, CHILD, `kernel=${kernel}`, `${WORKGROUPS}`], {
-      encoding: 'utf8',
-    });
-    if (child.status !== 0) throw new Error(child.stderr);
-    return JSON.parse(child.stdout);
+  const of = `kernel=${kernel}`;
+  const runs = Array.from({ length: PROCESSES }, () => ({
+    ...ask<TwoThreads>(CHILD, of),
+    firstInOne: ask<Timed>(FIRST_CHILD, of, 'threads=1'),
+    firstInTwo: ask<Timed>(FIRST_CHILD, of, 'threads=2'),
+  }));
+  const mid = (key: Exclude<keyof Measured, 'start'>): Timed => ({
+    wall: median(runs.map((run) => run[key].wall)),
+    busy: median(runs.map((run) => run[key].busy)),
   });
-  const of = (key: keyof TwoThreads): number => median(runs.map((run) => run[key]));
-  return { start: of('start'), one: of('one'), withNew: of('withNew'), withRunning: of('withRunning') };
+  return {
+    start: median(runs.map(({ start }) => start)),
+    one: mid('one'),
+    withNew: mid('withNew'),
+    withRunning: mid('withRunning'),
+    firstInOne: mid('firstInOne'),
+    firstInTwo: mid('firstInTwo'),
+  };
 }
 
-const kernelWord = process.argv.find((word) => word.startsWith('kernel='));
-if (process.argv.includes(CHILD)) {
-  const [, rounds] = KERNELS[Number(kernelWord?.slice('kernel='.length))] as (typeof KERNELS)[number];
-  console.log(JSON.stringify(await measureTwoThreads(rounds)));
+/** The number of a word `NAME=NUMBER`. */
+function numberOf(name: string): number {
+  return Number(process.argv.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1));
+}
+
+if (process.argv.includes(CHILD) || process.argv.includes(FIRST_CHILD)) {
+  const [, rounds] = KERNELS[numberOf('kernel')] as (typeof KERNELS)[number];
+  const isFirst = process.argv.includes(FIRST_CHILD);
+  console.log(JSON.stringify(await (isFirst ? measureFirst(rounds, numberOf('threads')) : measureTwoThreads(rounds))));
 } else {
   const real = twoThreads(0);
   const device = await createDevice('sim', { target: 'gfx942' });
@@ -171,11 +219,14 @@ if (process.argv.includes(CHILD)) {
     `start of the first thread ${startMs.toFixed(0)} ms ${real === undefined ? '(not measured: one core)' : '(measured)'}, ${counted}`,
   );
   if (real !== undefined) {
-    const factor = (ms: number): string =>
-      `${(real.one / ms).toFixed(2)} (${real.one.toFixed(0)} / ${ms.toFixed(0)} ms)`;
-    console.log(
-      `measured on two cores, ${KERNELS[0]?.[0]}: threads that run ${factor(real.withRunning)}, a new one ${factor(real.withNew)}`,
-    );
+    const factor = (one: Timed, two: Timed): string => {
+      const cores = `it had ${(two.busy / two.wall).toFixed(2)} cores`;
+      return `${(one.wall / two.wall).toFixed(2)} (${one.wall.toFixed(0)} / ${two.wall.toFixed(0)} ms, ${cores})`;
+    };
+    console.log(`measured on two cores, ${KERNELS[0]?.[0]}, one thread's time / two's, from the call to the result:
+  ${factor(real.one, real.withRunning)} a kernel that has run, threads that run
+  ${factor(real.one, real.withNew)} a kernel that has run, a thread begins with the dispatch
+  ${factor(real.firstInOne, real.firstInTwo)} the first dispatch of a process: the kernel is compiled, and a thread begins when it turns out to be long`);
   }
   const header = CORES.map((cores) => `${cores}`.padStart(7)).join('');
   console.log(`${`${WORKGROUPS} workgroups of 256, times as fast on`.padEnd(58)}${header} cores`);
