@@ -34,15 +34,18 @@ import {
   SHADOW_PAGE_COUNT,
   SHADOW_PAGES,
 } from '../registers/shadow-layout.ts';
+import { elementBytes } from '../registers/wave-shadow.ts';
 import { type Circumstances, type EmitLooks, isPollable, isRelease, looksAhead } from './circumstances.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './global.ts';
+import { emitHandOver } from './hand-over.ts';
 import { dataPlace, emitAddressRegister, pushMayOverlapEachOther } from './lanes.ts';
 import { emitFlight } from './lds-loads.ts';
 import { lookAtLds, movesLds } from './lds-look.ts';
 import { logRunFunction } from './log.ts';
 import { partsOf, pushEntry } from './logged.ts';
 import { emitLookAndMove } from './moves.ts';
-import { noteLearnt, noteLearntOfUpdates, orderFunction, pushAsksMore, releaseFunction } from './order.ts';
+import { noteLearnt, noteLearntOfUpdates } from './order.ts';
+import { isOrderable } from './ordered.ts';
 import { pageFunction } from './pages.ts';
 import { notePolledFunction, pollFunction } from './polls.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
@@ -61,7 +64,7 @@ export function lookedAt(
   const { access, operation, role } = plan;
   const { handsOver, storesScalars } = checker.traits;
   if (access === undefined || plan.effects.defs.length > 1) return undefined;
-  if (access.space === 'lds' && handsOver && isPoll) return undefined;
+  if (access.space === 'lds' && handsOver && isPoll && !isOrderable(elementBytes(operation))) return undefined;
   if (access.space !== 'lds' && access.space !== 'scratch' && storesScalars) return undefined;
   if (operation?.kind === 'atomic') {
     if (access.isScalar || (plan.writes.length > 0 && !plan.isDefinedByAccess)) return undefined;
@@ -139,8 +142,7 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   const isAtomic = plan.operation?.kind === 'atomic';
   const kind = isAtomic ? 'atomic' : operation.kind;
   const isHigh = operation.kind === 'store' && operation.half === 'high';
-  const isOrdered = isLds && handsOver;
-  const keepsAll = isOrdered || isLate;
+  const keepsAll = (isLds && handsOver) || isLate;
   const pushPart = (part: number): WasmFunction =>
     pushEntry(fn, shadow)
       .i32(LOG_PART + part * LOG_PART_BYTES)
@@ -172,9 +174,13 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   if (isWrite) emitAddressRegister(context, shadow, plan);
   if (operation.kind === 'store' && !isAtomic) pushMayOverlapEachOther(context, plan, operation)?.brIf(0);
   const returns = isAtomic && plan.writes.length > 0;
-  const ordered = returns ? 'fetch' : kind;
-  if (isOrdered) pushAsksMore(fn, module, shadow, ordered).brIf(0);
-  else if (
+  if (isLds && handsOver) {
+    const handOver = { isPoll: circumstances.isPoll, look: lookAtElements, push, pushPart };
+    if (emitHandOver(context, shadow, plan, operation, handOver)) return 'looks';
+    fn.truncate(mark);
+    return 'none';
+  }
+  if (
     isLds ? movesLds(operation.bytes, kind) && !isLate : movesGlobal(operation.bytes, kind, drops) && !access?.toLds
   ) {
     if (!emitLookAndMove(context, shadow, instruction, operation, lookAtElements, push, moved)) {
@@ -203,13 +209,6 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
       return 'none';
     }
     fn.op('i32.eqz').brIf(0);
-  }
-  if (isOrdered) {
-    for (let part = 0; part < partsOf(operation); part++) {
-      fn.get(shadow);
-      pushPart(part).call(orderFunction(module, ordered, operation.bytes));
-    }
-    if (isWrite) fn.get(shadow).call(releaseFunction(module, ordered));
   }
   if (returns) noteLearnt(fn, shadow);
   if (access?.toLds) {

@@ -289,7 +289,7 @@ function keepAddressesFunction(module: WasmModule): WasmFunction {
 }
 
 /** (a part of the log, LDS address): all lanes have the address. */
-function keepOneFunction(module: WasmModule): WasmFunction {
+export function keepOneFunction(module: WasmModule): WasmFunction {
   return module.helper('strict.lds.keep.one', ['i32', 'i32'], [], (fn) => {
     for (let at = 0; at < 4 * LANES; at += 16) {
       fn.get(0)

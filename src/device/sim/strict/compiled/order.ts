@@ -3,7 +3,7 @@
 import { LANES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
-import { LDS_CLOCK_SHIFT, LDS_LEARNT, LDS_ORDER, LDS_POLLED, LDS_TOLD, LDS_UPDATED } from '../lds/lds.ts';
+import { LDS_CLOCK_SHIFT, LDS_LEARNT, LDS_ORDER, LDS_TOLD, LDS_UPDATED } from '../lds/lds.ts';
 import {
   CLOCK_BYTES,
   ORDER_CLOCKS,
@@ -37,17 +37,11 @@ const SMALL_SHIFT = 4;
 /** What is done with a dword; `fetch`: an atomic that returns what was there. */
 export type OrderedAccess = 'load' | 'store' | 'atomic' | 'fetch';
 
-/** Leaves other than 0 where TypeScript has to look at such an access: dwords are polled, or what is told or heard is more than what compiled code notes. */
-export function pushAsksMore(fn: WasmFunction, module: WasmModule, shadow: number, kind: OrderedAccess): WasmFunction {
-  fn.get(shadow).memory('i32.load', SHADOW_LDS).memory('i32.load', LDS_POLLED);
-  return kind === 'load' ? fn : fn.get(shadow).call(tellsMoreFunction(module, kind)).op('i32.or');
-}
-
 /**
  * (shadow) → other than 0 where TypeScript has to tell what the wavefront knows, since that is more than how far its stores are, or there is no room for it; of a `fetch` also
  * where it is writing back: what it hears has nothing to do with that.
  */
-function tellsMoreFunction(module: WasmModule, kind: OrderedAccess): WasmFunction {
+export function tellsMoreFunction(module: WasmModule, kind: OrderedAccess): WasmFunction {
   return module.helper(`strict.order.more.${kind === 'fetch' ? 'fetch' : 'write'}`, ['i32'], ['i32'], (fn) => {
     const shadow = 0;
     const field = (at: number): WasmFunction => fn.get(shadow).memory('i32.load', at);
@@ -144,12 +138,12 @@ export function noteLearntOfUpdates(fn: WasmFunction, shadow: number): void {
 }
 
 /** Leaves the number of the wavefront in its workgroup (tagsOf). */
-function pushWave(fn: WasmFunction, shadow: number): WasmFunction {
+export function pushWave(fn: WasmFunction, shadow: number): WasmFunction {
   return fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).i32(255).op('i32.and').i32(1).op('i32.sub');
 }
 
 /** (a part of the log): the run of bytes of all lanes becomes an address a lane. */
-function spreadFunction(module: WasmModule, bytes: number): WasmFunction {
+export function spreadFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.order.spread.${bytes}`, ['i32'], [], (fn) => {
     const addresses = fn.local('v128');
     fn.get(0).i32(0).memory('i32.store', PART_RUN);

@@ -1,4 +1,5 @@
-// Wavefronts that hand over data through LDS by atomics that return values, with and without barriers: compiled code finds what the interpreter finds.
+// Wavefronts that hand over data through LDS by atomics that return values and by flags that they poll, with and without barriers: compiled code finds what the interpreter
+// finds.
 import { expect, test } from 'vitest';
 import fc from '../../../../../tests/support/fast-check.ts';
 import { type StrictRun, strictFindings } from '../../../../../tests/support/strict.ts';
@@ -12,6 +13,10 @@ const KINDS = {
   fetchWide: ['ds_add_rtn_u64 v[8:9], v5, v[6:7]', 8],
   swap: ['ds_wrxchg_rtn_b32 v8, v5, v6', 4],
   compare: ['ds_cmpst_rtn_b32 v8, v5, v6, v7', 4],
+  poll: ['ds_read_b32 v8, v5', 4],
+  pollWide: ['ds_read_b64 v[8:9], v5', 8],
+  lock: ['ds_cmpst_rtn_b32 v8, v5, v6, v7', 4],
+  lockWide: ['ds_cmpst_rtn_b64 v[8:9], v5, v[6:7], v[12:13]', 8],
   add: ['ds_add_u32 v5, v6', 4],
   addWide: ['ds_add_u64 v5, v[6:7]', 8],
   write: ['ds_write_b32 v5, v4', 4],
@@ -25,6 +30,8 @@ const KINDS = {
   store: ['v_lshlrev_b32_e32 v5, 2, v4\nglobal_store_dword v5, v4, s[4:5]', 4],
 } as const;
 type Kind = keyof typeof KINDS;
+/** In a loop as if the wavefront waited for others: it is left at once. */
+const POLLS: readonly Kind[] = ['poll', 'pollWide', 'lock', 'lockWide'];
 
 interface Step {
   readonly kind: Kind;
@@ -68,12 +75,17 @@ function textOf({ kind, factor, more, isShared, count, by, lanes }: Step, n: num
 v_mul_lo_u32 v5, v5, s9
 v_and_b32_e32 v5, s8, v5
 v_lshlrev_b32_e32 v5, ${Math.log2(bytes)}, v5`;
+  const again = POLLS.includes(kind)
+    ? `s_waitcnt lgkmcnt(0)\nv_readfirstlane_b32 s11, v8\ns_cmp_eq_u32 s11, 0x7ffffff1\ns_cbranch_scc1 .Lagain${n}`
+    : '';
   const guard = by < waves ? `s_cmp_lg_u32 s6, ${by}\ns_cbranch_scc1 .Lstep${n}` : '';
   return `${guard}
 s_movk_i32 s8, ${Math.min(count, BYTES / 2 / bytes) - 1}\ns_mov_b32 s9, ${factor}
 s_mov_b32 exec_lo, ${lanes[0]}\ns_mov_b32 exec_hi, ${lanes[1]}
 ${place}
+.Lagain${n}:
 ${instruction}
+${again}
 s_waitcnt vmcnt(0) lgkmcnt(0)
 s_mov_b64 exec, -1
 .Lstep${n}:`;
@@ -82,6 +94,7 @@ s_mov_b64 exec, -1
 const steps = fc.array(
   fc.record({
     kind: fc.constantFrom<Kind>(
+      ...(['poll', 'poll', 'poll', 'pollWide', 'lock', 'lock', 'lockWide'] as const),
       ...(['fetch', 'fetch', 'fetch', 'fetch', 'swap', 'compare', 'fetchWide', 'add', 'addWide', 'store'] as const),
       ...(['write', 'write', 'write', 'writePair', 'writeHalf', 'writeWide'] as const),
       ...(['read', 'read', 'read', 'readByte', 'readWide', 'barrier', 'barrier'] as const),
@@ -126,7 +139,7 @@ test('what hands over data through LDS is found to be wrong as on the interprete
       }
       if (expected.length === 0) clean++;
     }),
-    { numRuns: 200 },
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 200) },
   );
   expect(found.get('races/lds') ?? 0).toBeGreaterThan(20);
   expect(clean).toBeGreaterThan(10);

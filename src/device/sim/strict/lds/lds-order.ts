@@ -15,7 +15,8 @@ export interface Told {
 }
 
 // In the storage, in bytes: what is told of stores (told-stores.ts); room for a clock that compiled code works with; the clocks of the wavefronts, CLOCK_BYTES each; then the record of each
-// dword, four clocks: what reading it tells, and the times of the last write, of the last that was no atomic, and of the last read since the barrier.
+// dword, four clocks: what reading it tells, and the times of the last write, of the last that was no atomic, and of the last read since the barrier; then a byte of each dword, 1
+// where it is polled.
 const MOST_WAVES = 16;
 export const CLOCK_BYTES = 4 * MOST_WAVES;
 export const ORDER_TOLD = 0;
@@ -29,7 +30,7 @@ export const RECORD_READS = 3;
 
 /** In the head of the shadow of LDS (lds.ts): whether dwords are polled; whether anything has been told of stores. */
 export interface OrderHead {
-  setPolled(arePolled: boolean): void;
+  arePolled: boolean;
   isTold: boolean;
 }
 
@@ -50,8 +51,8 @@ export class LdsOrder {
   /** Words of a clock in a record. */
   private readonly clockWords: number;
   private readonly told: ToldStores;
-  /** Dwords that are polled: their accesses are what orders the rest. */
-  private readonly polled = new Set<number>();
+  /** By dword, whether it is polled: its accesses are what orders the rest. */
+  readonly polls: Uint8Array;
 
   constructor(memory: DeviceMemory, bytes: number, waves: number, head: OrderHead) {
     this.memory = memory;
@@ -60,13 +61,14 @@ export class LdsOrder {
     const clockBytes = 2 ** clockShift(waves);
     const dwords = (bytes + 3) >>> 2;
     this.clockWords = clockBytes / 4;
-    this.storage = memory.reserve(ORDER_RECORDS + 4 * clockBytes * dwords, 'strict mode');
+    this.storage = memory.reserve(ORDER_RECORDS + (4 * clockBytes + 1) * dwords, 'strict mode');
     const { buffer, byteOffset } = this.storage;
     this.clocks = Array.from(
       { length: waves },
       (_, wave) => new Uint32Array(buffer, byteOffset + ORDER_CLOCKS + CLOCK_BYTES * wave, MOST_WAVES),
     );
     this.records = new Uint32Array(buffer, byteOffset + ORDER_RECORDS, clockBytes * dwords);
+    this.polls = new Uint8Array(buffer, byteOffset + ORDER_RECORDS + 4 * clockBytes * dwords, dwords);
     this.told = new ToldStores(buffer, byteOffset, waves);
     this.startTimes();
   }
@@ -81,7 +83,8 @@ export class LdsOrder {
 
   /** A new workgroup begins; bytes from `low` up to `high` are those that the last one may have touched since its last barrier. */
   start(low: number, high: number): void {
-    if (this.polled.size > 0) this.polled.clear();
+    if (this.head.arePolled) this.polls.fill(0);
+    this.head.arePolled = false;
     this.barrier(low, high);
   }
 
@@ -90,7 +93,6 @@ export class LdsOrder {
     this.startTimes();
     this.told.clear(this.head.isTold);
     this.head.isTold = false;
-    this.head.setPolled(this.polled.size > 0);
     const { byteOffset, byteLength } = this.records;
     const record = 16 * this.clockWords;
     const from = record * (low >>> 2);
@@ -139,11 +141,11 @@ export class LdsOrder {
   }
 
   setPolled(address: number): void {
-    this.polled.add(address >>> 2);
-    this.head.setPolled(true);
+    this.polls[address >>> 2] = 1;
+    this.head.arePolled = true;
   }
   isPolled(address: number): boolean {
-    return this.polled.has(address >>> 2);
+    return this.polls[address >>> 2] === 1;
   }
 
   /** An access is noted; `behind` is the release of the same instruction. */

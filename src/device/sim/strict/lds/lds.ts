@@ -34,13 +34,14 @@ export const LDS_UNEVEN = 76;
 export const LDS_MARKS = 80;
 const MOST_WAVES = 16;
 /**
- * Where the clocks are (lds-order.ts), 0 where none are kept; log2 of the bytes of a clock of a record; 1 when a dword is polled; 1 when a wavefront has told
- * something of its stores since the last barrier.
+ * Where the clocks are (lds-order.ts), 0 where none are kept; log2 of the bytes of a clock of a record; 1 when dwords are polled, and where a byte for each dword says
+ * whether it is; 1 when a wavefront has told something of its stores since the last barrier.
  */
 export const LDS_ORDER = LDS_MARKS + 4 * MOST_WAVES;
 export const LDS_CLOCK_SHIFT = LDS_ORDER + 4;
 export const LDS_POLLED = LDS_ORDER + 8;
-export const LDS_TOLD = LDS_ORDER + 12;
+export const LDS_POLLS = LDS_ORDER + 12;
+export const LDS_TOLD = LDS_ORDER + 20;
 /** 1 when a wavefront has learnt what others do by an atomic or a poll: wavefronts may be ordered by other means than barriers. */
 export const LDS_LEARNT = LDS_ORDER + 16;
 const LDS_HEAD = LDS_ORDER + 32;
@@ -195,6 +196,7 @@ export class LdsShadow {
     if (handsOver) this.clocks ??= new LdsOrder(memory, this.bytes, this.waves, this);
     this.order = handsOver ? this.clocks : undefined;
     head[LDS_ORDER / 4] = this.order?.storage.byteOffset ?? 0;
+    head[LDS_POLLS / 4] = this.order?.polls.byteOffset ?? 0;
     head[LDS_CLOCK_SHIFT / 4] = clockShift(this.waves);
     this.hasUpdated = false;
     this.hasLearnt = false;
@@ -224,8 +226,12 @@ export class LdsShadow {
     this.head[LDS_LEARNT / 4] = value ? 1 : 0;
   }
 
-  setPolled(arePolled: boolean): void {
-    this.head[LDS_POLLED / 4] = arePolled ? 1 : 0;
+  /** Dwords are polled. */
+  get arePolled(): boolean {
+    return this.head[LDS_POLLED / 4] !== 0;
+  }
+  set arePolled(value: boolean) {
+    this.head[LDS_POLLED / 4] = value ? 1 : 0;
   }
 
   /** A wavefront has told something of its stores since the last barrier. */

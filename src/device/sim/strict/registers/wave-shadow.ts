@@ -488,7 +488,7 @@ function completeOf(waves: readonly WaveShadow[]): CompleteStores {
 }
 
 /** Bytes of an element of an access. */
-function elementBytes(operation: StrictPlan['operation']): number {
+export function elementBytes(operation: StrictPlan['operation']): number {
   if (operation?.kind === 'atomic') return atomicBytes(operation);
   return operation?.kind === 'store' || operation?.kind === 'load' ? operation.bytes : 0;
 }
