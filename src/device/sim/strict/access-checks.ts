@@ -26,7 +26,7 @@ import { SCALAR_GLC, ScalarStores } from './races/scalar-stores.ts';
 import type { RegisterChecks } from './registers/register-checks.ts';
 import type { Origin } from './registers/registers.ts';
 import type { LdsBytes } from './registers/waits.ts';
-import type { WaveShadow } from './registers/wave-shadow.ts';
+import { isLdsFetch, type WaveShadow } from './registers/wave-shadow.ts';
 import type { Reporter } from './reporter.ts';
 
 const HIGH_WORD = 4294967296;
@@ -164,6 +164,7 @@ export class AccessChecks {
       access.kind === 'load' || access.space === 'global'
         ? undefined
         : lds.order?.release(w.index, shadow.takeStanding());
+    if (isLdsFetch(plan)) lds.order?.fetch(w.index);
     const scope = { isSynchronising, isAnnouncement };
     const actor: Actor = { w, shadow, lds, state, who, scratch, pc, plan, access, told, ...scope };
     if (access.kind === 'atomic') {

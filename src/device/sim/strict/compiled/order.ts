@@ -6,7 +6,10 @@ import { Code } from '../../wasm/memory/code.ts';
 import { LDS_CLOCK_SHIFT, LDS_LEARNT, LDS_ORDER, LDS_TOLD, LDS_UPDATED } from '../lds/lds.ts';
 import {
   CLOCK_BYTES,
+  FETCHES,
+  ORDER_BEFORE,
   ORDER_CLOCKS,
+  ORDER_FETCHES,
   ORDER_RECORDS,
   ORDER_TOLD,
   ORDER_WORK,
@@ -205,6 +208,7 @@ class LaneOrder {
       fn.v128(0, 0, 0, 0).set(this.heard);
       if (!isSmall) this.eachVector(() => this.pushWork().get(this.heard).memory('v128.store', ORDER_WORK));
     }
+    if (kind === 'fetch') this.keepClock();
     if (isSmall) fn.get(clock).memory('v128.load', ORDER_CLOCKS).set(this.mine);
     fn.get(part).memory('i64.load').tee(left).i64(-1n).op('i64.eq');
     fn.get(part)
@@ -247,6 +251,33 @@ class LaneOrder {
       this.pushWork().memory('v128.load', ORDER_WORK).set(this.heard);
       hear(() => fn.get(clock).get(this.more).op('i32.add'));
     });
+  }
+
+  /** Keeps the clock as it is before the atomic (LdsOrder.fetch). */
+  private keepClock(): void {
+    const { fn, locals, record, more } = this;
+    const { order, wave, clock } = locals;
+    // `wave` is four times the number.
+    fn.get(order).get(wave).op('i32.add').tee(record).memory('i32.load', ORDER_FETCHES).set(more);
+    fn.get(record).get(more).i32(1).op('i32.add').memory('i32.store', ORDER_FETCHES);
+    fn.get(more)
+      .i32(FETCHES - 1)
+      .op('i32.and')
+      .get(wave)
+      .i32(FETCHES / 4)
+      .op('i32.mul')
+      .op('i32.add')
+      .i32(CLOCK_BYTES)
+      .op('i32.mul')
+      .get(order)
+      .op('i32.add')
+      .set(record);
+    for (let at = 0; at < CLOCK_BYTES; at += 16) {
+      fn.get(record)
+        .get(clock)
+        .memory('v128.load', ORDER_CLOCKS + at)
+        .memory('v128.store', ORDER_BEFORE + at);
+    }
   }
 
   /** Notes the lane whose address `push` leaves. */

@@ -14,7 +14,8 @@ export interface Told {
   readonly clock: Uint32Array;
 }
 
-// In the storage, in bytes: what is told of stores (told-stores.ts); room for a clock that compiled code works with; the clocks of the wavefronts, CLOCK_BYTES each; then the record of each
+// In the storage, in bytes: what is told of stores (told-stores.ts); room for a clock that compiled code works with; the clocks of the wavefronts, CLOCK_BYTES each; by wavefront its
+// atomics that return values since the barrier, and its clock in front of each of the last FETCHES of them; then the record of each
 // dword, four clocks: what reading it tells, and the times of the last write, of the last that was no atomic, and of the last read since the barrier; then a byte of each dword, 1
 // where it is polled.
 const MOST_WAVES = 16;
@@ -22,7 +23,11 @@ export const CLOCK_BYTES = 4 * MOST_WAVES;
 export const ORDER_TOLD = 0;
 export const ORDER_WORK = TOLD_STORAGE;
 export const ORDER_CLOCKS = ORDER_WORK + CLOCK_BYTES;
-export const ORDER_RECORDS = ORDER_CLOCKS + MOST_WAVES * CLOCK_BYTES;
+export const ORDER_FETCHES = ORDER_CLOCKS + MOST_WAVES * CLOCK_BYTES;
+/** A power of two. */
+export const FETCHES = 8;
+export const ORDER_BEFORE = ORDER_FETCHES + 4 * MOST_WAVES;
+export const ORDER_RECORDS = ORDER_BEFORE + MOST_WAVES * FETCHES * CLOCK_BYTES;
 export const RECORD_TOLD = 0;
 export const RECORD_WRITES = 1;
 export const RECORD_STORES = 2;
@@ -47,6 +52,8 @@ export class LdsOrder {
   private readonly head: OrderHead;
   /** By wavefront: its own time, which every release ends, and how far it has heard of the others. */
   private readonly clocks: readonly Uint32Array[];
+  private readonly fetches: Uint32Array;
+  private readonly before: Uint32Array;
   private readonly records: Uint32Array;
   /** Words of a clock in a record. */
   private readonly clockWords: number;
@@ -67,6 +74,8 @@ export class LdsOrder {
       { length: waves },
       (_, wave) => new Uint32Array(buffer, byteOffset + ORDER_CLOCKS + CLOCK_BYTES * wave, MOST_WAVES),
     );
+    this.fetches = new Uint32Array(buffer, byteOffset + ORDER_FETCHES, MOST_WAVES);
+    this.before = new Uint32Array(buffer, byteOffset + ORDER_BEFORE, (MOST_WAVES * FETCHES * CLOCK_BYTES) / 4);
     this.records = new Uint32Array(buffer, byteOffset + ORDER_RECORDS, clockBytes * dwords);
     this.polls = new Uint8Array(buffer, byteOffset + ORDER_RECORDS + 4 * clockBytes * dwords, dwords);
     this.told = new ToldStores(buffer, byteOffset, waves);
@@ -78,6 +87,7 @@ export class LdsOrder {
     for (let wave = 0; wave < waves; wave++) {
       const clock = clocks[wave] as Uint32Array;
       for (let other = 0; other < waves; other++) clock[other] = other === wave ? 1 : 0;
+      this.fetches[wave] = 0;
     }
   }
 
@@ -135,9 +145,31 @@ export class LdsOrder {
     for (let i = 0; i < waves; i++) if (i !== wave) clock[i] = Math.max(clock[i] as number, records[at + i] as number);
   }
 
-  /** What a wavefront has heard of stores of others since it was last asked; undefined for nothing. */
-  takeStores(wave: number): HeardStores | undefined {
-    return this.told.take(wave, this.clocks[wave] as Uint32Array);
+  /** A wavefront is about to execute an atomic that returns values: what it hears by that it knows once they have come back. */
+  fetch(wave: number): void {
+    const { fetches, before, clocks } = this;
+    const number = fetches[wave] as number;
+    before.set(clocks[wave] as Uint32Array, this.beforeAt(wave, number));
+    fetches[wave] = number + 1;
+  }
+
+  private beforeAt(wave: number, fetch: number): number {
+    return ((wave * FETCHES + (fetch % FETCHES)) * CLOCK_BYTES) / 4;
+  }
+
+  /** A wavefront has told something of its stores since the last barrier. */
+  get isTold(): boolean {
+    return this.head.isTold;
+  }
+
+  /** What a wavefront has heard of stores of others since it was last asked, where so many of its atomics have not returned their values; undefined for nothing. */
+  takeStores(wave: number, outstanding: number): HeardStores | undefined {
+    const count = this.fetches[wave] as number;
+    if (outstanding === 0) return this.told.take(wave, this.clocks[wave] as Uint32Array);
+    // Since before the barrier.
+    if (outstanding > count) return undefined;
+    const at = this.beforeAt(wave, count - Math.min(outstanding, FETCHES));
+    return this.told.take(wave, this.before.subarray(at, at + MOST_WAVES));
   }
 
   setPolled(address: number): void {

@@ -233,9 +233,9 @@ export class GlobalRaces implements SyncReader {
   }
 
   /** What a wavefront knows of stores, for the atomics that compiled code notes in the log from now on. */
-  noteKnown({ registers, stores }: WaveShadow): void {
+  noteKnown({ registers, stores, hasLearntAll }: WaveShadow): void {
     this.global.log.know(registers.actor, stores);
-    registers.isKnown = true;
+    registers.isKnown = hasLearntAll;
   }
 
   know(actor: number, stores: KnownStores): void {

@@ -360,18 +360,33 @@ export class WaveShadow {
     // What it has written back so far has nothing to do with that.
     this.settleWriteBacks();
     order.hear(this.wave.index, address);
-    this.takeHeard();
+    if (order.isTold) this.registers.isKnown = false;
   }
 
-  /** Learns what others of the workgroup have told it through LDS, which compiled code leaves for later. */
+  /** Learns what others of the workgroup have told it through LDS. */
   private takeHeard(): void {
-    const heard = this.lds?.order?.takeStores(this.wave.index);
+    const order = this.lds?.order;
+    if (order === undefined) return;
+    const heard = order.takeStores(this.wave.index, this.ldsFetches);
     if (heard === undefined) return;
     this.learn(heard.complete);
     this.learnWritten(heard.written);
     const before = latest(this.before, heard.issued);
     if (before !== this.before) this.registers.learn();
     this.before = before;
+  }
+
+  /** Atomics of LDS whose values have not come back. */
+  private get ldsFetches(): number {
+    const { registers, waits } = this;
+    if (registers.outstanding[0] === 0) return 0;
+    const logged = registers.loggedReads((pc) => isLdsFetch(this.planAt(pc)));
+    return logged.length + waits.outstandingOf(isLdsFetch).length;
+  }
+
+  /** Whether it knows all that it has heard from others of its workgroup. */
+  get hasLearntAll(): boolean {
+    return this.lds?.order === undefined || this.ldsFetches === 0;
   }
 
   /** By wavefront, the stores of the workgroup that come before what this one does, as far as that is known. */
@@ -485,6 +500,11 @@ function completeOf(waves: readonly WaveShadow[]): CompleteStores {
     all[n] = Math.max(all[n] as number, registers.outstanding[3] as number);
   }
   return all;
+}
+
+/** Whether an instruction is an atomic of LDS that returns values. */
+export function isLdsFetch({ operation, access, writes }: StrictPlan): boolean {
+  return operation?.kind === 'atomic' && access?.space === 'lds' && writes.length > 0;
 }
 
 /** Bytes of an element of an access. */
