@@ -17,7 +17,15 @@ import type { StrictChecker } from '../checker.ts';
 import type { GroupState } from '../fast-accesses.ts';
 import { HIGH, LOW, type RegisterCopy, type StrictPlan } from '../plan.ts';
 import { ANNOUNCES, EARLY, EARLY_SHIFT, MOST_EARLY } from '../races/race-events.ts';
-import { accessSegment, type BlockPlan, dataNeeds, planBlock, type Segment } from '../races/segments.ts';
+import {
+  accessSegment,
+  type BlockPlan,
+  dataNeeds,
+  type Lanes,
+  planBlock,
+  SELECTED,
+  type Segment,
+} from '../races/segments.ts';
 import { emitTrail, TrailBlocks } from '../races/trails.ts';
 import {
   ACCESS_DATA,
@@ -60,6 +68,8 @@ export class StrictInstrument implements Instrument {
   private wave: Wave | undefined;
   private state: GroupState | undefined;
   private shadow: WaveShadow | undefined;
+  /** The local with the bit of the lane that a register chooses in the segment that is written. */
+  private selected = 0;
 
   /** `vectors`: of trails (trails.ts). */
   constructor(checker: StrictChecker, loaded: LoadedCode, vectors: number) {
@@ -337,6 +347,14 @@ export class StrictInstrument implements Instrument {
     if (block.items.length === 0 && segment.plans.length === 0) return;
     const { copies, partResults } = segment;
     const [shadow, exec] = [this.shadowLocal(fn), fn.local('i64')];
+    if (segment.laneSelect !== undefined) {
+      this.selected = fn.local('i64');
+      fn.i64(1n)
+        .get(wave)
+        .memory('i64.load32_u', 4 * segment.laneSelect)
+        .op('i64.shl')
+        .set(this.selected);
+    }
     const slow = copies === undefined ? ask : (): void => this.copyOr(fn, shadow, exec, segment, copies, ask);
     if (dependsOnLanes(segment))
       fn.get(wave)
@@ -363,6 +381,7 @@ export class StrictInstrument implements Instrument {
       fn.release('i64', problems);
     } else if (hasResults) this.ifMissing(fn, write);
     fn.release('i64', exec);
+    if (segment.laneSelect !== undefined) fn.release('i64', this.selected);
   }
 
   /** Registers become what those are that are copied to them, or `ask` is written where something else than that is undefined, or somebody knows why. */
@@ -436,6 +455,11 @@ export class StrictInstrument implements Instrument {
     return count > 0;
   }
 
+  /** Pushes the lanes that an instruction names, a bit each. */
+  private pushLanes(fn: WasmFunction, lanes: Exclude<Lanes, undefined>): WasmFunction {
+    return lanes === SELECTED ? fn.get(this.selected) : fn.i64(BigInt.asIntN(64, lanes));
+  }
+
   /** Pushes an i64 that is 0 when everything is defined that is read of vector registers: there is something. */
   private pushNeeds(fn: WasmFunction, shadow: number, exec: number, needs: Segment['needs']): void {
     let count = 0;
@@ -455,7 +479,8 @@ export class StrictInstrument implements Instrument {
       if (lanes === undefined) continue;
       fn.get(shadow).memory('i64.load', 16 * register + (isHigh ? 8 : 0));
       if (orExec) fn.get(exec).op('i64.or');
-      fn.i64(-1n).op('i64.xor').i64(BigInt.asIntN(64, lanes)).op('i64.and');
+      fn.i64(-1n).op('i64.xor');
+      this.pushLanes(fn, lanes).op('i64.and');
       join();
     }
   }
@@ -480,7 +505,7 @@ export class StrictInstrument implements Instrument {
     for (const { register, halves, lanes } of segment.results) {
       const words = halvesOf(halves).map((offset) => 16 * register + offset);
       if (lanes === undefined) ofActive.push(...words);
-      else pushLacking(words, () => fn.i64(BigInt.asIntN(64, lanes)));
+      else pushLacking(words, () => this.pushLanes(fn, lanes));
     }
     if (ofActive.length > 0) pushLacking(ofActive, () => fn.get(exec));
     segment.scalarResults.forEach((mask, word) => {
@@ -496,7 +521,7 @@ export class StrictInstrument implements Instrument {
         const at = 16 * register + offset;
         fn.get(shadow).get(shadow).memory('i64.load', at);
         if (lanes === undefined) fn.get(exec);
-        else fn.i64(BigInt.asIntN(64, lanes));
+        else this.pushLanes(fn, lanes);
         fn.op('i64.or').memory('i64.store', at);
       }
     }

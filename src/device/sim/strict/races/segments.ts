@@ -4,12 +4,15 @@ import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
 import type { Block } from '../../wasm/walk.ts';
 import { ANY, HIGH, type RegisterCopy, type StrictPlan } from '../plan.ts';
 
-/** Lanes of a register that must be defined: those of EXEC, all, or some; `orExec` when the segment has written the active ones. */
+/** Lanes that an instruction names; SELECTED for the one that a scalar register does (`Segment.laneSelect`); undefined for those of EXEC. */
+export type Lanes = bigint | typeof SELECTED | undefined;
+export const SELECTED = 'selected';
+
+/** Lanes of a register that must be defined; `orExec` when the segment has written the active ones. */
 export interface LaneNeed {
   readonly register: number;
   readonly isHigh: boolean;
-  /** Undefined for the lanes of EXEC. */
-  readonly lanes: bigint | undefined;
+  readonly lanes: Lanes;
   readonly orExec: boolean;
 }
 
@@ -17,8 +20,7 @@ export interface LaneNeed {
 export interface LaneResult {
   readonly register: number;
   readonly halves: number;
-  /** Undefined for the lanes of EXEC. */
-  readonly lanes: bigint | undefined;
+  readonly lanes: Lanes;
 }
 
 /** A register of a 64-bit result that has no value where its sources have none; all are as they are in front of the segment. */
@@ -42,6 +44,8 @@ export interface Segment {
   readonly scalarResults: readonly bigint[];
   /** Slots (scalar and vector) that are read or written. */
   readonly touched: readonly bigint[];
+  /** The slot whose word in front of the segment is the lane of v_readlane or v_writelane in it, where a register chooses that. */
+  readonly laneSelect: number | undefined;
   /** v_readfirstlane stands in it, which reads lane 0 when no lane is active. */
   readonly readsFirstLane: boolean;
   /** What is written depends on which lanes are active (DPP): said for all of them only. */
@@ -72,11 +76,19 @@ function copiesOf(plans: readonly StrictPlan[]): readonly RegisterCopy[] | undef
 
 const ALL = (1n << 64n) - 1n;
 
-/** The constant lane of v_readlane or v_writelane, undefined when a register chooses. */
-function constantLane({ instruction }: StrictPlan): number | undefined {
+/** The lane of v_readlane or v_writelane as a bit. */
+function namedLane({ instruction }: StrictPlan): bigint | typeof SELECTED {
   const operand = operandNamed(instruction, 'src1');
-  if (operand?.kind === 'inline') return (operand.encoding - 128) & 63;
-  return operand?.kind === 'imm' || operand?.kind === 'literal' ? immediateOf(instruction, 'src1') & 63 : undefined;
+  if (operand?.kind === 'inline') return 1n << BigInt((operand.encoding - 128) & 63);
+  const isConstant = operand?.kind === 'imm' || operand?.kind === 'literal';
+  return isConstant ? 1n << BigInt(immediateOf(instruction, 'src1') & 63) : SELECTED;
+}
+
+/** The slot of the register that chooses the lane of v_readlane or v_writelane, if one does. */
+function laneSelectOf(plan: StrictPlan): number | undefined {
+  if (plan.special !== 'readlane' && plan.special !== 'writelane') return undefined;
+  const operand = operandNamed(plan.instruction, 'src1');
+  return operand?.kind === 'reg' ? operand.encoding : undefined;
 }
 
 /** Whether an instruction may stand in a segment; others are checked one by one. */
@@ -88,21 +100,17 @@ export function isSegmentable(plan: StrictPlan): boolean {
     case 'movrels':
     case 'movreld':
       return false;
-    case 'readlane':
-    case 'writelane':
-      return constantLane(plan) !== undefined;
     default:
       return true;
   }
 }
 
 /** Lanes of its results that an instruction writes when all are active; undefined for those of EXEC. */
-function writtenLanes(plan: StrictPlan): bigint | undefined {
+function writtenLanes(plan: StrictPlan): Lanes {
   const { laneSources } = plan;
   if (laneSources !== undefined)
     return laneSources.reduce((mask, from, lane) => (from < 0 ? mask : mask | (1n << BigInt(lane))), 0n);
-  const lane = plan.special === 'writelane' ? constantLane(plan) : undefined;
-  return lane === undefined ? undefined : 1n << BigInt(lane);
+  return plan.special === 'writelane' ? namedLane(plan) : undefined;
 }
 
 function writesExec({ effects }: StrictPlan): boolean {
@@ -136,12 +144,14 @@ class SegmentBuilder {
   private readonly scalarNeeds = new Slots(256);
   private readonly scalarResults = new Slots(256);
   private readonly touched = new Slots(768);
+  private readonly changed = new Slots(768);
   /** Registers written in the segment: 1 in the lanes of EXEC, 2 in all. */
   private readonly written = new Map<number, number>();
   /** Those of them that have no value where registers have none in front of the segment. */
   private readonly parts = new Map<number, ReadonlySet<number>>();
   /** Those that have been written in one half, or in some lanes. */
   private readonly partly = new Set<number>();
+  private laneSelect: number | undefined;
   private readsFirstLane = false;
   private needsAllLanes = false;
   private isSuspicious = false;
@@ -150,8 +160,19 @@ class SegmentBuilder {
     this.first = first;
   }
 
+  /** Whether the lanes that an instruction names are known in front of the segment. */
+  knowsLanes(plan: StrictPlan): boolean {
+    const select = laneSelectOf(plan);
+    if (select === undefined) return true;
+    return (this.laneSelect ?? select) === select && !this.changed.has(select);
+  }
+
   add(plan: StrictPlan, isSuspicious: boolean): void {
     this.plans.push(plan);
+    this.laneSelect ??= laneSelectOf(plan);
+    for (const { first, count } of plan.effects.defs) {
+      for (let slot = first; slot < first + count; slot++) this.changed.add(slot);
+    }
     this.isSuspicious ||= isSuspicious;
     this.readsFirstLane ||= plan.special === 'readfirstlane';
     const { effects } = plan;
@@ -190,12 +211,12 @@ class SegmentBuilder {
 
   /** Sources that pass on what they are: when all of them are defined, so are the results. */
   private addSources(plan: StrictPlan): void {
-    const lane = plan.special === 'readlane' ? constantLane(plan) : undefined;
+    const lanes = plan.special === 'readlane' ? namedLane(plan) : undefined;
     const slots = plan.copies.map(({ from }) => from);
     if (plan.special === 'select' || plan.special === 'scalarSelect') slots.push(...plan.sources.slice(0, 2));
     else if (plan.special !== 'none') slots.push(plan.sources[0] ?? -1);
     for (const slot of slots) {
-      if (slot >= 256) this.need(slot - 256, false, lane === undefined ? undefined : 1n << BigInt(lane));
+      if (slot >= 256) this.need(slot - 256, false, lanes);
       else if (slot >= 0) this.needScalar(slot);
     }
   }
@@ -204,7 +225,7 @@ class SegmentBuilder {
     if (!this.scalarResults.has(slot)) this.scalarNeeds.add(slot);
   }
 
-  need(register: number, isHigh: boolean, lanes: bigint | undefined): void {
+  need(register: number, isHigh: boolean, lanes: Lanes): void {
     this.needParts(register);
     const written = this.written.get(register) ?? 0;
     if (written === 2 || (written === 1 && lanes === undefined)) return;
@@ -217,12 +238,12 @@ class SegmentBuilder {
     this.parts.delete(register);
   }
 
-  private needOutside(register: number, isHigh: boolean, lanes: bigint | undefined, orExec: boolean): void {
+  private needOutside(register: number, isHigh: boolean, lanes: Lanes, orExec: boolean): void {
     const key = lanesKey(2 * register + (isHigh ? 1 : 0), lanes);
     if (!this.needs.has(key)) this.needs.set(key, { register, isHigh, lanes, orExec });
   }
 
-  private write(register: number, halves: number, lanes: bigint | undefined): void {
+  private write(register: number, halves: number, lanes: Lanes): void {
     const key = lanesKey(register, lanes);
     const before = this.results.get(key);
     this.results.set(key, { register, halves: halves | (before?.halves ?? 0), lanes });
@@ -247,6 +268,7 @@ class SegmentBuilder {
       scalarNeeds: this.scalarNeeds.numbers(),
       scalarResults: this.scalarResults.numbers(),
       touched: this.touched.numbers(),
+      laneSelect: this.laneSelect,
       readsFirstLane: this.readsFirstLane,
       needsAllLanes: this.needsAllLanes,
       isSuspicious: this.isSuspicious,
@@ -256,7 +278,7 @@ class SegmentBuilder {
 }
 
 /** What is looked up by a number and lanes. */
-const lanesKey = (n: number, lanes: bigint | undefined): number | string =>
+const lanesKey = (n: number, lanes: Lanes): number | string =>
   lanes === undefined ? 2 * n : lanes === ALL ? 2 * n + 1 : `${n} ${lanes}`;
 
 /** The registers of a memory access that is checked alone, but for the data of a store. */
@@ -297,6 +319,7 @@ export function planBlock(
       out.set(index, plan);
       return;
     }
+    if (open !== undefined && !open.knowsLanes(plan)) close(index);
     if (open === undefined) {
       open = new SegmentBuilder(index);
       start = index;

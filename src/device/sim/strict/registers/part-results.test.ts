@@ -6,7 +6,8 @@ import { strictFindings } from '../../../../../tests/support/strict.ts';
 
 const single = fc.constantFrom('v2', 'v3', 'v4', 'v5', 'v6', 'v7');
 const pair = fc.constantFrom('v[2:3]', 'v[4:5]', 'v[6:7]');
-const lane = fc.constantFrom(0, 5, 63);
+/** Constants, and registers that choose one. */
+const lane = fc.constantFrom<number | string>(0, 5, 63, 's12', 's12', 's13', 'm0');
 const bit = fc.constantFrom(0, 1);
 const step = fc.oneof(
   {
@@ -23,8 +24,9 @@ const step = fc.oneof(
   single.map((d) => `v_mov_b32_e32 ${d}, 7`),
   fc.tuple(single, single).map(([d, a]) => `v_mad_f16 ${d}, ${a}, s6, 1.0 op_sel:[0,0,0,1]`),
   fc.tuple(single, single).map(([d, a]) => `v_mov_b32_dpp ${d}, ${a} row_shr:1 row_mask:0xf bank_mask:0xf`),
-  fc.tuple(single, lane).map(([d, n]) => `v_writelane_b32 ${d}, s6, ${n}`),
+  fc.tuple(single, lane).map(([d, n]) => `v_writelane_b32 ${d}, ${typeof n === 'number' ? 's6' : 3}, ${n}`),
   fc.tuple(single, lane).map(([d, n]) => `v_readlane_b32 s7, ${d}, ${n}`),
+  fc.constantFrom('s12, 5', 's12, 40', 's13, 0x45', 'm0, 63').map((to) => `s_mov_b32 ${to}`),
   fc.constantFrom('-1', '0xff00', '0x21', 'exec').map((mask) => `s_mov_b64 exec, ${mask}`),
   single.map((d) => `global_load_dword ${d}, v1, s[4:5]\ns_waitcnt vmcnt(0)`),
   { weight: 2, arbitrary: single.map((d) => `global_store_dword v1, ${d}, s[4:5] offset:512`) },
@@ -53,7 +55,7 @@ const LOW_HALF = [
 test('halves of results that depend on halves of sources', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 20 }), async (steps) => {
-      const code = ['s_mov_b32 s6, 3', ...steps].join('\n');
+      const code = ['s_mov_b32 s6, 3', 's_mov_b32 s12, 9', 's_mov_b32 s13, 63', 's_mov_b32 m0, 1', ...steps].join('\n');
       const run = async (engine: 'compiled' | 'interpreter') =>
         (await strictFindings(code, { engine, bufferBytes: 1024, written: 256 }))
           // Wait states are looked at in front of a block.
