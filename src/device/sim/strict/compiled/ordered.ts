@@ -9,6 +9,8 @@ import type { Frame, Look } from '../../wasm/memory/index.ts';
 import {
   ATOMIC_TAGS,
   LDS_CLOCK_SHIFT,
+  LDS_FLIGHT,
+  LDS_MARKS,
   LDS_ORDER,
   LDS_POLLED,
   LDS_POLLS,
@@ -251,6 +253,19 @@ class OrderedLanes {
     });
   }
 
+  /** Leaves where a load into LDS, of whatever wavefront, writes a dword that was not complete at the last barrier. */
+  requireLanded(at: number): void {
+    const { fn, code, head } = this;
+    const flight = fn.local('i32');
+    this.pushPlace(LDS_FLIGHT, at).memory('i32.load').tee(flight);
+    code.if(() => {
+      fn.get(flight).i32(4).op('i32.shr_u').get(flight).i32(15).op('i32.and').i32(2).op('i32.shl').get(head);
+      fn.op('i32.add').memory('i32.load', LDS_MARKS).op('i32.gt_u');
+      this.leave();
+    });
+    fn.release('i32', flight);
+  }
+
   /** Leaves whether a dword is polled. */
   pushIsPolled(at: number): WasmFunction {
     const { fn, head } = this;
@@ -312,6 +327,7 @@ export function orderedFunction(module: WasmModule, look: OrderedLook): WasmFunc
       lanes.leave();
       const isFree = fn.local('i32');
       lanes.dwords(bytes, (at, n) => {
+        lanes.requireLanded(at);
         if (access !== 'store') {
           lanes.pushBits(at).memory('i32.load8_u').get(at).i32(4).op('i32.and').op('i32.shr_u');
           fn.i32(15).op('i32.and').i32(15).op('i32.ne');

@@ -17,6 +17,8 @@ const KINDS = {
   pollWide: ['ds_read_b64 v[8:9], v5', 8],
   lock: ['ds_cmpst_rtn_b32 v8, v5, v6, v7', 4],
   lockWide: ['ds_cmpst_rtn_b64 v[8:9], v5, v[6:7], v[12:13]', 8],
+  dma: ['s_mov_b32 m0, 0\nv_lshlrev_b32_e32 v5, 2, v3\nglobal_load_lds_dword v5, s[4:5]', 4],
+  dmaLate: ['s_mov_b32 m0, 0\nv_lshlrev_b32_e32 v5, 2, v3\nglobal_load_lds_dword v5, s[4:5]', 4],
   add: ['ds_add_u32 v5, v6', 4],
   addWide: ['ds_add_u64 v5, v[6:7]', 8],
   write: ['ds_write_b32 v5, v4', 4],
@@ -86,7 +88,7 @@ ${place}
 .Lagain${n}:
 ${instruction}
 ${again}
-s_waitcnt vmcnt(0) lgkmcnt(0)
+s_waitcnt ${kind === 'dmaLate' ? '' : 'vmcnt(0) '}lgkmcnt(0)
 s_mov_b64 exec, -1
 .Lstep${n}:`;
 }
@@ -94,7 +96,7 @@ s_mov_b64 exec, -1
 const steps = fc.array(
   fc.record({
     kind: fc.constantFrom<Kind>(
-      ...(['poll', 'poll', 'poll', 'pollWide', 'lock', 'lock', 'lockWide'] as const),
+      ...(['poll', 'poll', 'poll', 'pollWide', 'lock', 'lock', 'lockWide', 'dma', 'dmaLate'] as const),
       ...(['fetch', 'fetch', 'fetch', 'fetch', 'swap', 'compare', 'fetchWide', 'add', 'addWide', 'store'] as const),
       ...(['write', 'write', 'write', 'writePair', 'writeHalf', 'writeWide'] as const),
       ...(['read', 'read', 'read', 'readByte', 'readWide', 'barrier', 'barrier'] as const),
