@@ -1,4 +1,4 @@
-// The kernels of bench/shapes.c, bench/shared-shapes.c and Triton's, at sizes at which a dispatch takes some milliseconds.
+// The kernels of bench/shapes.c, bench/shared-shapes.c, bench/lds-shapes.c and Triton's, at sizes at which a dispatch takes some milliseconds.
 import { join } from 'node:path';
 import { compileExample, hasLlvm } from '../../tests/support/build.ts';
 import {
@@ -72,6 +72,18 @@ const SHARED_SHAPES: Readonly<Record<string, Shape>> = {
   records: linear(16, 256, [buffer(8 * 8192), buffer(8 * 8192), u32(8), u32(8192)]),
 };
 
+/** By kernel of bench/lds-shapes.c. */
+const inLds = (...more: Recipe['args']): Shape =>
+  linear(16, 256, [buffer(4 * 32768), ...more, buffer(4 * 4096), u32(16), u32(4096)]);
+const LDS_SHAPES: Readonly<Record<string, Shape>> = {
+  counting_sort: inLds(),
+  frontier: inLds(zeros(4)),
+  lds_ring: inLds(),
+  lds_table: inLds(),
+  lds_lock: inLds(),
+  lds_largest: inLds(),
+};
+
 /** Those that are also timed with their buffers in one allocation, as IREE and PyTorch have them. */
 const POOLED = ['scatter', 'rows', 'gather', 'gather_wide', 'lookup', 'members', 'in_place'] as const;
 
@@ -111,13 +123,17 @@ function ownShapes(): StrictSubject[] {
   const shared = Object.entries(SHARED_SHAPES).map(([name, shape]) =>
     subject(name, 'gfx942', sharedObject, { kernel: name.split(' ')[0] as string, ...shape }),
   );
+  const ldsObject = compileExample(join(root(), 'bench', 'lds-shapes.c'), 'gfx942', 2);
+  const lds = Object.entries(LDS_SHAPES).map(([kernel, shape]) =>
+    subject(kernel, 'gfx942', ldsObject, { kernel, ...shape }),
+  );
   const others = builds.map(([kernel, target, level]) =>
     subject(`${kernel} ${target} -O${level}`, target, compileExample(file, target, level), {
       kernel,
       ...(SHAPES[kernel] as Shape),
     }),
   );
-  return [...all, ...shared, ...pooled, ...others];
+  return [...all, ...shared, ...lds, ...pooled, ...others];
 }
 
 /** Strides of square matrices are their size; `a` and `c` are bytes an element. */
