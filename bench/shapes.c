@@ -417,3 +417,19 @@ KERNEL void heat(GLOBAL float *a, GLOBAL float *b, GLOBAL uint *count, uint grou
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
   }
 }
+
+/* Every lane adds its value to one sum, and keeps what it finds: compilers go over the lanes one by one. */
+KERNEL void one_sum(GLOBAL uint *out, GLOBAL uint *sum, const GLOBAL uint *in, uint rounds, uint n) {
+  uint found = 0;
+  for (uint k = 0; k < rounds; k++)
+    found += __scoped_atomic_fetch_add(sum, in[(global_id() + k * 64) & (n - 1)], __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+  out[global_id()] = found;
+}
+
+/* Stores of some lanes. */
+KERNEL void some(GLOBAL uint *out, const GLOBAL uint *in, uint rounds, uint n) {
+  for (uint k = 0; k < rounds; k++) {
+    uint v = in[(global_id() + k * 64) & (n - 1)];
+    if (v & 3) out[global_id() + (k & 3) * 8192] = v;
+  }
+}
