@@ -311,7 +311,8 @@ export class RegisterShadow {
   setMustTell(): void {
     this.machine[(SHADOW_TOLD - SHADOW_ACTOR) / 4] = MUST_TELL;
   }
-  /** Whether it has told all others that hear of it what it knows; from now on it has. */
+
+  /** Whether it knows more of stores than it has told others of its workgroup; from now on it has told that. */
   takeMustTell(): boolean {
     const at = (SHADOW_TOLD - SHADOW_ACTOR) / 4;
     const mustTell = this.machine[at] !== this.storesMoved;
