@@ -50,7 +50,7 @@ export function ascendingFunction(module: WasmModule): WasmFunction {
   });
 }
 
-/** (address of a register, EXEC) → 1 when its words ascend from active lane to active lane, above 0 with 1 added to them. */
+/** (address of a register, EXEC) → 1 when its words ascend from active lane to active lane, above 0 with 1 added to them; or no two lanes are active. */
 export function activeAscendingFunction(module: WasmModule): WasmFunction {
   const all = ascendingFunction(module);
   return module.helper('strict.ascending.active', ['i32', 'i64'], ['i32'], (fn) => {
@@ -60,6 +60,7 @@ export function activeAscendingFunction(module: WasmModule): WasmFunction {
     // `most`: the largest word of the lanes before, in the last lane.
     const [most, before, fails] = [vector(), vector(), vector()] as const;
     fn.get(exec).i64(-1n).op('i64.eq').if().get(register).call(all).return().end();
+    pushAreSeveral(fn, exec).op('i32.eqz').if().i32(1).return().end();
     fn.v128(0, 0, 0, 0).tee(most).set(fails);
     for (let lane = 0; lane < LANES; lane += 4) {
       if (lane % 32 === 0) {
@@ -90,6 +91,11 @@ export function activeAscendingFunction(module: WasmModule): WasmFunction {
   });
 }
 
+/** Leaves 1 when two lanes or more are in a mask. */
+function pushAreSeveral(fn: WasmFunction, mask: number): WasmFunction {
+  return fn.get(mask).get(mask).i64(1n).op('i64.sub').op('i64.and').op('i64.eqz').op('i32.eqz');
+}
+
 /**
  * (wave, where a register begins in the wave block) → 1 when two active lanes have elements of so many bytes there that overlap without having the same address. First it is
  * asked what mostly is so, of all lanes: that all addresses leave the same behind multiples of the bytes, or that they ascend by no less than these.
@@ -101,6 +107,11 @@ export function overlapFunction(module: WasmModule, bytes: number): WasmFunction
     const [exec, found, words, step] = [fn.local('i64'), fn.local('i64'), fn.local('v128'), fn.local('v128')];
     const code = new Code(fn);
     const leave = (result: 0 | 1): void => code.if(() => fn.i32(result).return());
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .set(exec);
+    pushAreSeveral(fn, exec).op('i32.eqz');
+    leave(0);
     fn.get(wave).get(register).op('i32.add').set(at);
     if (isPower) {
       fn.get(at).memory('v128.load32_splat').set(words);
@@ -117,11 +128,6 @@ export function overlapFunction(module: WasmModule, bytes: number): WasmFunction
         .op('i32.eqz');
       leave(0);
     }
-    fn.get(wave)
-      .memory('i64.load', 4 * EXEC)
-      .tee(exec)
-      .op('i64.eqz');
-    leave(0);
     if (isPower) {
       // The same of active lanes: others mostly have older values.
       fn.get(at).get(exec).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl').op('i32.add');

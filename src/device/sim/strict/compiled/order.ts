@@ -3,7 +3,7 @@
 import { LANES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
-import { LDS_CLOCK_SHIFT, LDS_LEARNT, LDS_ORDER, LDS_TOLD, LDS_UPDATED } from '../lds/lds.ts';
+import { LDS_CLOCK_SHIFT, LDS_LEARNT, LDS_ORDER, LDS_PLAIN, LDS_TOLD, LDS_UPDATED } from '../lds/lds.ts';
 import {
   CLOCK_BYTES,
   FETCHES,
@@ -35,7 +35,7 @@ import {
 } from '../registers/shadow-layout.ts';
 
 /** Of the clocks of four wavefronts, which one vector holds (clockShift). */
-const SMALL_SHIFT = 4;
+export const SMALL_SHIFT = 4;
 
 /** What is done with a dword; `fetch`: an atomic that returns what was there. */
 export type OrderedAccess = 'load' | 'store' | 'atomic' | 'fetch';
@@ -79,6 +79,8 @@ export function orderFunction(module: WasmModule, kind: OrderedAccess, bytes: nu
     const [order, shift, wave, clock, time] = [local(), local(), local(), local(), local()] as const;
     fn.get(part).memory('i32.load', PART_RUN);
     code.if(() => fn.get(part).call(spread));
+    if (kind === 'load' || kind === 'store')
+      fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_PLAIN);
     pushWave(fn, shadow).set(wave);
     fn.get(shadow).memory('i32.load', SHADOW_LDS).tee(shift).memory('i32.load', LDS_ORDER).tee(order);
     fn.get(wave).i32(CLOCK_BYTES).op('i32.mul').op('i32.add').tee(clock);

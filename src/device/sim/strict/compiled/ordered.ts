@@ -5,13 +5,17 @@ import { LANES, WAVE_LDS_BASE } from '../../state/layout.ts';
 import { EXEC } from '../../state/wave.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
-import type { Frame, Look } from '../../wasm/memory/index.ts';
+import { type Frame, type Look, maskOfQuad } from '../../wasm/memory/index.ts';
 import {
   ATOMIC_TAGS,
   LDS_CLOCK_SHIFT,
   LDS_FLIGHT,
+  LDS_FULL,
+  LDS_HIGH,
+  LDS_LOW,
   LDS_MARKS,
   LDS_ORDER,
+  LDS_PLAIN,
   LDS_POLLED,
   LDS_POLLS,
   LDS_READER,
@@ -36,10 +40,10 @@ import {
 import { PART_ADDRESSES, PART_RUN, SHADOW_KNOWN, SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/shadow-layout.ts';
 import { pushMayFly } from './flights.ts';
 import { apart } from './lanes.ts';
-import { beginLds, extend } from './lds.ts';
+import { beginLds, fullFunction } from './lds.ts';
 import { keepOneFunction } from './lds-look.ts';
 import { looking } from './looks.ts';
-import { type OrderedAccess, pushWave, spreadFunction } from './order.ts';
+import { type OrderedAccess, pushWave, SMALL_SHIFT, spreadFunction } from './order.ts';
 
 /** What is done with elements of so many bytes, which are dwords. */
 export interface OrderedLook {
@@ -131,6 +135,46 @@ export function differFunction(module: WasmModule): WasmFunction {
   });
 }
 
+/** (the shadow of LDS, a part of the log) → 1 when the elements of its active lanes, of so many bytes, lie at multiples of these, and are known to be written. */
+function fullLanesFunction(module: WasmModule, bytes: number): WasmFunction {
+  const full = fullFunction(module);
+  return module.helper(`strict.ordered.full.${bytes}`, ['i32', 'i32'], ['i32'], (fn) => {
+    const [head, part] = [0, 1] as const;
+    const code = new Code(fn);
+    const exec = fn.local('i64');
+    const [addresses, most, bits] = [fn.local('v128'), fn.local('v128'), fn.local('v128')] as const;
+    const take = (isMasked: boolean): void => {
+      fn.v128(0, 0, 0, 0).tee(most).set(bits);
+      for (let quad = 0; quad < LANES / 4; quad++) {
+        fn.get(part).memory('v128.load', PART_ADDRESSES + 16 * quad);
+        if (isMasked) {
+          maskOfQuad(fn, exec, quad);
+          fn.op('v128.and');
+        }
+        fn.tee(addresses).get(most).op('i32x4.max_u').set(most);
+        fn.get(addresses).get(bits).op('v128.or').set(bits);
+      }
+    };
+    const isBeyond = (): WasmFunction => {
+      fn.get(most).i32(bytes).op('i32x4.splat').op('i32x4.add');
+      return fn.get(head).memory('v128.load32_splat', LDS_FULL).op('i32x4.gt_u').op('v128.any_true');
+    };
+    fn.get(part).memory('i64.load').tee(exec).i64(-1n).op('i64.eq');
+    code.if(
+      () => take(false),
+      () => take(true),
+    );
+    isBeyond();
+    code.if(() => fn.get(head).call(full));
+    isBeyond().get(bits);
+    fn.i32(bytes - 1)
+      .op('i32x4.splat')
+      .op('v128.and')
+      .op('v128.any_true');
+    fn.op('i32.or').op('i32.eqz');
+  });
+}
+
 /** In a function of (shadow, a part of the log, …). */
 class OrderedLanes {
   readonly fn: WasmFunction;
@@ -143,9 +187,12 @@ class OrderedLanes {
   readonly address: number;
   private readonly left: number;
   private readonly offset: number;
+  private readonly differ: WasmFunction;
+  /** What is being written is for clocks of four wavefronts, so that one vector holds one. */
+  private isSmall = false;
 
-  constructor(fn: WasmFunction) {
-    [this.fn, this.code] = [fn, new Code(fn)];
+  constructor(module: WasmModule, fn: WasmFunction) {
+    [this.fn, this.code, this.differ] = [fn, new Code(fn), differFunction(module)];
     const local = (): number => fn.local('i32');
     [this.head, this.order, this.shift, this.address, this.offset] = [local(), local(), local(), local(), local()];
     this.left = fn.local('i64');
@@ -176,6 +223,17 @@ class OrderedLanes {
     const [last, next] = [fn.local('i32'), fn.local('i32')];
     fn.i32(-1).set(last);
     fn.get(part).memory('i64.load').set(left);
+    // Often all lanes have one: then the first stands for all. They have not where the first active one has another than lane 63.
+    fn.get(left).get(left).i64(1n).op('i64.sub').op('i64.and').op('i64.eqz').op('i32.eqz');
+    code.if(() => {
+      fn.get(left).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl').get(part).op('i32.add');
+      fn.memory('i32.load', PART_ADDRESSES).get(part);
+      fn.memory('i32.load', PART_ADDRESSES + 4 * (LANES - 1)).op('i32.eq');
+      code.if(() => {
+        fn.get(part).i32(PART_ADDRESSES).op('i32.add').call(this.differ).op('i32.eqz');
+        code.if(() => fn.get(left).get(left).i64(-1n).op('i64.mul').op('i64.and').set(left));
+      });
+    });
     code.block((done) => {
       code.loop((again) => {
         fn.get(left).op('i64.eqz');
@@ -194,21 +252,38 @@ class OrderedLanes {
     fn.release('i32', next);
   }
 
-  /** Leaves where a clock of the record of a dword is, at an LDS address, but for the offset in it. */
-  private pushRecord(at: number, clock: number): WasmFunction {
-    const { fn, shift, order } = this;
-    fn.get(at).get(shift).op('i32.shl').get(order).op('i32.add');
-    if (clock > 0) fn.i32(clock).get(shift).op('i32.shl').op('i32.add');
-    return fn.get(this.offset).op('i32.add');
+  /** Writes `body` twice: for clocks of four wavefronts, and of more. */
+  forClocks(body: () => void): void {
+    this.fn.get(this.shift).i32(SMALL_SHIFT).op('i32.eq');
+    const write = (isSmall: boolean): void => {
+      this.isSmall = isSmall;
+      body();
+    };
+    this.code.if(
+      () => write(true),
+      () => write(false),
+    );
   }
 
+  /** Leaves four words of a clock of the record of a dword, at an LDS address. */
   private record(at: number, clock: number): WasmFunction {
-    return this.pushRecord(at, clock).memory('v128.load', ORDER_RECORDS);
+    const { fn, shift, order } = this;
+    if (this.isSmall) {
+      fn.get(at).i32(SMALL_SHIFT).op('i32.shl').get(order).op('i32.add');
+      return fn.memory('v128.load', ORDER_RECORDS + clock * 2 ** SMALL_SHIFT);
+    }
+    fn.get(at).get(shift).op('i32.shl').get(order).op('i32.add');
+    if (clock > 0) fn.i32(clock).get(shift).op('i32.shl').op('i32.add');
+    return fn.get(this.offset).op('i32.add').memory('v128.load', ORDER_RECORDS);
   }
 
   /** Runs `body` for each four words of a clock. */
   private eachVector(body: () => void): void {
     const { fn, code, offset, shift } = this;
+    if (this.isSmall) {
+      body();
+      return;
+    }
     fn.i32(0).set(offset);
     code.loop((again) => {
       body();
@@ -219,7 +294,8 @@ class OrderedLanes {
 
   /** Leaves a place in a clock that a local says. */
   private word(clock: number): WasmFunction {
-    return this.fn.get(clock).get(this.offset).op('i32.add');
+    this.fn.get(clock);
+    return this.isSmall ? this.fn : this.fn.get(this.offset).op('i32.add');
   }
 
   copy(to: number, from: number): void {
@@ -305,7 +381,7 @@ export function orderedFunction(module: WasmModule, look: OrderedLook): WasmFunc
   const hears = access === 'fetch' && !isPoll;
   const spread = spreadFunction(module, bytes);
   return module.helper(`strict.ordered.${keyOf(look)}`, ['i32', 'i32'], ['i32'], (fn) => {
-    const lanes = new OrderedLanes(fn);
+    const lanes = new OrderedLanes(module, fn);
     const { code, shadow, part, head, address } = lanes;
     const clock = fn.local('i32');
     beginLds(fn, shadow, head);
@@ -314,41 +390,51 @@ export function orderedFunction(module: WasmModule, look: OrderedLook): WasmFunc
     fn.get(part).memory('i32.load', PART_RUN);
     code.if(() => fn.get(part).call(spread));
     lanes.begin();
-    lanes.pushClock().set(clock);
-    if (hears) {
-      const own = fn.local('i32');
-      fn.get(clock).set(own).get(lanes.order).i32(ORDER_WORK).op('i32.add').set(clock);
-      lanes.copy(clock, own);
-    }
-    lanes.each(() => {
-      fn.get(address)
-        .i32((isAtomic ? bytes : 4) - 1)
-        .op('i32.and');
-      lanes.leave();
-      const isFree = fn.local('i32');
-      lanes.dwords(bytes, (at, n) => {
-        lanes.requireLanded(at);
-        if (access !== 'store') {
-          lanes.pushBits(at).memory('i32.load8_u').get(at).i32(4).op('i32.and').op('i32.shr_u');
-          fn.i32(15).op('i32.and').i32(15).op('i32.ne');
-          lanes.leave();
-        }
-        if (isPoll) return;
-        // An atomic is one access.
-        if (n === 0 || !isAtomic) lanes.pushIsPolled(at).set(isFree);
-        if (hears && takes && n === 0) lanes.hear(clock, at);
-        fn.get(isFree).op('i32.eqz');
-        code.if(() => lanes.requireBehind(clock, at, access));
-        if (hears && !takes && n === 0 && bytes === 4) lanes.hear(clock, at);
+    if (isAtomic) {
+      // Among atomics alone nothing is out of order.
+      fn.get(head).memory('i32.load', LDS_PLAIN).op('i32.eqz');
+      code.if(() => {
+        fn.get(head).get(part).call(fullLanesFunction(module, bytes));
+        code.if(() => fn.i32(1).return());
       });
-      if (hears && !takes && bytes > 4) {
-        fn.get(address)
-          .i32(bytes - 4)
-          .op('i32.sub')
-          .set(address);
-        lanes.hear(clock, address);
+    }
+    lanes.forClocks(() => {
+      lanes.pushClock().set(clock);
+      if (hears) {
+        const own = fn.local('i32');
+        fn.get(clock).set(own).get(lanes.order).i32(ORDER_WORK).op('i32.add').set(clock);
+        lanes.copy(clock, own);
       }
-      fn.release('i32', isFree);
+      lanes.each(() => {
+        fn.get(address)
+          .i32((isAtomic ? bytes : 4) - 1)
+          .op('i32.and');
+        lanes.leave();
+        const isFree = fn.local('i32');
+        lanes.dwords(bytes, (at, n) => {
+          lanes.requireLanded(at);
+          if (access !== 'store') {
+            lanes.pushBits(at).memory('i32.load8_u').get(at).i32(4).op('i32.and').op('i32.shr_u');
+            fn.i32(15).op('i32.and').i32(15).op('i32.ne');
+            lanes.leave();
+          }
+          if (isPoll) return;
+          // An atomic is one access.
+          if (n === 0 || !isAtomic) lanes.pushIsPolled(at).set(isFree);
+          if (hears && takes && n === 0) lanes.hear(clock, at);
+          fn.get(isFree).op('i32.eqz');
+          code.if(() => lanes.requireBehind(clock, at, access));
+          if (hears && !takes && n === 0 && bytes === 4) lanes.hear(clock, at);
+        });
+        if (hears && !takes && bytes > 4) {
+          fn.get(address)
+            .i32(bytes - 4)
+            .op('i32.sub')
+            .set(address);
+          lanes.hear(clock, address);
+        }
+        fn.release('i32', isFree);
+      });
     });
     fn.i32(1);
   });
@@ -359,73 +445,104 @@ export function noteOrderedFunction(module: WasmModule, look: OrderedLook): Wasm
   const { access, bytes, isPoll } = look;
   const isAtomic = access === 'atomic' || access === 'fetch';
   return module.helper(`strict.ordered.note.${keyOf(look)}`, ['i32', 'i32', 'i32'], [], (fn) => {
-    const lanes = new OrderedLanes(fn);
+    const lanes = new OrderedLanes(module, fn);
     const { code, shadow, head, address } = lanes;
     const pc = 2;
-    const [tags, tagged, place, end] = [fn.local('v128'), fn.local('v128'), fn.local('i32'), fn.local('i32')];
-    const count = fn.local('i32');
+    const local = (): number => fn.local('i32');
+    const [own, updated, place, tags, low, high, end] = [
+      local(),
+      local(),
+      local(),
+      local(),
+      local(),
+      local(),
+      local(),
+    ] as const;
+    const tagged = fn.local('v128');
     const splat = (n: number): WasmFunction => fn.i32(n).op('i32x4.splat');
-    /** Leaves all ones in the bytes of `tagged` that are those of a vector. */
-    const pushIs = (push: () => void): WasmFunction => {
-      fn.get(tagged);
-      push();
-      return fn.op('i8x16.eq');
+    const pushOwn = (): WasmFunction => fn.get(own).op('i32x4.splat');
+    /** Leaves all ones in the bytes of `tagged` that are those of the vector on the stack. */
+    const isTagged = (): WasmFunction => fn.get(tagged).op('i8x16.eq');
+    /** Puts the tags `mine` in place of the wavefront's own, and of nobody's, what `push` makes of others, a vector. */
+    const put = (mine: number, push: () => void): void => {
+      fn.get(tags).op('i32.eqz').get(tags).get(mine).op('i32.eq').op('i32.or');
+      code.if(
+        () => fn.get(place).get(mine).memory('i32.store'),
+        () => {
+          fn.get(tags).op('i32x4.splat').set(tagged).get(place);
+          push();
+          fn.memoryLane('v128.store32_lane', 0);
+        },
+      );
     };
-    const own = (): void => void fn.get(tags);
-    const nobody = (): void => void fn.v128(0, 0, 0, 0);
-    const put = (array: number, at: number, push: () => void): void => {
-      lanes.pushPlace(array, at).tee(place).memory('v128.load32_splat').set(tagged).get(place);
-      push();
-      fn.memoryLane('v128.store32_lane', 0);
+    const look = (array: number, at: number): void => {
+      lanes.pushPlace(array, at).tee(place).memory('i32.load').set(tags);
     };
     const putPlace = (array: number, at: number): void => {
       lanes.pushPlace(array, at).get(pc).memory('i32.store');
     };
+    const noteLoad = (at: number): void => {
+      look(LDS_READER, at);
+      putPlace(LDS_READER_PC, at);
+      fn.get(tags).i32(MANY_TAGS).op('i32.ne');
+      code.if(() =>
+        put(own, () => {
+          pushOwn();
+          splat(MANY_TAGS);
+          pushOwn();
+          isTagged();
+          splat(0);
+          isTagged().op('v128.or').op('v128.bitselect');
+        }),
+      );
+    };
+    const noteStore = (at: number): void => {
+      lanes.pushPlace(LDS_WRITER, at).get(own).memory('i32.store');
+      putPlace(LDS_WRITER_PC, at);
+      lanes.pushBits(at).tee(place).get(place).memory('i32.load8_u').i32(15).get(at).i32(4).op('i32.and');
+      fn.op('i32.shl').op('i32.or').memory('i32.store8');
+    };
+    /** What the wavefront has stored itself stays a store (LdsShadow.write). */
+    const noteAtomic = (at: number): void => {
+      look(LDS_WRITER, at);
+      fn.get(tags).get(own).op('i32.ne');
+      code.if(() => {
+        putPlace(LDS_WRITER_PC, at);
+        fn.get(tags)
+          .i32(MANY_TAGS | ATOMIC_TAGS)
+          .op('i32.ne');
+        code.if(() =>
+          put(updated, () => {
+            fn.get(tagged).get(updated).op('i32x4.splat');
+            splat(MANY_TAGS | ATOMIC_TAGS).get(tagged);
+            splat(MANY_TAGS).op('v128.and');
+            pushOwn().op('i8x16.eq');
+            splat(0);
+            isTagged().op('v128.or').op('v128.bitselect');
+            pushOwn();
+            isTagged().op('v128.bitselect');
+          }),
+        );
+      });
+    };
     lanes.begin();
-    fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).op('i32x4.splat').set(tags).i32(4).set(count);
+    fn.get(shadow).memory('i32.load', SHADOW_LDS_TAG).tee(own).i32(ATOMIC_TAGS).op('i32.or').set(updated);
     if (isAtomic) fn.get(head).i32(1).memory('i32.store', LDS_UPDATED);
+    fn.get(head).memory('i32.load', LDS_LOW).set(low).get(head).memory('i32.load', LDS_HIGH).set(high);
     lanes.each(() =>
       lanes.dwords(bytes, (at) => {
-        if (access === 'load') {
+        fn.get(at).get(low).get(at).get(low).op('i32.lt_u').select().set(low);
+        fn.get(at).i32(4).op('i32.add').tee(end).get(high).get(end).get(high).op('i32.gt_u').select().set(high);
+        if (access === 'store') noteStore(at);
+        else if (isAtomic) noteAtomic(at);
+        else {
           // Who looks at a flag does not matter.
           lanes.pushIsPolled(at).op('i32.eqz');
-          code.if(() => {
-            put(LDS_READER, at, () => {
-              own();
-              splat(MANY_TAGS);
-              pushIs(own);
-              pushIs(nobody).op('v128.or').op('v128.bitselect');
-            });
-            putPlace(LDS_READER_PC, at);
-            extend(code, head, at, count, end);
-          });
-          return;
+          code.if(() => noteLoad(at));
         }
-        extend(code, head, at, count, end);
-        if (access === 'store') {
-          put(LDS_WRITER, at, own);
-          putPlace(LDS_WRITER_PC, at);
-          lanes.pushBits(at).tee(place).get(place).memory('i32.load8_u').i32(15).get(at).i32(4).op('i32.and');
-          fn.op('i32.shl').op('i32.or').memory('i32.store8');
-          return;
-        }
-        // What the wavefront has stored itself stays a store (LdsShadow.write).
-        put(LDS_WRITER, at, () => {
-          fn.get(tagged);
-          own();
-          splat(ATOMIC_TAGS);
-          fn.op('v128.or');
-          splat(-1);
-          fn.get(tagged);
-          splat(MANY_TAGS);
-          fn.op('v128.and').get(tags).op('i8x16.eq');
-          pushIs(nobody).op('v128.or').op('v128.bitselect');
-          pushIs(own).op('v128.bitselect');
-        });
-        pushIs(own).op('i8x16.all_true').op('i32.eqz');
-        code.if(() => putPlace(LDS_WRITER_PC, at));
       }),
     );
+    fn.get(head).get(low).memory('i32.store', LDS_LOW).get(head).get(high).memory('i32.store', LDS_HIGH);
     if (!isPoll) return;
     fn.get(head).i32(1).memory('i32.store', LDS_POLLED);
     lanes.each(() => {
@@ -438,18 +555,20 @@ export function noteOrderedFunction(module: WasmModule, look: OrderedLook): Wasm
 /** (shadow, a part of the log): its lanes load flags by which the wavefront waits for others; it hears what they tell. */
 export function hearFunction(module: WasmModule, bytes: number): WasmFunction {
   return module.helper(`strict.ordered.hear.${bytes}`, ['i32', 'i32'], [], (fn) => {
-    const lanes = new OrderedLanes(fn);
+    const lanes = new OrderedLanes(module, fn);
     const { code, shadow, head, address } = lanes;
     const clock = fn.local('i32');
     lanes.begin();
     lanes.pushClock().set(clock);
     fn.get(head).i32(1).memory('i32.store', LDS_POLLED);
-    lanes.each(() =>
-      lanes.dwords(bytes, (at) => {
-        lanes.hear(clock, at);
-        fn.get(head).memory('i32.load', LDS_POLLS).get(address).i32(2).op('i32.shr_u').op('i32.add');
-        fn.i32(1).memory('i32.store8');
-      }),
+    lanes.forClocks(() =>
+      lanes.each(() =>
+        lanes.dwords(bytes, (at) => {
+          lanes.hear(clock, at);
+          fn.get(head).memory('i32.load', LDS_POLLS).get(address).i32(2).op('i32.shr_u').op('i32.add');
+          fn.i32(1).memory('i32.store8');
+        }),
+      ),
     );
     fn.get(head).memory('i32.load', LDS_TOLD);
     code.if(() => fn.get(shadow).i32(0).memory('i32.store', SHADOW_KNOWN));

@@ -33,10 +33,14 @@ export const RECORD_WRITES = 1;
 export const RECORD_STORES = 2;
 export const RECORD_READS = 3;
 
-/** In the head of the shadow of LDS (lds.ts): whether dwords are polled; whether anything has been told of stores. */
+/**
+ * In the head of the shadow of LDS (lds.ts): whether dwords are polled; whether anything has been told of stores; whether there have been accesses since the last
+ * barrier that are neither atomics nor polls.
+ */
 export interface OrderHead {
   arePolled: boolean;
   isTold: boolean;
+  arePlain: boolean;
 }
 
 /** log2 of the bytes of a clock in a record: of 4, 8 or 16 wavefronts. */
@@ -103,6 +107,7 @@ export class LdsOrder {
     this.startTimes();
     this.told.clear(this.head.isTold);
     this.head.isTold = false;
+    this.head.arePlain = false;
     const { byteOffset, byteLength } = this.records;
     const record = 16 * this.clockWords;
     const from = record * (low >>> 2);
@@ -183,6 +188,7 @@ export class LdsOrder {
   /** An access is noted; `behind` is the release of the same instruction. */
   note(wave: number, address: number, bytes: number, kind: AccessKind, behind: Told | undefined): void {
     const { records } = this;
+    if (kind !== 'atomic') this.head.arePlain = true;
     const time = (behind?.clock ?? (this.clocks[wave] as Uint32Array))[wave] as number;
     for (let dword = address >>> 2; dword <= (address + bytes - 1) >>> 2; dword++) {
       records[this.at(dword, kind === 'load' ? RECORD_READS : RECORD_WRITES) + wave] = time;

@@ -42,6 +42,8 @@ export const LDS_CLOCK_SHIFT = LDS_ORDER + 4;
 export const LDS_POLLED = LDS_ORDER + 8;
 export const LDS_POLLS = LDS_ORDER + 12;
 export const LDS_TOLD = LDS_ORDER + 20;
+/** Where there are clocks, 1 when a wavefront has accessed LDS since the last barrier other than by atomics and polls, or may have. */
+export const LDS_PLAIN = LDS_ORDER + 24;
 /** 1 when a wavefront has learnt what others do by an atomic or a poll: wavefronts may be ordered by other means than barriers. */
 export const LDS_LEARNT = LDS_ORDER + 16;
 const LDS_HEAD = LDS_ORDER + 32;
@@ -240,6 +242,11 @@ export class LdsShadow {
   }
   set isTold(value: boolean) {
     this.head[LDS_TOLD / 4] = value ? 1 : 0;
+  }
+
+  /** Of LdsOrder: accesses since the last barrier that are neither atomics nor polls. */
+  set arePlain(value: boolean) {
+    this.head[LDS_PLAIN / 4] = value ? 1 : 0;
   }
 
   /** The wavefronts have come to a barrier, at one instruction or at several. */

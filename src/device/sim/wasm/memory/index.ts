@@ -31,7 +31,7 @@ export { atomicBytes } from './atomic-lanes.ts';
 export { canCompile, pushUpdate } from './atomic-update.ts';
 export { type CrossLaneContext, emitCrossLane } from './cross-lane.ts';
 export { apertureFunction, IN_GLOBAL, IN_LDS, IN_SCRATCH, splitFunction } from './flat.ts';
-export { maskOfBits } from './masks.ts';
+export { maskOfBits, maskOfQuad } from './masks.ts';
 export type { MemoryContext } from './operand.ts';
 export { namedVector } from './operand.ts';
 export { emitScalarMove, emitScalarPlace } from './scalar.ts';
