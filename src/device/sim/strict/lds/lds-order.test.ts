@@ -20,6 +20,7 @@ const KINDS = {
   dma: ['s_mov_b32 m0, 0\nv_lshlrev_b32_e32 v5, 2, v3\nglobal_load_lds_dword v5, s[4:5]', 4],
   dmaLate: ['s_mov_b32 m0, 0\nv_lshlrev_b32_e32 v5, 2, v3\nglobal_load_lds_dword v5, s[4:5]', 4],
   add: ['ds_add_u32 v5, v6', 4],
+  addAskew: ['ds_add_u32 v5, v6 offset:2', 4],
   addWide: ['ds_add_u64 v5, v[6:7]', 8],
   write: ['ds_write_b32 v5, v4', 4],
   writePair: ['ds_write2_b32 v5, v4, v4 offset1:3', 4],
@@ -50,8 +51,8 @@ interface Step {
   readonly lanes: readonly [string, string];
 }
 
-/** v3: the lane; v4: the work-item; s6: the wavefront. All of LDS is written. */
-const BEGIN = `v_and_b32_e32 v4, 0x3ff, v0
+/** v3: the lane; v4: the work-item; s6: the wavefront. LDS is written by so many lanes, 16 bytes each. */
+const beginning = (lanes: string): string => `v_and_b32_e32 v4, 0x3ff, v0
 v_and_b32_e32 v3, 63, v4
 v_lshrrev_b32_e32 v5, 6, v4
 s_nop 0
@@ -65,8 +66,10 @@ v_mov_b32_e32 v14, 0
 v_mov_b32_e32 v15, 0
 s_cmp_lg_u32 s6, 0
 s_cbranch_scc1 .Lwritten
+s_mov_b64 exec, ${lanes}
 ds_write_b128 v5, v[12:15]
 s_waitcnt lgkmcnt(0)
+s_mov_b64 exec, -1
 .Lwritten:
 s_barrier`;
 
@@ -97,7 +100,19 @@ const steps = fc.array(
   fc.record({
     kind: fc.constantFrom<Kind>(
       ...(['poll', 'poll', 'poll', 'pollWide', 'lock', 'lock', 'lockWide', 'dma', 'dmaLate'] as const),
-      ...(['fetch', 'fetch', 'fetch', 'fetch', 'swap', 'compare', 'fetchWide', 'add', 'addWide', 'store'] as const),
+      ...([
+        'fetch',
+        'fetch',
+        'fetch',
+        'fetch',
+        'swap',
+        'compare',
+        'fetchWide',
+        'add',
+        'addAskew',
+        'addWide',
+        'store',
+      ] as const),
       ...(['write', 'write', 'write', 'writePair', 'writeHalf', 'writeWide'] as const),
       ...(['read', 'read', 'read', 'readByte', 'readWide', 'barrier', 'barrier'] as const),
     ),
@@ -121,26 +136,31 @@ test('what hands over data through LDS is found to be wrong as on the interprete
   const found = new Map<string, number>();
   let clean = 0;
   await fc.assert(
-    fc.asyncProperty(steps, fc.constantFrom(2, 3, 5, 9, 16), async (list, waves) => {
-      const all = list.map((step, n) => textOf(step, n, waves)).join('\n');
-      // What a wavefront finds may be used.
-      const code = `${BEGIN}\n${all}\nds_add_rtn_u32 v8, v12, v6 offset:${BYTES - 4}\ns_waitcnt lgkmcnt(0)`;
-      const run: StrictRun = {
-        block: [64 * waves, 1, 1],
-        lds: BYTES,
-        bufferBytes: 4096 * 2,
-        metadata: { '.max_flat_workgroup_size': 1024 },
-      };
-      const findings = async (engine: 'compiled' | 'interpreter'): Promise<string[]> =>
-        (await strictFindings(code, { ...run, engine })).map(({ rule, place }) => `${rule} ${place.pc}`);
-      const expected = await findings('interpreter');
-      expect(await findings('compiled')).toEqual(expected);
-      for (const one of expected) {
-        const rule = one.split(' ')[0] as string;
-        found.set(rule, (found.get(rule) ?? 0) + 1);
-      }
-      if (expected.length === 0) clean++;
-    }),
+    fc.asyncProperty(
+      steps,
+      fc.constantFrom(2, 3, 5, 9, 16),
+      fc.constantFrom('-1', '-1', '0xff'),
+      async (list, waves, lanes) => {
+        const all = list.map((step, n) => textOf(step, n, waves)).join('\n');
+        // What a wavefront finds may be used.
+        const code = `${beginning(lanes)}\n${all}\nds_add_rtn_u32 v8, v12, v6 offset:${BYTES - 4}\ns_waitcnt lgkmcnt(0)`;
+        const run: StrictRun = {
+          block: [64 * waves, 1, 1],
+          lds: BYTES,
+          bufferBytes: 4096 * 2,
+          metadata: { '.max_flat_workgroup_size': 1024 },
+        };
+        const findings = async (engine: 'compiled' | 'interpreter'): Promise<string[]> =>
+          (await strictFindings(code, { ...run, engine })).map(({ rule, place }) => `${rule} ${place.pc}`);
+        const expected = await findings('interpreter');
+        expect(await findings('compiled')).toEqual(expected);
+        for (const one of expected) {
+          const rule = one.split(' ')[0] as string;
+          found.set(rule, (found.get(rule) ?? 0) + 1);
+        }
+        if (expected.length === 0) clean++;
+      },
+    ),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 200) },
   );
   expect(found.get('races/lds') ?? 0).toBeGreaterThan(20);

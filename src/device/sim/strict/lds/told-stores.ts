@@ -47,6 +47,11 @@ interface OldEntry {
 
 const NOTHING: CompleteStores = Array.from({ length: MOST_WAVES }, () => 0);
 
+/** Setting the length of an array is a call, even where it stays the same. */
+function forget(all: unknown[]): void {
+  if (all.length > 0) all.length = 0;
+}
+
 export class ToldStores {
   private readonly words: Uint32Array;
   private readonly first: number;
@@ -73,8 +78,8 @@ export class ToldStores {
     const { waves, words, old, known, taken } = this;
     for (let wave = 0; wave < waves && isTold; wave++) {
       words[wave] = this.begin(wave);
-      (old[wave] as OldEntry[]).length = 0;
-      (known[wave] as KnownAt[]).length = 0;
+      forget(old[wave] as OldEntry[]);
+      forget(known[wave] as KnownAt[]);
     }
     if (this.areTaken) for (const times of taken) times.fill(0);
     this.areTaken = false;
