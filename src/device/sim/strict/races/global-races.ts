@@ -23,11 +23,16 @@ import { latest } from './synchronisation.ts';
 /** Size of `multi_grid_sync_info` (ockl/src/mg.cl). */
 const GRID_SYNC_BYTES = 48;
 
-/** What an atomic acquires once its values have come back. */
+/** What an access acquires once its values have come back. */
 interface Arrival {
   readonly acquisitions: readonly Acquisition[];
   /** It has read the counters of the grid's barrier. */
   readonly isGridSync: boolean;
+}
+
+/** That of an atomic of the log, by its number. */
+interface LoggedArrival extends Arrival {
+  readonly number: number;
 }
 
 /** What a wavefront knows of stores up to the next barrier, or until it learns more, but for what it writes back; and how many of its own are complete. */
@@ -74,7 +79,7 @@ export class GlobalRaces implements SyncReader {
   private released: { readonly of: HandedOver; readonly by: Released } | undefined;
   /** Of the log (sync-log.ts): by actor, what its wavefront knows of stores; by workgroup, what atomics by their number acquire. */
   private readonly known = new Map<number, Knowledge>();
-  private readonly arrivals = new Map<number, Map<number, Arrival>>();
+  private readonly arrivals = new Map<number, LoggedArrival[]>();
   /** The last access has read the counters of the grid's barrier. */
   private hasReadGridSync = false;
   /** Of the instruction that is looked at: the load may read what atomics are changing, and learns of others. */
@@ -262,16 +267,12 @@ export class GlobalRaces implements SyncReader {
 
   /** An atomic of the log: as `synchronise` of all its lanes. */
   atomic(one: LoggedAtomic): void {
-    const { returns, actor, pc, number, storesIssued, storesComplete, writtenBack, epoch, releases, lanes } = one;
+    const { returns, actor, number, lanes } = one;
     const { synchronisation } = this.global;
-    const [group, wave] = [groupOf(actor), waveOf(actor)];
+    const group = groupOf(actor);
     const { count, addresses, leaves } = lanes;
-    const tell = (): Released => {
-      const told = (this.known.get(actor) as Knowledge).handedOver(wave, storesComplete, writtenBack);
-      return this.releasedOf(told, storesComplete, { wave, pc, issued: storesIssued, epoch, releases });
-    };
     if (!returns) {
-      synchronisation.releaseAll(group, lanes.offsets, count, tell());
+      synchronisation.releaseAll(group, lanes.offsets, count, this.toldBy(one));
       return;
     }
     let by: Released | undefined;
@@ -283,27 +284,39 @@ export class GlobalRaces implements SyncReader {
       if (seen !== undefined) {
         isGridSync ||= this.isGridSync(address);
         if (synchronisation.isNews(group, seen)) {
-          acquisitions ??= [];
-          acquisitions.push(seen);
+          if (acquisitions === undefined) acquisitions = [seen];
+          else acquisitions.push(seen);
         }
       }
       if (leaves[lane] !== 0) continue;
-      by ??= tell();
+      by ??= this.toldBy(one);
       synchronisation.release(group, address, by);
     }
     if (acquisitions === undefined && !isGridSync) return;
-    const arrivals = this.arrivals.get(group) ?? new Map<number, Arrival>();
-    this.arrivals.set(group, arrivals);
-    arrivals.set(number, { acquisitions: acquisitions ?? [], isGridSync });
+    const arrival = { number, acquisitions: acquisitions ?? [], isGridSync };
+    const arrivals = this.arrivals.get(group);
+    if (arrivals === undefined) this.arrivals.set(group, [arrival]);
+    else arrivals.push(arrival);
+  }
+
+  /** What the wavefront of an atomic of the log tells by it. */
+  private toldBy({ actor, pc, storesIssued, storesComplete, writtenBack, epoch, releases }: LoggedAtomic): Released {
+    const wave = waveOf(actor);
+    const told = (this.known.get(actor) as Knowledge).handedOver(wave, storesComplete, writtenBack);
+    return this.releasedOf(told, storesComplete, { wave, pc, issued: storesIssued, epoch, releases });
   }
 
   /** The values of an atomic of the log have come back. */
   arrive(actor: number, number: number): void {
     const group = groupOf(actor);
-    const arrivals = this.arrivals.get(group);
-    const arrival = arrivals?.get(number);
-    arrivals?.delete(number);
-    if (arrival !== undefined) this.acquire(group, arrival);
+    const arrivals = this.arrivals.get(group) ?? [];
+    const at = arrivals.findIndex((one) => one.number === number);
+    if (at < 0) return;
+    const arrival = arrivals[at] as LoggedArrival;
+    // Their order does not matter.
+    arrivals[at] = arrivals[arrivals.length - 1] as LoggedArrival;
+    arrivals.pop();
+    this.acquire(group, arrival);
   }
 
   private acquire(group: number, { acquisitions, isGridSync }: Arrival): void {

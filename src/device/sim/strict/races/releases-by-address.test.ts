@@ -19,6 +19,7 @@ const by = (wave: number, issued: number): Released => ({
 /** What is told: one of a few messages, some of which say the same. */
 const SAID = [by(0, 1), by(1, 2), by(2, 3)];
 const MESSAGES: Message[] = [0, 0, 1, 2, 2].map((n, number) => ({
+  group: 0,
   by: SAID[n] as Released,
   acquired: [],
   acquiredCount: number === 4 ? 1 : 0,

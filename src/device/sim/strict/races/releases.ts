@@ -122,7 +122,7 @@ export interface SharedAddress {
   /** All of its releases. */
   seen: Acquisition | undefined;
   /** As lastReleases has been asked for last. */
-  lasts: { readonly count: number; readonly releases: readonly LastRelease[] } | undefined;
+  lasts: { readonly count: number; readonly releases: readonly Message[] } | undefined;
 }
 
 /** The first `count` releases of an address have been seen. */
@@ -131,19 +131,13 @@ export interface Acquisition {
   readonly count: number;
 }
 
-/** The last release of a workgroup at an address. */
-export interface LastRelease {
-  readonly group: number;
-  readonly told: Message;
-}
-
 /** Of each workgroup, the last one of the releases of an address that have been seen. Workgroups that have met have mostly seen the same. */
-export function lastReleases({ at, count }: Acquisition): readonly LastRelease[] {
+export function lastReleases({ at, count }: Acquisition): readonly Message[] {
   if (at.lasts?.count === count) return at.lasts.releases;
-  const releases: LastRelease[] = [];
-  for (const [group, all] of at.releases) {
+  const releases: Message[] = [];
+  for (const all of at.releases.values()) {
     const told = all.lastBefore(count);
-    if (told !== undefined) releases.push({ group, told });
+    if (told !== undefined) releases.push(told);
   }
   at.lasts = { count, releases };
   return releases;
@@ -151,6 +145,7 @@ export function lastReleases({ at, count }: Acquisition): readonly LastRelease[]
 
 /** What an instruction tells at all addresses that it writes. */
 export interface Message {
+  readonly group: number;
   readonly by: Released;
   /** What the workgroup itself had acquired: the first so many of its acquisitions. */
   readonly acquired: readonly Acquisition[];

@@ -2,11 +2,11 @@
 // A release hands over the stores that its wavefront knows to be complete, and written back where dies have caches of their own; a later
 // one of the same address hands over more. What has been acquired is read past the reader's caches once they have been invalidated.
 // Source: LLVM's AMDGPUUsage, "Memory Model gfx90a" and "gfx942".
+import { Answers } from './answers.ts';
 import {
   type Acquired,
   type Acquisition,
   type CompleteStores,
-  type LastRelease,
   lastReleases,
   type Message,
   type Released,
@@ -17,8 +17,8 @@ import { ReleasesByAddress } from './releases-by-address.ts';
 
 /** Acquisitions, of all workgroups that may be between two, among which an order is looked for; with more the two count as ordered. */
 const MAX_STEPS = 200_000;
-/** Answers that are kept. */
-const MAX_ANSWERS = 4;
+/** Of what a workgroup has acquired last, so much is looked at before who has told it: mostly that is enough. */
+const DIRECT = 8;
 
 /** A read, of which a record knows: by which wavefront and when (Toucher). `isMany`: others of its workgroup have read in the same epoch. */
 export interface Read {
@@ -95,23 +95,18 @@ export interface OrderReader {
 }
 
 export class Synchronisation {
-  /** The last questions of orderOf, and what was said: the lanes of an instruction mostly ask the same. What has been acquired does not change. */
-  private readonly answers: { readonly question: readonly number[]; readonly order: Order }[] = [];
-  /** The last one of all, by what is looked for and how much has been acquired. */
-  private readonly asked = new Float64Array(8).fill(-1);
-  private lastOrder: Order = 'unordered';
+  /** The last answers, by what is looked for and how much has been acquired: what has been does not change. */
+  private readonly answers = new Answers<Order>();
+  private readonly ofStore = new StoreSearch();
+  private readonly ofRead: ReadSearch;
   private readonly releases = new ReleasesByAddress();
   private readonly groups = new Map<number, GroupOrder>();
-  /** Wavefronts of a workgroup may be put in order through LDS without barriers. */
-  private readonly handsOver: boolean;
   private readonly reader: OrderReader | undefined;
   /** What has been told last. */
-  private lastTold: Message = { by: NOBODY, acquired: [], acquiredCount: 0, number: 0 };
-  /** Of the order that has just been found: what has told it. */
-  private toldBy: Released | undefined;
-
+  private lastTold: Message = { group: -1, by: NOBODY, acquired: [], acquiredCount: 0, number: 0 };
+  /** `handsOver`: wavefronts of a workgroup may be put in order through LDS without barriers. */
   constructor(handsOver = false, reader?: OrderReader) {
-    this.handsOver = handsOver;
+    this.ofRead = new ReadSearch(handsOver);
     this.reader = reader;
   }
 
@@ -132,20 +127,20 @@ export class Synchronisation {
 
   /** A wavefront of a workgroup writes an address atomically or with device scope, when the workgroup had acquired something. */
   release(group: number, address: number, by: Released, { list, count }: Acquired = this.acquiredBy(group)): void {
-    this.releases.add(group, address, this.toTell(by, list, count));
+    this.releases.add(group, address, this.toTell(group, by, list, count));
   }
 
   /** The same at many addresses, which are offsets in the window. */
   releaseAll(group: number, offsets: Uint32Array, length: number, by: Released): void {
     const { list, count } = this.acquiredBy(group);
-    this.releases.addAll(group, offsets, length, this.toTell(by, list, count));
+    this.releases.addAll(group, offsets, length, this.toTell(group, by, list, count));
   }
 
-  private toTell(by: Released, list: readonly Acquisition[], count: number): Message {
+  private toTell(group: number, by: Released, list: readonly Acquisition[], count: number): Message {
     if (by.isEarly) this.reader?.early();
     let told = this.lastTold;
     if (told.by !== by || told.acquiredCount !== count || told.acquired !== list) {
-      told = { by, acquired: list, acquiredCount: count, number: told.number + 1 };
+      told = { group, by, acquired: list, acquiredCount: count, number: told.number + 1 };
       this.lastTold = told;
     }
     return told;
@@ -218,7 +213,8 @@ export class Synchronisation {
       let oldest = Infinity;
       let told = 0;
       for (let i = 0; i < releases.length; i++) {
-        const { group: other, told: message } = releases[i] as LastRelease;
+        const message = releases[i] as Message;
+        const other = message.group;
         if (other === group) continue;
         told++;
         oldest = Math.min(oldest, message.number);
@@ -247,23 +243,19 @@ export class Synchronisation {
     const mine = this.groups.get(group);
     if (mine === undefined) return 'unordered';
     const { acquired, fresh } = mine;
+    const { length } = acquired;
     const [since, past] = [isRead ? fresh : -1, isPast ? 1 : 0];
-    if (this.isAsked(group, acquired.length, since, other, wave, store, past, -1)) return this.lastOrder;
-    return this.answer([group, acquired.length, since, other, wave, store, past, -1], () => {
-      this.toldBy = undefined;
-      const tell = (by: Released): void => {
-        this.toldBy = by;
-      };
-      const search = (count: number): Order =>
-        searchReleases(acquired, count, other, (releases, upTo) => orderBy(releases, upTo, wave, store, isPast, tell));
-      const isFresh = isRead && search(fresh) === 'ordered';
-      const order = isFresh ? 'ordered' : search(acquired.length);
-      if (order !== 'ordered') return order;
-      if (group !== other && this.toldBy !== undefined && !isPast) {
-        this.reader?.stores(group, other, this.toldBy, isFresh);
-      }
-      return isRead && !isFresh ? 'stale' : 'ordered';
-    });
+    const known = this.answers.find(group, length, since, other, wave, store, past, -1);
+    if (known !== undefined) return known;
+    const { ofStore } = this;
+    ofStore.begin(wave, store, isPast);
+    const isFresh = isRead && searchReleases(acquired, fresh, other, ofStore) === 'ordered';
+    const found = isFresh ? 'ordered' : searchReleases(acquired, length, other, ofStore);
+    const order = found === 'ordered' && isRead && !isFresh ? 'stale' : found;
+    if (found === 'ordered' && group !== other && ofStore.toldBy !== undefined && !isPast) {
+      this.reader?.stores(group, other, ofStore.toldBy, isFresh);
+    }
+    return this.answers.add(order, group, length, since, other, wave, store, past, -1);
   }
 
   /**
@@ -288,54 +280,16 @@ export class Synchronisation {
     const mine = this.groups.get(group);
     if (mine === undefined) return false;
     const { acquired } = mine;
+    const { length } = acquired;
     const { wave, epoch, releases, isMany } = read;
     const many = isMany ? 1 : 0;
-    if (this.isAsked(group, acquired.length, -2, other, wave, epoch, releases, many)) {
-      return this.lastOrder === 'ordered';
-    }
-    const question = [group, acquired.length, -2, other, wave, epoch, releases, many];
-    const isBefore = (by: Released): boolean => this.isBehind(by, read);
-    const order = this.answer(question, () =>
-      searchReleases(acquired, acquired.length, other, (releases, upTo) => {
-        const behind = releases?.lastBefore(upTo, isBefore);
-        if (behind !== undefined) this.reader?.reads(group, other, behind.by);
-        return behind === undefined ? undefined : 'ordered';
-      }),
-    );
-    return order === 'ordered';
-  }
-
-  /** Whether a workgroup has told something behind a read of its own: behind a barrier, or by the wavefront that has read. */
-  private isBehind({ epoch, wave, releases }: Released, read: Read): boolean {
-    if (epoch !== read.epoch) return epoch > read.epoch;
-    if (read.isMany || wave !== read.wave) return this.handsOver;
-    return releases >= read.releases;
-  }
-
-  /** Whether a question is the last one again: no array is made for it. */
-  private isAsked(a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number): boolean {
-    const { asked } = this;
-    return (
-      asked[0] === a &&
-      asked[1] === b &&
-      asked[2] === c &&
-      asked[3] === d &&
-      asked[4] === e &&
-      asked[5] === f &&
-      asked[6] === g &&
-      asked[7] === h
-    );
-  }
-
-  private answer(question: readonly number[], find: () => Order): Order {
-    const known = this.answers.find(({ question: one }) => one.every((word, n) => word === question[n]));
-    const order = known?.order ?? find();
-    this.asked.set(question);
-    this.lastOrder = order;
-    if (known !== undefined) return order;
-    if (this.answers.length >= MAX_ANSWERS) this.answers.shift();
-    this.answers.push({ question, order });
-    return order;
+    const known = this.answers.find(group, length, -2, other, wave, epoch, releases, many);
+    if (known !== undefined) return known === 'ordered';
+    const { ofRead } = this;
+    ofRead.begin(read);
+    const order = searchReleases(acquired, length, other, ofRead);
+    if (ofRead.toldBy !== undefined) this.reader?.reads(group, other, ofRead.toldBy);
+    return this.answers.add(order, group, length, -2, other, wave, epoch, releases, many) === 'ordered';
   }
 
   /**
@@ -353,13 +307,80 @@ export class Synchronisation {
   }
 }
 
-/** By which of the releases of a workgroup that have been acquired, directly or through others, something is in order; `orderOfThem` says so of one address. */
-function searchReleases(
-  acquired: readonly Acquisition[],
-  count: number,
-  other: number,
-  orderOfThem: (releases: Releases | undefined, count: number) => Order | undefined,
-): Order {
+/** What is looked for among the releases of a workgroup. */
+interface ReleaseSearch {
+  /** What those of one address with numbers below `count` say. */
+  look(releases: Releases | undefined, count: number): Order | undefined;
+}
+
+/** What is said of a store of a wavefront. One of another wavefront that is behind does not take back what one says. */
+class StoreSearch implements ReleaseSearch {
+  private wave = 0;
+  private store = 0;
+  private isPast = false;
+  private early: Order | undefined;
+  /** What puts it in order. */
+  toldBy: Released | undefined;
+
+  begin(wave: number, store: number, isPast: boolean): void {
+    [this.wave, this.store, this.isPast] = [wave, store, isPast];
+    this.toldBy = undefined;
+  }
+
+  look(releases: Releases | undefined, count: number): Order | undefined {
+    this.early = undefined;
+    const found = releases?.lastBefore(count, this.isInOrder);
+    if (found === undefined) return this.early;
+    this.toldBy = found.by;
+    return 'ordered';
+  }
+
+  private readonly isInOrder = (by: Released): boolean => {
+    const { wave, store } = this;
+    const isComplete = store < (by.complete[wave] as number);
+    if (isComplete && (this.isPast || store < (by.written[wave] as number))) return true;
+    // What its wavefront has told before it stored has nothing to do with it.
+    if (by.wave !== wave || store <= by.issued) this.early ??= { releasePc: by.pc, isComplete };
+    return false;
+  };
+}
+
+/** What is told behind a read: behind a barrier, or by the wavefront that has read. */
+class ReadSearch implements ReleaseSearch {
+  private readonly handsOver: boolean;
+  private read: Read = { wave: 0, epoch: 0, releases: 0, isMany: false };
+  toldBy: Released | undefined;
+
+  constructor(handsOver: boolean) {
+    this.handsOver = handsOver;
+  }
+
+  begin(read: Read): void {
+    this.read = read;
+    this.toldBy = undefined;
+  }
+
+  look(releases: Releases | undefined, count: number): Order | undefined {
+    const behind = releases?.lastBefore(count, this.isBehind);
+    if (behind === undefined) return undefined;
+    this.toldBy = behind.by;
+    return 'ordered';
+  }
+
+  private readonly isBehind = ({ epoch, wave, releases }: Released): boolean => {
+    const { read } = this;
+    if (epoch !== read.epoch) return epoch > read.epoch;
+    if (read.isMany || wave !== read.wave) return this.handsOver;
+    return releases >= read.releases;
+  };
+}
+
+/** By which of the releases of a workgroup that have been acquired, directly or through others, something is in order. */
+function searchReleases(acquired: readonly Acquisition[], count: number, other: number, search: ReleaseSearch): Order {
+  for (let i = count - 1; i >= 0 && i >= count - DIRECT; i--) {
+    const { at, count: seen } = acquired[i] as Acquisition;
+    if (search.look(at.releases.get(other), seen) === 'ordered') return 'ordered';
+  }
   const visited = new Map<SharedAddress, number>();
   /** By workgroup, of what it had acquired: the first so many have been looked at. */
   const scanned = new Map<readonly Acquisition[], number>();
@@ -376,7 +397,7 @@ function searchReleases(
       const before = visited.get(at) ?? 0;
       if (before >= count) continue;
       visited.set(at, count);
-      const found = orderOfThem(at.releases.get(other), count);
+      const found = search.look(at.releases.get(other), count);
       if (found === 'ordered') return 'ordered';
       early = found ?? early;
       for (const [by, all] of at.releases) {
@@ -396,9 +417,10 @@ export function isLater(a: CompleteStores, b: CompleteStores): boolean {
   return false;
 }
 
-/** The later of two counts of each wavefront: the first array itself where the second has no later one. */
+/** The later of two counts of each wavefront: the first array itself where the second has no later one, else the second where the first has none. */
 export function latest(a: CompleteStores, b: CompleteStores): CompleteStores {
   if (!isLater(b, a)) return a;
+  if (!isLater(a, b)) return b;
   const out = a.slice();
   for (let i = 0; i < b.length; i++) out[i] = Math.max(out[i] ?? 0, b[i] as number);
   return out;
@@ -425,30 +447,4 @@ function note({ complete, early }: Told, { complete: now, wave, issued, pc }: Re
   const left = (early[wave] ?? []).filter((e) => e.issued > done);
   if (issued > done) left.push({ at, pc, issued });
   early[wave] = left;
-}
-
-/**
- * What the releases of a workgroup with numbers below `count` say of a store of its wavefront; `tell` is told which one puts it in order. One of another wavefront that is behind does not take back
- * what one says.
- */
-function orderBy(
-  releases: Releases | undefined,
-  count: number,
-  wave: number,
-  store: number,
-  isPast: boolean,
-  tell: (by: Released) => void,
-): Order | undefined {
-  let early: Order | undefined;
-  const isInOrder = (by: Released): boolean => {
-    const isComplete = store < (by.complete[wave] as number);
-    if (isComplete && (isPast || store < (by.written[wave] as number))) return true;
-    // What its wavefront has told before it stored has nothing to do with it.
-    if (by.wave !== wave || store <= by.issued) early ??= { releasePc: by.pc, isComplete };
-    return false;
-  };
-  const found = releases?.lastBefore(count, isInOrder);
-  if (found === undefined) return early;
-  tell(found.by);
-  return 'ordered';
 }
