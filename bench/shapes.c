@@ -433,3 +433,14 @@ KERNEL void some(GLOBAL uint *out, const GLOBAL uint *in, uint rounds, uint n) {
     if (v & 3) out[global_id() + (k & 3) * 8192] = v;
   }
 }
+
+/* A row of registers of which an index that all lanes share chooses one: s_set_gpr_idx. */
+KERNEL void indexed(GLOBAL uint *out, const GLOBAL uint *in, uint rounds, uint n) {
+  uint row[16], sum = 0;
+#pragma unroll
+  for (uint i = 0; i < 16; i++) row[i] = in[(global_id() + i * 64) & (n - 1)];
+  for (uint k = 0; k < rounds; k++) row[(k * 5) & 15] += row[k & 15];
+#pragma unroll
+  for (uint i = 0; i < 16; i++) sum = sum * 31 + row[i];
+  out[global_id()] = sum;
+}

@@ -57,6 +57,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   pixels: linear(16, 256, [buffer(3 * 4096), buffer(4096), u32(32), u32(4096)]),
   one_sum: linear(32, 256, [buffer(4 * 32 * 256), zeros(4), buffer(65536), u32(16), u32(16384)]),
   some: linear(32, 256, [buffer(4 * 32768), buffer(65536), u32(16), u32(16384)]),
+  indexed: linear(32, 256, [buffer(4 * 32768), buffer(65536), u32(256), u32(16384)]),
   heat: linear(16, 256, [buffer(4 * 65536), buffer(4 * 65536), zeros(4), u32(16), u32(16), u32(65536)]),
 };
 

@@ -45,6 +45,8 @@ describe('effects', () => {
 
   test('tied operands: an accumulator is read, the other half of a loaded register is kept', () => {
     expect(effects('v_fmac_f32_e32 v1, v2, v3').uses).toContain('v[1:3]');
+    expect(effects('v_pk_fmac_f16 v1, v2, v3').uses).toContain('v[1:3]');
+    expect(effects('v_cvt_pkaccum_u8_f32 v1, v2, v3').uses).toContain('v[1:3]');
     expect(effects('global_load_short_d16_hi v2, v[0:1], off')).toMatchObject({ keeps: 'v2', defs: 'v2' });
     expect(effects('global_atomic_add v2, v[0:1], v5, off sc0').uses).toContain('v[0:1] v5');
   });

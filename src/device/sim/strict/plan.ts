@@ -8,6 +8,7 @@ import type { Instruction, Operand } from '../../../isa/types.ts';
 import {
   type Effects,
   effectsOf,
+  readsItsResult,
   slotsOf,
   type WaitCounts,
   type WaitRole,
@@ -361,6 +362,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     for (let n = first; n < first + count; n++) {
       if (n < 256) scalarWrites.push(n);
       else writes.push({ register: n - 256, halves, isWhole });
+      if (n >= 256 && readsItsResult(row)) reads.push({ register: n - 256, half: ANY, isWhole });
     }
   }
   return {

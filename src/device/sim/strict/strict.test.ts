@@ -121,6 +121,12 @@ const CASES: readonly Case[] = [
     finds: 'registers/uninitialised v2',
   },
   {
+    name: 'a packed sum adds to what nothing has written',
+    wrong: `v_pk_fmac_f16 v2, v1, v1\n${STORE('v2')}`,
+    right: `v_mov_b32_e32 v2, 0\nv_pk_fmac_f16 v2, v1, v1\n${STORE('v2')}`,
+    finds: 'registers/uninitialised v2',
+  },
+  {
     name: 'DPP reads lanes that are not active, and writes none from them',
     wrong: `s_mov_b64 exec, 0xf0\ns_nop 4\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n${STORE('v2')}`,
     right: `s_mov_b64 exec, 0xf0\nv_mov_b32_e32 v2, 0\ns_nop 4\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf\n${STORE('v2')}`,

@@ -28,8 +28,12 @@ import { addScaleConvert } from './scale-convert.ts';
 import { addIndexedVector, addVector, closesRun, endsRun } from './vector.ts';
 import type { Block, Item } from './walk.ts';
 
-/** Operations after which vector instructions do something else. */
-const STATES: ReadonlySet<string> = new Set(['setGprIndexOn', 'setGprIndexOff', 'setVskip']);
+/** Operations after which vector instructions do something else: the states (STATE_MASK) that they change. */
+const STATES: ReadonlyMap<string, number> = new Map([
+  ['setGprIndexOn', INDEXES_REGISTERS],
+  ['setGprIndexOff', INDEXES_REGISTERS],
+  ['setVskip', SKIPS_VECTORS],
+]);
 
 /** Instructions of one loop over the chunks. */
 const RUN_LIMIT = 120;
@@ -246,8 +250,10 @@ export class BlockCode {
           case 'barrier':
             return true;
         }
-        // Code with an instrument leaves these states to the interpreter.
-        if (this.instrument !== undefined && STATES.has(operation.name)) return false;
+        if (this.instrument !== undefined) {
+          const state = STATES.get(operation.name) ?? 0;
+          if ((state & ~(this.instrument.followedStates ?? 0)) !== 0) return false;
+        }
         return (
           emitControl(context, instruction, operation.name, () => {
             fn.get(wave).i32(item.pc).call(this.interpret);

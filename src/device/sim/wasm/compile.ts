@@ -20,7 +20,7 @@ import { type WasmFunction, WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import type { Instrument } from './instrument.ts';
 import { moduleKey, packModule, unpackModule } from './module-cache.ts';
-import { keyOf, type Place } from './place.ts';
+import { keyOf, type Place, STATE_MASK } from './place.ts';
 import type { ScalarValues } from './scalar-values.ts';
 import { LATE, LEFT } from './unit.ts';
 import { type Block, type Reachable, reachableBlocks, rowAfter } from './walk.ts';
@@ -93,7 +93,8 @@ function partition(blocks: readonly Block[]): Block[][] {
  */
 export function compile(bytes: Uint8Array, entry: Place, options: CompileOptions): CompiledCode {
   const { target, instrument, cache } = options;
-  const reached = reachableBlocks(target, bytes, entry, { ...options, followsStates: instrument === undefined });
+  const followedStates = instrument === undefined ? STATE_MASK : (instrument.followedStates ?? 0);
+  const reached = reachableBlocks(target, bytes, entry, { ...options, followedStates });
   if (cache === undefined || instrument !== undefined) return write(reached, options);
   const { blocks, leftOut } = reached;
   const key = moduleKey(optionsText(options), bytes, blocks);

@@ -14,7 +14,7 @@ import { fillTrigTable, fmaExactly } from './host-math.ts';
 import type { Instrument } from './instrument.ts';
 import { makeUnit, type UnitJob } from './make-unit.ts';
 import { memoryImports } from './memory/imports.ts';
-import { INDEXES_REGISTERS, keyOf, MODE_MASK, type Place, SKIPS_VECTORS } from './place.ts';
+import { INDEXES_REGISTERS, keyOf, MODE_MASK, type Place, SKIPS_VECTORS, STATE_MASK } from './place.ts';
 import { type CompiledUnit, LATE, type UnitOrigin } from './unit.ts';
 
 /** What compiled code is made for. */
@@ -348,12 +348,15 @@ export class CompiledEngine implements Engine {
   private sinceDrain = 0;
 
   private readonly instrument: Instrument | undefined;
+  /** States (STATE_MASK) in which there is no compiled code. */
+  private readonly unfollowed: number;
   /** Executes single instructions, when the instrument wants those compiled, too. */
   private readonly steps: CompiledEngine | undefined;
 
   /** Code with an instrument is kept as long as the instrument; `areSteps`: a wave can be run for any number of instructions. */
   constructor(job: CompileJob, instrument?: Instrument, areSteps = false) {
     this.instrument = instrument;
+    this.unfollowed = instrument === undefined ? 0 : STATE_MASK & ~(instrument.followedStates ?? 0);
     this.compiled =
       instrument === undefined ? compiledUnits(job, areSteps) : instrumentedCode(job, instrument, areSteps);
     this.loaded = job.loaded;
@@ -389,7 +392,7 @@ export class CompiledEngine implements Engine {
     while (executed < limit && w.isRunning) {
       const pc = w.pc - base;
       const mode = placeMode(w);
-      const isFollowed = mode === (mode & MODE_MASK) || this.instrument === undefined;
+      const isFollowed = (mode & this.unfollowed) === 0;
       const regular = pc >= 0 && pc < loaded.region.size && isFollowed && !compiled.isLeftOut(pc);
       const entry = regular ? compiled.entry({ pc, mode }, w) : undefined;
       if (entry === undefined || entry.empty) {

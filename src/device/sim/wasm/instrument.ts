@@ -21,6 +21,8 @@ export interface Instrument {
   readonly imports: Readonly<Record<string, (wave: number, pc: number) => unknown>>;
   /** Whether the instruction at a byte offset of the image is left out of compiled code, and interpreted. Always the same answer. */
   isLeftOut?(pc: number): boolean;
+  /** States (STATE_MASK in place.ts) that its code follows: in others the interpreter executes. None by default. */
+  readonly followedStates?: number;
   /** What is left out of compiled code with the instrument runs as compiled code of single instructions. */
   readonly compilesSteps?: boolean;
   /** An instruction is about to be executed outside of compiled code; `pc` is its loaded address. */

@@ -150,7 +150,7 @@ class Walker {
   private readonly bytes: Uint8Array;
   private readonly limit: number;
   private readonly decode: (at: number) => Instruction | undefined;
-  private readonly followsStates: boolean;
+  private readonly followedStates: number;
   private readonly blockLimit: number;
   readonly steps = new Map<number, Step>();
   readonly leaders = new Map<number, Place>();
@@ -160,10 +160,10 @@ class Walker {
     bytes: Uint8Array,
     limit: number,
     decode: (at: number) => Instruction | undefined,
-    followsStates: boolean,
+    followedStates: number,
     blockLimit: number,
   ) {
-    this.followsStates = followsStates;
+    this.followedStates = followedStates;
     this.blockLimit = blockLimit;
     this.limit = limit;
     this.bytes = bytes;
@@ -295,13 +295,13 @@ class Walker {
     return DYNAMIC.has(name) ? { kind: 'dynamic' } : undefined;
   }
 
-  /** How s_set_gpr_idx_on and _off and s_setvskip end a block. Code with an instrument leaves these states to the interpreter. */
+  /** How s_set_gpr_idx_on and _off and s_setvskip end a block. States that are not followed are left to the interpreter. */
   private stateEnding(instruction: Instruction, name: StructuralOperation['name'], next: Place): Ending | undefined {
-    if (!this.followsStates) return name === 'setGprIndexOff' ? undefined : { kind: 'dynamic' };
     const [bit, value] =
       name === 'setVskip'
         ? ([SKIPS_VECTORS, skipSet(instruction)] as const)
         : ([INDEXES_REGISTERS, name === 'setGprIndexOn'] as const);
+    if ((this.followedStates & bit) === 0) return name === 'setGprIndexOff' ? undefined : { kind: 'dynamic' };
     const [on, off] = [next.mode | bit, next.mode & ~bit].map((mode): Place => ({ pc: next.pc, mode })) as [
       Place,
       Place,
@@ -347,8 +347,8 @@ export interface WalkOptions {
   /** About the most instructions; the rest is compiled when it is reached. */
   readonly limit?: number | undefined;
   readonly decode?: ((pc: number) => Instruction | undefined) | undefined;
-  /** Code under s_set_gpr_idx and s_setvskip is reached, too. */
-  readonly followsStates?: boolean | undefined;
+  /** Of STATE_MASK, the states in which code is reached, too; all by default. */
+  readonly followedStates?: number | undefined;
   /** The most instructions of one block. */
   readonly blockLimit?: number | undefined;
   /** What is known of a wave at the entry: ways that it does not take are left out. */
@@ -374,12 +374,12 @@ export function reachableBlocks(
     known = () => false,
     limit = 6000,
     decode = (pc) => decoderFor(target).decode(bytes, pc),
-    followsStates = true,
+    followedStates = STATE_MASK,
     blockLimit = BLOCK_LIMIT,
     start,
     open = () => true,
   } = options;
-  const walker = new Walker(bytes, limit, decode, followsStates, blockLimit);
+  const walker = new Walker(bytes, limit, decode, followedStates, blockLimit);
   const leftOut = start === undefined ? walker.walk(entry, known, open) : walker.follow(entry, known, start);
   const blocks = new Map<number, Block>();
   const pending: Place[] = [entry];

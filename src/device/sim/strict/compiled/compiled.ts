@@ -12,6 +12,7 @@ import { EXEC, type Wave } from '../../state/wave.ts';
 import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import type { Instrument } from '../../wasm/instrument.ts';
+import { INDEXES_REGISTERS } from '../../wasm/place.ts';
 import { type Block, itemsOf } from '../../wasm/walk.ts';
 import type { StrictChecker } from '../checker.ts';
 import type { GroupState } from '../fast-accesses.ts';
@@ -47,6 +48,7 @@ import type { WaveShadow } from '../registers/wave-shadow.ts';
 import { emitLooks, lookedAt, movesLanes } from './accesses.ts';
 import { emitInvalidation, writeBackFunction } from './caches.ts';
 import type { AccessCode, Circumstances } from './circumstances.ts';
+import { emitIndexedRegisters, indexedRegisters } from './indexed-registers.ts';
 import { emitLogged } from './logged.ts';
 import { declareOpen } from './open.ts';
 import { findParts, keepParts, pushLacking } from './part-results.ts';
@@ -55,6 +57,7 @@ import { waitFunction } from './waits.ts';
 
 export class StrictInstrument implements Instrument {
   readonly imports: Instrument['imports'];
+  readonly followedStates = INDEXES_REGISTERS;
   /** Of the dispatch whose wavefront runs. */
   checker: StrictChecker;
   private readonly plans = new WeakMap<Block, BlockPlan>();
@@ -134,6 +137,7 @@ export class StrictInstrument implements Instrument {
         block,
         (item) => this.checker.planFor(item.pc, item.instruction),
         (one) => this.checker.isBeyondAllocation(one),
+        (one) => isMoved(block, one),
       );
       this.plans.set(block, plan);
     }
@@ -148,7 +152,11 @@ export class StrictInstrument implements Instrument {
     if (index === 0) this.emitTrail(context, block);
     const plan = this.planOf(block).get(index);
     if (plan === undefined) return undefined;
-    if (!('plans' in plan)) return this.emitOne(context, plan);
+    if (!('plans' in plan)) {
+      if (!isMoved(block, plan)) return this.emitOne(context, plan);
+      this.emitIndexed(context, plan);
+      return undefined;
+    }
     this.emitSegment(context, block, plan);
     return undefined;
   }
@@ -221,6 +229,33 @@ export class StrictInstrument implements Instrument {
     fn.release('i32', moved);
     if (code === 'none') look();
     return undefined;
+  }
+
+  /** A vector instruction whose registers s_set_gpr_idx may move: the checker looks at it where something is outstanding, or not defined. */
+  private emitIndexed(context: FunctionContext, plan: StrictPlan): void {
+    const { fn, module, wave, pc } = context;
+    const look = (): void => {
+      fn.get(wave).i32(pc).call(this.index(module, 'strictBefore'));
+    };
+    const registers = this.checker.isBeyondAllocation(plan) ? undefined : indexedRegisters(plan);
+    if (registers === undefined) {
+      look();
+      return;
+    }
+    const [shadow, exec] = [this.shadowLocal(fn), fn.local('i64')];
+    const scalars = { ...accessSegment(plan), needs: [], results: [], touched: [] };
+    fn.get(wave)
+      .memory('i64.load', 4 * EXEC)
+      .set(exec);
+    fn.block().block();
+    fn.get(shadow).memory('i32.load', SHADOW_TOTAL).brIf(0);
+    if (this.pushProblems(fn, shadow, exec, scalars)) fn.i64(0n).op('i64.ne').brIf(0);
+    emitIndexedRegisters(context, shadow, exec, plan, registers);
+    this.writeResults(fn, shadow, exec, scalars);
+    fn.br(1).end();
+    look();
+    fn.end();
+    fn.release('i64', exec);
   }
 
   /**
@@ -538,6 +573,9 @@ export class StrictInstrument implements Instrument {
     keepParts(fn, shadow, segment.partResults, found);
   }
 }
+
+/** Whether an instruction of a block is one whose registers s_set_gpr_idx may move. */
+const isMoved = ({ mode }: Block, { isVector }: StrictPlan): boolean => isVector && (mode & INDEXES_REGISTERS) !== 0;
 
 /** Leaves the place of a store that may be an announcement while so many are outstanding as a local says (earlyPlace). */
 function pushEarlyPlace(fn: WasmFunction, pc: number, outstanding: number): WasmFunction {

@@ -298,11 +298,12 @@ export function dataNeeds({ dataReads }: StrictPlan): Segment['needs'] {
 /** A block cut up: by the index of its first instruction, a segment, or the plan of an instruction that is checked alone. */
 export type BlockPlan = ReadonlyMap<number, Segment | StrictPlan>;
 
-/** Cuts a block. `planOf` gives the plan of its instructions, `isSuspicious` whether one is wrong in itself. */
+/** Cuts a block. `planOf` gives the plan of its instructions, `isSuspicious` whether one is wrong in itself, `isAlone` whether it is to stand in no segment. */
 export function planBlock(
   block: Block,
   planOf: (item: Block['items'][number]) => StrictPlan,
   isSuspicious: (plan: StrictPlan) => boolean,
+  isAlone: (plan: StrictPlan) => boolean = () => false,
 ): BlockPlan {
   const items = block.ending.kind === 'branch' ? [...block.items, block.ending.item] : block.items;
   const out = new Map<number, Segment | StrictPlan>();
@@ -314,7 +315,7 @@ export function planBlock(
   };
   items.forEach((item, index) => {
     const plan = planOf(item);
-    if (!isSegmentable(plan)) {
+    if (!isSegmentable(plan) || isAlone(plan)) {
       close(index);
       out.set(index, plan);
       return;
