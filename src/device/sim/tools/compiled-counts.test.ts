@@ -6,10 +6,10 @@ import type { Monitor } from '../dispatch/monitor.ts';
 import { SimDevice } from '../sim-device.ts';
 import { RunTools } from './session.ts';
 
-/** Lanes of a wavefront part at the branch over the barrier's exchange. */
+/** Lanes of a wavefront part at the branch over the barrier's exchange; an instruction behind that reads a register that M0 moves. */
 const CODE = debuggedCode(7).replace(
   'back:',
-  'back:\ns_mov_b64 s[16:17], exec\nv_cmp_gt_u32_e32 vcc, 20, v0\ns_and_b64 exec, exec, vcc\nv_add_u32_e32 v2, 1, v2\ns_mov_b64 exec, s[16:17]',
+  'back:\ns_mov_b64 s[16:17], exec\nv_cmp_gt_u32_e32 vcc, 20, v0\ns_and_b64 exec, exec, vcc\nv_add_u32_e32 v2, 1, v2\ns_mov_b64 exec, s[16:17]\ns_mov_b32 s16, 1\ns_set_gpr_idx_on s16, gpr_idx(SRC0)\nv_mov_b32_e32 v3, v1\ns_set_gpr_idx_off',
 );
 
 async function counted(engine: 'compiled' | 'interpreter', others: readonly Monitor[]) {

@@ -14,6 +14,7 @@ import type { FunctionContext } from '../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../wasm/emit.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { Instrument } from '../wasm/instrument.ts';
+import { INDEXES_REGISTERS } from '../wasm/place.ts';
 import { pushCondition } from '../wasm/scalar.ts';
 import { type Block, branchDistance, type Item, itemsOf } from '../wasm/walk.ts';
 import { CompiledBanks } from './compiled-banks.ts';
@@ -106,6 +107,7 @@ export class CompiledCounter {
     const { region, target } = loaded;
     this.banks = countsBanks ? CompiledBanks.of(target, this.records, region.base) : undefined;
     this.instrument = {
+      followedStates: INDEXES_REGISTERS,
       imports: {
         countLds: (_wave, pc) => {
           const at = region.base + pc;

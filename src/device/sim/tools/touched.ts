@@ -11,6 +11,7 @@ import type { Region } from '../state/region.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { Instrument } from '../wasm/instrument.ts';
+import { INDEXES_REGISTERS } from '../wasm/place.ts';
 import type { Block } from '../wasm/walk.ts';
 
 /** Unit of memory whose content is kept whole. */
@@ -107,6 +108,8 @@ export class TouchedBytes implements Monitor {
 
   private instrument(): Instrument {
     return {
+      // Accesses of memory are what they are elsewhere.
+      followedStates: INDEXES_REGISTERS,
       imports: {
         touch: (_wave, pc) => this.touch(this.wave as Wave, pc, this.plans[pc >>> 2] ?? null),
       },

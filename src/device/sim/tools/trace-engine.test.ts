@@ -64,6 +64,9 @@ s_set_gpr_idx_on s9, gpr_idx(SRC0)
 v_mov_b32_e32 v2, v3
 v_add_u32_e32 v2, 1, v2
 s_set_gpr_idx_off
+s_set_gpr_idx_on s9, gpr_idx(DST)
+v_mov_b32_e32 v2, 17
+s_set_gpr_idx_off
 s_mov_b32 m0, 0
 global_load_lds_dword v3, s[2:3]
 s_waitcnt vmcnt(0)
@@ -225,6 +228,10 @@ describe('a filtered trace is that of the interpreter', () => {
     const whole = await same(mixed, { workgroup: '4' });
     const places = [...new Set(whole.map((line) => /0x\w+(?= )/.exec(line.slice(line.indexOf('/')))?.[0] as string))];
     expect(places.length).toBeGreaterThan(35);
+    // M0 moves it to another register; to switch that on and off writes none.
+    const moved = whole.filter((line) => line.includes('v_mov_b32_e32 v2, 17'));
+    expect(moved.some((line) => line.endsWith('; v5=0x11'))).toBe(true);
+    expect(whole.filter((line) => /s_set_gpr_idx_(on|off).*[ ;]v\d+=/.test(line))).toEqual([]);
     for (const [n, place] of places.entries()) {
       const last = places[Math.min(places.length - 1, n + (n % 5))] as string;
       expect((await same(mixed, { pc: `${place}..${last}`, workgroup: '3-4' })).length).toBeGreaterThan(0);

@@ -1,10 +1,11 @@
 // Traces execution instruction by instruction: what ran, what it wrote, which memory it touched. Events go to a sink one by one, lines
 // of text in pieces, so nothing accumulates.
+import { semanticsOf } from '../../../isa/semantics/index.ts';
 import type { TargetName } from '../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../program/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { DispatchInfo } from '../dispatch/monitor.ts';
-import type { BoundInstruction, LoadedCode } from '../interpreter/loaded-code.ts';
+import { type BoundInstruction, indexedInstruction, isIndexable, type LoadedCode } from '../interpreter/loaded-code.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import { LANES, type Wave } from '../state/wave.ts';
 import { type AccessGroup, AccessReader } from './accessed.ts';
@@ -93,7 +94,9 @@ export class TraceMonitor {
   /** By address of the instruction, and number of the access. */
   private readonly around: AroundAddresses[][] = [];
   private readonly scalars = new Int32Array(SCALARS);
+  /** With GPR indexing, the registers that the instruction may write, and what they held before it. */
   private readonly vectors = new Int32Array(2 * 256 * LANES);
+  private moved: readonly SlotRange[] | undefined;
   private scc = false;
   private mode = 0;
   private memory: readonly TraceAccess[] = [];
@@ -250,7 +253,7 @@ export class TraceMonitor {
     this.scalars.set(w.sgprs.subarray(0, SCALARS));
     this.scc = w.scc;
     this.mode = w.mode;
-    if (w.gprIndexing) this.vectors.set(w.vgprs);
+    this.moved = w.gprIndexing ? this.keepMoved(w, bound) : undefined;
     this.exec = scalarValue(w, { first: Slot.EXEC, count: 2 }).value as string;
     const all = this.options.lanes === 'all';
     this.memory = this.reader.read(w, at, bound).map((group) => accessEvent(group, all));
@@ -304,7 +307,7 @@ export class TraceMonitor {
     const out: RegisterValue[] = [];
     for (const range of defs) {
       if (!isVectorSlot(range.first)) out.push(scalarValue(w, range));
-      else if (!w.gprIndexing) {
+      else if (this.moved === undefined) {
         for (let n = 0; n < range.count; n++) out.push(vectorValue(w, range.first + n, this.options.lanes));
       }
     }
@@ -315,19 +318,29 @@ export class TraceMonitor {
     }
     if (!showsScc && this.scc !== w.scc) out.push(scalarValue(w, { first: Slot.SCC, count: 1 }));
     if (!showsMode && this.mode !== w.mode) out.push(scalarValue(w, { first: Slot.MODE, count: 1 }));
-    if (w.gprIndexing) this.indexedWrites(w, out);
+    for (const range of this.moved ?? []) this.movedWrites(w, range, out);
     return out;
   }
 
-  /** With GPR indexing the operands do not say which registers were written. */
-  private indexedWrites(w: Wave, out: RegisterValue[]): void {
-    for (let register = 0; register < this.vectors.length / LANES; register++) {
-      const at = register * LANES;
-      for (let lane = 0; lane < LANES; lane++) {
-        if (this.vectors[at + lane] === w.vgprs[at + lane]) continue;
-        out.push(vectorValue(w, Slot.VGPR0 + register, this.options.lanes));
-        break;
-      }
+  /** With GPR indexing, the vector registers that an instruction is about to write: M0 moves them. What they hold is kept. */
+  private keepMoved(w: Wave, { instruction }: BoundInstruction): readonly SlotRange[] {
+    const isMoved = isIndexable(instruction, semanticsOf(instruction.row.operation));
+    const { defs } = effectsOf(isMoved ? indexedInstruction(w, instruction).moved : instruction);
+    const written = defs.filter(({ first }) => isVectorSlot(first));
+    for (const { first, count } of written) {
+      const [from, to] = [first, first + count].map((slot) => (slot - Slot.VGPR0) * LANES) as [number, number];
+      this.vectors.set(w.vgprs.subarray(from, to), from);
+    }
+    return written;
+  }
+
+  /** Those of them that have changed. */
+  private movedWrites(w: Wave, { first, count }: SlotRange, out: RegisterValue[]): void {
+    for (let slot = first; slot < first + count; slot++) {
+      const at = (slot - Slot.VGPR0) * LANES;
+      let lane = 0;
+      while (lane < LANES && this.vectors[at + lane] === w.vgprs[at + lane]) lane++;
+      if (lane < LANES) out.push(vectorValue(w, slot, this.options.lanes));
     }
   }
 }
