@@ -1,7 +1,12 @@
 // Loads and stores in compiled code: their lanes' bytes are noted in the shadows of memory, and the operation goes into the wavefront's
 // log of outstanding ones (compiled/waits.ts), which WaitQueue takes over when somebody asks it.
 import { immediateOf } from '../../../../isa/operand.ts';
-import type { AtomicOperation, LoadOperation, StoreOperation } from '../../../../isa/semantics/index.ts';
+import type {
+  AtomicOperation,
+  LoadOperation,
+  StoreOperation,
+  StructuralOperation,
+} from '../../../../isa/semantics/index.ts';
 import { PAGE } from '../../state/layout.ts';
 import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
@@ -75,6 +80,8 @@ export function lookedAt(
   }
   if (checker.isSynchronising(plan) && !mayBeOwn(plan))
     return isPollable(plan) || isRelease(plan) ? (operation as LoadOperation | StoreOperation) : undefined;
+  if (operation?.kind === 'structural' && operation.name === 'readTransposed')
+    return role.kind === 'lds' ? asLoad(operation) : undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
   if (access.toLds)
     return operation.kind === 'load' && access.space === 'global' && role.kind === 'vm' && !handsOver
@@ -104,6 +111,12 @@ function asStore(operation: AtomicOperation): StoreOperation | undefined {
   return pairStride === undefined
     ? { kind: 'store', space, bytes: atomicBytes(operation), half: undefined, pairStride }
     : undefined;
+}
+
+/** A transposing load as one of the bytes that each lane brings. */
+function asLoad({ parameter }: StructuralOperation): LoadOperation {
+  const bytes = parameter === 6 ? 12 : 8;
+  return { kind: 'load', space: 'lds', bytes, signed: false, half: undefined, pairStride: undefined, toLds: false };
 }
 
 /** As EmitLooks. */
@@ -180,8 +193,11 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
     fn.truncate(mark);
     return 'none';
   }
+  const isPlain = plan.operation?.kind !== 'structural';
   if (
-    isLds ? movesLds(operation.bytes, kind) && !isLate : movesGlobal(operation.bytes, kind, drops) && !access?.toLds
+    isLds
+      ? movesLds(operation.bytes, kind) && !isLate && isPlain
+      : movesGlobal(operation.bytes, kind, drops) && !access?.toLds
   ) {
     if (!emitLookAndMove(context, shadow, instruction, operation, lookAtElements, push, moved)) {
       fn.truncate(mark);

@@ -30,6 +30,16 @@ const LDS: readonly Access[] = [
   access('ds_read2_b32 v[12:13], v5 offset1:5', 4),
   access('ds_add_u32 v5, v8', 4),
 ];
+const TRANSPOSING: readonly Access[] = [
+  access('ds_write_b8 v5, v8', 1),
+  access('ds_write_b32 v5, v8', 4),
+  access('ds_write_b64 v5, v[8:9]', 8),
+  access('ds_read_b64_tr_b16 v[12:13], v5', 8),
+  access('ds_read_b64_tr_b16 v[12:13], v5 offset:64', 8),
+  access('ds_read_b64_tr_b8 v[12:13], v5', 8),
+  access('ds_read_b64_tr_b4 v[12:13], v5', 8),
+  access('ds_read_b96_tr_b6 v[12:14], v5', 16),
+];
 const GLOBAL: readonly Access[] = [
   access('global_store_byte v5, v8, s[4:5]', 1),
   access('global_store_short v5, v8, s[4:5]', 2),
@@ -117,9 +127,10 @@ const READ_AGAIN: readonly Step[] = [
   one('global_store_byte v5, v8, s[4:5]', 1, [0, -1], 0),
 ];
 
-for (const [name, accesses, limit, known] of [
-  ['LDS', LDS, LDS_BYTES, []],
-  ['memory', GLOBAL, BUFFER_BYTES, [READ_AGAIN]],
+for (const [name, target, accesses, limit, known] of [
+  ['LDS', 'gfx942', LDS, LDS_BYTES, []],
+  ['LDS, and loads that transpose', 'gfx950', TRANSPOSING, LDS_BYTES, []],
+  ['memory', 'gfx942', GLOBAL, BUFFER_BYTES, [READ_AGAIN]],
 ] as const) {
   test(`lanes anywhere in ${name}: the engines find the same`, { timeout: 300_000 }, async () => {
     const [steps, isFilled] = [fc.array(stepOf(accesses), { minLength: 1, maxLength: 5 }), fc.boolean()];
@@ -127,14 +138,17 @@ for (const [name, accesses, limit, known] of [
     await fc.assert(
       fc.asyncProperty(steps, isFilled, async (list, filled) => {
         const code = [BEGIN, ...(filled ? [FILL] : []), ...list.map((step) => textOf(step, limit)), END].join('\n');
-        const options = { block: [128, 1, 1], lds: LDS_BYTES, bufferBytes: BUFFER_BYTES } as const;
+        const options = { target, block: [128, 1, 1], lds: LDS_BYTES, bufferBytes: BUFFER_BYTES } as const;
         const [one, other] = await Promise.all(
           (['interpreter', 'compiled'] as const).map((engine) => strictFindings(code, { ...options, engine })),
         );
         found += one?.length ?? 0;
         expect(told(other)).toEqual(told(one));
       }),
-      { numRuns: 120, examples: known.map((list): [Step[], boolean] => [[...list], false]) },
+      {
+        numRuns: Number(process.env.FUZZ_RUNS ?? 120),
+        examples: known.map((list): [Step[], boolean] => [[...list], false]),
+      },
     );
     expect(found).toBeGreaterThan(50);
   });
