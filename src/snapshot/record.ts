@@ -13,7 +13,7 @@ import { LateLoads } from '../device/sim/schedules/late-loads.ts';
 import { WINDOW_BYTES } from '../device/sim/state/layout.ts';
 import type { ModuleCache } from '../device/sim/state/module-cache.ts';
 import type { Region } from '../device/sim/state/region.ts';
-import { CHUNK_BYTES, READ_FIRST, TouchedBytes, WRITTEN } from '../device/sim/tools/index.ts';
+import { CHUNK_BYTES, READ_FIRST, READ_LATER, TouchedBytes, WRITTEN } from '../device/sim/tools/index.ts';
 import { isTargetName } from '../isa/index.ts';
 import { patienceFor } from './budget.ts';
 import { type Capture, readCapture } from './capture.ts';
@@ -368,7 +368,7 @@ function entriesOf({ chunks, image }: Recorded, writer: CaptureWriter, memory: M
   return chunks
     .map(({ region, index, pre, post, flags }): ChunkEntry => {
       const isImage = region.base === image.base;
-      const isRead = runsOf(flags, READ_FIRST).length > 0;
+      const isRead = runsOf(flags, READ_FIRST | READ_LATER).length > 0;
       const isWritten = runsOf(flags, WRITTEN).length > 0;
       const has = (bit: number) => maskOf(flags, bit, pages);
       const before = isRead || memory === 'full' ? { id: pages.put(pre), bytes: pre } : undefined;

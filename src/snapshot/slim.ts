@@ -2,7 +2,7 @@
 // chunks that were read before they were written, and those that were written. What comes out is proved like a recording.
 import { rmSync } from 'node:fs';
 import { WavesmithError } from '../base/index.ts';
-import { READ_FIRST, WRITTEN } from '../device/sim/tools/index.ts';
+import { READ_FIRST, READ_LATER, WRITTEN } from '../device/sim/tools/index.ts';
 import { replayBudget } from './budget.ts';
 import { type Capture, openCapture } from './capture.ts';
 import { compareBuffers, contentOf, expectationOf, flagsAt, isDifferent } from './compare.ts';
@@ -108,7 +108,7 @@ async function touchedOf(capture: Capture): Promise<(pages: Parameters<typeof ma
         .map(({ entry, flags, post }): ChunkEntry => {
           const has = (bit: number) => maskOf(flags, bit, pages);
           const { pre, post: _post, reads: _reads, writes: _writes, known, ...place } = entry;
-          const isRead = runsOf(flags, READ_FIRST).length > 0;
+          const isRead = runsOf(flags, READ_FIRST | READ_LATER).length > 0;
           const isWritten = runsOf(flags, WRITTEN).length > 0;
           return {
             ...place,

@@ -83,3 +83,15 @@ KERNEL void count(GLOBAL uint *bins, const GLOBAL uint *in) {
 KERNEL void float_sum(GLOBAL float *sum, const GLOBAL float *in) {
   __builtin_amdgcn_global_atomic_fadd_f32(sum, in[global_id()]);
 }
+
+// Each workgroup waits for the one before it, and adds what that has stored: the same in every order.
+KERNEL void chain(GLOBAL uint *sums, GLOBAL uint *flags, const GLOBAL uint *in) {
+  uint group = __builtin_amdgcn_workgroup_id_x(), sum = in[global_id()];
+  if (group > 0) {
+    while (__scoped_atomic_load_n(&flags[group - 1], __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE) == 0)
+      __builtin_amdgcn_s_sleep(1);
+    sum += sums[global_id() - 64];
+  }
+  sums[global_id()] = sum;
+  __scoped_atomic_store_n(&flags[group], 1u, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE);
+}

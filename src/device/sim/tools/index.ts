@@ -46,6 +46,7 @@ export { type CodeSymbol, CodeSymbols, type SourceLocation } from './symbols.ts'
 export {
   CHUNK_BYTES,
   READ_FIRST,
+  READ_LATER,
   TouchedBytes,
   type TouchedChunk,
   type TouchedOptions,

@@ -16,9 +16,10 @@ import type { Block } from '../wasm/walk.ts';
 
 /** Unit of memory whose content is kept whole. */
 export const CHUNK_BYTES = 65536;
-/** Flags of a byte. */
+/** Flags of a byte: it is read before it is written, written, or read only behind that, which may be before it in another order of workgroups. */
 export const READ_FIRST = 1;
 export const WRITTEN = 2;
+export const READ_LATER = 4;
 
 const HIGH_WORD = 2 ** 32;
 const NOTHING = new Uint8Array();
@@ -29,7 +30,7 @@ export interface TouchedChunk {
   readonly offset: number;
   /** What was there before the dispatch; empty when that is not kept. */
   readonly before: Uint8Array;
-  /** READ_FIRST and WRITTEN of each byte. */
+  /** READ_FIRST, WRITTEN and READ_LATER of each byte. */
   readonly flags: Uint8Array;
 }
 
@@ -280,6 +281,7 @@ export class TouchedBytes implements Monitor {
   ): void {
     const { isKnown } = this.options;
     for (let i = from; i < to; i++) {
+      if (flags[i] === WRITTEN) flags[i] = WRITTEN | READ_LATER;
       if (flags[i] !== 0) continue;
       flags[i] = READ_FIRST;
       if (isKnown !== undefined && !isKnown(base + offset + i)) this.unknown(base + offset + i, w, pc);
