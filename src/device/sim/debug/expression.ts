@@ -458,12 +458,12 @@ class Parser {
     };
   }
 
-  /** A variable, an argument, a place in the dispatch, or a value of the session. */
+  /** A variable, an argument, or a place in the dispatch; with `$`, first a value of the session. */
   private variable({ text, isDollar }: Token): Node {
     this.isPerLane = true;
     return (s) => {
       const own = isDollar ? s.remembered(text) : s.variable(text, s.lane);
-      const found = own ?? s.named(text, s.lane) ?? s.remembered(text) ?? s.variable(text, s.lane);
+      const found = own ?? s.named(text, s.lane) ?? (isDollar ? s.variable(text, s.lane) : undefined);
       if (found !== undefined) return found;
       if (text === 'true' || text === 'false')
         return typedValue(typeOfWords(['bool']) as DebugType, truth(text === 'true'), s);

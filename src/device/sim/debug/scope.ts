@@ -8,6 +8,7 @@ import { LANES, type Wave } from '../state/wave.ts';
 import { hex } from '../tools/lanes.ts';
 import { isVectorSlot, scalarSlot, slotsFromText, vectorWord } from '../tools/registers.ts';
 import type { Scope } from './expression.ts';
+import { kernelParameters } from './kernel-arguments.ts';
 import type { ScopeSource } from './scope-source.ts';
 import { findVariable, memberOf } from './source-variables.ts';
 import {
@@ -132,7 +133,9 @@ class WaveScope implements Scope {
 
   variable(name: string, lane: number): ShownVariable | undefined {
     const { wave, source } = this;
-    if (wave === undefined || source.info === undefined || OF_HIP.has(name)) return undefined;
+    if (source.info === undefined || OF_HIP.has(name)) return undefined;
+    // No wavefront is stopped: the kernel's own parameters are those of the dispatch.
+    if (wave === undefined) return kernelParameters(wave, lane, source)?.find((one) => one.name === name);
     return variableOrMember(wave, lane, source, name);
   }
 

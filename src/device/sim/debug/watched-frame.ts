@@ -18,23 +18,26 @@ export interface WatchedFrame {
   readonly fixed: SelectedFrame | undefined;
   /** The register that its variables in scratch are relative to, and what it holds. */
   readonly base: { readonly register: DebugRegister; readonly value: number } | undefined;
+  /** The variables that it reads, by their names: others of these, of blocks inside of theirs, are not meant. */
+  readonly variables: ReadonlyMap<string, DebugVariable>;
 }
 
 interface Noting {
   readonly source: ScopeSource;
-  /** Whether variables of a function were read, and whether some of them are in places of the call. */
-  readonly asked: { ofFunction: boolean; ofCall: boolean };
+  /** Whether variables of a function were read, whether some of them are in places of the call, and which they are. */
+  readonly asked: { ofFunction: boolean; ofCall: boolean; readonly variables: Map<string, DebugVariable> };
 }
 
 /** A source that notes which variables of a function are read. */
 function noting(source: ScopeSource): Noting {
-  const asked = { ofFunction: false, ofCall: false };
+  const asked: Noting['asked'] = { ofFunction: false, ofCall: false, variables: new Map() };
   const noted = (variable: DebugVariable): DebugVariable => ({
     ...variable,
     place: (address, kernel) => {
       const place = variable.place(address, kernel);
       asked.ofFunction ||= !variable.isGlobal;
       asked.ofCall ||= !variable.isGlobal && place.kind !== 'lds' && place.kind !== 'global';
+      asked.variables.set(variable.name, variable);
       return place;
     },
   });
@@ -112,8 +115,18 @@ export function sourceAt<T extends ScopeSource>(source: T, pc: number, inlined: 
   return withFrame(source, () => ({ pc, inlined, scalars: undefined, depth: 0 })) as T;
 }
 
+/** A source in which names mean these variables where there are some of the name. */
+function withVariables(source: ScopeSource, meant: WatchedFrame['variables']): ScopeSource {
+  const { info } = source;
+  const value = info && {
+    ...info,
+    variables: (at: number, inlined?: number) => info.variables(at, inlined).map((one) => meant.get(one.name) ?? one),
+  };
+  return Object.create(source, { info: { value } }) as ScopeSource;
+}
+
 /** The call whose variables are meant now; undefined without debug information. */
-function frameToWatch(w: Wave, source: ScopeSource, isOfCall: boolean): WatchedFrame | undefined {
+function frameToWatch(w: Wave, source: ScopeSource, { ofCall, variables }: Noting['asked']): WatchedFrame | undefined {
   const frame = source.selectedFrame?.(w);
   const key = frame === undefined ? undefined : source.info?.frames(frame.pc)[frame.inlined]?.key;
   if (frame === undefined || key === undefined) return undefined;
@@ -122,7 +135,7 @@ function frameToWatch(w: Wave, source: ScopeSource, isOfCall: boolean): WatchedF
     .flatMap((place) => (place.kind === 'scratch' ? [place.base] : []))
     .find((base) => base !== undefined);
   const base = register?.file === 's' ? { register, value: scalar(w, frame, register) } : undefined;
-  return { key, depth: frame.depth, fixed: isOfCall ? undefined : { ...frame, scalars: undefined }, base };
+  return { key, depth: frame.depth, fixed: ofCall ? undefined : { ...frame, scalars: undefined }, base, variables };
 }
 
 const scalar = (w: Wave, frame: SelectedFrame, { index }: DebugRegister): number =>
@@ -130,12 +143,13 @@ const scalar = (w: Wave, frame: SelectedFrame, { index }: DebugRegister): number
 
 /** A source that means that call; undefined where the wave is not in it. */
 function sourceOfFrame(w: Wave, source: ScopeSource, watched: WatchedFrame): ScopeSource | undefined {
-  const { key, depth, fixed, base } = watched;
-  if (fixed !== undefined) return withFrame(source, () => fixed);
+  const { key, depth, fixed, base, variables } = watched;
+  const meaning = withVariables(source, variables);
+  if (fixed !== undefined) return withFrame(meaning, () => fixed);
   const frame = source.frameOfKey?.(w, key, depth);
   if (frame === undefined) return undefined;
   if (base !== undefined && scalar(w, frame, base.register) !== base.value) return undefined;
-  return withFrame(source, () => frame);
+  return withFrame(meaning, () => frame);
 }
 
 /** The call that an expression belongs to, as a wave sees it now; undefined when it reads no variable of a function. */
@@ -147,7 +161,7 @@ export function frameOfExpression(
 ): WatchedFrame | undefined {
   const { source: noted, asked } = noting(source);
   quietValue(expression, w, lane, noted);
-  return w !== undefined && asked.ofFunction ? frameToWatch(w, source, asked.ofCall) : undefined;
+  return w !== undefined && asked.ofFunction ? frameToWatch(w, source, asked) : undefined;
 }
 
 /** What an expression gives in the call that it belongs to; undefined where it cannot be read, or the wave is not in that call. */
