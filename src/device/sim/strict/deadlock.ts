@@ -5,8 +5,12 @@
 // Under a program's runtime others change memory, too: the host what it shares, its copies and other kernels everything. So a loop
 // that reads memory is gone around once more to learn where (`reads`), and what the host can see proves nothing.
 import { semanticsOf } from '../../../isa/semantics/index.ts';
-import { type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
+import { PRIVATE_APERTURE_HIGH } from '../../apertures.ts';
+import { type AccessPiece, type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
+import { flatSpace, globalSpace, ldsSpace, type Space, scratchSpace } from '../interpreter/spaces.ts';
+import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
+import { MemoryFault } from '../state/region.ts';
 import { EXEC, LANES, maskBit, type Wave } from '../state/wave.ts';
 import { Residents } from './races/residents.ts';
 import type { Reporter } from './reporter.ts';
@@ -41,6 +45,7 @@ interface LoopWatch {
   nextCheckpoint: number;
   scalars: Int32Array | undefined;
   vectors: Int32Array | undefined;
+  scratch: Int32Array | undefined;
   scc: boolean;
   /** Changes of memory when the checkpoint was taken, and when the loop was proved to repeat (-1: it was not). */
   changes: number;
@@ -64,6 +69,7 @@ function newWatch(): LoopWatch {
     nextCheckpoint: 1,
     scalars: undefined,
     vectors: undefined,
+    scratch: undefined,
     scc: false,
     changes: 0,
     readsGlobal: false,
@@ -74,6 +80,70 @@ function newWatch(): LoopWatch {
     period: 0,
     checkpointThen: 0,
   };
+}
+
+const SPACES: Readonly<Record<AccessPlan['space'], Space>> = {
+  global: globalSpace,
+  lds: ldsSpace,
+  scratch: scratchSpace,
+  flat: flatSpace,
+};
+
+/** Bytes of a wavefront's scratch that are compared. */
+const MOST_SCRATCH = 2 ** 20;
+
+const scratchBytes = (w: Wave): number => LANES * w.workgroup.dispatch.scratchPerLane;
+
+/** The scratch of a wavefront, where code without optimisation has its variables, as far as it is compared. */
+export function scratchOf(w: Wave): Int32Array {
+  const bytes = Math.min(MOST_SCRATCH, scratchBytes(w));
+  return new Int32Array(w.memory.wasm.buffer, bytes === 0 ? 0 : w.field(WAVE_SCRATCH_BASE), bytes / 4);
+}
+
+/** Whether all active lanes are about to store to the wavefront's scratch, which is compared. */
+function isOfScratch(w: Wave, plan: AccessPlan): boolean {
+  if (plan.isScalar || scratchBytes(w) > MOST_SCRATCH) return false;
+  if (plan.space !== 'flat') return plan.space === 'scratch';
+  const pieces = plan.pieces(w);
+  for (let lane = 0; lane < LANES; lane++) {
+    if (!maskBit(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number, lane)) continue;
+    for (const piece of pieces)
+      if (Math.floor(plan.address(w, lane, piece) / 2 ** 32) !== PRIVATE_APERTURE_HIGH) return false;
+  }
+  return true;
+}
+
+/** Whether all active lanes are about to store what the bytes hold already. */
+function storesTheSame(w: Wave, plan: AccessPlan): boolean {
+  if (plan.isScalar || plan.toLds) return false;
+  const space = SPACES[plan.space];
+  const pieces = plan.pieces(w);
+  const { lane: current } = w;
+  const isSame = (lane: number, { register, half, bytes }: AccessPiece, address: number): boolean => {
+    for (let n = 0; n < bytes; n++) {
+      const word = w.vgprs[(register + (n >>> 2)) * LANES + lane] as number;
+      const byte = ((half === 'high' ? word >>> 16 : word) >>> (8 * (n & 3))) & 255;
+      if ((space.load(w, address + n, 1) & 255) !== byte) return false;
+    }
+    return true;
+  };
+  try {
+    for (let lane = 0; lane < LANES; lane++) {
+      if (!maskBit(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number, lane)) continue;
+      w.lane = lane;
+      for (const piece of pieces) {
+        const address = plan.address(w, lane, piece);
+        if (address >= 0 && (piece.register < 0 || !isSame(lane, piece, address))) return false;
+      }
+    }
+    return true;
+  } catch (error) {
+    // The store itself says so.
+    if (error instanceof MemoryFault) return false;
+    throw error;
+  } finally {
+    w.lane = current;
+  }
 }
 
 export class DeadlockFinder {
@@ -89,6 +159,8 @@ export class DeadlockFinder {
   /** Since when nothing but the host or another kernel could let the wavefronts go on. */
   private quiet: { readonly changes: number; readonly since: number } | undefined;
   private isPatient = false;
+  /** The instruction stores to its wavefront's scratch, which is part of the states that are compared, or what its bytes hold already: code without optimisation does so in each round of a loop. */
+  private tellsNobody = false;
   private readonly plans = new Map<BoundInstruction, AccessPlan | null>();
 
   /** Without `others` nobody else changes memory. */
@@ -149,11 +221,15 @@ export class DeadlockFinder {
 
   /** An instruction is about to execute. */
   before(w: Wave, bound: BoundInstruction): void {
-    const reads = this.watches.get(w)?.reads;
-    if (reads === undefined) return;
-    const plan = this.planOf(bound);
-    if (plan === null || plan.space === 'lds' || plan.space === 'scratch') return;
+    this.tellsNobody = false;
+    const watch = this.watches.get(w);
+    const plan = watch === undefined ? null : this.planOf(bound);
+    if (watch === undefined || plan === null) return;
     plan.prepare(w);
+    if (watch.instructions + 1 >= PATIENCE && plan.kind === 'store')
+      this.tellsNobody = isOfScratch(w, plan) || storesTheSame(w, plan);
+    const { reads } = watch;
+    if (reads === undefined || plan.space === 'lds' || plan.space === 'scratch') return;
     const pieces = plan.pieces(w);
     for (let lane = 0; lane < (plan.isScalar ? 1 : LANES); lane++) {
       if (!plan.isScalar && !maskBit(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number, lane)) continue;
@@ -183,12 +259,12 @@ export class DeadlockFinder {
     this.visit(w, watch, next);
   }
 
-  /** Whether it is a store, or an atomic, of any lane. A failing compare-and-swap changes nothing. */
+  /** Whether it is a store of something else than was there, or an atomic, of any lane. A failing compare-and-swap changes nothing. */
   private mayChangeMemory(w: Wave, watch: LoopWatch, bound: BoundInstruction): boolean {
     const plan = this.planOf(bound);
     if (plan === null) return false;
     if (plan.space !== 'lds') watch.readsGlobal = true;
-    if (plan.kind === 'load' && !plan.toLds) return false;
+    if ((plan.kind === 'load' && !plan.toLds) || this.tellsNobody) return false;
     return ((w.sgprs[EXEC] as number) | (w.sgprs[EXEC + 1] as number)) !== 0 && !this.isFailedExchange(w, bound, plan);
   }
 
@@ -239,6 +315,7 @@ export class DeadlockFinder {
     watch.nextCheckpoint = Math.min(1 << 20, watch.nextCheckpoint * 2);
     watch.scalars = w.sgprs.slice();
     watch.vectors = w.vgprs.slice();
+    watch.scratch = scratchOf(w).slice();
     watch.scc = w.scc;
     watch.changes = this.changes;
     watch.checkpointThen = watch.instructions;
@@ -247,10 +324,12 @@ export class DeadlockFinder {
     watch.reads = undefined;
   }
 
-  private isRepeated(w: Wave, { scalars, vectors, scc }: LoopWatch): boolean {
-    if (scalars === undefined || vectors === undefined || scc !== w.scc) return false;
+  private isRepeated(w: Wave, { scalars, vectors, scratch, scc }: LoopWatch): boolean {
+    if (scalars === undefined || vectors === undefined || scratch === undefined || scc !== w.scc) return false;
     for (let i = 0; i < scalars.length; i++) if (scalars[i] !== w.sgprs[i]) return false;
     for (let i = 0; i < vectors.length; i++) if (vectors[i] !== w.vgprs[i]) return false;
+    const now = scratchOf(w);
+    for (let i = 0; i < scratch.length; i++) if (scratch[i] !== now[i]) return false;
     return true;
   }
 

@@ -3,11 +3,11 @@
 import { descriptorRegisters } from '../../../codeobject/index.ts';
 import type { Engine, EngineJob } from '../dispatch/engine.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
-import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
-import { LANES, type Wave } from '../state/wave.ts';
+import type { Wave } from '../state/wave.ts';
 import { CompiledEngine } from '../wasm/engine.ts';
 import type { StrictChecker } from './checker.ts';
 import { StrictInstrument } from './compiled/compiled.ts';
+import { scratchOf } from './deadlock.ts';
 import { announcing, handsOver, learns } from './races/polls.ts';
 import { storesScalars } from './races/scalar-stores.ts';
 import { trailVectors } from './races/trails.ts';
@@ -58,15 +58,6 @@ function instrumentOf({ loaded, launch }: EngineJob, checker: StrictChecker): St
 function isEqual(a: Int32Array, b: Int32Array): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
-}
-
-/** Bytes of a wavefront's scratch that are compared. */
-const MOST_SCRATCH = 2 ** 20;
-
-/** The scratch of a wavefront, as far as it is compared. */
-function scratchOf(w: Wave): Int32Array {
-  const bytes = Math.min(MOST_SCRATCH, LANES * w.workgroup.dispatch.scratchPerLane);
-  return new Int32Array(w.memory.wasm.buffer, bytes === 0 ? 0 : w.field(WAVE_SCRATCH_BASE), bytes / 4);
 }
 
 /** Compiled code with checks; wavefronts that run suspiciously long are looked at on the interpreter now and then. */
