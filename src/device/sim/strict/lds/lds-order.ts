@@ -62,7 +62,7 @@ export class LdsOrder {
   /** Words of a clock in a record. */
   private readonly clockWords: number;
   private readonly told: ToldStores;
-  /** By dword, whether it is polled: its accesses are what orders the rest. */
+  /** By dword, whether it has been polled since the last barrier: its accesses are what orders the rest. */
   readonly polls: Uint8Array;
 
   constructor(memory: DeviceMemory, bytes: number, waves: number, head: OrderHead) {
@@ -97,14 +97,14 @@ export class LdsOrder {
 
   /** A new workgroup begins; bytes from `low` up to `high` are those that the last one may have touched since its last barrier. */
   start(low: number, high: number): void {
-    if (this.head.arePolled) this.polls.fill(0);
-    this.head.arePolled = false;
     this.barrier(low, high);
   }
 
-  /** A barrier orders everything. Bytes from `low` up to `high` are those that may have been touched since the last one. */
+  /** A barrier orders everything: who polls behind it begins anew. Bytes from `low` up to `high` are those that may have been touched since the last one. */
   barrier(low: number, high: number): void {
     this.startTimes();
+    if (this.head.arePolled) this.memory.clear(this.polls.byteOffset, this.polls.length);
+    this.head.arePolled = false;
     this.told.clear(this.head.isTold);
     this.head.isTold = false;
     this.head.arePlain = false;
