@@ -38,10 +38,6 @@ const HALF_LOAD = /_(?:[su]byte|short)_d16(?:_hi)?$|_format_d16_hi_x$/;
 
 /** What adds to its result, or replaces a part of it, though LLVM's records tie nothing to that. Source: AMD CDNA3 ISA, VOP2 and VOP3 opcodes. */
 const ACCUMULATES: ReadonlySet<string> = new Set(['v_pk_fmac_f16', 'v_cvt_pkaccum_u8_f32']);
-
-/** Whether an instruction reads what it writes though no operand of its row says so. */
-export const readsItsResult = ({ operation }: InstructionRow): boolean => ACCUMULATES.has(operation);
-
 const plans: (Plan | undefined)[] = [];
 
 function planOf(row: InstructionRow): Plan {
@@ -64,7 +60,7 @@ function makePlan(row: InstructionRow): Plan {
     else uses.push(i);
   });
   if (isPlainLoad && keeps.length === 0 && HALF_LOAD.test(row.operation)) keeps.push(...defs);
-  if (readsItsResult(row)) uses.push(...defs);
+  if (ACCUMULATES.has(row.operation)) uses.push(...defs);
   const implicit = (names: readonly string[]) =>
     names.map((name) => IMPLICIT[name]).filter((range): range is SlotRange => range !== undefined);
   return { uses, keeps, defs, implicitUses: implicit(row.uses), implicitDefs: implicit(row.defs) };

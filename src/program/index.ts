@@ -12,7 +12,7 @@ export {
   valuesOf,
 } from './constants.ts';
 export { type BackwardFlow, type ForwardFlow, solveBackward, solveForward } from './dataflow.ts';
-export { addSlots, type Effects, effectsOf, overlaps, readsItsResult, slotSet } from './effects.ts';
+export { addSlots, type Effects, effectsOf, overlaps, slotSet } from './effects.ts';
 export { type ExecChange, execChange } from './exec.ts';
 export { type Hazard, type HazardRule, HazardRules, type Kind, type Nearest } from './hazards/rules.ts';
 export { makeStep, type Step, waitStates } from './hazards/steps.ts';

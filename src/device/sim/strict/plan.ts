@@ -8,7 +8,7 @@ import type { Instruction, Operand } from '../../../isa/types.ts';
 import {
   type Effects,
   effectsOf,
-  readsItsResult,
+  type SlotRange,
   slotsOf,
   type WaitCounts,
   type WaitRole,
@@ -274,6 +274,14 @@ function copiesOf(instruction: Instruction): RegisterCopy[] {
   return Array.from({ length: target.dwords }, (_, n) => ({ to: to + n, from: source < 0 ? -1 : source + n }));
 }
 
+/** Whether an instruction reads a slot more often than its operands say: it adds to its result. */
+function isReadUnnamed({ row, operands }: Instruction, { uses }: Effects, slot: number): boolean {
+  const has = (range: SlotRange | undefined): boolean =>
+    range !== undefined && slot >= range.first && slot < range.first + range.count;
+  const named = operands.filter((o, i) => row.operands[i]?.isOut === false && o.kind === 'reg' && has(slotsOf(o)));
+  return uses.filter(has).length > named.length;
+}
+
 function isData(access: AccessPlan | undefined, name: string): boolean {
   return access?.kind === 'store' && (name === 'vdata' || name === 'data0' || name === 'data1');
 }
@@ -362,7 +370,7 @@ export function strictPlan(instruction: Instruction): StrictPlan {
     for (let n = first; n < first + count; n++) {
       if (n < 256) scalarWrites.push(n);
       else writes.push({ register: n - 256, halves, isWhole });
-      if (n >= 256 && readsItsResult(row)) reads.push({ register: n - 256, half: ANY, isWhole });
+      if (n >= 256 && isReadUnnamed(instruction, effects, n)) reads.push({ register: n - 256, half: ANY, isWhole });
     }
   }
   return {
