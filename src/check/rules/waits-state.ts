@@ -102,10 +102,14 @@ export class WaitState {
   /** What `pending` has of any kind. */
   private readonly issued: OperationSet;
   private total = 0;
-  /** Loads into LDS that were issued again while outstanding, as in a pipelined loop: the ages of the operation before. */
-  private readonly older: Pending;
-  /** Such loads of which an earlier issue has been proved complete. */
+  /** Loads into LDS that were issued again while outstanding, as in a pipelined loop: the ages of the issues before, youngest first. */
+  private readonly older: Map<number, readonly number[]>;
+  /** Such loads of which the issue before the last has been proved complete. */
   private readonly provedOlder: Set<number>;
+  /** Such loads of which one further back has. */
+  private readonly provedOldest: Set<number>;
+  /** On every path a wait has proved a load into LDS complete. */
+  private hasLanded: boolean;
 
   constructor(range: CodeRange, from?: WaitState) {
     this.range = range;
@@ -120,6 +124,8 @@ export class WaitState {
     if (from !== undefined) this.writers.set(from.writers);
     this.older = new Map(from?.older);
     this.provedOlder = new Set(from?.provedOlder);
+    this.provedOldest = new Set(from?.provedOldest);
+    this.hasLanded = from?.hasLanded ?? false;
     this.total = from?.total ?? 0;
   }
 
@@ -155,20 +161,41 @@ export class WaitState {
     }
   }
 
-  /** Adds the operations that have been issued and proved complete on some path, or of which an earlier issue has. */
+  /**
+   * Adds the operations that have been issued and proved complete on some path, or of which an earlier issue has. One further back than the last
+   * but one counts where the path into the loop has waited for a load, too: otherwise the first round reads what no wait has proved.
+   */
   addProved(proved: OperationSet): void {
     proved.addAll(this.complete);
     for (const site of this.provedOlder) proved.add(site);
+    if (this.hasLanded) for (const site of this.provedOldest) proved.add(site);
   }
 
-  private ageOlder(by: number, limit: number): void {
-    for (const [site, ages] of this.older) {
-      const least = (ages % MOST) + by;
-      if (least >= limit) {
-        this.older.delete(site);
-        this.provedOlder.add(site);
-      } else this.older.set(site, least + MOST * Math.min(Math.floor(ages / MOST) + by, limit - 1));
+  /** Earlier issues that a wait for fewer than `limit` operations proves complete. */
+  private proveOlder(limit: number): void {
+    for (const [site, issues] of this.older) {
+      const left = issues.findIndex((ages) => ages % MOST >= limit);
+      if (left < 0) continue;
+      (left === 0 ? this.provedOlder : this.provedOldest).add(site);
+      this.keepOlder(site, issues.slice(0, left));
     }
+  }
+
+  /** An operation is issued: earlier issues that so many have followed are complete, which only the last of them is known by. */
+  private ageOlder(): void {
+    for (const [site, issues] of this.older) {
+      if (((issues[0] as number) % MOST) + 1 >= VM_FULL) this.provedOlder.add(site);
+      const aged = issues.map((ages) => addAges(ages, 1));
+      this.keepOlder(
+        site,
+        aged.filter((ages) => ages % MOST < VM_FULL),
+      );
+    }
+  }
+
+  private keepOlder(site: number, issues: readonly number[]): void {
+    if (issues.length === 0) this.older.delete(site);
+    else this.older.set(site, issues);
   }
 
   private set(kind: MemoryKind, site: number, value: number): void {
@@ -190,11 +217,10 @@ export class WaitState {
         this.setAges(kind, site, (ages % MOST) + 1, Math.floor(ages / MOST) + 1, full);
       }
       if (kind === 'vm') {
-        this.ageOlder(1, VM_FULL);
+        this.ageOlder();
         const before = this.pending.vm.get(code.index);
-        if (before !== undefined && code.instruction.row.flags.has('LDSDMA')) {
-          const known = this.older.get(code.index);
-          this.older.set(code.index, known === undefined ? before : joinAges(known, before));
+        if (before !== undefined && isLdsLoad(code)) {
+          this.older.set(code.index, [before, ...(this.older.get(code.index) ?? [])]);
         }
       }
       this.set(kind, code.index, 0);
@@ -204,8 +230,9 @@ export class WaitState {
   /** An s_waitcnt is passed. */
   wait({ vm, lgkm }: WaitCounts): void {
     if (vm < VM_FULL) {
+      this.hasLanded ||= this.provesLanding(vm);
       this.dropFrom('vm', vm);
-      this.ageOlder(0, vm);
+      this.proveOlder(vm);
     }
     if (lgkm < LGKM_FULL) this.dropFrom('lds', lgkm);
     if (lgkm === 0) this.dropFrom('scalar', 0);
@@ -215,6 +242,14 @@ export class WaitState {
       if ((left & ~drained) === 0) this.drop('flat', site);
       else this.pending.flat.set(site, left & ~drained);
     }
+  }
+
+  /** Whether a load into LDS is outstanding that at least `limit` operations have followed on every path that has issued it. */
+  private provesLanding(limit: number): boolean {
+    for (const [site, ages] of this.pending.vm) {
+      if (ages % MOST >= limit && isLdsLoad(this.at(site))) return true;
+    }
+    return false;
   }
 
   private dropFrom(kind: MemoryKind, age: number): void {
@@ -295,8 +330,9 @@ export class WaitState {
   *ages(kind: MemoryKind): IterableIterator<{ operation: CodeInstruction; least: number; most: number }> {
     for (const [site, value] of this.pending[kind]) {
       const most = kind === 'flat' ? value : Math.floor(value / MOST);
-      const before = kind === 'vm' ? Math.floor((this.older.get(site) ?? 0) / MOST) : 0;
-      yield { operation: this.at(site), least: value % MOST, most: Math.max(most, before) };
+      const before = kind === 'vm' ? (this.older.get(site) ?? []) : [];
+      const mosts = before.map((ages) => Math.floor(ages / MOST));
+      yield { operation: this.at(site), least: value % MOST, most: Math.max(most, ...mosts) };
     }
   }
 
@@ -312,16 +348,17 @@ export class WaitState {
         changed = true;
       }
     }
-    for (const [site, value] of other.older) {
-      const mine = this.older.get(site);
-      const joined = mine === undefined ? value : joinAges(mine, value);
-      if (joined === mine) continue;
+    for (const [site, issues] of other.older) {
+      const mine = this.older.get(site) ?? [];
+      const joined = joinIssues(mine, issues);
+      if (joined.length === mine.length && joined.every((ages, i) => ages === mine[i])) continue;
       this.older.set(site, joined);
       changed = true;
     }
-    for (const site of other.provedOlder) {
-      if (this.provedOlder.has(site)) continue;
-      this.provedOlder.add(site);
+    changed = addTo(this.provedOlder, other.provedOlder) || changed;
+    changed = addTo(this.provedOldest, other.provedOldest) || changed;
+    if (this.hasLanded && !other.hasLanded) {
+      this.hasLanded = false;
       changed = true;
     }
     return this.complete.addAll(other.complete) || changed;
@@ -331,3 +368,21 @@ export class WaitState {
 function joinAges(a: number, b: number): number {
   return Math.min(a % MOST, b % MOST) + MOST * Math.max(Math.floor(a / MOST), Math.floor(b / MOST));
 }
+
+const addAges = (ages: number, by: number): number =>
+  (ages % MOST) + by + MOST * Math.min(Math.floor(ages / MOST) + by, VM_FULL - 1);
+
+/** Earlier issues on two paths: the first ones, the second ones… of both. */
+function joinIssues(a: readonly number[], b: readonly number[]): number[] {
+  const [more, less] = a.length < b.length ? [b, a] : [a, b];
+  return more.map((ages, i) => (i < less.length ? joinAges(ages, less[i] as number) : ages));
+}
+
+/** Whether anything was new. */
+function addTo(into: Set<number>, from: ReadonlySet<number>): boolean {
+  const before = into.size;
+  for (const site of from) into.add(site);
+  return into.size > before;
+}
+
+const isLdsLoad = ({ instruction }: CodeInstruction): boolean => instruction.row.flags.has('LDSDMA');
