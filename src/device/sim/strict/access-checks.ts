@@ -148,7 +148,7 @@ export class AccessChecks {
     const shadow = state.waves[w.index] as WaveShadow;
     const isSynchronising = this.isSynchronising(plan);
     access.prepare(w);
-    checkLanes(this.reporter, w, pc, plan, access);
+    if (checkLanes(this.reporter, w, pc, plan, access, isSynchronising)) this.global.log.setRepeated(pc);
     const announcers = this.announcers(plan, pc);
     const place = announcers === undefined ? pc : placeOf(w, shadow, pc, announcers);
     const isAnnouncement = place !== pc && announcers?.isNoted !== true;

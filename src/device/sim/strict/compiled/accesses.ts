@@ -40,7 +40,14 @@ import {
   SHADOW_PAGES,
 } from '../registers/shadow-layout.ts';
 import { elementBytes } from '../registers/wave-shadow.ts';
-import { type Circumstances, type EmitLooks, isPollable, isRelease, looksAhead } from './circumstances.ts';
+import {
+  type AccessCode,
+  type Circumstances,
+  type EmitLooks,
+  isPollable,
+  isRelease,
+  looksAhead,
+} from './circumstances.ts';
 import { lookAtGlobal, lookAtUpdate, movesGlobal } from './global.ts';
 import { emitHandOver } from './hand-over.ts';
 import { dataPlace, emitAddressRegister, pushMayOverlapEachOther } from './lanes.ts';
@@ -53,10 +60,11 @@ import { noteLearnt, noteLearntOfUpdates } from './order.ts';
 import { isOrderable } from './ordered.ts';
 import { pageFunction } from './pages.ts';
 import { notePolledFunction, pollFunction } from './polls.ts';
+import { emitRepeated, mayRepeat } from './repeated.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
 import { emitBuffer, emitFlat, emitScratch, mayBeScratch } from './spaces.ts';
 import { attemptsFunction, beginEntry, canLog, emitLookedAhead, forgetNumber, keepLanes, logFunction } from './sync.ts';
-import { noteLanesFunction, pastLanesFunction, releaseLaneFunction } from './sync-lanes.ts';
+import { noteLanesFunction, pastLanesFunction, releaseLanesFunction } from './sync-lanes.ts';
 
 /**
  * The load or store of an instruction when compiled code can look at it; an atomic as a store. `isPoll`: it waits for other wavefronts.
@@ -121,9 +129,9 @@ function asLoad({ parameter }: StructuralOperation): LoadOperation {
 
 /** As EmitLooks. */
 export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumstances, moved) => {
-  const { isQuiet, isLate, handsOver, learns, isSynchronising, noteKnown } = circumstances;
+  const { handsOver, learns, isSynchronising, noteKnown } = circumstances;
   const { access, instruction } = plan;
-  const { fn, module, pc } = context;
+  const { fn } = context;
   const mark = fn.size;
   fn.get(shadow).memory('i32.load', SHADOW_LOGGED).i32(LOG_ENTRIES).op('i32.ge_u').brIf(0);
   if (operation === undefined) return 'looks';
@@ -152,6 +160,29 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
     fn.truncate(mark);
     return 'none';
   }
+  if (operation.kind === 'store' && mayRepeat(plan, circumstances, canDrop(instruction.row.operation))) {
+    const entry = (): number | undefined => emitEntry(context, shadow, plan, operation);
+    const look = (): AccessCode => emitElements(context, shadow, plan, operation, circumstances, moved);
+    return emitRepeated(context, shadow, plan, operation, circumstances, moved, entry, look);
+  }
+  return emitElements(context, shadow, plan, operation, circumstances, moved);
+};
+
+/** As emitLooks, of the elements of an access that goes through the caches, or of an atomic. */
+function emitElements(
+  context: FunctionContext,
+  shadow: number,
+  plan: StrictPlan,
+  operation: LoadOperation | StoreOperation,
+  circumstances: Circumstances,
+  moved: number,
+): AccessCode {
+  const { isQuiet, isLate, handsOver, learns, noteKnown } = circumstances;
+  const { access, instruction } = plan;
+  const { fn, module, pc } = context;
+  const mark = fn.size;
+  const isWrite = operation.kind === 'store';
+  const isLds = access?.space === 'lds';
   const isAtomic = plan.operation?.kind === 'atomic';
   const kind = isAtomic ? 'atomic' : operation.kind;
   const isHigh = operation.kind === 'store' && operation.half === 'high';
@@ -233,7 +264,7 @@ export const emitLooks: EmitLooks = (context, shadow, plan, operation, circumsta
   }
   if (drops) emitDropped(fn, module, shadow, pc);
   return 'looks';
-};
+}
 
 /** What the wavefront has heard of through LDS it knows before it stores, where stores may tell something. */
 function emitHeard(fn: WasmFunction, shadow: number, noteKnown: () => void): void {
@@ -329,14 +360,15 @@ function emitRelease(
   operation: LoadOperation | StoreOperation,
   { noteKnown, pushPlace }: Circumstances,
 ): boolean {
-  const { fn, module, pc } = context;
+  const { fn, module, wave, pc } = context;
   const { bytes } = operation;
   const entry = emitEntry(context, shadow, plan, operation, noteKnown);
   if (entry === undefined) return false;
   fn.get(entry).i64(0n).memory('i64.store', ENTRY_ATTEMPTS);
   fn.get(shadow).get(entry);
   pushPlace();
-  fn.call(releaseLaneFunction(module, bytes)).op('i32.eqz').brIf(0);
+  fn.get(wave).i32(dataPlace(plan, 0)).op('i32.add').i32(pc);
+  fn.call(releaseLanesFunction(module, bytes)).op('i32.eqz').brIf(0);
   fn.get(shadow)
     .get(entry)
     .i32(pc)

@@ -326,10 +326,10 @@ export class CellWriter {
     return fn.get(this.locals.shadow).get(event).get(word).call(foundFunction(module, what));
   }
 
-  /** `seesLanes`: leaves where another lane of the same store has had one of the bytes. */
-  noteWrite(seesLanes = true): void {
-    const { fn, code, writer, reader, other, when, marks } = this;
-    const { shadow, cell, mask, mine, actor, epoch, knownReads } = this.locals;
+  /** Leaves where an access has read the bytes that nothing puts before a store of them. */
+  private passReaders(): void {
+    const { fn, code, reader, when } = this;
+    const { shadow, cell, mask, epoch, knownReads } = this.locals;
     this.pushHolds(HOLDS_READS);
     code.if(() => {
       fn.get(cell).memory('i32.load').tee(reader);
@@ -353,6 +353,26 @@ export class CellWriter {
         );
       });
     });
+  }
+
+  /** Notes a store that leaves memory as it is: who has stored the same before is not asked. */
+  noteUnchanged(): void {
+    const { fn, code, writer, marks } = this;
+    this.passReaders();
+    fn.i32(0).set(marks);
+    fn.get(this.locals.cell).memory('i32.load', TO_WRITER).tee(writer);
+    code.if(() => {
+      this.setEvent(writer);
+      this.keepOwnBytes();
+    });
+    this.putStore();
+  }
+
+  /** `seesLanes`: leaves where another lane of the same store has had one of the bytes. */
+  noteWrite(seesLanes = true): void {
+    const { fn, code, writer, when, marks } = this;
+    const { cell, mask, epoch } = this.locals;
+    this.passReaders();
     fn.i32(0).set(marks);
     fn.get(cell).memory('i32.load', TO_WRITER).tee(writer);
     code.if(() => {
@@ -371,10 +391,21 @@ export class CellWriter {
         fn.op('i32.or');
       }
       this.leave();
-      // What another wavefront has written of the dword is no longer its own.
-      fn.get(writer).i32(BYTES).op('i32.and').i32(0).get(other).get(actor).op('i32.eq').select().set(marks);
+      this.keepOwnBytes();
     });
-    this.put(TO_WRITER, () => fn.get(marks).get(mask).op('i32.or').get(mine).op('i32.or'));
+    this.putStore();
+  }
+
+  /** What another wavefront has written of the dword is no longer its own. */
+  private keepOwnBytes(): void {
+    const { fn, writer, other, marks } = this;
+    fn.get(writer).i32(BYTES).op('i32.and').i32(0);
+    fn.get(other).get(this.locals.actor).op('i32.eq').select().set(marks);
+  }
+
+  private putStore(): void {
+    const { mask, mine } = this.locals;
+    this.put(TO_WRITER, () => this.fn.get(this.marks).get(mask).op('i32.or').get(mine).op('i32.or'));
     this.hold(HOLDS_STORES);
     this.noteWritten();
   }

@@ -28,10 +28,10 @@ function pushShared(fn: WasmFunction, words: number): WasmFunction {
 /**
  * (shadow, where the readers' words of the dwords of four elements are, their bytes, the event of the store as it is in a word of a record, what pushOlder leaves,
  * in all lanes) → 1 when nobody has to do with the elements, or all that has comes before the store, and the store is noted; 0 when nothing is. With `seesLanes` also 0 when two elements
- * are the same.
+ * are the same. Of a store that `leavesMemory` as it is, who has stored before does not matter.
  */
-export function storePartsFunction(module: WasmModule, seesLanes: boolean): WasmFunction {
-  const name = `strict.parts${seesLanes ? '' : '.some'}`;
+export function storePartsFunction(module: WasmModule, seesLanes: boolean, leavesMemory = false): WasmFunction {
+  const name = `strict.parts${seesLanes ? '' : leavesMemory ? '.unchanged' : '.some'}`;
   return module.helper(name, ['i32', 'v128', 'v128', 'v128', 'v128'], ['i32'], (fn) => {
     const [places, masks, mine, older] = [1, 2, 3, 4] as const;
     const vector = (): number => fn.local('v128');
@@ -52,6 +52,25 @@ export function storePartsFunction(module: WasmModule, seesLanes: boolean): Wasm
       }
       fn.op('v128.or').op('v128.any_true').if().i32(0).return().end().end();
     }
+    /** Leaves where a writer does not come before the store. */
+    const leaveUnlessBehind = (): void => {
+      // Marks are only looked for where there is one, or one of the bytes.
+      fn.get(masks);
+      records.splat(MARKS & ~BYTES);
+      fn.op('v128.or').get(writers).op('v128.and').op('v128.any_true').if();
+      fn.get(writers);
+      records.splat(MARKS & ~BYTES);
+      fn.op('v128.and').op('v128.any_true').if().i32(0).return().end();
+      pushTouched(fn, writers, masks).set(touched);
+      records.pushIsNobody(touched);
+      records.pushIsBefore(touched);
+      // Another lane of the same store.
+      fn.get(touched).get(mine).op('v128.xor');
+      records.splat(MARKS);
+      fn.op('i32x4.gt_u').op('v128.and').op('v128.or');
+      records.leaveUnlessAll();
+      fn.end();
+    };
     four.set(places);
     four.gatherPairs(readers, writers);
     fn.get(readers).op('v128.any_true').if();
@@ -71,22 +90,7 @@ export function storePartsFunction(module: WasmModule, seesLanes: boolean): Wasm
     fn.get(writers);
     records.splat(BYTES);
     fn.op('v128.and').get(masks).op('v128.or').set(masks).else();
-    // Marks are only looked for where there is one, or one of the bytes.
-    fn.get(masks);
-    records.splat(MARKS & ~BYTES);
-    fn.op('v128.or').get(writers).op('v128.and').op('v128.any_true').if();
-    fn.get(writers);
-    records.splat(MARKS & ~BYTES);
-    fn.op('v128.and').op('v128.any_true').if().i32(0).return().end();
-    pushTouched(fn, writers, masks).set(touched);
-    records.pushIsNobody(touched);
-    records.pushIsBefore(touched);
-    // Another lane of the same store.
-    fn.get(touched).get(mine).op('v128.xor');
-    records.splat(MARKS);
-    fn.op('i32x4.gt_u').op('v128.and').op('v128.or');
-    records.leaveUnlessAll();
-    fn.end();
+    if (!leavesMemory) leaveUnlessBehind();
     // What another wavefront has written of a dword is no longer its own.
     fn.get(older).get(writers).op('i32x4.gt_u').op('i32x4.all_true').op('i32.eqz').if();
     records.pushIsOwn(writers).get(writers).op('v128.and');

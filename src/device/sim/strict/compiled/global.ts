@@ -181,7 +181,7 @@ export function lookAtGlobal(bytes: number, isWrite: boolean, toLds: boolean, ca
   };
   // Parts of what a lane brings into LDS may be dropped.
   if (toLds && bytes > 4) return { ...look, key: `${look.key}.lds` };
-  return isWrite ? apart(isMoved ? { ...counting, movesRuns: true } : counting, lanes) : counting;
+  return isWrite ? apart(isMoved ? { ...counting, movesRuns: true } : counting, { lanes }) : counting;
 }
 
 /** Notes atomics of global memory that return nothing. The parameter is the instruction's place in the image. */

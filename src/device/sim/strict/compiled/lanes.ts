@@ -242,11 +242,18 @@ export function dataPlace({ instruction, operation }: StrictPlan, part: number):
 /**
  * A transfer that looks at a store, and asks TypeScript when two of its lanes have one address. Addresses that follow each other from the
  * first lane to the last are none of its business; of others it asks first whether those of active lanes ascend: then no two are the same. `lanes`, where there
- * is one, looks at lanes in place of the transfer, and calls `ask` where it does not see itself whether they are apart.
+ * is one, looks at lanes in place of the transfer, and calls `ask` where it does not see itself whether they are apart. `pushAgree`, where there is one, leaves 1 where lanes that have one
+ * address may.
  */
 export function apart(
   look: Look,
-  lanes?: (f: Frame, addresses: number, bits: number | undefined, ask: () => void) => void,
+  {
+    lanes,
+    pushAgree,
+  }: {
+    readonly lanes?: (f: Frame, addresses: number, bits: number | undefined, ask: () => void) => void;
+    readonly pushAgree?: (f: Frame) => WasmFunction;
+  } = {},
 ): Look {
   let [shadow, ascends] = [0, 0];
   /** `push` leaves the addresses of so many lanes, one at a time. `bits`: the lanes that have them, where not all have. */
@@ -275,7 +282,15 @@ export function apart(
         if (bits !== undefined) fn.else().i32(0).end();
         if (lane > 0) fn.op('i32.or');
       }
-      f.code.if(() => f.resume());
+      f.code.if(() => {
+        if (pushAgree === undefined) {
+          f.resume();
+          return;
+        }
+        pushAgree(f).op('i32.eqz');
+        f.code.if(() => f.resume());
+        fn.i32(1).set(ascends);
+      });
     });
   };
   return {

@@ -2,7 +2,7 @@ import { LANES, WAVE_LDS_BASE, WAVE_SHADOW } from '../../state/layout.ts';
 import { EXEC } from '../../state/wave.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import type { Frame, Look } from '../../wasm/memory/index.ts';
-import { PART_ADDRESSES, PART_RUN } from '../registers/shadow-layout.ts';
+import { PART_ADDRESSES, PART_RUN, SHADOW_ADDRESSES } from '../registers/shadow-layout.ts';
 import { apart } from './lanes.ts';
 import { ldsAtomicFunction, ldsFunction, quietFunction } from './lds.ts';
 import { ldsLanesFunction } from './lds-lanes.ts';
@@ -13,6 +13,7 @@ import { ldsStridedFunction } from './lds-strided.ts';
 import { isWide, LdsWide } from './lds-wide.ts';
 import { looking } from './looks.ts';
 import type { PairedLook } from './moves.ts';
+import { agreeFunction, pushIsRepeated } from './repeated.ts';
 import { Run } from './runs.ts';
 import { pushMayBeStrided } from './strided.ts';
 
@@ -274,7 +275,33 @@ function lookAtElements({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): Lo
       look.move(f, n, a, offset);
     },
   };
-  return isAtomic || !isWrite ? noting : apart(noting);
+  const pushAgree = (f: Frame): WasmFunction => {
+    const [pc] = f.extra as [number];
+    f.code.fn.get(shadow);
+    return pushData(f)
+      .get(f.wave)
+      .memory('i64.load', 4 * EXEC)
+      .get(pc)
+      .call(agreeInLdsFunction(f.module, bytes, isHigh));
+  };
+  return isAtomic || !isWrite ? noting : apart(noting, { pushAgree });
+}
+
+/**
+ * (shadow, where the register with the data of a store is, its lanes, its place in the image) → 1 when the store is known to be one of several lanes that may have one address, and those that do
+ * have the same data.
+ */
+function agreeInLdsFunction(module: WasmModule, bytes: number, isHigh: boolean): WasmFunction {
+  const name = `strict.lds.agree.${bytes}${isHigh ? '.high' : ''}`;
+  const agree = agreeFunction(module, bytes, isHigh);
+  return module.helper(name, ['i32', 'i32', 'i64', 'i32'], ['i32'], (fn) => {
+    const [shadow, data, exec, pc] = [0, 1, 2, 3] as const;
+    const addresses = fn.local('i32');
+    pushIsRepeated(fn, shadow, pc).if('i32');
+    fn.get(shadow).memory('i32.load', SHADOW_ADDRESSES).set(addresses);
+    fn.get(data).i32(0).get(addresses).select().if('i32');
+    fn.get(addresses).get(data).get(exec).call(agree).else().i32(0).end().else().i32(0).end();
+  });
 }
 
 /** (a part of the log, address of a register, what is to be added to its words): the part has these LDS addresses. */

@@ -3,6 +3,7 @@
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import { ENTRY_ADDRESSES, ENTRY_ATTEMPTS, ENTRY_LANES } from '../races/sync-log.ts';
+import { agreeFunction, pushIsRepeated } from './repeated.ts';
 import { Span } from './spans.ts';
 import { areAheadFunction, type UpdateKind, UpdateRecords, updateQuadFunction } from './update-quads.ts';
 import { attemptFunction, noteUpdated, pushUpdateEvent, updatesFunction } from './updates.ts';
@@ -169,21 +170,32 @@ export function pastLanesFunction(module: WasmModule, element: number): WasmFunc
 }
 
 /**
- * (shadow, entry of a store with device scope, its place as its event has it) → 1 when one lane executes it, and its bytes, which only atomics and such stores have changed, are
- * noted; 0 when TypeScript has to look.
+ * (shadow, entry of a store with device scope, its place as its event has it, where the register with the data is, its place in the image) → 1 when its lanes' bytes, which only atomics and such
+ * stores have changed, are noted; 0 when TypeScript has to look. Several lanes may store where the store is known to be one whose lanes may have one address (SyncLog.setRepeated).
  */
-export function releaseLaneFunction(module: WasmModule, element: number): WasmFunction {
-  return module.helper(`strict.sync.release.${element}`, PARAMETERS, ['i32'], (fn) => {
+export function releaseLanesFunction(module: WasmModule, element: number): WasmFunction {
+  const agree = agreeFunction(module, element, false);
+  return module.helper(`strict.sync.release.${element}`, [...PARAMETERS, 'i32', 'i32'], ['i32'], (fn) => {
     const lanes = new EntryLanes(fn, module, element);
-    const { shadow, entry, pc, all, mine } = lanes;
-    const word = fn.local('i32');
-    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.popcnt').i64(1n).op('i64.ne');
+    const { shadow, entry, pc, mine, left } = lanes;
+    const [data, place] = [3, 4] as const;
+    const [word, one] = [fn.local('i32'), fn.local('v128')];
+    fn.get(entry).memory('i64.load', ENTRY_LANES).tee(left).op('i64.popcnt').i64(1n).op('i64.ne').if();
+    pushIsRepeated(fn, shadow, place).op('i32.eqz');
     lanes.leave();
-    fn.get(entry).memory('i64.load', ENTRY_LANES).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl');
-    fn.get(entry).op('i32.add').memory('v128.load32_splat', ENTRY_ADDRESSES).set(all);
+    fn.get(entry).i32(ENTRY_ADDRESSES).op('i32.add').get(data).get(left).call(agree).op('i32.eqz');
+    lanes.leave();
+    fn.end();
     pushUpdateEvent(fn, module, shadow, pc).tee(word).op('i32.eqz');
     lanes.leave();
     fn.get(word).op('i32x4.splat').set(mine);
-    lanes.pushQuad(all, 'release');
+    lanes.look('release', () => {
+      for (let n = 0; n < 4; n++) {
+        lanes.lane(n).op('i32x4.splat').set(one);
+        lanes.pushQuad(one, 'release').op('i32.eqz');
+        lanes.leave();
+      }
+    });
+    fn.i32(1);
   });
 }

@@ -12,6 +12,7 @@ import type { GroupState } from '../fast-accesses.ts';
 import type { GlobalConflict, GlobalShadow, LooksAhead, RegionShadow, WriteKind } from '../global.ts';
 import type { KnownStores, WaveShadow } from '../registers/wave-shadow.ts';
 import type { Reporter } from '../reporter.ts';
+import { updatedBy } from './lane-conflicts.ts';
 import { polls, precedesAtomic } from './polls.ts';
 import { actorOf, groupOf, WAVES, waveOf } from './race-events.ts';
 import type { Acquisition, CompleteStores, HandedOver, Released, Telling } from './releases.ts';
@@ -132,17 +133,14 @@ export class GlobalRaces implements SyncReader {
           ? this.readPast(actor, of, at, size)
           : this.global.read(of, at, size, who, this.mayLookAhead);
       meetsOthers ||= conflict !== undefined;
-      if (
-        conflict !== undefined &&
-        !this.isAnnounced(actor, of.region.base + offset, conflict) &&
-        !(
-          conflict.other === 'write' &&
-          access.kind === 'store' &&
-          this.isSame(actor, piece, lane, of, at, size, offset)
-        )
-      ) {
-        this.conflicts++;
-        this.globalRace(actor, lane, of.region.base + at, conflict, isWrite);
+      if (conflict !== undefined && !this.isAnnounced(actor, of.region.base + offset, conflict)) {
+        const isStoreBehind = conflict.other === 'write' && access.kind === 'store';
+        if (isStoreBehind && this.isSame(actor, piece, lane, of, at, size, offset)) {
+          if (updatedBy(this.reporter, actor.pc) === undefined) this.global.log.setRepeated(actor.pc);
+        } else {
+          this.conflicts++;
+          this.globalRace(actor, lane, of.region.base + at, conflict, isWrite);
+        }
       }
       at += size;
     }

@@ -14,18 +14,22 @@ const HIGH_WORD = 4294967296;
 /** Of the lanes of the store that is looked at; -1 where there is none, or it is of the lane alone. */
 const addresses = new Float64Array(LANES);
 
-/** Reports two lanes of a store that contradict each other, or of which one undoes what the other one has added. */
+/**
+ * Reports two lanes of a store that contradict each other, or of which one undoes what the other one has added. True where lanes store the same at one address, and none of them undoes
+ * anything; where the store `isScoped`, also where none have one address.
+ */
 export function checkLanes(
   reporter: Reporter,
   w: Wave,
   pc: number,
   { operation, instruction }: StrictPlan,
   access: AccessPlan,
-): void {
-  if (operation?.kind !== 'store' || access.isScalar || access.space === 'scratch') return;
+  isScoped: boolean,
+): boolean {
+  if (operation?.kind !== 'store' || access.isScalar || access.space === 'scratch') return false;
   const pieces = access.pieces(w);
   const piece = pieces[0];
-  if (piece === undefined) return;
+  if (piece === undefined) return false;
   const [low, high] = [w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number];
   const isGathered = access.span > 0 && access.addresses(w, access.span, addresses);
   const length = runBytes(pieces);
@@ -44,8 +48,7 @@ export function checkLanes(
     isApart &&= address >= end;
     end = address + (length > DWORD ? length : 1);
   }
-  if (isApart) return;
-  const { loaded, entry } = reporter.dispatch;
+  if (isApart) return isScoped && updatedBy(reporter, pc) === undefined;
   const first = new Map<number, number>();
   let shared: readonly [number, number] | undefined;
   for (const [lane, address] of addresses.entries()) {
@@ -53,17 +56,25 @@ export function checkLanes(
     if (other === lane) first.set(address, lane);
     else if (pieces.some((one) => valueIn(w, one, lane) !== valueIn(w, one, other))) {
       report(reporter, w, pc, access, address, [other, lane]);
-      return;
+      return false;
     } else shared ??= [other, lane];
   }
   if (shared === undefined) {
     if (length > DWORD && !isIndexed(instruction) && access.rowBytes() === 0)
       checkOverlaps(reporter, w, pc, access, pieces, length);
-    return;
+    return isScoped && length <= DWORD && updatedBy(reporter, pc) === undefined;
   }
+  const load = updatedBy(reporter, pc);
+  if (load === undefined) return length <= DWORD;
+  if (isShareEven()) return false;
+  report(reporter, w, pc, access, addresses[shared[0]] as number, shared, load);
+  return false;
+}
+
+/** The place in the image of the load of what the store at a place there puts back with something added, if it is such a one. */
+export function updatedBy({ dispatch: { loaded, entry } }: Reporter, pc: number): number | undefined {
   const load = updatesInPlace(loaded, entry).get(loaded.region.base + pc);
-  if (load === undefined || isShareEven()) return;
-  report(reporter, w, pc, access, addresses[shared[0]] as number, shared, load - loaded.region.base);
+  return load === undefined ? undefined : load - loaded.region.base;
 }
 
 /** Whether lanes give the number of an element of a buffer, whose size is in its resource: what these overlap is not looked at. */

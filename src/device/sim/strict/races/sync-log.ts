@@ -8,7 +8,7 @@ import { pcOf } from './race-events.ts';
 
 // The head, in bytes: where the next entry goes, the end of the room for entries, the number of the last atomic, 1 when entries are made, how often what is
 // known of the order has changed without an entry, where what has been found of it is (found-orders.ts) or 0, how often somebody has told or may have learnt something by
-// an entry, 1 once somebody may have told something before all of its own stores were complete; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics (GlobalRaces.mayLookAhead); then by dword, as STORED_SLOTS says, its offset in wasm memory and the place of the store that STORED stands for
+// an entry, 1 once somebody may have told something before all of its own stores were complete; then by place in the image, as AHEAD_SLOTS says, places of loads that may look ahead of atomics (GlobalRaces.mayLookAhead), and of stores of what others store at the same place (setRepeated); then by dword, as STORED_SLOTS says, its offset in wasm memory and the place of the store that STORED stands for
 // (race-details.ts).
 export const SYNC_NEXT = 0;
 export const SYNC_END = 4;
@@ -20,7 +20,9 @@ export const SYNC_NEWS = 24;
 export const SYNC_EARLY = 28;
 export const SYNC_AHEAD = 32;
 export const AHEAD_SLOTS = 64;
-export const SYNC_STORED = SYNC_AHEAD + 4 * AHEAD_SLOTS;
+export const SYNC_REPEATED = SYNC_AHEAD + 4 * AHEAD_SLOTS;
+export const REPEATED_SLOTS = 64;
+export const SYNC_STORED = SYNC_REPEATED + 4 * REPEATED_SLOTS;
 export const STORED_SLOTS = 1024;
 export const STORED_BYTES = 8;
 export const SYNC_HEAD = SYNC_STORED + STORED_BYTES * STORED_SLOTS;
@@ -57,6 +59,9 @@ export const ENTRY_TWO = 8;
 const LOG_BYTES = 2 ** 26;
 /** The same where memory is short, or no entry stays. */
 const LEAST_BYTES = 2 ** 14;
+
+/** Bytes behind the entries that may be read. */
+const SPARE = 4 * LANES;
 
 /** Dwords whose lanes are told apart. */
 const PLACES = 1024;
@@ -145,7 +150,7 @@ export class SyncLog {
     const { buffer, byteOffset, byteLength } = this.storage;
     this.words = new Uint32Array(buffer, byteOffset, byteLength / 4);
     this.first = byteOffset + SYNC_HEAD;
-    this.words.set([this.first, byteOffset + byteLength, 0, isKept ? 1 : 0, 0, 0, 0, 0]);
+    this.words.set([this.first, byteOffset + byteLength - SPARE, 0, isKept ? 1 : 0, 0, 0, 0, 0]);
     this.words.fill(0xffffffff, SYNC_AHEAD / 4, SYNC_HEAD / 4);
   }
 
@@ -187,6 +192,11 @@ export class SyncLog {
   /** A load at a place of the image may look ahead of atomics. */
   setAhead(pc: number): void {
     this.words[SYNC_AHEAD / 4 + ((pc >>> 2) % AHEAD_SLOTS)] = pc;
+  }
+
+  /** The store at a place of the image stores what another wavefront has stored there without any order, or what other lanes store. */
+  setRepeated(pc: number): void {
+    this.words[SYNC_REPEATED / 4 + ((pc >>> 2) % REPEATED_SLOTS)] = pc;
   }
 
   /** The place of the store of a dword at an address that comes before its workgroup's atomics there. */
