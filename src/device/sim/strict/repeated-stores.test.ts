@@ -1,4 +1,4 @@
-// Lanes, wavefronts and workgroups that store the same at one place, and some that do not: compiled code finds what the interpreter finds, and leaves what it leaves.
+// Lanes, wavefronts and workgroups that store the same at one place, or change it by atomics, and some that do not: compiled code finds what the interpreter finds, and leaves what it leaves.
 import { expect, test } from 'vitest';
 import { countedBytes, onAllEngines, placesOf } from '../../../../tests/support/both-engines.ts';
 import fc from '../../../../tests/support/fast-check.ts';
@@ -7,7 +7,7 @@ const TARGETS = ['gfx90a', 'gfx942', 'gfx950'] as const;
 const WINDOW = 16384;
 
 interface Step {
-  readonly kind: 'load' | 'store' | 'barrier';
+  readonly kind: 'load' | 'store' | 'atomic' | 'barrier';
   readonly isLds: boolean;
   /** Past the caches, as stores of atomics are. */
   readonly isScoped: boolean;
@@ -65,6 +65,13 @@ v_add_u32_e32 v5, ${more}, v5`;
   const late = 's_cmp_eq_u32 s12, 1\ns_cselect_b32 s13, -1, 0\nv_and_b32_e32 v7, s13, v4\n';
   const source = value === 'element' || value === 'late' ? 'v7' : value === 'item' ? 'v4' : `${value}`;
   const data = (value === 'late' ? late : '') + [8, 9, 10, 11].map((n) => `v_mov_b32_e32 v${n}, ${source}`).join('\n');
+  if (kind === 'atomic') {
+    const isWide = bytes > 4;
+    const atomic = isLds
+      ? `ds_${isWide ? 'max_u64' : 'add_u32'} v5, ${isWide ? 'v[8:9]' : 'v8'}`
+      : `global_atomic_add${isWide ? '_x2' : ''} v5, ${isWide ? 'v[8:9]' : 'v8'}, s[4:5]`;
+    return `${place}\n${data}\n${atomic}\n${end}`;
+  }
   const store = isLds
     ? `ds_write_b${8 * bytes} v5, ${DATA[bytes]}`
     : `global_store_${SUFFIX[bytes]} v5, ${DATA[bytes]}, s[4:5]${scope}`;
@@ -74,7 +81,7 @@ v_add_u32_e32 v5, ${more}, v5`;
 
 const steps = fc.array(
   fc.record<Step>({
-    kind: fc.constantFrom('load', 'store', 'store', 'store', 'store', 'barrier'),
+    kind: fc.constantFrom('load', 'store', 'store', 'store', 'store', 'atomic', 'barrier'),
     isLds: fc.boolean(),
     isScoped: fc.constantFrom(false, false, false, true),
     bytes: fc.constantFrom(1, 2, 4, 4, 8, 16),
@@ -121,5 +128,11 @@ test('what several store at one place is found to be wrong as on the interpreter
     ),
     { numRuns: 100 },
   );
-  expect([...found.keys()].sort()).toEqual(['nothing', 'races/global', 'races/lanes', 'races/lds']);
+  expect([...found.keys()].sort()).toEqual([
+    'memory/misaligned',
+    'nothing',
+    'races/global',
+    'races/lanes',
+    'races/lds',
+  ]);
 });

@@ -107,7 +107,7 @@ function lookAtElements({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): Lo
     fn.get(f.wave).memory('i32.load', WAVE_LDS_BASE).set(base);
     if (!isAtomic) run.begin(f);
     const isInParts = isWide(bytes) && !isAtomic;
-    if (bytes === 4 || isInParts || (bytes < 4 && isQuiet)) {
+    if (bytes === 4 || isInParts || (bytes < 4 && isQuiet) || (bytes === 8 && isAtomic)) {
       const [pc] = f.extra as [number];
       relative = f.code.local('v128');
       quads = new LdsQuads(f, shadow, pc, isQuiet ? 'quiet' : kind, bytes <= 8);
@@ -145,11 +145,13 @@ function lookAtElements({ bytes, kind, isHigh, isQuiet, keepsAll }: LdsLook): Lo
     f.code.block((done) => {
       f.code.block((slow) => {
         fn.get(addresses).get(base).op('i32x4.splat').op('i32x4.sub').set(relative);
-        if (bytes < 4) {
-          // Parts of a dword are there when the dword is.
+        if (bytes < 4 || isAtomic) {
           const within = bytes - 1;
           fn.get(relative).v128(within, within, within, within).op('v128.and').op('v128.any_true');
           f.code.brIf(slow);
+        }
+        if (bytes < 4) {
+          // Parts of a dword are there when the dword is.
           fn.get(relative).v128(-4, -4, -4, -4).op('v128.and').set(relative);
         }
         if (wide !== undefined) {
