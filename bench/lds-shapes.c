@@ -117,3 +117,24 @@ KERNEL void lds_largest(GLOBAL unsigned long *out, const GLOBAL uint *in, uint r
     barrier();
   }
 }
+
+/* Which of 1024 values a workgroup has, and whether any is odd: all who find one say so. */
+KERNEL void lds_marks(GLOBAL uint *out, const GLOBAL uint *in, uint each, uint n) {
+  SHARED unsigned char has[1024];
+  SHARED uint isAny;
+  uint sum = 0;
+  for (uint k = 0; k < each; k++) {
+    ((LDS uint *)has)[local_id()] = 0;
+    if (local_id() == 0) isAny = 0;
+    barrier();
+    for (uint i = 0; i < 4; i++) {
+      uint v = in[(global_id() + k * 64 + i * 256) & (n - 1)];
+      has[v & 1023] = 1;
+      if (v & 1024) isAny = 1;
+    }
+    barrier();
+    sum += has[local_id() * 4] + isAny;
+    barrier();
+  }
+  out[global_id()] = sum;
+}

@@ -156,3 +156,13 @@ KERNEL void records(GLOBAL record *out, const GLOBAL record *in, uint each, uint
     out[i] = r;
   }
 }
+
+/* A round of a search: what is reached is marked, in bytes and in words, and a flag says that something was. */
+KERNEL void marks(GLOBAL unsigned char *seen, GLOBAL uint *level, GLOBAL uint *changed, const GLOBAL uint *in, uint each, uint n) {
+  for (uint k = 0; k < each; k++) {
+    uint v = in[(global_id() + k * 64) & (n - 1)];
+    seen[v & 4095] = 1;
+    level[(v >> 12) & 4095] = 7;
+    if (v & 1) *changed = 1;
+  }
+}

@@ -72,6 +72,7 @@ const SHARED_SHAPES: Readonly<Record<string, Shape>> = {
   levels: linear(16, 256, [zeros(4 * 3 * 8192), buffer(4 * 4096), zeros(4 * 128), buffer(4 * 4096), u32(4096)]),
   means: linear(16, 256, [zeros(4 * 192), buffer(4 * 4096), zeros(4), buffer(4 * 4096), u32(4096)]),
   halves: linear(16, 256, [buffer(2 * 65536), buffer(2 * 65536), u32(16), u32(65536)]),
+  marks: linear(16, 256, [zeros(4096), zeros(4 * 4096), zeros(4), buffer(4 * 4096), u32(16), u32(4096)]),
   records: linear(16, 256, [buffer(8 * 8192), buffer(8 * 8192), u32(8), u32(8192)]),
 };
 
@@ -85,6 +86,7 @@ const LDS_SHAPES: Readonly<Record<string, Shape>> = {
   lds_table: inLds(),
   lds_lock: inLds(),
   lds_largest: inLds(),
+  lds_marks: inLds(),
 };
 
 /** Those that are also timed with their buffers in one allocation, as IREE and PyTorch have them. */

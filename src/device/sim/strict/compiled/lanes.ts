@@ -267,6 +267,9 @@ export function apart(
         .memory('i64.load', 4 * EXEC)
         .call(activeAscendingFunction(f.module));
       fn.else().i32(0).end().set(ascends);
+      if (pushAgree === undefined) return;
+      fn.get(ascends).op('i32.eqz');
+      f.code.if(() => pushAgree(f).set(ascends));
     });
     fn.get(ascends).op('i32.eqz');
     f.code.if(() => {
@@ -282,15 +285,7 @@ export function apart(
         if (bits !== undefined) fn.else().i32(0).end();
         if (lane > 0) fn.op('i32.or');
       }
-      f.code.if(() => {
-        if (pushAgree === undefined) {
-          f.resume();
-          return;
-        }
-        pushAgree(f).op('i32.eqz');
-        f.code.if(() => f.resume());
-        fn.i32(1).set(ascends);
-      });
+      f.code.if(() => f.resume());
     });
   };
   return {

@@ -3,6 +3,7 @@
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { ldsAtomicFunction, ldsFunction } from './lds.ts';
+import { ldsPartsFunction } from './lds-parts.ts';
 import type { LdsAccess } from './lds-quads.ts';
 import { sameFunction } from './lds-same.ts';
 
@@ -20,6 +21,7 @@ interface Lanes {
 export function ldsLanesFunction(module: WasmModule, { bytes, kind, isHigh }: Lanes): WasmFunction {
   const name = `strict.lds.lanes.${bytes}.${kind}${isHigh ? '.high' : ''}`;
   const note = kind === 'atomic' ? ldsAtomicFunction(module) : ldsFunction(module, kind === 'store');
+  const parts = kind === 'store' && bytes < 4 ? ldsPartsFunction(module, bytes as 1 | 2, isHigh) : undefined;
   const same = kind === 'store' ? sameFunction(module, { bytes, isHigh }) : undefined;
   return module.helper(name, ['i32', 'i32', 'v128', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
     const code = new Code(fn);
@@ -28,6 +30,10 @@ export function ldsLanesFunction(module: WasmModule, { bytes, kind, isHigh }: La
     const leave = (): void => {
       fn.if().i32(0).return().end();
     };
+    if (parts !== undefined) {
+      for (const parameter of [shadow, base, addresses, bits, first, data, pc]) fn.get(parameter);
+      fn.call(parts).if().i32(1).return().end();
+    }
     for (let lane = 0; lane < 4; lane++) {
       fn.get(bits)
         .i32(1 << lane)

@@ -12,6 +12,7 @@ import { ENTRY_ADDRESSES, ENTRY_LANES, REPEATED_SLOTS, SYNC_REPEATED } from '../
 import { SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_SYNC } from '../registers/shadow-layout.ts';
 import { CellWriter } from './cell-writer.ts';
 import type { AccessCode, Circumstances } from './circumstances.ts';
+import { openFunction } from './details-open.ts';
 import { eventFunction } from './events.ts';
 import { FourPlaces } from './four.ts';
 import { pushMasks, storePartsFunction } from './global-parts.ts';
@@ -288,6 +289,7 @@ export function agreeFunction(module: WasmModule, bytes: number, isHigh: boolean
  * data already, but where `mayChange`.
  */
 function noteFunction(module: WasmModule, bytes: number, isHigh: boolean, mayChange: boolean): WasmFunction {
+  const open = openFunction(module);
   const name = `strict.repeated.note.${bytes}${mayChange ? `.each${isHigh ? '.high' : ''}` : ''}`;
   return module.helper(name, PARAMETERS, ['i32'], (fn) => {
     const code = new Code(fn);
@@ -319,9 +321,15 @@ function noteFunction(module: WasmModule, bytes: number, isHigh: boolean, mayCha
         leave();
         fn.get(page)
           .memory('i32.load', 4 * PAGE_DETAILS)
+          .tee(cell)
           .i32(LOGGED)
-          .op('i32.le_u');
+          .op('i32.eq');
         leave();
+        fn.get(cell).op('i32.eqz');
+        code.if(() => {
+          fn.get(shadow).get(page).call(open).op('i32.eqz');
+          leave();
+        });
         fn.get(page)
           .memory('i32.load', 4 * PAGE_WRITTEN)
           .set(written);
