@@ -36,14 +36,14 @@ function laneFunction(module: WasmModule): WasmFunction {
   });
 }
 
-/** (address of a register) → 1 when its words ascend from lane to lane. */
-export function ascendingFunction(module: WasmModule): WasmFunction {
-  return module.helper('strict.ascending', ['i32'], ['i32'], (fn) => {
+/** (address of a register) → 1 when its words ascend from lane to lane; some `mayStay` the same. */
+export function ascendingFunction(module: WasmModule, mayStay = false): WasmFunction {
+  return module.helper(`strict.ascending${mayStay ? '.stay' : ''}`, ['i32'], ['i32'], (fn) => {
     for (let lane = 0; lane < LANES; lane += 4) {
       const at = Math.min(lane, LANES - 5);
       fn.get(0).memory('v128.load', 4 * at);
       fn.get(0).memory('v128.load', 4 * at + 4);
-      fn.op('i32x4.lt_u');
+      fn.op(mayStay ? 'i32x4.le_u' : 'i32x4.lt_u');
       if (lane > 0) fn.op('v128.and');
     }
     fn.op('i32x4.all_true');

@@ -3,6 +3,7 @@ import { EXEC } from '../../state/wave.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import type { Frame, Look } from '../../wasm/memory/index.ts';
 import { PART_ADDRESSES, PART_RUN, SHADOW_ADDRESSES } from '../registers/shadow-layout.ts';
+import { agreeFunction } from './agreement.ts';
 import { apart } from './lanes.ts';
 import { ldsAtomicFunction, ldsFunction, quietFunction } from './lds.ts';
 import { ldsLanesFunction } from './lds-lanes.ts';
@@ -13,7 +14,7 @@ import { ldsStridedFunction } from './lds-strided.ts';
 import { isWide, LdsWide } from './lds-wide.ts';
 import { looking } from './looks.ts';
 import type { PairedLook } from './moves.ts';
-import { agreeFunction, pushIsRepeated } from './repeated.ts';
+import { pushIsRepeated } from './repeated.ts';
 import { Run } from './runs.ts';
 import { pushMayBeStrided } from './strided.ts';
 

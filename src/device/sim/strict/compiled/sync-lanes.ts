@@ -3,7 +3,8 @@
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import { ENTRY_ADDRESSES, ENTRY_ATTEMPTS, ENTRY_LANES } from '../races/sync-log.ts';
-import { agreeFunction, pushIsRepeated } from './repeated.ts';
+import { agreeFunction } from './agreement.ts';
+import { pushIsRepeated } from './repeated.ts';
 import { Span } from './spans.ts';
 import { areAheadFunction, type UpdateKind, UpdateRecords, updateQuadFunction } from './update-quads.ts';
 import { attemptFunction, noteUpdated, pushUpdateEvent, updatesFunction } from './updates.ts';
