@@ -56,6 +56,10 @@ const ADDRESSES: Readonly<Record<string, { load(data: string): string; store(dat
   scratch: { load: (d) => `${d}, off, s20`, store: (d) => `off, ${d}, s20` },
 };
 
+/** The row of an access of scratch where each lane has an offset of its own, as a local array with an index has it. */
+const indexed = (name: string, line: (n: number) => string, dwords: number, bytes: number): Row =>
+  row('memory', `${name}, scattered`, line, dwords, bytes, { offset: (lane) => ((lane * 37) % 31) * 16 });
+
 function transfers(): Row[] {
   return Object.entries(ADDRESSES).flatMap(([kind, { load, store }]) => [
     ...LOADS.flatMap(([suffix, dwords, bytes]) => {
@@ -64,6 +68,8 @@ function transfers(): Row[] {
       const rows = [row('memory', name, line, dwords, bytes)];
       if (kind !== 'scratch' && bytes >= 2)
         rows.push(row('memory', `${name}, scattered`, line, dwords, bytes, { offset: scattered(bytes) }));
+      if (kind === 'scratch')
+        rows.push(indexed(name, (n) => `${name} ${many(RESULTS + 2 * n, dwords)}, v48, s20`, dwords, bytes));
       return rows;
     }),
     ...STORES.flatMap(([suffix, dwords, bytes]) => {
@@ -72,6 +78,8 @@ function transfers(): Row[] {
       const rows = [row('memory', name, line, dwords, bytes)];
       if (kind !== 'scratch' && bytes >= 2)
         rows.push(row('memory', `${name}, scattered`, line, dwords, bytes, { offset: scattered(bytes) }));
+      if (kind === 'scratch')
+        rows.push(indexed(name, (n) => `${name} v48, ${many(OWN + 2 * n, dwords)}, s20`, dwords, bytes));
       return rows;
     }),
   ]);

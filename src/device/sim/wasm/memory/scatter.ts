@@ -35,7 +35,7 @@ export function extentFunction(module: WasmModule): WasmFunction {
 }
 
 /** (first byte, last byte) -> 1 when all of the window between them is live. */
-function rangeFunction(module: WasmModule, write: boolean): WasmFunction {
+export function rangeFunction(module: WasmModule, write: boolean): WasmFunction {
   const table = write ? WRITABLE : LIMITS;
   return module.helper(`memory.range.${write ? 'store' : 'load'}`, ['i32', 'i32'], ['i32'], (fn) => {
     const [start, last] = [0, 1] as const;

@@ -367,3 +367,48 @@ describe('parts of dwords in scratch', () => {
     ]);
   });
 });
+
+describe('elements of scratch at offsets of their own', () => {
+  it.each(
+    ['ubyte', 'sshort', 'short_d16_hi', 'dword', 'dwordx2', 'dwordx3', 'dwordx4'].flatMap((s) => [
+      `scratch_load_${s} ${registersOf(s)}, v2, s20`,
+      `scratch_store_${s.replace(/^[us](?=byte|short)/, '')} v2, ${registersOf(s)}, s20`,
+    ]),
+  )('%s', (text) => {
+    const m = makeMachine('gfx942');
+    const size = m.scratch.size / LANES;
+    const main = m.regions[0] as Machine['regions'][0];
+    const bytes = /byte/.test(text) ? 1 : /short/.test(text) ? 2 : 4 * Number(/x(\d)/.exec(text)?.[1] ?? 1);
+    const unit = Math.min(4, bytes);
+    const at =
+      (offset: (lane: number, random: Random) => number, { scalar = 4, base = m.scratch.base, exec = -1n } = {}) =>
+      (machine: Machine, random: Random) => {
+        const { w } = machine;
+        w.setS64(FLAT_SCRATCH, BigInt(base));
+        w.setS64(EXEC, exec);
+        w.sgprs[20] = scalar;
+        w.vgprs.set(
+          lanes((lane) => offset(lane, random)),
+          2 * LANES,
+        );
+      };
+    const aligned = (_: number, random: Random): number => random.below((size - bytes - 4) / unit) * unit;
+    expect(
+      check(m, text, [at(aligned), at(aligned), at(aligned, { exec: 0x0f3f5ff0n }), at((lane) => 8 * (lane & 3))]),
+    ).toBe(0);
+    check(m, text, [
+      at((_, random) => random.below(size + 8)),
+      at((lane) => (lane === 17 ? size : 4 * (lane & 3))),
+      at((lane) => (lane === 17 ? -8 : 4 * (lane & 3)), { scalar: 0 }),
+      at((lane) => (lane === 17 ? 3 : 4 * (lane & 3))),
+      // Memory ends within a row of some lanes.
+      at((lane) => 4 * (lane & 3), { base: main.base + main.size - 700 }),
+      at((lane) => 4 * (lane & 3), { base: 0x1000 }),
+    ]);
+  });
+});
+
+function registersOf(suffix: string): string {
+  const dwords = Number(/x(\d)/.exec(suffix)?.[1] ?? 1);
+  return dwords === 1 ? 'v8' : `v[8:${7 + dwords}]`;
+}
