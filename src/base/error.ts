@@ -60,6 +60,6 @@ function formatPosition(p: Position): string {
   if (p.line !== undefined) text += `:${p.line}`;
   if (p.column !== undefined) text += `:${p.column}`;
   if (p.byteOffset !== undefined) text += `${text ? ' ' : ''}(byte 0x${p.byteOffset.toString(16)})`;
-  if (p.pc !== undefined) text += `${text ? ' ' : ''}(pc 0x${p.pc.toString(16)})`;
+  if (p.pc !== undefined) text += `${text ? ' ' : ''}(pc ${p.pc < 0 ? '-' : ''}0x${Math.abs(p.pc).toString(16)})`;
   return text === '' ? '' : `${text}: `;
 }

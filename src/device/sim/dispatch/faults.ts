@@ -25,10 +25,13 @@ export function explain(loaded: LoadedCode, w: Wave, error: unknown): unknown {
   if (access.space === 'lds') live = `the workgroup has ${w.workgroup.lds.byteLength} bytes of LDS`;
   else if (access.space === 'scratch') live = `each lane has ${dispatch.scratchPerLane} bytes of scratch`;
   else live = nearestText(w.memory, access.address);
+  // Scalar accesses have no lane.
+  const isScalar = loaded.instructionAt(w.pc)?.row.operation.startsWith('s_') === true;
+  const lane = isScalar ? undefined : w.lane;
   return new DeviceFault(
     'sim/memory-fault',
-    `${error.message} by lane ${w.lane} is outside live memory: ${live}. ${where}`,
-    { ...facts(w, 'memory'), lane: w.lane, access },
+    `${error.message}${lane === undefined ? '' : ` by lane ${lane}`} is outside live memory: ${live}. ${where}`,
+    { ...facts(w, 'memory'), ...(lane === undefined ? {} : { lane }), access },
     { pc, hint: 'Check buffer sizes, the grid and the kernel arguments.' },
   );
 }

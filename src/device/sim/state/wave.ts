@@ -52,6 +52,8 @@ export interface WaveRemainder {
 
 /** Largest image whose program counters are kept as offsets. */
 const MAX_OFFSET = 2 ** 31;
+/** The program counter where `stray` has it: no multiple of 4. */
+const STRAY = -1;
 
 export class Wave {
   /** Registers × lanes; the 64 lanes of a register are contiguous, AGPRs start at register AGPR_BASE. */
@@ -193,13 +195,14 @@ export class Wave {
   /** Loaded address of the next instruction. */
   get pc(): number {
     const offset = this.words[WAVE_PC / 4] as number;
-    return offset >= 0 ? this.base + offset : this.stray;
+    // Compiled code leaves places in front of the image as they are.
+    return offset === STRAY ? this.stray : this.base + offset;
   }
   set pc(address: number) {
     const offset = address - this.base;
     if (offset >= 0 && offset < MAX_OFFSET) this.words[WAVE_PC / 4] = offset;
     else {
-      this.words[WAVE_PC / 4] = -1;
+      this.words[WAVE_PC / 4] = STRAY;
       this.stray = address;
     }
   }
