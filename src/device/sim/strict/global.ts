@@ -494,6 +494,7 @@ export class GlobalShadow {
     const mask = ((1 << bytes) - 1) << (offset & 3);
     const address = shadow.region.base + offset - (offset & 3);
     const event = page.event(who, true);
+    if (!isAtomic && page.isStored(dword, who, mask)) return undefined;
     const marks = page.writerMarks(dword);
     const bothAtomic = isAtomic && (marks & ATOMIC_WRITE) !== 0;
     const conflict =

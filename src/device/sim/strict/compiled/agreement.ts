@@ -1,13 +1,14 @@
 // Whether lanes of a store that have the same address have the same data.
 import { LANES, VGPR_BYTES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
+import { splat4 } from '../../wasm/lanes.ts';
 import { Code } from '../../wasm/memory/code.ts';
 import { ascendingFunction } from './lanes.ts';
 
 const DWORD = 4;
 
 /**
- * (where the addresses of lanes are, where the register with their data is, the lanes) → 1 when lanes that have the same address have the same data. What lies behind the addresses may
+ * (where the addresses of lanes are, where the register with their data is, the lanes) → 1 when lanes that have the same address have the same data, and no others overlap. What lies behind the addresses may
  * be read.
  */
 export function agreeFunction(module: WasmModule, bytes: number, isHigh: boolean): WasmFunction {
@@ -32,16 +33,34 @@ export function agreeFunction(module: WasmModule, bytes: number, isHigh: boolean
     const addMask = (lane: number): void => {
       fn.op('i32x4.bitmask').op('i64.extend_i32_u').i64(BigInt(lane)).op('i64.shl').get(found).op('i64.or').set(found);
     };
-    fn.get(exec)
-      .op('i64.ctz')
-      .op('i32.wrap_i64')
-      .i32(63)
-      .op('i32.and')
-      .i32(2)
-      .op('i32.shl')
-      .get(data)
-      .op('i32.add')
-      .set(other);
+    /** Leaves where the word of the first lane is behind a place. */
+    const pushFirst = (place: number): WasmFunction => {
+      fn.get(exec).op('i64.ctz').op('i32.wrap_i64').i32(63).op('i32.and').i32(2).op('i32.shl');
+      return fn.get(place).op('i32.add');
+    };
+    const isPower = (bytes & (bytes - 1)) === 0;
+    if (bytes > DWORD) {
+      // Elements that are as far behind multiples of their size as each other overlap only where they are one.
+      if (!isPower) {
+        fn.i32(0);
+        return;
+      }
+      pushFirst(addresses).set(other);
+      for (let lane = 0; lane < LANES; lane += 4) {
+        fn.get(other)
+          .memory('v128.load32_splat')
+          .get(addresses)
+          .memory('v128.load', 4 * lane)
+          .op('v128.xor');
+        fn.v128(...splat4(bytes - 1))
+          .op('v128.and')
+          .v128(0, 0, 0, 0)
+          .op('i32x4.ne');
+        addMask(lane);
+      }
+      fn.get(found).get(exec).op('i64.and').op('i64.eqz').op('i32.eqz').if().i32(0).return().end().i64(0n).set(found);
+    }
+    pushFirst(data).set(other);
     for (let lane = 0; lane < LANES; lane += 4) {
       pushDifference(lane, (at) => fn.get(other).memory('v128.load32_splat', at))
         .v128(0, 0, 0, 0)

@@ -355,16 +355,28 @@ export class CellWriter {
     });
   }
 
-  /** Notes a store that leaves memory as it is: who has stored the same before is not asked. */
+  /**
+   * Notes a store that leaves memory as it is: who has stored the same before is not asked. Nor is who has read it since, where nothing puts that store in order with this one (as in
+   * GlobalRaces.touch), and nobody learns of others.
+   */
   noteUnchanged(): void {
     const { fn, code, writer, marks } = this;
-    this.passReaders();
-    fn.i32(0).set(marks);
+    const isExcused = fn.local('i32');
+    fn.i32(0).set(marks).i32(0).set(isExcused);
     fn.get(this.locals.cell).memory('i32.load', TO_WRITER).tee(writer);
     code.if(() => {
       this.setEvent(writer);
       this.keepOwnBytes();
+      this.pushIsForeign(writer);
+      this.pushTouches(writer).op('i32.and');
+      fn.get(this.locals.shadow).call(hasLearntFunction(this.module)).op('i32.eqz').op('i32.and');
+      // Another lane of the store has had the bytes.
+      this.pushIsOther(writer).op('i32.eqz').get(writer).get(this.locals.mask).op('i32.and').get(this.locals.mask);
+      fn.op('i32.eq').op('i32.and').op('i32.or').set(isExcused);
     });
+    fn.get(isExcused).op('i32.eqz');
+    code.if(() => this.passReaders());
+    fn.release('i32', isExcused);
     this.putStore();
   }
 

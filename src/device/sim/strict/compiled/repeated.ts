@@ -6,7 +6,7 @@ import type { FunctionContext } from '../../wasm/context.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import type { StrictPlan } from '../plan.ts';
-import { BYTES, LOGGED, PAGE, PAGE_DETAILS } from '../races/race-details.ts';
+import { BYTES, LOGGED, PAGE, PAGE_DETAILS, RECORD_BYTES } from '../races/race-details.ts';
 import { PAGE_WRITTEN } from '../races/race-page.ts';
 import { ENTRY_ADDRESSES, ENTRY_LANES, REPEATED_SLOTS, SYNC_REPEATED } from '../races/sync-log.ts';
 import { SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_SYNC } from '../registers/shadow-layout.ts';
@@ -97,11 +97,6 @@ function repeatedFunction(module: WasmModule, { bytes, half }: StoreOperation): 
     // Nothing is noted before all is known to be the same.
     fn.get(entry).get(data).call(holds);
     code.if(() => note(noteAll).return());
-    // Wide elements may overlap without having one address.
-    if (bytes > DWORD) {
-      fn.i32(0);
-      return;
-    }
     fn.get(entry).i32(ENTRY_ADDRESSES).op('i32.add').get(data).get(entry).memory('i64.load', ENTRY_LANES);
     fn.call(agree).op('i32.eqz').if().i32(0).return().end();
     fn.i32(IS_NEW).i32(0);
@@ -262,7 +257,7 @@ function noteFunction(module: WasmModule, bytes: number, isHigh: boolean, mayCha
       fn.get(at).set(last);
     };
     const four = (done: Label): void => {
-      if (bytes > DWORD || mayChange) return;
+      if (mayChange) return;
       span.note(all, {
         details: (origin) => {
           Span.pushRecords(fn, all, origin).set(readers);
@@ -274,11 +269,17 @@ function noteFunction(module: WasmModule, bytes: number, isHigh: boolean, mayCha
             return;
           }
           places.set(readers);
-          places.gatherPairs(readers, writers);
-          fn.get(readers).op('v128.any_true').op('i32.eqz');
+          const dwords = Array.from({ length: bytes / DWORD }, (_, n) => n * RECORD_BYTES);
+          for (const [n, offset] of dwords.entries()) {
+            places.gather(readers, offset);
+            fn.get(readers);
+            if (n > 0) fn.get(writers).op('v128.or');
+            fn.set(writers);
+          }
+          fn.get(writers).op('v128.any_true').op('i32.eqz');
           code.if(() => {
             fn.get(mine).i32(BYTES).op('i32.or').op('i32x4.splat').set(writers);
-            places.put(writers, TO_WRITER);
+            for (const offset of dwords) places.put(writers, offset + TO_WRITER);
             code.br(done);
           });
         },

@@ -65,7 +65,7 @@ export function checkLanes(
     return isScoped && length <= DWORD && updatedBy(reporter, pc) === undefined;
   }
   const load = updatedBy(reporter, pc);
-  if (load === undefined) return length <= DWORD;
+  if (load === undefined) return true;
   if (isShareEven()) return false;
   report(reporter, w, pc, access, addresses[shared[0]] as number, shared, load);
   return false;

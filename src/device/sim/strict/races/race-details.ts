@@ -112,6 +112,14 @@ export class RaceDetails {
     return this.words[RECORD_WORDS * dword] as number;
   }
 
+  /** Whether another lane of the same store has been the last to write all these bytes of a dword. */
+  isStored(dword: number, { actor, store }: Toucher, mask: number): boolean {
+    const marks = this.writerMarks(dword);
+    return (
+      (marks & (mask | ATOMIC_WRITE)) === mask && this.writer(dword) === actor && this.writerStore(dword) === store
+    );
+  }
+
   writerMarks(dword: number): number {
     return this.writerWord(dword) & MARKS;
   }
