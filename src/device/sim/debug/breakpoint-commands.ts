@@ -5,7 +5,7 @@ import { keyOf } from './breakpoints.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { parseExpression } from './expression.ts';
-import { framesAt, lineText } from './frames.ts';
+import { lineText } from './frames.ts';
 import { placeText, selectedWave } from './look.ts';
 import { scopeOf } from './scope.ts';
 import { operandText } from './variable-text.ts';
@@ -22,7 +22,7 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
   if (index !== undefined && w === undefined) {
     throw bad(`'${index}' is not a wave of this workgroup (0 to ${d.waves.length - 1}).`);
   }
-  const found = where === '' ? [d.pcOf(selectedWave(d))] : placesOrLater(d, where, match?.[3], isTemporary);
+  const found = where === '' ? [d.pcOf(selectedWave(d))] : placesOrLater(session, where, match?.[3], isTemporary);
   if (typeof found !== 'number') refuseUnknownIn(d, match?.[3], found, where);
   if (typeof found === 'number') {
     return show(session, [
@@ -40,21 +40,21 @@ export function setBreakpoint(session: CommandSession, { rest }: CommandLine, is
 
 /** Addresses of a place; the number of a pending breakpoint when code that a program loads later may have it. */
 function placesOrLater(
-  d: Debugger,
+  session: CommandSession,
   text: string,
   condition: string | undefined,
   isTemporary: boolean,
 ): readonly number[] | number {
   try {
-    return places(d, text);
+    return places(session, text);
   } catch (error) {
-    const { later } = d.options.front;
+    const { later } = session.debugger.options.front;
     // A number alone is of the file that is shown; nothing later has it.
     const isName = /^[^\d+*$]/.test(text);
     if (later === undefined || !isName || !(error instanceof WavesmithError) || error.code !== 'run/no-such-place')
       throw error;
     if (condition !== undefined) parseExpression(condition);
-    const id = d.breakpoints.reserve();
+    const id = session.debugger.breakpoints.reserve();
     later({ id, text, condition, isTemporary });
     return id;
   }
@@ -136,7 +136,7 @@ function numberOf(text: string): number {
 /** Several addresses of one place, with their lines. */
 function placesText(d: Debugger, all: readonly number[], meant: string | undefined): string {
   const one = (pc: number): string => {
-    const line = lineText(framesAt(d.options, pc, 0, d.hiddenAt(pc, meant))[0]?.line);
+    const line = lineText(d.lineOfPlace(pc, meant));
     return `${placeText(d, pc)}${line === undefined ? '' : ` at ${line}`}`;
   };
   return all.map(one).join(', ');
@@ -224,7 +224,7 @@ export function remove(session: CommandSession, { words }: CommandLine): undefin
       continue;
     }
     if (/^\d{1,6}$/.test(word) && forget?.(Number(word)) === true) continue;
-    const pc = placeOrNumber(d, word);
+    const pc = placeOrNumber(session, word);
     const there = d.breakpoints.breakpoints.filter((b) => b.places.includes(pc));
     if (there.length === 0) throw bad(`There is no breakpoint at ${word}.`);
     for (const b of there) d.breakpoints.remove(b.id);
@@ -233,9 +233,9 @@ export function remove(session: CommandSession, { words }: CommandLine): undefin
 }
 
 /** A place; where a number is no line of the source either, that of a breakpoint was meant. */
-function placeOrNumber(d: Debugger, word: string): number {
+function placeOrNumber(session: CommandSession, word: string): number {
   try {
-    return place(d, word);
+    return place(session, word);
   } catch (error) {
     if (!(error instanceof WavesmithError) || !/^\d{1,6}$/.test(word)) throw error;
     throw bad(`There is no breakpoint or watchpoint ${word}.`, "'info breakpoints' lists them.");

@@ -67,8 +67,14 @@ export const show = (session: CommandSession, lines: readonly string[]): undefin
   return undefined;
 };
 
-/** Addresses of a place; a bare number below the code is a line of the file where execution is. */
-export function places(d: Debugger, text: string | undefined): readonly number[] {
+/** The file that a bare number is a line of: the one that was listed last since the stop, else that of the function that is shown. */
+export function shownFile({ debugger: d, listed }: CommandSession): string | undefined {
+  return listed?.file ?? d.shownFrame?.line?.file;
+}
+
+/** Addresses of a place; a bare number below the code is a line of the file that is shown. */
+export function places(session: CommandSession, text: string | undefined): readonly number[] {
+  const d = session.debugger;
   if (text === undefined) throw bad('A place is missing: an address, a label, +N from the kernel start, or FILE:LINE.');
   // Of gdb: `*ADDRESS`, `$pc`, `$pc + 8`, `($pc) + 8`.
   if (/^(?:[*($]|pc\b)/.test(text)) {
@@ -79,12 +85,12 @@ export function places(d: Debugger, text: string | undefined): readonly number[]
     const address = isLoaded ? Number(value) - d.codeBase : value;
     return [symbols.resolveInstruction(`0x${address.toString(16)}`)];
   }
-  return placesOf(d.options, text, d.options.lines?.at(d.pc)?.file);
+  return placesOf(d.options, text, shownFile(session));
 }
 
 /** The first of them. */
-export function place(d: Debugger, text: string | undefined): number {
-  return places(d, text)[0] as number;
+export function place(session: CommandSession, text: string | undefined): number {
+  return places(session, text)[0] as number;
 }
 
 /** A line of a source file with its number, when the file can be read. */

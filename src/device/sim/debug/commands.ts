@@ -137,7 +137,7 @@ const COMMANDS: readonly CommandEntry[] = [
     names: ['advance', 'run-to'],
     usage: 'advance PLACE',
     summary: 'run until this wave is at a place',
-    run: (s, { words: [where] }) => ({ kind: 'until', pc: place(s.debugger, where), wave: selectedWave(s.debugger) }),
+    run: (s, { words: [where] }) => ({ kind: 'until', pc: place(s, where), wave: selectedWave(s.debugger) }),
   },
   {
     names: ['until', 'u'],
@@ -145,7 +145,7 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: 'run until this wave is at a place; alone: like next, but out of a loop',
     run: (s, line) => {
       if (line.words.length === 0) return { ...step(s, line, 'line', true), isForward: true };
-      return { kind: 'until', pc: place(s.debugger, line.words[0]), wave: selectedWave(s.debugger) };
+      return { kind: 'until', pc: place(s, line.words[0]), wave: selectedWave(s.debugger) };
     },
   },
   {
@@ -418,7 +418,7 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: 'go on from another place',
     run: (s, { words }) => {
       const d = s.debugger;
-      d.jump(selectedWave(d), place(d, words[0]));
+      d.jump(selectedWave(d), place(s, words[0]));
       return { kind: 'continue' };
     },
   },

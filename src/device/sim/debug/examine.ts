@@ -56,7 +56,7 @@ export function examineCommand(session: CommandSession, { rest, format }: Comman
     return undefined;
   }
   const d = session.debugger;
-  const { lines, next, last, value } = examined(d, rest, format, session.examined);
+  const { lines, next, last, value } = examined(session, rest, format, session.examined);
   session.examined = next;
   // `$_` is the address that was shown last, `$__` what stands there.
   d.remembered.variables.set('_', last);
@@ -76,7 +76,13 @@ interface Examined {
 }
 
 /** What stands at an address; without one, behind what was shown `before`. */
-export function examined(d: Debugger, asked: string, format: string, before: CommandSession['examined']): Examined {
+export function examined(
+  session: CommandSession,
+  asked: string,
+  format: string,
+  before: CommandSession['examined'],
+): Examined {
+  const d = session.debugger;
   const match = /^(-?)(\d{0,5})([a-z]*)$/i.exec(format);
   const rest = asked === '' ? (before?.place ?? '') : asked;
   if (match === null || rest === '') {
@@ -107,7 +113,7 @@ export function examined(d: Debugger, asked: string, format: string, before: Com
     return { lines, next: { place: placeIn(space, at), letters }, last, value: undefined };
   }
   if (letters.includes('i')) {
-    const from = codeAt(d, rest)?.address ?? place(d, rest.trim());
+    const from = codeAt(d, rest)?.address ?? place(session, rest.trim());
     if (isBefore) {
       const shown = codeAround(d, from, n, 0);
       if (shown.length === 0) throw bad(`No instruction stands before ${hex(from)}.`);

@@ -1,5 +1,5 @@
 // What is looked at while a dispatch is held: where it is held, the wave, lane and function that are selected, the functions on stacks.
-import { type DescriptorRegisters, descriptorRegisters } from '../../../codeobject/index.ts';
+import { type DebugLine, type DescriptorRegisters, descriptorRegisters } from '../../../codeobject/index.ts';
 import type { DispatchInfo } from '../dispatch/monitor.ts';
 import type { DeviceMemory } from '../state/memory.ts';
 import type { Wave } from '../state/wave.ts';
@@ -118,6 +118,11 @@ export class HeldDispatch implements ScopeSource {
     return this.selected === undefined ? this.heldPc : this.pcOf(this.selected);
   }
 
+  /** The function that is shown: of the selected wave, the one that is selected; undefined at the end of the dispatch. */
+  get shownFrame(): Frame | undefined {
+    return this.selected && this.framesOf(this.selected)[this.frame];
+  }
+
   /** The functions on a wave's stack, the innermost first. */
   framesOf(w: Wave): readonly Frame[] {
     const pcs = [this.pcOf(w), ...this.calls.callsOf(w).map((c) => c.site)];
@@ -158,6 +163,11 @@ export class HeldDispatch implements ScopeSource {
 
   hiddenAt(pc: number, meant: string | undefined): number {
     return hiddenAt(this.options, pc, meant);
+  }
+
+  /** The line of an address as the function sees it that a place means, as it was written. */
+  lineOfPlace(pc: number, meant: string | undefined): DebugLine | undefined {
+    return framesAt(this.options, pc, 0, this.hiddenAt(pc, meant))[0]?.line;
   }
 
   codeNamed(name: string): number | undefined {

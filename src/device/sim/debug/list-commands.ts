@@ -1,5 +1,5 @@
 // Commands that show code: source lines where their file can be read, else instructions.
-import { bad, type CommandLine, type CommandSession, MOST, place, show, sourceLine } from './command.ts';
+import { bad, type CommandLine, type CommandSession, MOST, place, show, shownFile, sourceLine } from './command.ts';
 import { codeAround, disassembly } from './look.ts';
 import { codeAt } from './type-commands.ts';
 
@@ -11,7 +11,7 @@ function sourceLines(session: CommandSession, file: string, from: number, to: nu
   if (all === undefined) throw bad(`The source file ${file} cannot be read.`, "'disassemble' shows instructions.");
   if (from > all.length) throw bad(`${file} has ${all.length} lines.`);
   const d = session.debugger;
-  const here = d.selected === undefined ? undefined : d.framesOf(d.selected)[d.frame]?.line;
+  const here = d.shownFrame?.line;
   const last = Math.min(to, all.length);
   session.listed = { file, from, to: last };
   const mark = (n: number): string => (here?.file === file && here.line === n ? '=>' : '  ');
@@ -25,13 +25,13 @@ function sourceLines(session: CommandSession, file: string, from: number, to: nu
 export function listCommand(session: CommandSession, line: CommandLine): undefined {
   const d = session.debugger;
   const { rest } = line;
-  const frame = d.selected === undefined ? undefined : d.framesOf(d.selected)[d.frame];
   const { listed } = session;
   const around = (file: string, n: number): undefined => {
     const from = Math.max(1, n - LINES / 2);
     return sourceLines(session, file, from, from + LINES - 1);
   };
-  const file = listed?.file ?? frame?.line?.file;
+  const shown = d.shownFrame?.line;
+  const file = shownFile(session);
   if (file === undefined || session.sources?.(file) === undefined) return disassemble(session, line);
   const range = /^(\d{1,7})?\s*,\s*(\d{1,7})?$/.exec(rest);
   if (range !== null && (range[1] ?? range[2]) !== undefined) {
@@ -40,17 +40,17 @@ export function listCommand(session: CommandSession, line: CommandLine): undefin
     return sourceLines(session, file, Math.max(1, from), Math.min(to, from + MOST));
   }
   if (rest === '-') {
-    const end = (listed?.from ?? (frame?.line?.line ?? 1) + LINES / 2) - 1;
+    const end = (listed?.from ?? (shown?.line ?? 1) + LINES / 2) - 1;
     if (end < 1) throw bad(`This is the start of ${file}.`);
     return sourceLines(session, file, Math.max(1, end - LINES + 1), end);
   }
   if (rest === '' && listed !== undefined) return sourceLines(session, file, listed.to + 1, listed.to + LINES);
-  if (rest === '') return around(file, frame?.line?.line ?? 1);
+  if (rest === '') return around(file, shown?.line ?? 1);
   if (/^\d{1,7}$/.test(rest)) return around(file, Number(rest));
   const inFile = /^(.+):(\d{1,7})$/.exec(rest);
   const named = inFile === null ? undefined : d.options.lines?.files().find((f) => f.endsWith(inFile[1] as string));
   if (named !== undefined) return around(named, Number(inFile?.[2]));
-  const at = d.options.lines?.at(place(d, rest));
+  const at = d.lineOfPlace(place(session, rest), rest);
   return at === undefined ? disassemble(session, line) : around(at.file, at.line);
 }
 
@@ -69,18 +69,17 @@ export function disassemble(session: CommandSession, line: CommandLine): undefin
   };
   const [, first, last] = /^([^,]+),\s*([^,]+)$/.exec(asked) ?? [];
   if (first !== undefined && last !== undefined) {
-    const from = place(d, first.trim());
+    const from = place(session, first.trim());
     const size = /^\+\s*(0x[0-9a-f]{1,6}|\d{1,6})$/i.exec(last)?.[1];
-    const to = size === undefined ? place(d, last.trim()) : from + Number(size);
+    const to = size === undefined ? place(session, last.trim()) : from + Number(size);
     const n = codeAround(d, from, 0, MOST).filter(({ address }) => address < to).length;
     if (n === 0) throw bad(`There is no instruction from ${first.trim()} to before ${last.trim()}.`);
     return shown(from, 0, n);
   }
-  return shown(asked === '' ? d.pc : (codeAt(d, asked)?.address ?? place(d, asked)), 5, 8);
+  return shown(asked === '' ? d.pc : (codeAt(d, asked)?.address ?? place(session, asked)), 5, 8);
 }
 
 /** The source line where execution is, as gdb shows it at a stop; undefined where the file cannot be read. */
 export function stoppedLine(session: CommandSession): string | undefined {
-  const d = session.debugger;
-  return d.selected === undefined ? undefined : sourceLine(session, d.framesOf(d.selected)[d.frame]?.line);
+  return sourceLine(session, session.debugger.shownFrame?.line);
 }

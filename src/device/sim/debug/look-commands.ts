@@ -1,5 +1,6 @@
 // Commands that show and change registers and memory, and select waves and lanes.
 import { demangle } from '../../../base/index.ts';
+import type { DebugLine } from '../../../codeobject/index.ts';
 import { Slot } from '../../../program/index.ts';
 import { EXEC, VCC } from '../state/wave.ts';
 import { hex, hexWord } from '../tools/lanes.ts';
@@ -8,6 +9,7 @@ import { listBreakpoints } from './breakpoint-commands.ts';
 import { bad, type CommandLine, type CommandSession, count, MOST, MOST_STEPS, place, places, show } from './command.ts';
 import type { Debugger } from './debugger.ts';
 import { addressIn } from './examine.ts';
+import { lineText } from './frames.ts';
 import { kernelParameters } from './kernel-arguments.ts';
 import { backtrace, dump, placeText, selectedWave, wavesText, waveText } from './look.ts';
 import { activeLanes, withoutVariables } from './scope.ts';
@@ -145,16 +147,11 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
           .slice(d.frame, d.frame + 2)
           .map(({ text }, i) => (i === 0 ? text : `called by ${text}`)),
       ),
-    symbol: () => show(session, [symbolText(session, addressNamed(d, rest.join(' ')) ?? place(d, rest.join(' ')))]),
+    symbol: () =>
+      show(session, [symbolText(session, addressNamed(d, rest.join(' ')) ?? place(session, rest.join(' ')))]),
     source: () => show(session, d.options.lines?.files() ?? ['no debug information: compile with -g']),
     functions: () => show(session, functionsText(d, rest.join(' '))),
-    line: () =>
-      show(
-        session,
-        (rest.length === 0 ? [d.pc] : places(d, rest.join(' '))).map(
-          (pc) => `${placeText(d, pc)} ${d.lineAt(pc) ?? '(no source line)'}`,
-        ),
-      ),
+    line: () => show(session, linesText(session, rest.join(' '))),
     display: () =>
       show(
         session,
@@ -174,6 +171,15 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
   const name = INFO_TOPICS.find((topic) => asked !== '' && topic.startsWith(asked));
   if (name === undefined) throw bad(`There is no information on '${what}'.`, `Topics: ${INFO_TOPICS.join(', ')}.`);
   return topics[name]();
+}
+
+/** Where the code of a place is, and its line; without a place, of the function that is shown. */
+function linesText(session: CommandSession, asked: string): string[] {
+  const d = session.debugger;
+  const text = (pc: number, line: DebugLine | undefined): string =>
+    `${placeText(d, pc)} ${lineText(line) ?? '(no source line)'}`;
+  if (asked === '') return [text(d.shownFrame?.pc ?? d.pc, d.shownFrame?.line)];
+  return places(session, asked).map((pc) => text(pc, d.lineOfPlace(pc, asked)));
 }
 
 /** Which lanes of the wave EXEC turns on, and which is selected. */
@@ -228,9 +234,10 @@ export function backtraceCommand(session: CommandSession, { words }: CommandLine
 }
 
 /** Variables in scope at a place, and where they are there. */
-function scopeText({ debugger: d }: CommandSession, text: string | undefined): string[] {
+function scopeText(session: CommandSession, text: string | undefined): string[] {
+  const d = session.debugger;
   if (d.info === undefined) return ['no debug information: compile with -g'];
-  const pc = text === undefined ? d.pc : place(d, text);
+  const pc = text === undefined ? d.pc : place(session, text);
   const all = d.info.variables(pc).filter((v) => !v.isGlobal);
   if (all.length === 0) return ['no variables'];
   return all.map((v) => {
@@ -276,7 +283,7 @@ function variablesText(d: Debugger, kinds: readonly VariableKind[]): string[] {
 
 /** Parameters of the function that is shown; without debug information, arguments of the kernel. */
 function parametersText(d: Debugger): string[] {
-  const isKnown = d.selected !== undefined && d.framesOf(d.selected)[d.frame]?.name !== undefined;
+  const isKnown = d.shownFrame?.name !== undefined;
   // Of the kernel they are known without it, too.
   const why = isKnown && d.frame === d.framesOf(selectedWave(d)).length - 1 ? withoutVariables(d) : undefined;
   if (why !== undefined) return [why, ...argumentsText(d)];

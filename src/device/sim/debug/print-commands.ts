@@ -91,7 +91,7 @@ export function displayText(session: CommandSession): string[] {
     const name = `${id}: ${format === '' ? '' : `/${format} `}${text}`;
     try {
       if (!isOfMemory(format)) return `${name} = ${shownValue(d, text, format).text}`;
-      return [`${name}:`, ...examined(d, text, format, undefined).lines].join('\n');
+      return [`${name}:`, ...examined(session, text, format, undefined).lines].join('\n');
     } catch (error) {
       // A variable of another function is not there.
       if (error instanceof UnknownName) return [];

@@ -44,7 +44,7 @@ export function set(session: CommandSession, { rest }: CommandLine): undefined {
     return show(session, [`$${own} = ${operandText(made)}`]);
   }
   if (name === 'pc') {
-    d.jump(w, place(d, value));
+    d.jump(w, place(session, value));
     return show(session, [`pc = ${placeText(d, d.pc)}`]);
   }
   const variable = left === name ? variableToSet(d, left) : undefined;
