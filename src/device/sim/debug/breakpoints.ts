@@ -3,6 +3,7 @@ import { WavesmithError } from '../../../base/index.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
 import { isTrue } from './arithmetic.ts';
+import { boundNow } from './bound-names.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { activeLanes, scopeOf } from './scope.ts';
 import type { ScopeSource } from './scope-source.ts';
@@ -164,7 +165,7 @@ export class Breakpoints {
     condition?: string,
     access: WatchedAccess = 'change',
   ): Watchpoint {
-    const expression = parseExpression(text);
+    const expression = boundNow(parseExpression(text), w, lane, this.source);
     const last = expression.operand(scopeOf(w, lane, this.source));
     // What cannot be read cannot change.
     if (typeof last === 'object' && last.bytes === undefined) numberOf(last);

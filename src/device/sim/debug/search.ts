@@ -4,6 +4,7 @@ import { WavesmithError } from '../../../base/index.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
 import type { Wave } from '../state/wave.ts';
 import { hex } from '../tools/lanes.ts';
+import { boundNow } from './bound-names.ts';
 import { type Breakpoints, isWave, keyOf } from './breakpoints.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import type { SourceFacts } from './frames.ts';
@@ -86,7 +87,8 @@ export class Search {
     this.missing = back.count;
     this.limit = now;
     this.began = now;
-    this.written = typeof back.to === 'object' ? parseExpression(back.to.writer) : undefined;
+    const { to } = back;
+    this.written = typeof to === 'object' ? boundNow(parseExpression(to.writer), w, lane, view.source) : undefined;
     this.frame = this.written && frameOfExpression(this.written, w, lane, view.source);
     this.isInMemory = this.written !== undefined && changesByStores(this.written, w, lane, view.source);
     this.lines = this.written && this.isInMemory ? this.linesOf(this.written, w) : undefined;
