@@ -228,6 +228,15 @@ describe('an assembly kernel', () => {
     expect((await back).body.reason).toBe('data breakpoint');
   });
 
+  test('a fault ends as the command line does: with exit code 1', async () => {
+    await launch({ args: ['i32[2]'] });
+    const fault = stopped();
+    await done();
+    const exited = client.waitForEvent('exited');
+    await client.continueRequest({ threadId: (await fault).body.threadId ?? 1 });
+    expect((await exited).body).toEqual({ exitCode: 1 });
+  });
+
   test('pausing a kernel that runs, and ending it', async () => {
     const endless = `${readFileSync(join(root, 'examples/debugging/sums.s'), 'utf8')}`.replace(
       's_cmp_lt_u32 s6, 64',

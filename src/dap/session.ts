@@ -196,7 +196,8 @@ export class WavesmithDebugSession extends DebugSession {
     void this.launched.catch((error: unknown) => {
       if (!(error instanceof WavesmithError)) throw error;
       if (!isReady) this.fail(response, error);
-      else this.end(`${error.format()}\n`, 2);
+      // As the command line ends.
+      else this.end(`${error.format()}\n`, error.code.startsWith('cli/') ? 2 : 1);
     });
   }
 
