@@ -334,7 +334,8 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     names: ['disassemble', 'dis', 'disas'],
     usage: 'disassemble[/rs] [PLACE|FROM,TO|FROM,+BYTES]',
-    summary: 'instructions around a place, or from one to before another; r: with bytes, s: with source lines',
+    summary:
+      'instructions of a function, around a place, or from one to before another; r: with bytes, s: with source lines',
     run: disassemble,
   },
   {

@@ -54,7 +54,7 @@ export function listCommand(session: CommandSession, line: CommandLine): undefin
   return at === undefined ? disassemble(session, line) : around(at.file, at.line);
 }
 
-/** `disassemble[/rs] [PLACE]`, `disassemble FROM,TO`, `disassemble FROM,+BYTES`. */
+/** `disassemble[/rs] [PLACE]`, `disassemble FUNCTION`, `disassemble FROM,TO`, `disassemble FROM,+BYTES`: a function from its first instruction on. */
 export function disassemble(session: CommandSession, line: CommandLine): undefined {
   const d = session.debugger;
   // `disas /r` is `disas/r`.
@@ -67,16 +67,23 @@ export function disassemble(session: CommandSession, line: CommandLine): undefin
     const sources = /[sm]/.test(letters) ? session.sources : undefined;
     return show(session, disassembly(d, pc, before, after, { hasBytes: /[rb]/.test(letters), sources }));
   };
+  const at = (text: string): number => codeAt(d, text)?.address ?? place(session, text);
+  const instructionsIn = (from: number, to: number): number =>
+    codeAround(d, from, 0, MOST).filter(({ address }) => address < to).length;
   const [, first, last] = /^([^,]+),\s*([^,]+)$/.exec(asked) ?? [];
   if (first !== undefined && last !== undefined) {
-    const from = place(session, first.trim());
+    const from = at(first.trim());
     const size = /^\+\s*(0x[0-9a-f]{1,6}|\d{1,6})$/i.exec(last)?.[1];
-    const to = size === undefined ? place(session, last.trim()) : from + Number(size);
-    const n = codeAround(d, from, 0, MOST).filter(({ address }) => address < to).length;
+    const n = instructionsIn(from, size === undefined ? at(last.trim()) : from + Number(size));
     if (n === 0) throw bad(`There is no instruction from ${first.trim()} to before ${last.trim()}.`);
     return shown(from, 0, n);
   }
-  return shown(asked === '' ? d.pc : (codeAt(d, asked)?.address ?? place(session, asked)), 5, 8);
+  const address = asked === '' ? d.pc : at(asked);
+  const isName = /^\*?[A-Za-z_]/.test(asked);
+  const called = d.options.symbols.symbols.find((s) => isName && s.address === address && s.size > 0);
+  return called === undefined
+    ? shown(address, 5, 8)
+    : shown(address, 0, instructionsIn(address, address + called.size));
 }
 
 /** The source line where execution is, as gdb shows it at a stop; undefined where the file cannot be read. */
