@@ -225,6 +225,20 @@ function commonType(a: Operand, b: Operand): DebugType | undefined {
   return unsigned.bytes >= signed.bytes ? unsigned : signed;
 }
 
+/** What `?:` gives: the one that is taken, converted to the type that it and the other one have together. */
+export function asEither(taken: Operand, other: Operand | undefined, text: string): Operand {
+  if (other === undefined || !isNumber(taken) || !isNumber(other)) return taken;
+  if (typeof taken === 'object' && typeof other === 'object' && taken.type.name === other.type.name) return taken;
+  const type = commonType(taken, other);
+  if (type !== undefined) return typedValue(type, convert(numberOf(taken), type, text), readerOf(taken, other));
+  return typeof other === 'number' && typeof taken === 'bigint' ? Number(taken) : taken;
+}
+
+/** Whether an operand is a number whose type C would convert. */
+const isNumber = (operand: Operand): boolean =>
+  typeof operand !== 'object' ||
+  (operand.bytes !== undefined && operand.type.kind !== 'pointer' && elementOf(operand.type) !== undefined);
+
 function named(name: string): DebugType {
   return typeOfWords(name.split(' ')) as DebugType;
 }

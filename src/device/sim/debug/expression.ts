@@ -3,12 +3,12 @@
 // stands for the lane that the expression is evaluated for.
 //
 //   v3 == 7 && lane < 32      s[2:3] + 16      f32(v5) > 1e-3      *u32(x + 4 * v0)      v3[5]      *(p + i)      q->items[n - 1].x
-import type { ElementType } from '../../../base/index.ts';
+import { type ElementType, WavesmithError } from '../../../base/index.ts';
 import type { DebugType } from '../../../codeobject/index.ts';
-import { badExpression as bad, binary, isTrue, truth, UnknownName, unary } from './arithmetic.ts';
+import { asEither, badExpression as bad, binary, isTrue, truth, UnknownName, unary } from './arithmetic.ts';
 import { convert, isTypeWord, typeOfWords } from './cast.ts';
 import { elementAt, memberOf, pointedTo } from './source-variables.ts';
-import { bytesOfText, numberOfToken, type Token, tokensOf } from './tokens.ts';
+import { bytesOfText, numberOfToken, type Token, tokensOf, typeOfToken } from './tokens.ts';
 import {
   flatAddress,
   inMemory,
@@ -45,6 +45,16 @@ export interface Scope {
   readonly load: Load;
   /** Where the code was loaded that names of functions and labels stand for by their address in the file. */
   readonly codeBase: number;
+}
+
+/** What an expression gives; undefined where it has no value, as what a condition says not to look at. */
+function valueIfAny(of: Node, scope: Scope): Operand | undefined {
+  try {
+    return of(scope);
+  } catch (error) {
+    if (error instanceof WavesmithError) return undefined;
+    throw error;
+  }
 }
 
 /** A pointer to a function as the address in the file that the function's name is. */
@@ -147,7 +157,10 @@ class Parser {
       const yes = this.choice();
       this.expect(':');
       const no = this.choice();
-      return (s) => (isTrue(numberOf(condition(s))) ? yes(s) : no(s));
+      return (s) => {
+        const [taken, left] = isTrue(numberOf(condition(s))) ? [yes, no] : [no, yes];
+        return asEither(taken(s), valueIfAny(left, s), this.text);
+      };
     });
   }
 
@@ -392,7 +405,8 @@ class Parser {
     this.at++;
     if (kind === 'number') {
       const value = numberOfToken(text);
-      return () => value;
+      const type = typeOfWords(typeOfToken(text) ?? []);
+      return type === undefined ? () => value : (s) => typedValue(type, value, s);
     }
     if (kind === 'text') {
       const bytes = bytesOfText(text);

@@ -56,11 +56,14 @@ export function formatted(value: Value | undefined, format = ''): string {
   if (typeof value === 'number' && /[xatzocd]/.test(format) && Number.isFinite(value))
     return formatted(BigInt(Math.trunc(value)), format);
   if (typeof value === 'number') return String(value);
-  const unsigned = value < 0n ? BigInt.asUintN(64, value) : value;
+  // An integer of the machine has no size: a negative one is taken for an int of C where it fits.
+  const unsigned = value < 0n ? BigInt.asUintN(value >= -(1n << 31n) ? 32 : 64, value) : value;
   switch (format) {
     case 'x':
-    case 'a':
       return `0x${unsigned.toString(16)}`;
+    case 'a':
+      // An address has 64 bits.
+      return `0x${(value < 0n ? BigInt.asUintN(64, value) : value).toString(16)}`;
     case 'z':
       return `0x${unsigned.toString(16).padStart(unsigned < 1n << 32n ? 8 : 16, '0')}`;
     case 't':
@@ -74,8 +77,7 @@ export function formatted(value: Value | undefined, format = ''): string {
     case 'f':
       return value < 1n << 32n ? floatText(bits(value, 'f32'), 4) : String(bits(value, 'f64'));
     case 'u':
-      // An integer of the machine has no size: a negative one is taken for an int of C where it fits.
-      return String(value < 0n ? BigInt.asUintN(value >= -(1n << 31n) ? 32 : 64, value) : value);
+      return String(unsigned);
     default:
       return value >= 10n ? `${value} (0x${value.toString(16)})` : String(value);
   }

@@ -52,6 +52,14 @@ export function bytesOfText(text: string): Uint8Array {
   return new TextEncoder().encode(`${letters}\0`);
 }
 
+/** The words of the type that a number of C has by the letters behind it: `7u`, `1ull`; those without are numbers of the machine. */
+export function typeOfToken(text: string): readonly string[] | undefined {
+  const suffix = /^(?:0x[0-9a-f]+|\d+)(u?l{0,2})$/i.exec(text)?.[1]?.toLowerCase() ?? '';
+  if (suffix === '') return undefined;
+  const isLong = suffix.includes('l') || numberOfToken(text) >= 1n << 32n;
+  return [...(suffix.includes('u') ? ['unsigned'] : []), isLong ? 'long' : 'int'];
+}
+
 /** What a number, or a character between quotes, means. */
 export function numberOfToken(text: string): Value {
   if (text.startsWith("'")) {
