@@ -227,6 +227,7 @@ describe('expressions', () => {
     variable: () => undefined,
     named: (name) => (name === 'x' ? 64n : undefined),
     typeNamed: () => undefined,
+    codeNamed: () => undefined,
     remembered: (name) => (name === '$1' ? 5n : undefined),
     codeBase: 0,
     load: (_space, address, bytes) => new Uint8Array(bytes).fill(Number(address)),

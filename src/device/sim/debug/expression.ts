@@ -38,6 +38,8 @@ export interface Scope {
   named(name: string, lane: number): Operand | undefined;
   /** A type of the source program. */
   typeNamed(name: string): DebugType | undefined;
+  /** The address, in the file, of a function or label; undefined when there is none of that name. */
+  codeNamed(name: string): number | undefined;
   /** What was printed before (`$1`, `$$`), or a variable of the session. */
   remembered(name: string): Operand | undefined;
   /** Why a name means nothing here, where that is more than that there is none. */
@@ -196,7 +198,10 @@ class Parser {
         const value = this.unary();
         return (s) => truth(!isTrue(numberOf(value(s))));
       }
-      if (this.take('&')) return this.addressOf(this.unary());
+      if (this.take('&')) {
+        const { kind, text } = this.peek;
+        return this.addressOf(this.unary(), kind === 'name' ? text : undefined);
+      }
       if (this.take('*')) {
         const { kind, text } = this.peek;
         const type = kind === 'name' && this.isAhead(1, '(') ? valueType(text) : undefined;
@@ -219,9 +224,12 @@ class Parser {
     });
   }
 
-  private addressOf(of: Node): Node {
+  /** `name` is what stands behind `&`. A function's name is its address, with `&` or without. */
+  private addressOf(of: Node, name: string | undefined): Node {
     return (s) => {
       const operand = of(s);
+      const code = name === undefined ? undefined : s.codeNamed(name);
+      if (code !== undefined && operand === BigInt(code)) return operand;
       const address = typeof operand === 'object' ? flatAddress(operand) : undefined;
       if (typeof operand === 'object' && address !== undefined) {
         return typedValue(pointerTo(operand.type), BigInt(address), s);

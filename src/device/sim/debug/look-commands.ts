@@ -14,7 +14,7 @@ import { kernelParameters } from './kernel-arguments.ts';
 import { backtrace, dump, placeText, selectedWave, wavesText, waveText } from './look.ts';
 import { activeLanes, withoutVariables } from './scope.ts';
 import { variablesOf } from './source-variables.ts';
-import { addressOf, codeAt, codeText, symbolText } from './type-commands.ts';
+import { addressOf, codeAt, codeText, symbolText, variableSymbol } from './type-commands.ts';
 import type { VariableKind } from './typed.ts';
 import { operandText } from './variable-text.ts';
 
@@ -147,8 +147,7 @@ export function info(session: CommandSession, { words }: CommandLine): undefined
           .slice(d.frame, d.frame + 2)
           .map(({ text }, i) => (i === 0 ? text : `called by ${text}`)),
       ),
-    symbol: () =>
-      show(session, [symbolText(session, addressNamed(d, rest.join(' ')) ?? place(session, rest.join(' ')))]),
+    symbol: () => show(session, [symbolIn(session, rest.join(' '))]),
     source: () => show(session, d.options.lines?.files() ?? ['no debug information: compile with -g']),
     functions: () => show(session, functionsText(d, rest.join(' '))),
     line: () => show(session, linesText(session, rest.join(' '))),
@@ -263,6 +262,13 @@ function addressText(session: CommandSession, text: string): string {
   const d = session.debugger;
   const code = codeAt(d, text);
   return code === undefined ? addressOf(session, text) : codeText(d, code);
+}
+
+/** What is at an address, or where a function or a variable of the whole program is. */
+function symbolIn(session: CommandSession, text: string): string {
+  const d = session.debugger;
+  const variable = codeAt(d, text) === undefined ? variableSymbol(session, text) : undefined;
+  return variable ?? symbolText(session, addressNamed(d, text) ?? place(session, text));
 }
 
 /** The address that a function's name or an expression with `$` is; undefined for other places. */

@@ -152,12 +152,16 @@ class WaveScope implements Scope {
     if (enumerator !== undefined) return typedValue(enumerator.type, BigInt(enumerator.value), this);
     const constant = source.info?.constant(name);
     if (constant !== undefined) return typedValue(constant.type, constant.value, this);
-    const code = source.codeNamed?.(name);
+    const code = this.codeNamed(name);
     return code === undefined ? undefined : BigInt(code);
   }
 
   typeNamed(name: string): DebugType | undefined {
     return this.source.info?.typeNamed(name);
+  }
+
+  codeNamed(name: string): number | undefined {
+    return this.source.codeNamed?.(name);
   }
 
   remembered(name: string): Operand | undefined {

@@ -7,7 +7,8 @@ import type { Debugger } from './debugger.ts';
 import { typeOfText } from './expression.ts';
 import { operandOf, placeText } from './look.ts';
 import { scopeOf } from './scope.ts';
-import { isFunctionPointer, numberOf, type Operand, VOID } from './typed.ts';
+import { variablesOf } from './source-variables.ts';
+import { flatAddress, isFunctionPointer, numberOf, type Operand, scalarOf, VOID } from './typed.ts';
 
 /** A place in the code, with the type of the function that begins there. */
 interface CodePlace {
@@ -34,16 +35,20 @@ function placeInCode(d: Debugger, address: number): CodePlace {
   return { address, signature: own?.begins === address ? own.signature() : undefined };
 }
 
-/** The address in the file that a pointer to a function holds. */
-function codePointedTo(d: Debugger, text: string): number | undefined {
-  let operand: Operand;
+/** What a text is as an expression; undefined when it is none. */
+function operandIfAny(d: Debugger, text: string): Operand | undefined {
   try {
-    operand = operandOf(d, text);
+    return operandOf(d, text);
   } catch (error) {
     if (error instanceof WavesmithError) return undefined;
     throw error;
   }
-  if (!isFunctionPointer(operand) || operand.bytes === undefined) return undefined;
+}
+
+/** The address in the file that a pointer to a function holds. */
+function codePointedTo(d: Debugger, text: string): number | undefined {
+  const operand = operandIfAny(d, text);
+  if (operand === undefined || !isFunctionPointer(operand) || operand.bytes === undefined) return undefined;
   const address = Number(numberOf(operand)) - d.codeBase;
   const { first, end } = d.options.symbols;
   return address >= first && address < end ? address : undefined;
@@ -120,6 +125,23 @@ export function addressOf(session: CommandSession, text: string): string {
   const { space, address } = home;
   const where = space === 'scratch' ? ` (scratch of lane ${session.debugger.lane})` : space === 'lds' ? ' (LDS)' : '';
   return `0x${address.toString(16)}${where}`;
+}
+
+/** `info symbol` of a variable of the whole program, or of an address in one; undefined for all else. */
+export function variableSymbol({ debugger: d }: CommandSession, text: string): string | undefined {
+  const { selected: w } = d;
+  const operand = operandIfAny(d, text);
+  if (w === undefined || operand === undefined) return undefined;
+  const isPlace = typeof operand === 'object' && operand.type.kind !== 'pointer' && operand.home?.kind === 'memory';
+  const value = isPlace ? flatAddress(operand) : typeof operand === 'object' ? scalarOf(operand) : operand;
+  const address = Number(value);
+  for (const variable of variablesOf(w, d.lane, d)) {
+    const from = variable.kind === 'global' ? flatAddress(variable) : undefined;
+    if (from === undefined || !(address >= from && address < from + variable.type.bytes)) continue;
+    const behind = address === from ? '' : `+0x${(address - from).toString(16)}`;
+    return `0x${address.toString(16)} <${variable.name}${behind}>`;
+  }
+  return undefined;
 }
 
 /** `info symbol ADDRESS`, or the place of a function. */

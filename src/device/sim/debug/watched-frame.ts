@@ -94,6 +94,7 @@ export function changesByStores(
       return scope.named(name, of);
     },
     typeNamed: (name) => scope.typeNamed(name),
+    codeNamed: (name) => scope.codeNamed(name),
     remembered: (name) => scope.remembered(name),
   };
   try {
