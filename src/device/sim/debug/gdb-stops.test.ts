@@ -165,3 +165,11 @@ test('memory and text at each stop; displays that are off for a while; what stan
   expect(said[13]).toBe('-1 = 4294967295');
   expect(said[15]).toBe('$ = -1');
 });
+
+test('who of what nothing has written says so at the start', async () => {
+  const said = await answersTo(['stepi 9', 'who s20', 'stepi', 'reverse-continue']);
+  expect(said[1]).toMatch(
+    /^nothing has written s20 since the dispatch began\nstart of history: workgroup 0,0,0 wave 0/,
+  );
+  expect(said[3]).not.toContain('nothing has written');
+});

@@ -166,11 +166,13 @@ export class Past {
   private searchBefore(limit: number, history: History<SavedCalls>): Rewind {
     const stretch = history.before(limit, this.search?.lines);
     if (stretch === undefined) {
-      const same = this.search?.lastResort;
+      const { search } = this;
+      const same = search?.lastResort;
       this.search = undefined;
       if (same !== undefined) return this.rewindTo(history.at(same.time) as Checkpoint<SavedCalls>, same);
       const time = history.start as number;
-      return this.rewindTo(history.at(time) as Checkpoint<SavedCalls>, { time, reason: 'start of history' });
+      const goal: Goal = { time, reason: 'start of history', note: search?.noteOfNothing(time) };
+      return this.rewindTo(history.at(time) as Checkpoint<SavedCalls>, goal);
     }
     const { checkpoint, end } = stretch;
     const rewind = this.rewindTo(checkpoint, undefined);

@@ -232,6 +232,12 @@ export class Search {
     return same && { time: same.time, reason: 'written', changes: [same.change] };
   }
 
+  /** What is said where the history begins: that nothing has written what was looked for. */
+  noteOfNothing(start: number): string | undefined {
+    const since = start === 0 ? 'since the dispatch began' : `since instruction ${start}, where the history begins`;
+    return this.written && `nothing has written ${this.written.text} ${since}`;
+  }
+
   /** What is said of a goal: that later instructions have written the value again. */
   private noteFor({ time }: Goal): string | undefined {
     const { same } = this;
