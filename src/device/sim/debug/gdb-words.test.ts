@@ -239,12 +239,36 @@ test.each([
   'return',
   'show version',
   'handle SIGINT',
-  'set pagination off',
+  'set listsize 20',
+  'set height 40',
   'hbreak k',
 ])('%s is refused in a sentence', async (line) => {
   const [answer] = await answersTo([line]);
   expect(answer).toMatch(/^error\[run\/bad-command\]: .*\.(\n {2}hint: .*)?$/);
   expect(answer).not.toContain('There is no command');
+});
+
+test.each([
+  'set confirm off',
+  'set confirm on',
+  'set pagination off',
+  'set pagination on',
+  'set height 0',
+  'set width 0',
+  'set height unlimited',
+])('%s is as it is here', async (line) => {
+  expect((await answersTo([line]))[0]).toBe('');
+});
+
+test('thread apply says which waves are not there', async () => {
+  const [some, all, none] = await answersTo([
+    'thread apply 1 5 7-8 print wave',
+    'thread apply all print wave',
+    'thread apply 5 print wave',
+  ]);
+  expect(some).toBe('no wave of this workgroup that runs is 5, 7, 8\nwave 0,0,0/1:\nwave = 1');
+  expect(all).not.toContain('no wave');
+  expect(none).toContain('No wave of this workgroup that runs is one of 5.');
 });
 
 test.each(['k', '+0', '0x1500', '+8'])(

@@ -39,6 +39,14 @@ export function collect(session: CommandSession, line: string): void {
   session.collecting = undefined;
 }
 
+/** Numbers of waves that are said not to be there at most. */
+const MOST_NAMED = 8;
+
+/** The numbers of a range; none of what is no range. */
+function numbersOf([from = -1, to = from]: readonly number[]): number[] {
+  return from >= 0 && to >= from ? Array.from({ length: to - from + 1 }, (_, i) => from + i) : [];
+}
+
 /** `thread apply all|N… COMMAND`: looks at each of the waves; what would go on is refused. */
 export function applyToWaves(session: CommandSession, { rest }: CommandLine, runLine: RunLine): undefined {
   const d = session.debugger;
@@ -52,6 +60,11 @@ export function applyToWaves(session: CommandSession, { rest }: CommandLine, run
     (w) => w.state !== 'ended',
   );
   if (waves.length === 0) throw bad(`No wave of this workgroup that runs is one of ${which}.`);
+  const missing = ranges.flatMap(numbersOf).filter((index) => !waves.some((w) => w.index === index));
+  if (missing.length > 0) {
+    const named = missing.slice(0, MOST_NAMED).join(', ');
+    session.print(`no wave of this workgroup that runs is ${named}${missing.length > MOST_NAMED ? ', …' : ''}`);
+  }
   const { selected, lane, frame } = d;
   try {
     for (const w of waves) {

@@ -13,6 +13,9 @@ import { operandText } from './variable-text.ts';
 const SETTINGS =
   /^(?:pagination|confirm|height|width|print|listsize|logging|args|environment|history|style|disassembly-flavor|disassemble-next-line|scheduler-locking|non-stop|breakpoint|verbose|auto-load|debuginfod|startup-with-shell|follow-fork-mode|step-mode|can-use-hw-watchpoints|language|radix|output-radix|input-radix|prompt|editing|cwd|sysroot|trace-commands|complaints|max-value-size|amdgpu|inferior-tty|backtrace|debug-file-directory|substitute-path)\b/;
 
+/** What scripts of gdb begin with: it asks nothing and pages nothing here, whatever is set. */
+const IS_SO = /^(?:(?:confirm|pagination)(?:\s+(?:on|off))?|(?:height|width)\s+(?:0|unlimited))$/;
+
 /** `set REGISTER VALUE`, `set VARIABLE = VALUE`, `set pc PLACE`, `set *TYPE(ADDRESS) VALUE`, `set $NAME = VALUE`. */
 export function set(session: CommandSession, { rest }: CommandLine): undefined {
   const d = session.debugger;
@@ -29,6 +32,7 @@ export function set(session: CommandSession, { rest }: CommandLine): undefined {
     d.remembered.isPretty = pretty !== 'off';
     return undefined;
   }
+  if (IS_SO.test(text)) return undefined;
   if (text === rest && SETTINGS.test(text) && !text.includes('=')) {
     throw bad(`'set ${text.split(/\s+/)[0]}' is a setting of gdb that does not exist here; nothing needs it.`);
   }
