@@ -309,3 +309,51 @@ test('a condition with a name that means nothing is refused', async () => {
     message: expect.stringContaining("'nosuch' is no register"),
   });
 });
+
+test('the console evaluates what begins with no command; what is wrong there fails', async () => {
+  const made = await stopped();
+  const typed = (expression: string) => made.ask('evaluate', { expression, context: 'repl' });
+  expect((await typed('v0[3] + 1')).body.result).toBe('4');
+  // An argument goes before `output` cut short.
+  expect((await typed('out')).body.result).toMatch(/^\d+ \(0x\w+\)$/);
+  expect((await typed('print v0[3]')).body.result).toBe('v0[3] = 3');
+  expect((await typed('inf line')).body.result).toContain('<sums>');
+  expect((await typed('nosuch')).message).toContain("There is no command 'nosuch'");
+  expect((await typed('lane 77')).message).toContain("'77' is not a lane");
+  expect((await typed('1 / 0')).message).toContain('division by zero');
+});
+
+test('a write of what is no base64 fails', async () => {
+  const made = await stopped();
+  const { result } = (await made.ask('evaluate', { expression: 'out' })).body;
+  const memoryReference = /0x\w+/.exec(result)?.[0] as string;
+  const write = (data: string) => made.ask('writeMemory', { memoryReference, data });
+  for (const data of ['!!!', 'A', 'AQI=A', 'AQID=']) expect((await write(data)).message).toContain('is not base64');
+  for (const data of ['AQI=', 'AQI']) expect((await write(data)).body).toEqual({ bytesWritten: 2 });
+});
+
+test('a wavefront that has ended has no stack', async () => {
+  const wide = join(folder, 'wide.co');
+  const source = readFileSync(join(root, 'examples/debugging/sums.s'), 'utf8');
+  writeFileSync(wide, assembleAndLink(source.replace('max_flat_workgroup_size: 64', 'max_flat_workgroup_size: 128')));
+  const made = await editor();
+  await made.ask('launch', { ...LAUNCH, program: wide, block: [128], args: ['i32[128]'] });
+  await made.ask('setInstructionBreakpoints', { breakpoints: [{ instructionReference: await lastInstruction(made) }] });
+  await made.ask('configurationDone');
+  await made.event('stopped');
+  await made.ask('continue', { threadId: 1 });
+  await made.event('stopped');
+  const { threads } = (await made.ask('threads')).body;
+  const depths = new Map<boolean, number>();
+  for (const { id, name } of threads) {
+    const { totalFrames } = (await made.ask('stackTrace', { threadId: id })).body;
+    depths.set(name.endsWith('(ended)'), totalFrames);
+  }
+  expect([depths.get(true), depths.get(false)]).toEqual([0, 1]);
+});
+
+/** The address of `s_endpgm`. */
+async function lastInstruction(made: Editor): Promise<string> {
+  const { content } = (await made.ask('source', { sourceReference: 1 })).body;
+  return `0x${/s_endpgm.*\/\/ 0*(\w+)/.exec(content)?.[1]}`;
+}

@@ -23,6 +23,15 @@ export function writePart(led: Debugger, reference: string, offset: number, byte
   return bytes.subarray(0, readMemory(led, reference, offset, bytes.length).bytes.length);
 }
 
+/** Bytes that are sent as base64 (RFC 4648), with or without the signs that fill up the end; what is none is `dap/bad-request`. */
+export function bytesOfBase64(text: string): Uint8Array {
+  const digits = text.replace(/={1,2}$/, '');
+  const isFilled = digits.length === text.length || text.length % 4 === 0;
+  if (!/[^A-Za-z0-9+/]/.test(digits) && digits.length % 4 !== 1 && isFilled)
+    return new Uint8Array(Buffer.from(text, 'base64'));
+  throw new WavesmithError('dap/bad-request', `'${text.slice(0, 40)}' is not base64.`);
+}
+
 /** Bytes from a reference on, and their address as pointers have it; fewer where the allocation ends, none where nothing is allocated. */
 export function readMemory(
   led: Debugger,

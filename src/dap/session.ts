@@ -21,24 +21,25 @@ import { WavesmithError } from '../base/index.ts';
 import {
   type BackTarget,
   backtrace,
+  beginsWithCommand,
   type CommandSession,
   completions,
   type Debugger,
-  evaluate,
   executeCommand,
+  isExpression,
   operandOf,
   type Resume,
-  runCommand,
   type Stop,
   setBytes,
   stopText,
+  UnknownName,
   waveText,
 } from '../device/sim/debug/index.ts';
 import type { Wave } from '../device/sim/state/wave.ts';
 import { EditorBreakpoints } from './breakpoints.ts';
 import { type LaunchConfiguration, type LaunchLine, launchLine } from './launch.ts';
 import { EditorLeader } from './leader.ts';
-import { readMemory, writePart, writeTarget } from './memory.ts';
+import { bytesOfBase64, readMemory, writePart, writeTarget } from './memory.ts';
 import { refusal, withoutNulls } from './requests.ts';
 import { disassembled, LISTING, Sources } from './sources.ts';
 import { Variables } from './variables.ts';
@@ -67,6 +68,17 @@ const REASONS: Readonly<Record<Stop['reason'], string>> = {
 function showFrame(led: Debugger, { wave, depth }: { readonly wave: Wave; readonly depth: number }): void {
   if (wave !== led.selected) led.select(wave);
   led.frame = depth;
+}
+
+/** Why an expression cannot change: it means nothing, or has no value. Structs and arrays have one that is no number. */
+function whyNotWatched(led: Debugger, name: string, text: string): string | undefined {
+  try {
+    const operand = operandOf(led, text);
+    return typeof operand === 'object' && operand.bytes === undefined ? `${name}: ${operand.why}` : undefined;
+  } catch (error) {
+    if (error instanceof WavesmithError) return error.message;
+    throw error;
+  }
 }
 
 const unknownId = (what: string, id: number): WavesmithError =>
@@ -298,7 +310,8 @@ export class WavesmithDebugSession extends DebugSession {
     this.answer(response, (led) => {
       const startFrame = Math.max(0, first);
       const w = this.waveOf(threadId);
-      if (w === undefined || this.held?.wave === undefined) return { stackFrames: [], totalFrames: 0 };
+      if (w === undefined || w.state === 'ended' || this.held?.wave === undefined)
+        return { stackFrames: [], totalFrames: 0 };
       const all = backtrace(led, w);
       const shown = all.slice(startFrame, levels > 0 ? startFrame + levels : undefined);
       const stackFrames = shown.map(({ frame: { pc, line, name: called } }, i) => {
@@ -375,10 +388,29 @@ export class WavesmithDebugSession extends DebugSession {
   /** Runs a command of the terminal; a resuming one goes on. */
   private command(led: Debugger, line: string): string {
     const { session, printed } = this.commandSession(led);
-    const next = runCommand(session, line);
+    const next = executeCommand(session, line);
     this.examined = session.examined;
     if (next !== undefined) this.go(next);
     return printed.join('\n');
+  }
+
+  /** What an expression is, its parts below it. */
+  private shownValue(expression: string) {
+    const shown = this.variables?.shown(expression);
+    const { value = '', type = '', variablesReference = 0, indexedVariables, memoryReference } = shown ?? {};
+    return { result: value, type, variablesReference, indexedVariables, memoryReference };
+  }
+
+  /** What is typed into the console: a command, or an expression. A variable goes before a command that is cut short. */
+  private typed(led: Debugger, line: string): object {
+    if (!beginsWithCommand(line) && isExpression(line)) {
+      try {
+        return this.shownValue(line);
+      } catch (error) {
+        if (!(error instanceof UnknownName)) throw error;
+      }
+    }
+    return { result: this.command(led, line), variablesReference: 0 };
   }
 
   protected override evaluateRequest(
@@ -387,10 +419,7 @@ export class WavesmithDebugSession extends DebugSession {
   ): void {
     this.answer(response, (led) => {
       this.showFrameOf(frameId, led);
-      if (context === 'repl') return { result: this.command(led, expression), variablesReference: 0 };
-      const shown = this.variables?.shown(expression);
-      const { value = '', type = '', variablesReference = 0, indexedVariables, memoryReference } = shown ?? {};
-      return { result: value, type, variablesReference, indexedVariables, memoryReference };
+      return context === 'repl' ? this.typed(led, expression) : this.shownValue(expression);
     });
   }
 
@@ -588,15 +617,10 @@ export class WavesmithDebugSession extends DebugSession {
     this.answer(response, (led) => {
       this.showFrameOf(frameId, led);
       const text = variablesReference === undefined ? name : this.variables?.watched(variablesReference, name);
-      // What has no value cannot change. Structs and arrays have one that is no number.
-      const operand = text === undefined ? undefined : operandOf(led, text);
-      if (text !== undefined && typeof operand === 'object' && operand.bytes === undefined) {
-        if (variablesReference !== undefined) return { dataId: null, description: `${name}: ${operand.why}` };
-        evaluate(led, text);
-      }
-      return text === undefined
-        ? { dataId: null, description: `${name} cannot be watched.` }
-        : { dataId: text, description: text, accessTypes: ['write', 'read', 'readWrite'] };
+      const why = text === undefined ? `${name} cannot be watched.` : whyNotWatched(led, name, text);
+      return why === undefined
+        ? { dataId: text, description: text, accessTypes: ['write', 'read', 'readWrite'] }
+        : { dataId: null, description: why };
     });
   }
   protected override exceptionInfoRequest(response: DebugProtocol.ExceptionInfoResponse): void {
@@ -654,7 +678,7 @@ export class WavesmithDebugSession extends DebugSession {
       const w = led.selected;
       if (w === undefined) throw new WavesmithError('run/bad-command', 'No wave is stopped.');
       const { space, address } = writeTarget(memoryReference, offset);
-      const all = new Uint8Array(Buffer.from(data, 'base64'));
+      const all = bytesOfBase64(data);
       const bytes = allowPartial ? writePart(led, memoryReference, offset, all) : all;
       setBytes(led, w, space, address, bytes);
       return { bytesWritten: bytes.length };

@@ -460,10 +460,13 @@ function entriesByName(all: readonly CommandEntry[]): ReadonlyMap<string, Comman
   return new Map(all.flatMap((c) => c.names.map((name): [string, CommandEntry] => [name, c])));
 }
 
+const ofName = (name: string): CommandEntry | undefined =>
+  byName.get(name.toLowerCase()) ?? refused.get(name.toLowerCase());
+
 /** The command of a name, or the only one whose name begins so. */
 function commandOf(typed: string): CommandEntry {
   const name = typed.toLowerCase();
-  const known = byName.get(name) ?? refused.get(name);
+  const known = ofName(name);
   if (known !== undefined) return known;
   const all = name === '' ? [] : [...byName].filter(([one]) => one.startsWith(name));
   const meant = new Set(all.map(([, entry]) => entry));
@@ -484,10 +487,17 @@ export function runCommand(session: CommandSession, line: string): Resume | unde
   }
 }
 
+// `p*x` and `x/4i$pc` are understood as gdb does.
+const COMMAND = /^\s*([a-z][\w-]*|\?|!|[^\s/]*)(?:\/(-?\w*|\S*))?\s*(.*)$/is;
+
+/** Whether a line begins with the name of a command, in full, or of one of gdb's that is refused. */
+export function beginsWithCommand(line: string): boolean {
+  return ofName(COMMAND.exec(line)?.[1] ?? '') !== undefined;
+}
+
 /** The same; what is wrong is thrown. */
 export function executeCommand(session: CommandSession, line: string): Resume | undefined {
-  // `p*x` and `x/4i$pc` are understood as gdb does.
-  const match = /^\s*([a-z][\w-]*|\?|!|[^\s/]*)(?:\/(-?\w*|\S*))?\s*(.*)$/is.exec(line);
+  const match = COMMAND.exec(line);
   const rest = (match?.[3] ?? '').trim();
   const words = rest === '' ? [] : rest.split(/\s+/);
   return commandOf(match?.[1] ?? '').run(session, { words, rest, format: match?.[2] ?? '' }, runCommand);

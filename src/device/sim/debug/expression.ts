@@ -556,6 +556,17 @@ export function parseExpression(text: string): Expression {
   return { text: text.trim(), isPerLane, operand: node, evaluate: (s) => numberOf(node(s)) };
 }
 
+/** Whether a text is an expression, whatever its names mean. */
+export function isExpression(text: string): boolean {
+  try {
+    parseExpression(text);
+    return true;
+  } catch (error) {
+    if (error instanceof WavesmithError) return false;
+    throw error;
+  }
+}
+
 /** The type that a text names, as `int *` or `struct pair`; undefined when it names none. */
 export function typeOfText(text: string, scope: Scope): DebugType | undefined {
   const words = text.trim().split(/[\s*]+/);

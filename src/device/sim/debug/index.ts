@@ -1,13 +1,14 @@
 // What others use of the debugger. Begin with debugger.ts.
 
+export { UnknownName } from './arithmetic.ts';
 export { setVariable, variableAt } from './assign.ts';
 export { refuseUnknownIn } from './breakpoint-commands.ts';
 export type { Breakpoint, BreakpointRequest, Watchpoint } from './breakpoints.ts';
 export { bytesOf, registerBits, setBytes, setRegister } from './change.ts';
 export type { CommandSession } from './command.ts';
-export { completions, debuggerHelp, executeCommand, runCommand } from './commands.ts';
+export { beginsWithCommand, completions, debuggerHelp, executeCommand, runCommand } from './commands.ts';
 export { Debugger, DebuggerQuit, type DebugLeader } from './debugger.ts';
-export { type Expression, parseExpression } from './expression.ts';
+export { type Expression, isExpression, parseExpression } from './expression.ts';
 export { formatted } from './format.ts';
 export { kernelParameters } from './kernel-arguments.ts';
 export {
