@@ -24,12 +24,13 @@ extern "C" __attribute__((amdgpu_kernel)) void k(__attribute__((address_space(1)
   int *list[2] = {arr, arr + 1};
   int (*fp)(int, int) = add;
   geo::Vec v[2] = {{1, 2, (float)i}, {4, 5, 6}};
-  geo::Vec *pv = v;
+  geo::Vec *pv = v, &rv = v[1];
+  int &ri = arr[2];
   geo::Color color = geo::Color::Green;
   geo::Flags flags = geo::Flags(geo::A | geo::C), more = geo::Flags(9);
   geo::Level level = geo::Level(5);
   geo::Box<double> box = {1, 2.5, {i}};
-  out[i] = add(i, box.size()) + fp(1, 2) + color + flags + more + level + pv->x + list[0][0] + (*rows)[1];
+  out[i] = add(i, box.size()) + fp(1, 2) + color + flags + more + level + pv->x + rv.x + ri + list[0][0] + (*rows)[1];
 }`.replace('+ color', '+ (int)color');
 const LINE = SOURCE.split('\n').findIndex((line) => line.includes('out[i]')) + 1;
 
@@ -53,6 +54,13 @@ test.skipIf(!hasLlvm())('values, types and places', async () => {
     ['print (&arr[1])[2]', '(&arr[1])[2] = 8'],
     ['print (*rows)[1]', '(*rows)[1] = 6'],
     ['whatis pv', 'type = geo::Vec *'],
+    ['whatis rv', 'type = geo::Vec &'],
+    ['whatis rv.x', 'type = float'],
+    ['whatis &rv', 'type = geo::Vec *'],
+    ['whatis ri', 'type = int &'],
+    ['whatis ri + 1', 'type = int'],
+    ['ptype rv', /^type = struct geo::Vec \{\n[^}]*\} & {2}\/\/ 12 bytes$/],
+    ['print ri', 'ri = 7'],
     ['whatis &pv', 'type = geo::Vec **'],
     ['whatis fp', 'type = int (*)(int, int)'],
     ['whatis rows', 'type = int (*)[4]'],

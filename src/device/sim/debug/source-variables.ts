@@ -99,7 +99,7 @@ function homeBehind(home: VariableHome | undefined, offset: number): VariableHom
 /** What a reference of C++ refers to; other variables as they are. */
 function settled(variable: ShownVariable): ShownVariable {
   const found = variable.type.isReference === true ? pointedTo(variable) : undefined;
-  return found === undefined ? variable : { ...found, name: variable.name };
+  return found === undefined ? variable : { ...found, name: variable.name, reference: variable.type };
 }
 
 /** Elements of an array that are asked for at once at most. */
@@ -123,7 +123,7 @@ const isNumber = ({ kind }: DebugType): boolean => kind !== 'struct' && kind !==
 /** A part at an offset. The same memory: what is set in the part is set in the whole. */
 function partAt(variable: ShownVariable, name: string, type: DebugType, offset: number): ShownVariable {
   const read = readPart(variable, offset, type.bytes, isNumber(type));
-  const part = { ...variable, name, type, field: undefined, note: undefined, ...read };
+  const part = { ...variable, name, type, reference: undefined, field: undefined, note: undefined, ...read };
   return { ...part, home: homeBehind(variable.home, offset) };
 }
 
@@ -134,12 +134,13 @@ function memberPart(variable: ShownVariable, { name, offset, type, bits }: Debug
   const first = bits.first & 7;
   const read = readPart(variable, at, (first + bits.count + 7) >> 3, true);
   const holder = read.bytes;
-  if (holder === undefined) return { ...variable, name, type: of, ...read };
+  if (holder === undefined) return { ...variable, name, type: of, reference: undefined, ...read };
   const value = (bitsOf(holder) >> BigInt(first)) & ((1n << BigInt(bits.count)) - 1n);
   const signed = of.isSigned ? BigInt.asIntN(bits.count, value) : value;
   const field = { holder, first, count: bits.count };
   const home = homeBehind(variable.home, at);
-  return { ...variable, name, type: of, home, field, note: undefined, bytes: littleEndian(signed, of.bytes) };
+  const part = { ...variable, name, type: of, reference: undefined, home, field, note: undefined };
+  return { ...part, bytes: littleEndian(signed, of.bytes) };
 }
 
 /** Whether a member stands for its own members: a base, or one without a name. */
@@ -175,7 +176,7 @@ export function pointedTo(variable: ShownVariable): ShownVariable | undefined {
   const shown = name === '' ? `*(${type.name})` : `*${name}`;
   const address = bytes?.length === type.bytes ? scalarOf(variable) : undefined;
   if (typeof address !== 'bigint')
-    return { ...variable, name: shown, type: target, bytes: undefined, why, home: undefined };
+    return { ...variable, name: shown, type: target, reference: undefined, bytes: undefined, why, home: undefined };
   return inMemory(variable, shown, target, 'flat', address);
 }
 

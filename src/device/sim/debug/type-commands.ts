@@ -65,7 +65,8 @@ function typeAt({ debugger: d }: CommandSession, text: string): DebugType {
   const named = typeOfText(text, scopeOf(d.selected, d.lane, d));
   const code = named === undefined ? codeAt(d, text) : undefined;
   if (code?.signature !== undefined) return { ...VOID, name: code.signature };
-  const type = named ?? variableAt(d, text)?.type;
+  const variable = named === undefined ? variableAt(d, text) : undefined;
+  const type = named ?? variable?.reference ?? variable?.type;
   if (type !== undefined) return type;
   throw bad(`'${text}' is a number of the machine: it has no type of the source program.`);
 }
@@ -83,7 +84,8 @@ export function typeOf(session: CommandSession, { rest }: CommandLine): undefine
 function typeLines(type: DebugType): string[] {
   const target = type.kind === 'pointer' || type.kind === 'array' ? type.of?.() : undefined;
   const shown = target?.kind === 'struct' || target?.kind === 'enum' ? target : type;
-  const suffix = shown === type ? '' : type.kind === 'pointer' ? ' *' : ` [${type.count}]`;
+  const suffix =
+    shown === type ? '' : type.kind === 'pointer' ? ` ${type.isReference === true ? '&' : '*'}` : ` [${type.count}]`;
   if (shown.kind === 'struct') {
     const isBase = ({ name }: DebugMember): boolean => name.startsWith('(base ');
     const bases = shown.members.filter(isBase).map((m) => m.type().name);

@@ -25,6 +25,8 @@ export interface ShownVariable {
   readonly name: string;
   readonly kind: VariableKind;
   readonly type: DebugType;
+  /** Of what a reference of C++ refers to, by the name of the reference: the reference's type. */
+  readonly reference?: DebugType | undefined;
   /** Undefined when it cannot be read; `why` says why. */
   readonly bytes: Uint8Array | undefined;
   readonly why: string;
