@@ -6,7 +6,7 @@ export { refuseUnknownIn } from './breakpoint-commands.ts';
 export type { Breakpoint, BreakpointRequest, Watchpoint } from './breakpoints.ts';
 export { bytesOf, registerBits, setBytes, setRegister } from './change.ts';
 export type { CommandSession } from './command.ts';
-export { beginsWithCommand, completions, debuggerHelp, executeCommand, runCommand } from './commands.ts';
+export { beginsWithCommand, completions, debuggerHelp, executeCommand } from './commands.ts';
 export { Debugger, DebuggerQuit, type DebugLeader } from './debugger.ts';
 export { type Expression, isExpression, parseExpression } from './expression.ts';
 export { formatted } from './format.ts';
