@@ -4,6 +4,7 @@
 //
 // All waves run in one thread in a fixed order, so they stop together. Time is the number of instructions that all waves of the dispatch
 // have executed. Going back restores the checkpoint before and runs on to the wanted moment, the same way as the first time.
+import { immediateOf } from '../../../isa/operand.ts';
 import type { DeviceFault } from '../../fault.ts';
 import type { DispatchInfo, Monitor, Rewind, Rewindable } from '../dispatch/monitor.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
@@ -19,6 +20,11 @@ import { returnedValue } from './returned.ts';
 import { activeLanes } from './scope.ts';
 import type { DebugFront, DebuggerOptions, Why } from './stop.ts';
 import { WatchStops } from './watch-stops.ts';
+
+/** `__builtin_debugtrap`: for a debugger a breakpoint that the program has itself, without one nothing. */
+const OWN_BREAKPOINT: Why = { reason: 'breakpoint', note: "the program's own breakpoint (s_trap 3)" };
+const isDebugTrap = ({ instruction }: BoundInstruction): boolean =>
+  instruction.row.operation === 's_trap' && (immediateOf(instruction, 'simm16') & 0xff) === 3;
 
 /** Thrown out of the dispatch when the user ends it. */
 export class DebuggerQuit extends Error {}
@@ -180,7 +186,10 @@ export class Debugger extends HeldDispatch implements Monitor {
       !isResumed && this.breakpoints.isAt(pc)
         ? this.breakpoints.arrive(w, pc, true, this.options.front.logged)
         : undefined;
-    if (arrival === undefined) return watched ?? this.run.ends(w, pc);
+    if (arrival === undefined) {
+      const trapped: Why | undefined = !isResumed && isDebugTrap(bound) ? OWN_BREAKPOINT : undefined;
+      return watched ?? this.run.ends(w, pc) ?? trapped;
+    }
     const reached = this.atBreakpoint(w, arrival);
     if (watched === undefined) return reached;
     // The instruction before changed what is watched, and this one has a breakpoint: one stop for both.
