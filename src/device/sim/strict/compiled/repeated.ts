@@ -105,7 +105,7 @@ function repeatedFunction(module: WasmModule, { bytes, half }: StoreOperation): 
 }
 
 /** The lanes of an entry, four at a time. */
-class EntryLanes {
+class LanesByFour {
   private readonly code: Code;
   private readonly left: number;
   /** Sixteen times the number of the four lanes; four times that of the one. */
@@ -164,7 +164,7 @@ function holdsFunction(module: WasmModule, bytes: number, isHigh: boolean): Wasm
   return module.helper(`strict.repeated.holds.${bytes}${isHigh ? '.high' : ''}`, ['i32', 'i32'], ['i32'], (fn) => {
     const [entry, data] = [0, 1] as const;
     const code = new Code(fn);
-    const lanes = new EntryLanes(code);
+    const lanes = new LanesByFour(code);
     const { lane, at, all } = lanes;
     const places = new FourPlaces(fn);
     const [found, differ] = [fn.local('v128'), fn.local('v128')];
@@ -215,7 +215,7 @@ function noteFunction(module: WasmModule, bytes: number, isHigh: boolean, mayCha
     const code = new Code(fn);
     const [shadow, entry, data, pc] = [0, 1, 2, 3] as const;
     const local = (): number => fn.local('i32');
-    const lanes = new EntryLanes(code);
+    const lanes = new LanesByFour(code);
     const { lane, at, all } = lanes;
     const [actor, epoch, events, frozen, known, mine] = [local(), local(), local(), local(), local(), local()] as const;
     const [knownReads, page, cell, mask, written] = [local(), local(), local(), local(), local()] as const;
