@@ -43,14 +43,24 @@ import { type GlobalAccess, setDetails, TO_WRITER } from './records.ts';
 
 const DWORD = 4;
 
-/** Leaves 1 where the load at a place of the image (a local) is known to be one that may look ahead of atomics (SyncLog.setAhead). */
-export function pushMayLookAhead(fn: WasmFunction, shadow: number, place: number): WasmFunction {
+/** Leaves 1 where a place of the image (a local) is in a table of so many places in the head of the log (sync-log.ts). */
+export function pushIsNoted(
+  fn: WasmFunction,
+  shadow: number,
+  place: number,
+  table: number,
+  slots: number,
+): WasmFunction {
   fn.get(place)
-    .i32(4 * (AHEAD_SLOTS - 1))
+    .i32(4 * (slots - 1))
     .op('i32.and');
-  fn.get(shadow).memory('i32.load', SHADOW_SYNC).op('i32.add').memory('i32.load', SYNC_AHEAD);
+  fn.get(shadow).memory('i32.load', SHADOW_SYNC).op('i32.add').memory('i32.load', table);
   return fn.get(place).op('i32.eq');
 }
+
+/** Leaves 1 where the load at a place of the image (a local) is known to be one that may look ahead of atomics (SyncLog.setAhead). */
+export const pushMayLookAhead = (fn: WasmFunction, shadow: number, place: number): WasmFunction =>
+  pushIsNoted(fn, shadow, place, SYNC_AHEAD, AHEAD_SLOTS);
 
 /** Where the parts of an access are, as locals: `at` the first byte, `mask` a nibble, `written` the bits of the page's written bytes or 0. */
 export interface CellLocals {

@@ -9,9 +9,9 @@ import type { StrictPlan } from '../plan.ts';
 import { BYTES, LOGGED, PAGE, PAGE_DETAILS, RECORD_BYTES } from '../races/race-details.ts';
 import { PAGE_WRITTEN } from '../races/race-page.ts';
 import { ENTRY_ADDRESSES, ENTRY_LANES, REPEATED_SLOTS, SYNC_REPEATED } from '../races/sync-log.ts';
-import { SHADOW_PAGE_COUNT, SHADOW_PAGES, SHADOW_SYNC } from '../registers/shadow-layout.ts';
+import { SHADOW_PAGE_COUNT, SHADOW_PAGES } from '../registers/shadow-layout.ts';
 import { agreeFunction } from './agreement.ts';
-import { CellWriter } from './cell-writer.ts';
+import { CellWriter, pushIsNoted } from './cell-writer.ts';
 import type { AccessCode, Circumstances } from './circumstances.ts';
 import { openFunction } from './details-open.ts';
 import { eventFunction } from './events.ts';
@@ -70,13 +70,8 @@ export function emitRepeated(
 const PARAMETERS = ['i32', 'i32', 'i32', 'i32'] as const;
 
 /** Leaves 1 where the store at a place of the image (a local) is known to be such a one (SyncLog.setRepeated). */
-export function pushIsRepeated(fn: WasmFunction, shadow: number, place: number): WasmFunction {
-  fn.get(place)
-    .i32(4 * (REPEATED_SLOTS - 1))
-    .op('i32.and');
-  fn.get(shadow).memory('i32.load', SHADOW_SYNC).op('i32.add').memory('i32.load', SYNC_REPEATED);
-  return fn.get(place).op('i32.eq');
-}
+export const pushIsRepeated = (fn: WasmFunction, shadow: number, place: number): WasmFunction =>
+  pushIsNoted(fn, shadow, place, SYNC_REPEATED, REPEATED_SLOTS);
 
 /** What repeatedFunction leaves where memory has all the data already, and where the store is to be executed. */
 const IS_THERE = 1;

@@ -94,6 +94,18 @@ class EntryLanes {
     fn.release('i32', bits);
   }
 
+  /** Looks at the lanes in `left`: four at a time, or each by itself. */
+  lookAlone(kind: UpdateKind): void {
+    const one = this.fn.local('v128');
+    this.look(kind, () => {
+      for (let n = 0; n < 4; n++) {
+        this.lane(n).op('i32x4.splat').set(one);
+        this.pushQuad(one, kind).op('i32.eqz');
+        this.leave();
+      }
+    });
+  }
+
   private four(kind: UpdateKind, next: Label, slow: Label): void {
     const { fn, code, all, words, element, records, span } = this;
     if (element === 4) {
@@ -157,15 +169,8 @@ export function noteLanesFunction(module: WasmModule, element: number): WasmFunc
 export function pastLanesFunction(module: WasmModule, element: number): WasmFunction {
   return module.helper(`strict.sync.past.${element}`, PARAMETERS, ['i32'], (fn) => {
     const lanes = new EntryLanes(fn, module, element);
-    const one = fn.local('v128');
     fn.get(lanes.entry).memory('i64.load', ENTRY_LANES).set(lanes.left);
-    lanes.look('past', () => {
-      for (let n = 0; n < 4; n++) {
-        lanes.lane(n).op('i32x4.splat').set(one);
-        lanes.pushQuad(one, 'past').op('i32.eqz');
-        lanes.leave();
-      }
-    });
+    lanes.lookAlone('past');
     fn.i32(1);
   });
 }
@@ -180,7 +185,7 @@ export function releaseLanesFunction(module: WasmModule, element: number): WasmF
     const lanes = new EntryLanes(fn, module, element);
     const { shadow, entry, pc, mine, left } = lanes;
     const [data, place] = [3, 4] as const;
-    const [word, one] = [fn.local('i32'), fn.local('v128')];
+    const word = fn.local('i32');
     fn.get(entry).memory('i64.load', ENTRY_LANES).tee(left).op('i64.popcnt').i64(1n).op('i64.ne').if();
     pushIsRepeated(fn, shadow, place).op('i32.eqz');
     lanes.leave();
@@ -190,13 +195,7 @@ export function releaseLanesFunction(module: WasmModule, element: number): WasmF
     pushUpdateEvent(fn, module, shadow, pc).tee(word).op('i32.eqz');
     lanes.leave();
     fn.get(word).op('i32x4.splat').set(mine);
-    lanes.look('release', () => {
-      for (let n = 0; n < 4; n++) {
-        lanes.lane(n).op('i32x4.splat').set(one);
-        lanes.pushQuad(one, 'release').op('i32.eqz');
-        lanes.leave();
-      }
-    });
+    lanes.lookAlone('release');
     fn.i32(1);
   });
 }
