@@ -3,7 +3,6 @@
 // Source: LLVM AMDGPUUsage, "Flat Scratch"; AMD CDNA3 ISA, "Scratch Space (Private)".
 import { gpuWindow, LIMITS, VGPR_BYTES, WAVE_SCRATCH_BYTES, WRITABLE } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
-import { splat4 } from '../lanes.ts';
 import type { Label } from './code.ts';
 import { FLAT_SCRATCH_AT } from './frame.ts';
 import { type BoundMode, locate, type Mode, word } from './mode.ts';
@@ -100,14 +99,7 @@ function placeApart(f: Frame, { base }: Swizzled, offsets: number, addresses: re
   const { code } = f;
   const { fn } = code;
   const all = code.local('v128');
-  fn.get(offsets)
-    .i32(2)
-    .op('i32x4.shr_u')
-    .i32(8)
-    .op('i32x4.shl')
-    .get(offsets)
-    .v128(...splat4(3))
-    .op('v128.and');
+  fn.get(offsets).i32(2).op('i32x4.shr_u').i32(8).op('i32x4.shl').get(offsets).v128(3, 3, 3, 3).op('v128.and');
   fn.op('v128.or').get(base).get(f.at).op('i32.add').op('i32x4.splat').op('i32x4.add');
   fn.v128(0, 4, 8, 12).op('i32x4.add').set(all);
   for (const [lane, a] of addresses.entries()) fn.get(all).lane('i32x4.extract_lane', lane).set(a);
@@ -142,15 +134,11 @@ function moveApart(f: Frame, t: Transfer, addresses: readonly number[]): void {
 function apartQuad(f: Frame, t: Transfer, s: Swizzled, limit: number, offsets: number, next: Label): void {
   const { code } = f;
   const { fn } = code;
+  const last = 4 - t.piece;
   const addresses = [0, 1, 2, 3].map(() => code.local('i32'));
   fn.get(offsets).get(limit).op('i32x4.splat').op('i32x4.le_u');
-  fn.get(offsets)
-    .v128(...splat4(3))
-    .op('v128.and');
-  fn.v128(...splat4(4 - t.piece))
-    .op('i32x4.le_u')
-    .op('v128.and')
-    .op('i32x4.all_true');
+  fn.get(offsets).v128(3, 3, 3, 3).op('v128.and');
+  fn.v128(last, last, last, last).op('i32x4.le_u').op('v128.and').op('i32x4.all_true');
   fn.get(limit).i32(0).op('i32.ge_s').op('i32.and');
   code.if(() => {
     placeApart(f, s, offsets, addresses);
