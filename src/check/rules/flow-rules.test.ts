@@ -102,19 +102,21 @@ const TABLE: readonly [string, string, string[], string, string?][] = [
     ['error control-flow/uninitialised v1', 'error waits/lds-dma'],
     's_mov_b32 m0, 0\nv_mov_b32 v1, 0\nglobal_load_lds_dword v[0:1], off\ns_waitcnt vmcnt(0)\ns_barrier\nds_read_b32 v2, v0',
   ],
-  ...[1, 2, 3, 5].map((ahead): (typeof TABLE)[number] => [
-    `loads to LDS ${ahead} rounds ahead of their reads, and a wait for one round less`,
-    ldsPipeline(ahead, ahead + 1),
-    ['error waits/lds-dma'],
-    ldsPipeline(ahead, ahead),
-  ]),
+  ...[1, 2, 3, 5].flatMap((ahead) =>
+    [1, 2].map((loads): (typeof TABLE)[number] => [
+      `${loads} loads to LDS in a round, ${ahead} rounds ahead of their reads, and a wait for one round less`,
+      ldsPipeline(ahead, loads, loads * (ahead + 1)),
+      Array.from({ length: loads }, () => 'error waits/lds-dma'),
+      ldsPipeline(ahead, loads, loads * ahead),
+    ]),
+  ),
 ];
 
-/** Loads into eight tiles of LDS, `ahead` rounds before they are read behind a wait that leaves `left` of them outstanding. */
-function ldsPipeline(ahead: number, left: number): string {
+/** So many loads into LDS in each round, `ahead` rounds before they are read behind a wait that leaves `left` of them outstanding. */
+function ldsPipeline(ahead: number, loads: number, left: number): string {
   const load = 's_mov_b32 m0, s4\ns_add_u32 s4, s4, 256\nglobal_load_lds_dword v[4:5], off\ns_and_b32 s4, s4, 0x7ff\n';
-  return `s_mov_b32 s4, 0\ns_mov_b32 s5, 16\nv_mov_b32 v4, v0\nv_mov_b32 v5, 0\n${load.repeat(ahead)}loop:
-${load}s_waitcnt vmcnt(${left})\nds_read_b32 v2, v0\ns_waitcnt lgkmcnt(0)\ns_sub_u32 s5, s5, 1\ns_cmp_lg_u32 s5, 0\ns_cbranch_scc1 loop`;
+  return `s_mov_b32 s4, 0\ns_mov_b32 s5, 16\nv_mov_b32 v4, v0\nv_mov_b32 v5, 0\n${load.repeat(loads * ahead)}loop:
+${load.repeat(loads)}s_waitcnt vmcnt(${left})\nds_read_b32 v2, v0\ns_waitcnt lgkmcnt(0)\ns_sub_u32 s5, s5, 1\ns_cmp_lg_u32 s5, 0\ns_cbranch_scc1 loop`;
 }
 
 describe('wrong, and mended', () => {
