@@ -25,6 +25,7 @@ import { Run, RunPools } from './run.ts';
 import { NoCode, pushCondition } from './scalar.ts';
 import { addScalar } from './scalar-template.ts';
 import { addScaleConvert } from './scale-convert.ts';
+import type { SharedRuns } from './shared-runs.ts';
 import { addIndexedVector, addVector, closesRun, endsRun } from './vector.ts';
 import type { Block, Item } from './walk.ts';
 
@@ -52,6 +53,7 @@ export class BlockCode {
   private readonly mfma: MatrixMode;
   private readonly instrument: Instrument | undefined;
   private readonly pools: RunPools;
+  private readonly shared: SharedRuns | undefined;
   private run: Run | undefined;
   private interpreted: string[] = [];
   private readonly staged = new StagedOperands();
@@ -65,8 +67,10 @@ export class BlockCode {
     budget: number,
     target: TargetName,
     mfma: MatrixMode,
+    shared: SharedRuns | undefined,
     instrument?: Instrument,
   ) {
+    this.shared = shared;
     this.module = module;
     this.fn = fn;
     this.wave = wave;
@@ -84,6 +88,14 @@ export class BlockCode {
     this.staged.forget();
     for (let n = 0; n < block.items.length; n++) {
       const item = block.items[n] as Item;
+      const called = this.callShared(item);
+      if (called > 0) {
+        if (!this.staged.isEmpty) {
+          for (let k = n; k < n + called; k++) this.staged.after((block.items[k] as Item).instruction);
+        }
+        n += called - 1;
+        continue;
+      }
       const done = this.addInstrument(item, block, n);
       if (done === undefined) this.item(item, block, n);
       else this.unless(done, () => this.item(item, block, n));
@@ -96,6 +108,15 @@ export class BlockCode {
     const last = block.items.at(-1);
     if (block.ending.kind !== 'branch' && last !== undefined) this.instrument?.finish?.(this.context(last), block);
     return this.interpreted;
+  }
+
+  /** Calls the function of the run that begins with an item, when it has one; the number of items that this stands for. */
+  private callShared(item: Item): number {
+    const run = this.shared?.runAt(item);
+    if (run === undefined) return 0;
+    this.flush();
+    run.call(this.fn, this.wave);
+    return run.length;
   }
 
   /** Code of the instrument; the local that says where it has executed the instruction, if it ever does. */

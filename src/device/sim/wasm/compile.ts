@@ -22,6 +22,7 @@ import type { Instrument } from './instrument.ts';
 import { moduleKey, packModule, unpackModule } from './module-cache.ts';
 import { keyOf, type Place, STATE_MASK } from './place.ts';
 import type { ScalarValues } from './scalar-values.ts';
+import { SharedRuns } from './shared-runs.ts';
 import { LATE, LEFT } from './unit.ts';
 import { type Block, type Reachable, reachableBlocks, rowAfter } from './walk.ts';
 
@@ -124,9 +125,21 @@ function write({ blocks, leftOut }: Reachable, options: CompileOptions): Compile
   const counters = blocks.map(() => module.global('i32'));
   const table: WasmFunction[] = [];
   const interpreted: (readonly string[])[] = blocks.map(() => []);
+  const shared = options.instrument === undefined ? new SharedRuns(module, options.target, blocks) : undefined;
   for (const { group, fn } of functions) {
     const first = numbers.get(keyOf(group[0] as Block)) as number;
-    const writer = new GroupWriter(module, fn, blocks, group, first, numbers, budget, counters[0] ?? 0, options);
+    const writer = new GroupWriter(
+      module,
+      fn,
+      blocks,
+      group,
+      first,
+      numbers,
+      budget,
+      counters[0] ?? 0,
+      shared,
+      options,
+    );
     writer.write(interpreted);
     for (const _ of group) table.push(fn);
   }
@@ -194,6 +207,7 @@ class GroupWriter {
     numbers: ReadonlyMap<number, number>,
     budget: number,
     counters: number,
+    shared: SharedRuns | undefined,
     options: CompileOptions,
   ) {
     this.counters = counters;
@@ -204,7 +218,7 @@ class GroupWriter {
     this.first = first;
     this.numbers = numbers;
     this.budget = budget;
-    this.code = new BlockCode(module, fn, 0, budget, options.target, options.mfma, options.instrument);
+    this.code = new BlockCode(module, fn, 0, budget, options.target, options.mfma, shared, options.instrument);
   }
 
   write(interpreted: (readonly string[])[]): void {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { engineCase, makeMachine } from '../../../../tests/support/engine-compare.ts';
 import { kernelObject } from '../../../../tests/support/kernel-source.ts';
 import { DEFAULT_MODE } from '../../../../tests/support/one-instruction.ts';
+import { randomNumbers } from '../../../base/elements/random.ts';
 import { readCodeObject } from '../../../codeobject/index.ts';
 import { enableRelaxedSimd } from '../../node/v8-flags.ts';
 import { Interpreter } from '../interpreter/interpreter.ts';
@@ -78,7 +79,11 @@ describe.each(['gfx90a', 'gfx942', 'gfx950'] as const)('%s', (target) => {
 });
 
 /** Runs a kernel's code on both engines from zeros; the wave after the compiled one, whose state must be the interpreter's. */
-function runBoth(code: string): { w: ReturnType<typeof makeMachine>['w']; interpreted: string[] } {
+function runBoth(code: string): {
+  w: ReturnType<typeof makeMachine>['w'];
+  interpreted: string[];
+  wasmBytes: number;
+} {
   const { bytes } = kernelObject({ code });
   const { elf } = readCodeObject(bytes);
   const section = elf.sections.find((s) => s.name === '.text') as { offset: number; size: number };
@@ -87,16 +92,17 @@ function runBoth(code: string): { w: ReturnType<typeof makeMachine>['w']; interp
   w.setS64(EXEC, -1n);
   w.setMode(DEFAULT_MODE);
   const start = block.slice();
-  new Interpreter(loaded).runWave(w, 1000, true);
+  new Interpreter(loaded).runWave(w, 5000, true);
   const expected = block.slice();
   block.set(start);
   w.setMode(DEFAULT_MODE);
   const engine = new CompiledEngine({ loaded, memory: w.memory, launch: { mfma: 'exact' } });
-  engine.runWave(w, 1000, true);
+  engine.runWave(w, 5000, true);
   const differing = expected.findIndex((x, i) => x !== block[i] && (i < WAVE_TEMPORARY || i >= WAVE_VGPRS));
   expect(differing).toBe(-1);
   engine.takeCounts([]);
-  return { w, interpreted: [...engine.statistics.executedInterpreted.keys()] };
+  const { executedInterpreted, wasmBytes } = engine.statistics;
+  return { w, interpreted: [...executedInterpreted.keys()], wasmBytes };
 }
 
 it('should call functions, read and write MODE without the interpreter', () => {
@@ -188,3 +194,43 @@ v_xor_b32_e32 v10, v4, v6
 s_endpgm`);
   expect([w.vgprs[8 * 64], w.vgprs[10 * 64]]).toEqual([0x22222222, 0x22222222]);
 });
+
+/** Short runs, with registers that `r` chooses: neighbours, halves of pairs, masks, constants, what is named twice. */
+const SHORT_RUNS: readonly ((v: () => number, s: () => number) => string)[] = [
+  (v) => `v_add_u32_e32 v${v()}, v${v()}, v${v()}`,
+  (v, s) => `v_and_b32_e32 v${v()}, s${s()}, v${v()}\nv_cmp_ne_u32_e32 vcc, 0, v${v()}`,
+  (v, s) => `v_lshl_add_u64 v[${v()}:${v() + 1}], v[${v()}:${v() + 1}], 2, s[${s()}:${s() + 1}]`,
+  (v, s) => `v_mad_u64_u32 v[${v()}:${v() + 1}], s[${s()}:${s() + 1}], v${v()}, 3, v[${v()}:${v() + 1}]`,
+  (v, s) =>
+    `v_cmp_lt_u32_e64 s[${s()}:${s() + 1}], v${v()}, s${s()}\nv_cndmask_b32_e64 v${v()}, v${v()}, v${v()}, s[${s()}:${s() + 1}]`,
+  (v) => `v_add_co_u32_e32 v${v()}, vcc, v${v()}, v${v()}\nv_addc_co_u32_e32 v${v()}, vcc, 0, v${v()}, vcc`,
+  (v, s) => `v_fma_f32 v${v()}, v${v()}, -s${s()}, |v${v()}|\nv_mul_f32_e32 v${v()}, 0.5, v${v()}`,
+  (v) =>
+    `v_accvgpr_write_b32 a${v()}, v${v()}\nv_xor_b32_e32 v${v()}, v${v()}, v${v()}\nv_accvgpr_read_b32 v${v()}, a${v()}`,
+];
+
+it('should make one function of short runs that come again with other registers', () => {
+  const random = randomNumbers(11);
+  const choose = (first: number, count: number): number => first + Math.floor(random() * count);
+  const lines = ['v_mbcnt_lo_u32_b32 v0, -1, 0', 'v_mbcnt_hi_u32_b32 v0, -1, v0'];
+  for (let n = 0; n < 48; n++) {
+    lines.push(`v_mul_u32_u24_e32 v${n + 1}, ${0x1357 + 0x2461 * n}, v${n}`);
+    lines.push(`s_mov_b32 s${n}, ${0x4f123456 + 0x01234567 * n}`);
+  }
+  for (let n = 0; n < 900; n++) {
+    const write = SHORT_RUNS[choose(0, SHORT_RUNS.length)] as (typeof SHORT_RUNS)[number];
+    // What begins a pair is even.
+    const v = (): number => 2 * choose(0, 24);
+    const s = (): number => 2 * choose(0, 24);
+    lines.push(...pairs(write(v, s)).split('\n'));
+    lines.push(n % 2 === 0 ? 's_mov_b64 exec, -1' : 's_or_b64 exec, s[2:3], s[4:5]');
+  }
+  const { interpreted, wasmBytes } = runBoth(`${lines.join('\n')}\ns_endpgm`);
+  expect(interpreted).toEqual([]);
+  expect(wasmBytes / lines.length).toBeLessThan(60);
+});
+
+/** Makes the second number of each pair of registers follow the first. */
+function pairs(text: string): string {
+  return text.replace(/([vs])\[(\d+):\d+\]/g, (_, file, first) => `${file}[${first}:${Number(first) + 1}]`);
+}

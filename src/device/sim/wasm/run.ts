@@ -63,6 +63,17 @@ export class RunPools {
   }
 }
 
+/** Where registers are in the wave block: an offset, and the local whose value is added to it. */
+export interface RegisterPlaces {
+  vector(register: number): readonly [number | undefined, number];
+  scalar(register: number): readonly [number | undefined, number];
+}
+
+const OWN_PLACES: RegisterPlaces = {
+  vector: (register) => [undefined, registerAt(register)],
+  scalar: (register) => [undefined, 4 * register],
+};
+
 export class Run implements LaneTarget {
   readonly fn: WasmFunction;
   readonly wave: number;
@@ -93,8 +104,10 @@ export class Run implements LaneTarget {
   private execLanes: number | undefined;
   private readonly exec: number;
   private readonly bits: number;
+  private readonly places: RegisterPlaces;
 
-  constructor(fn: WasmFunction, wave: number, pools: RunPools) {
+  constructor(fn: WasmFunction, wave: number, pools: RunPools, places = OWN_PLACES) {
+    this.places = places;
     this.fn = fn;
     this.wave = wave;
     this.pools = pools;
@@ -169,16 +182,27 @@ export class Run implements LaneTarget {
     let local = known.get(register);
     if (local === undefined) {
       const fresh = this.lasting(type);
-      this.before(() =>
-        this.fn
-          .get(this.wave)
-          .memory(load, 4 * register)
-          .set(fresh),
-      );
+      this.before(() => this.fn.memory(load, this.pushScalar(register)).set(fresh));
       known.set(register, fresh);
       local = fresh;
     }
     return local;
+  }
+
+  /** Pushes the address from which a scalar register has the offset that is returned. */
+  private pushScalar(register: number): number {
+    const [local, offset] = this.places.scalar(register);
+    this.fn.get(this.wave);
+    if (local !== undefined) this.fn.get(local).op('i32.add');
+    return offset;
+  }
+
+  /** Pushes the address from which the chunk of a vector register has the offset that is returned. */
+  private pushVector(register: number): number {
+    const [local, offset] = this.places.vector(register);
+    this.fn.get(this.at);
+    if (local !== undefined) this.fn.get(local).op('i32.add');
+    return offset;
   }
 
   /** Whether the run has written a scalar register (as part of a mask). */
@@ -220,12 +244,7 @@ export class Run implements LaneTarget {
     let input = this.maskInputs.get(register);
     if (input === undefined) {
       const bits = this.lasting('i64');
-      this.before(() =>
-        this.fn
-          .get(this.wave)
-          .memory('i64.load', 4 * register)
-          .set(bits),
-      );
+      this.before(() => this.fn.memory('i64.load', this.pushScalar(register)).set(bits));
       input = this.maskInput(bits);
       this.maskInputs.set(register, input);
     }
@@ -313,7 +332,7 @@ export class Run implements LaneTarget {
       held = { local: this.pools.chunk.take('v128'), dirty: false, payload: false };
       this.held.set(register, held);
       this.journal?.push(() => this.held.delete(register));
-      fn.get(this.at).memory('v128.load', registerAt(register), 4).tee(held.local);
+      fn.memory('v128.load', this.pushVector(register), 4).tee(held.local);
       return;
     }
     if (held.payload && !raw) {
@@ -452,7 +471,8 @@ export class Run implements LaneTarget {
     for (const { sum } of outputs) fn.get(sum).i64(4n).op('i64.shr_u').set(sum);
     fn.br(1).end().end();
     for (const { register, sum } of outputs) {
-      fn.get(this.wave).get(sum);
+      const offset = this.pushScalar(register);
+      fn.get(sum);
       fn.get(this.wave)
         .i32(4 * LANES)
         .op('i32.add')
@@ -462,7 +482,7 @@ export class Run implements LaneTarget {
         .op('i32.shr_u')
         .op('i64.extend_i32_u')
         .op('i64.shr_u');
-      fn.memory('i64.store', 4 * register);
+      fn.memory('i64.store', offset);
     }
     this.pools.lasting.releaseAll();
     this.pools.chunk.releaseAll();
@@ -471,10 +491,10 @@ export class Run implements LaneTarget {
   private writeBack(): void {
     const { fn } = this;
     const locals: number[] = [];
-    const places: number[] = [];
+    const registers: number[] = [];
     this.held.forEach(({ dirty, payload, local }, register) => {
       if (!dirty) return;
-      places.push(registerAt(register));
+      registers.push(register);
       locals.push(local);
       if (!payload) return;
       canonical(fn, local);
@@ -483,9 +503,8 @@ export class Run implements LaneTarget {
     if (locals.length === 0) return;
     fn.get(this.bits).i32(15).op('i32.eq').if();
     for (let n = 0; n < locals.length; n++) {
-      fn.get(this.at)
-        .get(locals[n] as number)
-        .memory('v128.store', places[n], 4);
+      const offset = this.pushVector(registers[n] as number);
+      fn.get(locals[n] as number).memory('v128.store', offset, 4);
     }
     fn.else();
     const mask = this.pools.chunk.take('v128');
@@ -493,11 +512,10 @@ export class Run implements LaneTarget {
     this.expand();
     fn.set(mask);
     for (let n = 0; n < locals.length; n++) {
-      fn.get(this.at)
-        .get(locals[n] as number)
-        .get(this.at)
-        .memory('v128.load', places[n], 4);
-      fn.get(mask).op(choosing()).memory('v128.store', places[n], 4);
+      const offset = this.pushVector(registers[n] as number);
+      fn.get(locals[n] as number);
+      this.pushVector(registers[n] as number);
+      fn.memory('v128.load', offset, 4).get(mask).op(choosing()).memory('v128.store', offset, 4);
     }
     fn.end();
   }

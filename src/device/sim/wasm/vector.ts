@@ -76,6 +76,30 @@ export function closesRun(instruction: Instruction, op: VectorOperation): boolea
   return op.mask !== undefined && maskTargets(instruction, op).some((pair) => pair + 1 >= EXEC);
 }
 
+/** Whether an instruction without DPP has code. */
+export function canAddVector(
+  module: WasmModule,
+  instruction: Instruction,
+  op: VectorOperation,
+  mode: LaneMode,
+): boolean {
+  try {
+    checkMasks(instruction, op);
+    vectorTemplate(module, instruction, op, mode);
+    return true;
+  } catch (error) {
+    if (error instanceof NoCode) return false;
+    throw error;
+  }
+}
+
+function checkMasks(instruction: Instruction, op: VectorOperation): void {
+  const carry = carrySource(instruction, op);
+  for (const pair of [...maskTargets(instruction, op), ...(carry === undefined ? [] : [carry])]) {
+    if (pair > EXEC) throw new NoCode('mask register');
+  }
+}
+
 /** Adds an instruction to a run. Throws NoCode, with the run unchanged, when it cannot be compiled. */
 export function addVector(
   run: Run,
@@ -85,10 +109,7 @@ export function addVector(
   mode: LaneMode,
 ): void {
   if (op.mask !== undefined || usesCarry(op) || hasDpp(instruction)) {
-    const carry = carrySource(instruction, op);
-    for (const pair of [...maskTargets(instruction, op), ...(carry === undefined ? [] : [carry])]) {
-      if (pair > EXEC) throw new NoCode('mask register');
-    }
+    checkMasks(instruction, op);
     if (hasDpp(instruction)) {
       const template = vectorTemplate(module, instruction, op, mode);
       run.add(() => {
