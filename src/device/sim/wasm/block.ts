@@ -21,7 +21,7 @@ import { emitMatrixInstruction } from './matrix/emit-matrix.ts';
 import { StagedOperands } from './matrix/staged-operands.ts';
 import { emitCrossLane, emitMemory } from './memory/index.ts';
 import { INDEXES_REGISTERS, SKIPS_VECTORS } from './place.ts';
-import { Run, RunPools } from './run.ts';
+import { RUN_LIMIT, Run, RunPools } from './run.ts';
 import { NoCode, pushCondition } from './scalar.ts';
 import { addScalar } from './scalar-template.ts';
 import { addScaleConvert } from './scale-convert.ts';
@@ -35,9 +35,6 @@ const STATES: ReadonlyMap<string, number> = new Map([
   ['setGprIndexOff', INDEXES_REGISTERS],
   ['setVskip', SKIPS_VECTORS],
 ]);
-
-/** Instructions of one loop over the chunks. */
-const RUN_LIMIT = 120;
 
 /** Index of the import `interpretAt(wave, pc, budget)`: the same for instructions that read the clock. */
 export function clockIndex(module: WasmModule): number {

@@ -10,6 +10,9 @@ import { decodeHalf, decodeHighHalf } from './half.ts';
 import { canonical } from './rounding.ts';
 import { type LaneTarget, replay, type Template } from './template.ts';
 
+/** Instructions of one loop over the chunks. */
+export const RUN_LIMIT = 120;
+
 /** A vector register held in a local. */
 interface Held {
   readonly local: number;

@@ -1,5 +1,5 @@
-// Short runs of vector instructions that come again with other registers: each is a function of the module, which gets the places of its registers.
-// Code with many branches is made of such runs, and the host's compilers take longer for it than the GPU's program takes.
+// Runs of vector instructions that come again with other registers: each is a function of the module, which gets the places of its registers.
+// Unrolled loops and code with many branches are made of such runs.
 
 import type { VectorOperation } from '../../../isa/semantics/index.ts';
 import { targetInfo } from '../../../isa/table/targets.ts';
@@ -10,18 +10,16 @@ import { hasDpp } from './dpp.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { laneMode } from './lane-mode.ts';
 import { INDEXES_REGISTERS, SKIPS_VECTORS } from './place.ts';
-import { type RegisterPlaces, Run, RunPools } from './run.ts';
+import { type RegisterPlaces, RUN_LIMIT, Run, RunPools } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
 import { formOf } from './template.ts';
 import { addVector, canAddVector, closesRun, endsRun } from './vector.ts';
 import type { Block, Item } from './walk.ts';
 
-/** Instructions of a run that becomes a function, at most. */
-const MOST_INSTRUCTIONS = 8;
 /** Times that a run comes in a module before it becomes a function. */
 const LEAST_TIMES = 4;
 /** Instructions of a module from which on it has such functions. */
-const LEAST_SIZE = 1000;
+const LEAST_SIZE = 100;
 /** Registers from here on (VCC, M0, EXEC) keep their places: operations name them, too. */
 const FIRST_SPECIAL = 102;
 /** Registers between those that are neighbours only in the function. */
@@ -108,7 +106,7 @@ export class SharedRuns {
           if (end === k) end++;
         } else if (operation?.kind !== 'scalar' || changesExec(item.instruction)) break;
       }
-      if (first >= 0 && isWhole && end - first <= MOST_INSTRUCTIONS) this.note(items.slice(first, end), mode);
+      if (first >= 0 && isWhole && end - first <= RUN_LIMIT) this.note(items.slice(first, end), mode);
       n = k + 1;
     }
   }
