@@ -163,6 +163,13 @@ function busyTime(): number {
   return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }
 
+/** What a launch takes. */
+export async function timeLaunch(launch: () => Promise<unknown>): Promise<LaunchTime> {
+  const [start, busy] = [performance.now(), busyTime()];
+  await launch();
+  return { wall: performance.now() - start, busy: busyTime() - busy };
+}
+
 /** A code object that takes the place of another one's. */
 export interface ChangedCode {
   readonly bytes: Uint8Array;
@@ -255,9 +262,9 @@ export class Bench {
     if (timedRuns.times !== undefined) {
       for (let round = 0; round < 2; round++) {
         for (const [n, b] of this.buffers.entries()) this.device.write(b, before[n] as Uint8Array);
-        const [start, busy] = [performance.now(), busyTime()];
-        await this.device.dispatch({ kernel, grid, block: size, kernargs, engine: 'compiled', workers: 1 });
-        timedRuns.times.push({ wall: performance.now() - start, busy: busyTime() - busy });
+        const launch = () =>
+          this.device.dispatch({ kernel, grid, block: size, kernargs, engine: 'compiled', workers: 1 });
+        timedRuns.times.push(await timeLaunch(launch));
       }
       return;
     }
