@@ -6,32 +6,57 @@ import { actorOf, EVENT_SHIFT, ownEvents } from './race-events.ts';
 import type { Released } from './releases.ts';
 import { Synchronisation } from './synchronisation.ts';
 
-const GROUPS = 4;
 const ROUNDS = 4;
 
 /** What a round leaves out, or does too late. */
 type Mistake = 'none' | 'write-back' | 'wait' | 'invalidate' | 'late store' | 'second barrier';
 
-/** Every wavefront waits until the first lane of each workgroup has come, by a counter of its own. */
+/** How workgroups meet: all look at the counter, or the last one that comes tells the others by a flag. */
+type Way = 'counter' | 'flag';
+
+/** Where the counters of barriers are, behind the rows of all workgroups. */
+const countersOf = (groups: number): number => 512 * groups;
+
+const poll = (name: string, register: string, until: number): string => `.L${name}:
+global_load_dword v6, ${register}, s[4:5] sc1
+s_waitcnt vmcnt(0)
+v_readfirstlane_b32 s11, v6
+s_cmp_lt_u32 s11, ${until}
+s_cbranch_scc1 .L${name}`;
+
+const comeTogether = (n: number, groups: number, way: Way): string =>
+  way === 'counter'
+    ? `global_atomic_add v8, v5, s[4:5]
+${poll(`poll${n}`, 'v8', groups)}`
+    : `global_atomic_add v6, v8, v5, s[4:5] sc0
+s_waitcnt vmcnt(0)
+buffer_inv sc1
+v_mov_b32_e32 v9, ${countersOf(groups) + 64 * n + 32}
+v_readfirstlane_b32 s11, v6
+s_cmp_lt_u32 s11, ${groups - 1}
+s_cbranch_scc1 .Lflag${n}
+buffer_wbl2 sc1
+s_waitcnt vmcnt(0)
+global_atomic_add v9, v5, s[4:5]
+.Lflag${n}:
+${poll(`poll${n}`, 'v9', 1)}`;
+
+/** The first lane of each workgroup waits until those of all others have come. */
 const gridBarrier = (
   n: number,
+  groups: number,
+  way: Way,
   mistake: Mistake = 'none',
 ): string => `${mistake === 'write-back' ? '' : 'buffer_wbl2 sc1'}
 ${mistake === 'wait' ? '' : 's_waitcnt vmcnt(0)'}
 s_barrier
-v_mov_b32_e32 v8, ${0x1000 + 64 * n}
+v_mov_b32_e32 v8, ${countersOf(groups) + 64 * n}
 v_readfirstlane_b32 s10, v0
 s_cmp_lg_u32 s10, 0
 s_cbranch_scc1 .Lmet${n}
 s_mov_b64 s[14:15], exec
 s_mov_b64 exec, 1
-global_atomic_add v8, v5, s[4:5]
-.Lpoll${n}:
-global_load_dword v6, v8, s[4:5] sc1
-s_waitcnt vmcnt(0)
-v_readfirstlane_b32 s11, v6
-s_cmp_lt_u32 s11, ${GROUPS}
-s_cbranch_scc1 .Lpoll${n}
+${comeTogether(n, groups, way)}
 s_mov_b64 exec, s[14:15]
 .Lmet${n}:
 s_barrier
@@ -45,31 +70,35 @@ global_store_dword v3, v5, s[4:5]
 .Lnone${n}:`;
 
 /** Every workgroup stores, and reads what the next one has stored: again and again. */
-function exchange(mistake: Mistake): string {
+function exchange(mistake: Mistake, groups: number, way: Way): string {
   const rounds = Array.from({ length: ROUNDS }, (_, n) => {
     // Mistakes are made when earlier rounds went well.
     const here = n === ROUNDS - 1 ? mistake : 'none';
     const isSecondMissing = n === ROUNDS - 2 && mistake === 'second barrier';
     return `global_store_dword v3, v5, s[4:5]
-${gridBarrier(2 * n, here)}
+${gridBarrier(2 * n, groups, way, here)}
 ${here === 'late store' ? lateStore(n) : ''}
 global_load_dword v7, v4, s[4:5]
 s_waitcnt vmcnt(0)
-${isSecondMissing ? 's_barrier' : gridBarrier(2 * n + 1)}`;
+${isSecondMissing ? 's_barrier' : gridBarrier(2 * n + 1, groups, way)}`;
   });
   return `v_lshlrev_b32_e32 v2, 2, v0
 s_lshl_b32 s8, s2, 9
 v_add_u32_e32 v3, s8, v2
 s_add_u32 s9, s2, 1
-s_and_b32 s9, s9, ${GROUPS - 1}
+s_and_b32 s9, s9, ${groups - 1}
 s_lshl_b32 s9, s9, 9
 v_add_u32_e32 v4, s9, v2
 v_mov_b32_e32 v5, 1
-v_mov_b32_e32 v8, 0x1000
 ${rounds.join('\n')}`;
 }
 
-describe('what workgroups exchange behind barriers of the grid', () => {
+describe.each([
+  [4, 'counter'],
+  [4, 'flag'],
+  [64, 'counter'],
+  [64, 'flag'],
+] as const)('what %i workgroups exchange behind barriers of the grid by a %s', (groups, way) => {
   it.each([
     ['none', []],
     ['write-back', ['races/unreleased']],
@@ -78,19 +107,23 @@ describe('what workgroups exchange behind barriers of the grid', () => {
     ['late store', ['races/global', 'races/unreleased']],
     ['second barrier', ['races/global', 'races/unreleased']],
   ] as const)('%s is missing', async (mistake, rules) => {
-    const options = { grid: [GROUPS, 1, 1], block: [128, 1, 1], bufferBytes: 0x2000, isZeroed: true } as const;
+    const bufferBytes = countersOf(groups) + 0x1000;
+    const options = { grid: [groups, 1, 1], block: [128, 1, 1], bufferBytes, isZeroed: true } as const;
     const found = await Promise.all(
       (['compiled', 'interpreter'] as const).map(async (engine) => {
-        const findings = (await strictFindings(exchange(mistake), { ...options, engine })) ?? [];
+        const findings = (await strictFindings(exchange(mistake, groups, way), { ...options, engine })) ?? [];
         return findings.map(({ rule, place }) => [rule, place?.instruction]);
       }),
     );
-    expect([...new Set(found[0]?.map(([rule]) => rule))]).toEqual(rules);
+    expect([...new Set(found[0]?.map(([rule]) => rule))].sort()).toEqual(rules);
     expect(found[0]).toEqual(found[1]);
   });
 });
 
-describe('HandedOverBefore', () => {
+describe.each([
+  ['alone', 32],
+  ['together', 0],
+] as const)('HandedOverBefore, where workgroups look %s', (_how, mostAlone) => {
   const newWave = (plainStores = 0) => ({ plainStores, hasMet: false, hasFetched: false });
   const by = (stores: number): Released => ({
     complete: [stores, stores],
@@ -107,7 +140,7 @@ describe('HandedOverBefore', () => {
   /** Two workgroups of two wavefronts; the first one has stored, passed a barrier and released. */
   function two() {
     const order = new Synchronisation();
-    const handed = new HandedOverBefore((pc) => pc === ATOMIC);
+    const handed = new HandedOverBefore((pc) => pc === ATOMIC, mostAlone);
     const events = ownEvents();
     const waves = [0, 1].map(() => [newWave(), newWave()]);
     for (const [group, all] of waves.entries()) handed.begin(group, all);

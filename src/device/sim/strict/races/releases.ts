@@ -129,6 +129,8 @@ export interface SharedAddress {
 export interface Acquisition {
   readonly at: SharedAddress;
   readonly count: number;
+  /** The last one of these. */
+  readonly last: Message;
 }
 
 /** Of each workgroup, the last one of the releases of an address that have been seen. Workgroups that have met have mostly seen the same. */

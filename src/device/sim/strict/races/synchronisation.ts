@@ -167,7 +167,7 @@ export class Synchronisation {
   seenAt(address: number): Acquisition | undefined {
     const at = this.releases.find(address);
     if (at === undefined) return undefined;
-    if (at.seen?.count !== at.count) at.seen = { at, count: at.count };
+    if (at.seen?.count !== at.count) at.seen = { at, count: at.count, last: at.last as Message };
     return at.seen;
   }
 
@@ -194,11 +194,18 @@ export class Synchronisation {
   }
 
   /**
-   * By what a running workgroup has acquired before its caches were invalidated, from the acquisition with number `from` on: the last release of each of so many
-   * other workgroups, the last acquisition first; those that are older than one of each need not be among them. `see` says whether it is another one than before:
-   * the stores of these, and their reads before, are known to come before what the workgroup does. Returns the number of the next acquisition.
+   * By what a running workgroup has acquired before its caches were invalidated, from the acquisition with number `from` on, the last one first. `seeAll` may take an
+   * acquisition as a whole, with which there are so many, and returns the number of the message before which nothing more is to be learnt then. Of others `see` gets the last release of each of so
+   * many other workgroups, and says whether it is another one than before: the stores of these, and their reads before, are known to come before what the workgroup does.
+   * Those that are older than one of each need not be among them. Returns the number of the next acquisition.
    */
-  eachFreshRelease(group: number, from: number, others: number, see: (other: number, by: Released) => boolean): number {
+  eachFreshRelease(
+    group: number,
+    from: number,
+    others: number,
+    seeAll: (one: Acquisition, upTo: number) => number | undefined,
+    see: (other: number, by: Released) => boolean,
+  ): number {
     const order = this.groups.get(group);
     if (order === undefined) return from;
     const { acquired, fresh, last } = order;
@@ -208,12 +215,15 @@ export class Synchronisation {
       const { at, count } = one;
       // A later one of the address has seen more; or all others have told something later.
       if (n < fresh - 1 && fresh === acquired.length && last.get(at) !== count) continue;
-      if (at.count === count && (at.last as Message).number < least) continue;
-      const releases = lastReleases(one);
+      if (one.last.number < least) continue;
+      const all = seeAll(one, n + 1);
+      if (all !== undefined) {
+        least = Math.max(least, all);
+        continue;
+      }
       let oldest = Infinity;
       let told = 0;
-      for (let i = 0; i < releases.length; i++) {
-        const message = releases[i] as Message;
+      for (const message of lastReleases(one)) {
         const other = message.group;
         if (other === group) continue;
         told++;
