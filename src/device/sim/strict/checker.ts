@@ -476,6 +476,11 @@ export class StrictChecker implements Monitor {
     this.now.deadlocks.examine();
   }
 
+  /** How often something has let wavefronts go on since they are looked at. */
+  get progress(): number {
+    return this.now.deadlocks.progress;
+  }
+
   /** Whether a deadlock is only waited for, so that the wavefronts are to be looked at further. */
   isPatient(): boolean {
     return this.now.deadlocks.takePatience();

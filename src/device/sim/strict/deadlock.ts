@@ -156,6 +156,7 @@ export class DeadlockFinder {
   private readonly others: Others | undefined;
   /** Times that a watched wavefront changed memory. */
   private changes = 0;
+  private examinedFrom = 0;
   /** Since when nothing but the host or another kernel could let the wavefronts go on. */
   private quiet: { readonly changes: number; readonly since: number } | undefined;
   private isPatient = false;
@@ -199,6 +200,7 @@ export class DeadlockFinder {
   /** Looks at all wavefronts from now on, as if they had run for long: nothing is known of what they did. */
   examine(): void {
     this.changes++;
+    this.examinedFrom = this.changes;
     for (const [, watch] of this.all()) {
       watch.instructions = PATIENCE;
       watch.visits = 0;
@@ -210,6 +212,11 @@ export class DeadlockFinder {
   /** Something let wavefronts go on: nothing proved before holds. */
   changed(): void {
     this.changes++;
+  }
+
+  /** How often something has let wavefronts go on since they are looked at. */
+  get progress(): number {
+    return this.changes - this.examinedFrom;
   }
 
   /** Whether, since this was last asked, a deadlock only waited for others to have had their time. */
@@ -324,9 +331,12 @@ export class DeadlockFinder {
     watch.reads = undefined;
   }
 
-  private isRepeated(w: Wave, { scalars, vectors, scratch, scc }: LoopWatch): boolean {
+  private isRepeated(w: Wave, watch: LoopWatch): boolean {
+    const { scalars, vectors, scratch, scc } = watch;
     if (scalars === undefined || vectors === undefined || scratch === undefined || scc !== w.scc) return false;
     for (let i = 0; i < scalars.length; i++) if (scalars[i] !== w.sgprs[i]) return false;
+    // What has come back to a state once does so again as long as nobody changes memory.
+    if (this.others === undefined && watch.provedAt === this.changes && watch.provedPc === watch.pc) return true;
     for (let i = 0; i < vectors.length; i++) if (vectors[i] !== w.vgprs[i]) return false;
     const now = scratchOf(w);
     for (let i = 0; i < scratch.length; i++) if (scratch[i] !== now[i]) return false;
@@ -336,6 +346,15 @@ export class DeadlockFinder {
   /** Whether a wavefront's loop was proved to repeat, and it is in that loop still: others may have let it out. */
   private isStuck(watch: LoopWatch): boolean {
     return watch.provedAt === this.changes && watch.instructions - watch.provedThen <= watch.period;
+  }
+
+  private canGoOn(wave: Wave): boolean {
+    return wave.state === 'running' && !this.isStuck(this.watchOf(wave));
+  }
+
+  /** Whether any wavefront of a resident workgroup is so. */
+  private isAny(is: (wave: Wave) => boolean): boolean {
+    return this.groups.values.some((waves) => waves.some(({ wave }) => is(wave)));
   }
 
   /** Whether the host or another kernel may yet change what wavefronts read. */
@@ -355,13 +374,14 @@ export class DeadlockFinder {
 
   /** Reports a deadlock when no wavefront can go on. */
   private conclude(w: Wave): void {
-    const all = this.all();
-    const group = all.filter(([wave]) => wave.workgroup === w.workgroup);
-    const watchesOthers = group.some(([wave, watch]) => wave.state === 'running' && watch.readsGlobal);
-    const relevant = watchesOthers ? all : group;
+    const isOfGroup = (wave: Wave): boolean => wave.workgroup === w.workgroup;
+    const readsOthers = (wave: Wave): boolean => wave.state === 'running' && this.watchOf(wave).readsGlobal;
+    const watchesOthers = this.isAny((wave) => isOfGroup(wave) && readsOthers(wave));
+    if (this.isAny((wave) => (watchesOthers || isOfGroup(wave)) && this.canGoOn(wave))) return;
     if (watchesOthers && !this.allStarted()) return;
-    for (const [wave, watch] of relevant) if (wave.state === 'running' && !this.isStuck(watch)) return;
-    if (watchesOthers && this.mayBeFreed(relevant.map(([, watch]) => watch))) return;
+    const all = this.all();
+    if (watchesOthers && this.mayBeFreed(all.map(([, watch]) => watch))) return;
+    const group = all.filter(([wave]) => isOfGroup(wave));
     const numbers = (state: Wave['state']): number[] =>
       group.filter(([wave]) => wave.state === state).map(([wave]) => wave.index);
     const looping = numbers('running');
