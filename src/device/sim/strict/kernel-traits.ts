@@ -2,7 +2,7 @@
 import type { Launch } from '../dispatch/launch.ts';
 import type { LoadedCode } from '../interpreter/loaded-code.ts';
 import type { StrictPlan } from './plan.ts';
-import { handsOver, learns, polls, precedesAtomic } from './races/polls.ts';
+import { handsOver, learns, polls, pollsForUpdate, precedesAtomic, precedesLdsAtomic } from './races/polls.ts';
 import { storesScalars } from './races/scalar-stores.ts';
 import { waitsBehind } from './races/waits-behind.ts';
 import { isLateLoad, quietLoads } from './registers/quiet-loads.ts';
@@ -49,6 +49,16 @@ export class KernelTraits {
   isLate(pc: number, { access }: StrictPlan): boolean {
     if (access?.kind !== 'load' || (access.space !== 'lds' && access.space !== 'flat') || access.toLds) return false;
     return isLateLoad(this.loaded, this.launch.entry, this.base + pc);
+  }
+
+  /** Whether an instruction that polls LDS does so by an atomic, or before one. */
+  pollsForUpdate(pc: number, { access }: StrictPlan): boolean {
+    return access?.kind === 'atomic' || pollsForUpdate(this.loaded, this.base + pc);
+  }
+
+  /** Whether a load of LDS at a place is none by which an update of LDS may begin: no atomic can follow it. */
+  isOnlyLoad(pc: number, { access }: StrictPlan): boolean {
+    return access?.kind === 'load' && this.handsOver && !precedesLdsAtomic(this.loaded, this.base + pc);
   }
 
   /** Whether a load at a place may read what atomics of others are changing, because one can follow, and what it finds there counts. */

@@ -219,7 +219,8 @@ function emitElements(
   if (operation.kind === 'store' && !isAtomic) pushMayOverlapEachOther(context, plan, operation)?.brIf(0);
   const returns = isAtomic && plan.writes.length > 0;
   if (isLds && handsOver) {
-    const handOver = { isPoll: circumstances.isPoll, look: lookAtElements, push, pushPart };
+    const { isPoll, pollsForUpdate, isOnlyLoad } = circumstances;
+    const handOver = { isPoll, pollsForUpdate, isOnlyLoad, look: lookAtElements, push, pushPart };
     if (emitHandOver(context, shadow, plan, operation, handOver)) return 'looks';
     fn.truncate(mark);
     return 'none';

@@ -19,6 +19,10 @@ export interface Circumstances {
   readonly isSynchronising: boolean;
   /** It waits for other wavefronts. */
   readonly isPoll: boolean;
+  /** It does so by an atomic of LDS, or before one. */
+  readonly pollsForUpdate: boolean;
+  /** A load of LDS that no atomic of LDS can follow. */
+  readonly isOnlyLoad: boolean;
   /** A load may read what atomics of others are changing (StrictChecker.looksAhead). */
   readonly looksAhead: boolean;
   /** Its buffer is not the wavefront's scratch. */

@@ -363,6 +363,8 @@ export class StrictInstrument implements Instrument {
       learns: traits.learns,
       isSynchronising: checker.isSynchronising(plan),
       isPoll: traits.isPoll(pc),
+      pollsForUpdate: traits.isPoll(pc) && traits.pollsForUpdate(pc, plan),
+      isOnlyLoad: traits.isOnlyLoad(pc, plan),
       looksAhead: traits.looksAhead(pc),
       noteKnown: () => fn.get(wave).i32(pc).call(this.index(module, 'strictKnown')),
     };

@@ -31,6 +31,10 @@ import {
 /** How the lanes of an access are looked at. */
 export interface HandOver {
   readonly isPoll: boolean;
+  /** By an atomic, or before one. */
+  readonly pollsForUpdate: boolean;
+  /** A load that no atomic of LDS can follow. */
+  readonly isOnlyLoad: boolean;
   /** The look where nobody else has touched anything, of elements of so many bytes; its parameters by part of the access. */
   readonly look: (bytes: number) => Look;
   readonly push: (part: number) => void;
@@ -44,7 +48,7 @@ export function emitHandOver(
   shadow: number,
   plan: StrictPlan,
   operation: LoadOperation | StoreOperation,
-  { isPoll, look, push, pushPart }: HandOver,
+  { isPoll, pollsForUpdate, isOnlyLoad, look, push, pushPart }: HandOver,
 ): boolean {
   const { fn, module, wave, pc } = context;
   const { instruction } = plan;
@@ -52,7 +56,7 @@ export function emitHandOver(
   const isAtomic = plan.operation?.kind === 'atomic';
   const returns = isAtomic && plan.writes.length > 0;
   const access: OrderedAccess = returns ? 'fetch' : isAtomic ? 'atomic' : kind;
-  const ordered: OrderedLook = { access, bytes, isPoll, takes: returns && mayTake(instruction) };
+  const ordered: OrderedLook = { access, bytes, isPoll, isOnlyLoad, takes: returns && mayTake(instruction) };
   const parts = Array.from({ length: partsOf(operation) }, (_, part) => part);
   const call = (part: number, f: WasmFunction): WasmFunction => {
     fn.get(shadow);
@@ -98,7 +102,7 @@ export function emitHandOver(
       call(part, orderedFunction(module, ordered)).op('i32.eqz').brIf(depth);
     }
     if (isPoll && access === 'load') {
-      for (const part of parts) call(part, hearFunction(module, bytes));
+      for (const part of parts) call(part, hearFunction(module, bytes, pollsForUpdate));
       return;
     }
     for (const part of parts) {

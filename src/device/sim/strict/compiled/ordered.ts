@@ -32,6 +32,9 @@ import {
   ORDER_CLOCKS,
   ORDER_RECORDS,
   ORDER_WORK,
+  POLLED_BY_ATOMICS,
+  POLLED_BY_LOADS,
+  pollsThatExcuse,
   RECORD_READS,
   RECORD_STORES,
   RECORD_TOLD,
@@ -51,6 +54,8 @@ export interface OrderedLook {
   readonly bytes: number;
   /** The wavefront waits for others by it (polls.ts). */
   readonly isPoll: boolean;
+  /** It loads, and no atomic of LDS can follow: dwords that are polled by atomics alone do not excuse it. */
+  readonly isOnlyLoad: boolean;
   /** What an atomic finds tells what comes before itself (mayTake in attempts.ts). */
   readonly takes: boolean;
 }
@@ -342,11 +347,21 @@ class OrderedLanes {
     fn.release('i32', flight);
   }
 
-  /** Leaves whether a dword is polled. */
-  pushIsPolled(at: number): WasmFunction {
+  /** Leaves where it is said how a dword is polled. */
+  pushPolls(at: number): WasmFunction {
     const { fn, head } = this;
-    fn.get(head).memory('i32.load', LDS_POLLS).get(at).i32(2).op('i32.shr_u').op('i32.add');
-    return fn.memory('i32.load8_u');
+    return fn.get(head).memory('i32.load', LDS_POLLS).get(at).i32(2).op('i32.shr_u').op('i32.add');
+  }
+
+  /** Leaves whether a dword is polled so that this excuses an access of it. */
+  pushIsPolled(at: number, { isOnlyLoad }: OrderedLook): WasmFunction {
+    return this.pushPolls(at).memory('i32.load8_u').i32(pollsThatExcuse(isOnlyLoad)).op('i32.and');
+  }
+
+  /** A dword is polled from now on. */
+  setPolled(at: number, how: number): WasmFunction {
+    this.pushPolls(at);
+    return this.pushPolls(at).memory('i32.load8_u').i32(how).op('i32.or').memory('i32.store8');
   }
 
   /** Leaves where the tags, or places, of a dword are in an array of the shadow of LDS. */
@@ -371,8 +386,8 @@ class OrderedLanes {
   }
 }
 
-const keyOf = ({ access, bytes, isPoll, takes }: OrderedLook): string =>
-  `${access}.${bytes}${isPoll ? '.poll' : ''}${takes ? '.takes' : ''}`;
+const keyOf = ({ access, bytes, isPoll, isOnlyLoad, takes }: OrderedLook): string =>
+  `${access}.${bytes}${isPoll ? '.poll' : ''}${isOnlyLoad ? '.only' : ''}${takes ? '.takes' : ''}`;
 
 /** (shadow, a part of the log) → 1 when the accesses of its lanes are all right, as the clocks say; 0 when TypeScript has to look. Nothing is noted. */
 export function orderedFunction(module: WasmModule, look: OrderedLook): WasmFunction {
@@ -420,7 +435,7 @@ export function orderedFunction(module: WasmModule, look: OrderedLook): WasmFunc
           }
           if (isPoll) return;
           // An atomic is one access.
-          if (n === 0 || !isAtomic) lanes.pushIsPolled(at).set(isFree);
+          if (n === 0 || !isAtomic) lanes.pushIsPolled(at, look).set(isFree);
           if (hears && takes && n === 0) lanes.hear(clock, at);
           fn.get(isFree).op('i32.eqz');
           code.if(() => lanes.requireBehind(clock, at, access));
@@ -441,10 +456,10 @@ export function orderedFunction(module: WasmModule, look: OrderedLook): WasmFunc
 }
 
 /** (shadow, a part of the log, place in the image): notes in the shadow of LDS who has touched the dwords of its lanes, behind orderedFunction. */
-export function noteOrderedFunction(module: WasmModule, look: OrderedLook): WasmFunction {
-  const { access, bytes, isPoll } = look;
+export function noteOrderedFunction(module: WasmModule, ordered: OrderedLook): WasmFunction {
+  const { access, bytes, isPoll } = ordered;
   const isAtomic = access === 'atomic' || access === 'fetch';
-  return module.helper(`strict.ordered.note.${keyOf(look)}`, ['i32', 'i32', 'i32'], [], (fn) => {
+  return module.helper(`strict.ordered.note.${keyOf(ordered)}`, ['i32', 'i32', 'i32'], [], (fn) => {
     const lanes = new OrderedLanes(module, fn);
     const { code, shadow, head, address } = lanes;
     const pc = 2;
@@ -537,7 +552,7 @@ export function noteOrderedFunction(module: WasmModule, look: OrderedLook): Wasm
         else if (isAtomic) noteAtomic(at);
         else {
           // Who looks at a flag does not matter.
-          lanes.pushIsPolled(at).op('i32.eqz');
+          lanes.pushIsPolled(at, ordered).op('i32.eqz');
           code.if(() => noteLoad(at));
         }
       }),
@@ -545,16 +560,13 @@ export function noteOrderedFunction(module: WasmModule, look: OrderedLook): Wasm
     fn.get(head).get(low).memory('i32.store', LDS_LOW).get(head).get(high).memory('i32.store', LDS_HIGH);
     if (!isPoll) return;
     fn.get(head).i32(1).memory('i32.store', LDS_POLLED);
-    lanes.each(() => {
-      fn.get(head).memory('i32.load', LDS_POLLS).get(address).i32(2).op('i32.shr_u').op('i32.add');
-      fn.i32(1).memory('i32.store8');
-    });
+    lanes.each(() => lanes.setPolled(address, POLLED_BY_ATOMICS));
   });
 }
 
-/** (shadow, a part of the log): its lanes load flags by which the wavefront waits for others; it hears what they tell. */
-export function hearFunction(module: WasmModule, bytes: number): WasmFunction {
-  return module.helper(`strict.ordered.hear.${bytes}`, ['i32', 'i32'], [], (fn) => {
+/** (shadow, a part of the log): its lanes load flags by which the wavefront waits for others, or before an atomic that is tried again (`isForUpdate`); it hears what they tell. */
+export function hearFunction(module: WasmModule, bytes: number, isForUpdate: boolean): WasmFunction {
+  return module.helper(`strict.ordered.hear.${bytes}${isForUpdate ? '.update' : ''}`, ['i32', 'i32'], [], (fn) => {
     const lanes = new OrderedLanes(module, fn);
     const { code, shadow, head, address } = lanes;
     const clock = fn.local('i32');
@@ -565,8 +577,7 @@ export function hearFunction(module: WasmModule, bytes: number): WasmFunction {
       lanes.each(() =>
         lanes.dwords(bytes, (at) => {
           lanes.hear(clock, at);
-          fn.get(head).memory('i32.load', LDS_POLLS).get(address).i32(2).op('i32.shr_u').op('i32.add');
-          fn.i32(1).memory('i32.store8');
+          lanes.setPolled(address, isForUpdate ? POLLED_BY_ATOMICS : POLLED_BY_LOADS);
         }),
       ),
     );

@@ -6,11 +6,11 @@ import { LANES } from '../../state/wave.ts';
 import type { AccessReports, Actor } from '../access-reports.ts';
 import { mayTake } from '../attempts.ts';
 import { BOTH, HIGH, LOW } from '../plan.ts';
-import { polls } from '../races/polls.ts';
+import { polls, pollsForUpdate, precedesLdsAtomic } from '../races/polls.ts';
 import { IssuedOperation } from '../registers/waits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { LdsConflict, PendingWrite } from './lds.ts';
-import type { Told } from './lds-order.ts';
+import { POLLED_BY_ATOMICS, POLLED_BY_LOADS, pollsThatExcuse, type Told } from './lds-order.ts';
 
 /** No half of a register. */
 export const NEITHER = 0;
@@ -51,7 +51,7 @@ export class LdsChecks {
     const pending = this.pendingFor(actor, address, bytes);
     if (pending !== undefined) this.pending(actor, lane, address, pending, kind);
     const isOrdered = this.listen(actor, address, bytes, kind) && pending?.isComplete !== false;
-    const isPoll = isOrdered && actor.lds.order?.isPolled(address) === true;
+    const isPoll = isOrdered && actor.lds.order?.isPolled(address, this.excuses(actor.pc, kind)) === true;
     if (kind === 'load') {
       const conflict = isPoll ? undefined : lds.read(w.index, address, bytes, pc);
       if (conflict !== undefined && !isOrdered) this.race(actor, lane, address, conflict, kind);
@@ -96,23 +96,38 @@ export class LdsChecks {
     const { order } = lds;
     if (order === undefined) return false;
     if (access.toLds) {
+      const isBehind = order.isBehind(w.index, address, bytes, 'store');
       order.note(w.index, address, bytes, 'store', undefined);
-      return false;
+      return isBehind;
     }
     // The lanes of an atomic mostly have one address: the next one hears what the last one has told.
     if (kind === 'atomic' && this.last.told === told && this.last.address === address) return this.last.isOrdered;
     const isPoll = this.isPoll(pc);
     const isReturning = kind === 'atomic' && plan.writes.length > 0;
-    if (isPoll) order.setPolled(address);
+    if (isPoll) order.setPolled(address, this.pollsBy(pc, kind));
     // What an atomic that counts finds tells its wavefront what comes before the next access, not before this one.
     const isCount = isReturning && !isPoll && !mayTake(plan.instruction);
     const wasBehind = isCount && order.isBehind(w.index, address, bytes, kind);
     if (isPoll || isReturning) shadow.hear(order, address);
-    const isOrdered = order.isPolled(address) || (isCount ? wasBehind : order.isBehind(w.index, address, bytes, kind));
+    const isFree = order.isPolled(address, this.excuses(pc, kind));
+    const isOrdered = isFree || (isCount ? wasBehind : order.isBehind(w.index, address, bytes, kind));
     if (told !== undefined) order.tell(address, told, kind === 'atomic');
     if (kind !== 'load' || !isPoll) order.note(w.index, address, bytes, kind, told);
     if (kind === 'atomic') this.last = { told, address, isOrdered };
     return isOrdered;
+  }
+
+  /** How an instruction that polls does so. */
+  private pollsBy(pc: number, kind: AccessPlan['kind']): number {
+    const { loaded } = this.reporter.dispatch;
+    const isForUpdate = kind === 'atomic' || pollsForUpdate(loaded, loaded.region.base + pc);
+    return isForUpdate ? POLLED_BY_ATOMICS : POLLED_BY_LOADS;
+  }
+
+  /** Which polls of a dword excuse an access of it. A load that no atomic follows is not how an update begins. */
+  private excuses(pc: number, kind: AccessPlan['kind']): number {
+    const { loaded } = this.reporter.dispatch;
+    return pollsThatExcuse(kind === 'load' && !precedesLdsAtomic(loaded, loaded.region.base + pc));
   }
 
   /** Whether the instruction at a place in the image polls; lanes ask one after the other. */

@@ -16,14 +16,17 @@ export interface Told {
 
 // In the storage, in bytes: what is told of stores (told-stores.ts); room for a clock that compiled code works with; the clocks of the wavefronts, CLOCK_BYTES each; by wavefront its
 // atomics that return values since the barrier, and its clock in front of each of the last FETCHES of them; then the record of each
-// dword, four clocks: what reading it tells, and the times of the last write, of the last that was no atomic, and of the last read since the barrier; then a byte of each dword, 1
-// where it is polled.
+// dword, four clocks: what reading it tells, and the times of the last write, of the last that was no atomic, and of the last read since the barrier; then a byte of each dword that says
+// how it is polled.
 const MOST_WAVES = 16;
 export const CLOCK_BYTES = 4 * MOST_WAVES;
 export const ORDER_TOLD = 0;
 export const ORDER_WORK = TOLD_STORAGE;
 export const ORDER_CLOCKS = ORDER_WORK + CLOCK_BYTES;
 export const ORDER_FETCHES = ORDER_CLOCKS + MOST_WAVES * CLOCK_BYTES;
+/** How a dword is polled: by atomics, and loads that begin an update, which loops that update it are like; by other loads. */
+export const POLLED_BY_ATOMICS = 1;
+export const POLLED_BY_LOADS = 2;
 /** A power of two. */
 export const FETCHES = 8;
 export const ORDER_BEFORE = ORDER_FETCHES + 4 * MOST_WAVES;
@@ -32,6 +35,10 @@ export const RECORD_TOLD = 0;
 export const RECORD_WRITES = 1;
 export const RECORD_STORES = 2;
 export const RECORD_READS = 3;
+
+/** Which polls of a dword excuse an access of it; `isOnlyLoad`: it loads, and no atomic of LDS can follow. */
+export const pollsThatExcuse = (isOnlyLoad: boolean): number =>
+  isOnlyLoad ? POLLED_BY_LOADS : POLLED_BY_LOADS | POLLED_BY_ATOMICS;
 
 /**
  * In the head of the shadow of LDS (lds.ts): whether dwords are polled; whether anything has been told of stores; whether there have been accesses since the last
@@ -62,7 +69,7 @@ export class LdsOrder {
   /** Words of a clock in a record. */
   private readonly clockWords: number;
   private readonly told: ToldStores;
-  /** By dword, whether it has been polled since the last barrier: its accesses are what orders the rest. */
+  /** By dword, how it has been polled since the last barrier, POLLED_BY_ATOMICS and POLLED_BY_LOADS: its accesses are what orders the rest. */
   readonly polls: Uint8Array;
 
   constructor(memory: DeviceMemory, bytes: number, waves: number, head: OrderHead) {
@@ -177,12 +184,14 @@ export class LdsOrder {
     return this.told.take(wave, this.before.subarray(at, at + MOST_WAVES));
   }
 
-  setPolled(address: number): void {
-    this.polls[address >>> 2] = 1;
+  /** `how`: POLLED_BY_ATOMICS or POLLED_BY_LOADS. */
+  setPolled(address: number, how: number): void {
+    this.polls[address >>> 2] = (this.polls[address >>> 2] as number) | how;
     this.head.arePolled = true;
   }
-  isPolled(address: number): boolean {
-    return this.polls[address >>> 2] === 1;
+  /** Whether a dword is polled in one of these ways. */
+  isPolled(address: number, how: number): boolean {
+    return ((this.polls[address >>> 2] as number) & how) !== 0;
   }
 
   /** An access is noted; `behind` is the release of the same instruction. */

@@ -3,7 +3,7 @@
 // which compilers put before the loop.
 import { branchTarget, targetInfo } from '../../../../isa/index.ts';
 import { immediateOf } from '../../../../isa/operand.ts';
-import { semanticsOf } from '../../../../isa/semantics/index.ts';
+import { type AtomicOperation, semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../../program/index.ts';
 import type { Launch } from '../../dispatch/launch.ts';
@@ -13,6 +13,8 @@ import type { LoadedCode } from '../../interpreter/loaded-code.ts';
 
 const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownUpdates = new WeakMap<LoadedCode, Map<number, boolean>>();
+const knownTries = new WeakMap<LoadedCode, Map<number, boolean>>();
+const knownLdsUpdates = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownLearners = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownGridBarriers = new WeakMap<LoadedCode, Map<number, boolean>>();
 const knownAtomics = new WeakMap<LoadedCode, Map<number, boolean>>();
@@ -38,13 +40,32 @@ export function polls(loaded: LoadedCode, pc: number): boolean {
 
 /** Whether an atomic on memory can be executed behind the instruction at an address. */
 export function precedesAtomic(loaded: LoadedCode, pc: number): boolean {
-  return remembered(knownUpdates, loaded, pc, () => {
-    for (const { instruction } of reachable(loaded, pc)) {
-      const op = semanticsOf(instruction.row.operation);
-      if (op?.kind === 'atomic' && op.space !== 'lds') return true;
-    }
-    return false;
+  return remembered(knownUpdates, loaded, pc, () => canReachAtomic(loaded, pc, (space) => space !== 'lds'));
+}
+
+/** Whether an atomic that may be on LDS can be executed behind the instruction at an address. */
+export function precedesLdsAtomic(loaded: LoadedCode, pc: number): boolean {
+  return remembered(knownLdsUpdates, loaded, pc, () => canReachAtomic(loaded, pc, isLdsOrFlat));
+}
+
+/** Whether a load that polls LDS does so in a loop with an atomic that may be on LDS: that is how an update begins that is tried again. */
+export function pollsForUpdate(loaded: LoadedCode, pc: number): boolean {
+  return remembered(knownTries, loaded, pc, () => {
+    const loop = shortLoop(loaded, pc);
+    return loop?.some(({ instruction }) => isAtomicOf(instruction, isLdsOrFlat)) === true;
   });
+}
+
+type AtomicSpace = AtomicOperation['space'];
+const isLdsOrFlat = (space: AtomicSpace): boolean => space === 'lds' || space === 'flat';
+
+function isAtomicOf({ row }: Instruction, isOf: (space: AtomicSpace) => boolean): boolean {
+  const op = semanticsOf(row.operation);
+  return op?.kind === 'atomic' && isOf(op.space);
+}
+
+function canReachAtomic(loaded: LoadedCode, pc: number, isOf: (space: AtomicSpace) => boolean): boolean {
+  return [...reachable(loaded, pc)].some(({ instruction }) => isAtomicOf(instruction, isOf));
 }
 
 /** Says of the instruction at a place in the image whether it is an atomic. */
