@@ -13,6 +13,7 @@ import { type Frame, type Look, namedVector } from '../../wasm/memory/index.ts';
 import type { StrictPlan } from '../plan.ts';
 import { isIndexed } from '../races/lane-conflicts.ts';
 import { LANE_SLOTS, SHADOW_ADDRESSES, SHADOW_LANES, SHADOW_STAMP } from '../registers/shadow-layout.ts';
+import { rowsApartFunction } from './rows-apart.ts';
 
 const DWORD = 4;
 /** Nobody has asked yet whether the addresses ascend. */
@@ -88,6 +89,16 @@ export function activeAscendingFunction(module: WasmModule): WasmFunction {
       fn.get(before).get(words).op('i32x4.max_u').set(most);
     }
     fn.get(fails).op('v128.any_true').op('i32.eqz');
+  });
+}
+
+/** (address of a register, EXEC) → 1 when no two active lanes have the same word there: they ascend, as activeAscendingFunction says, or are rows of all lanes that are apart. */
+function activeApartFunction(module: WasmModule): WasmFunction {
+  const [ascending, rows] = [activeAscendingFunction(module), rowsApartFunction(module)];
+  return module.helper('strict.apart.active', ['i32', 'i64'], ['i32'], (fn) => {
+    const [register, exec] = [0, 1] as const;
+    fn.get(register).get(exec).call(ascending).if().i32(1).return().end();
+    fn.get(exec).i64(-1n).op('i64.eq').if('i32').get(register).call(rows).else().i32(0).end();
   });
 }
 
@@ -241,7 +252,7 @@ export function dataPlace({ instruction, operation }: StrictPlan, part: number):
 
 /**
  * A transfer that looks at a store, and asks TypeScript when two of its lanes have one address. Addresses that follow each other from the
- * first lane to the last are none of its business; of others it asks first whether those of active lanes ascend: then no two are the same. `lanes`, where there
+ * first lane to the last are none of its business; of others it asks first whether those of active lanes ascend, or are rows of a tile: then no two are the same. `lanes`, where there
  * is one, looks at lanes in place of the transfer, and calls `ask` where it does not see itself whether they are apart. `pushAgree`, where there is one, leaves 1 where lanes that have one
  * address may.
  */
@@ -265,7 +276,7 @@ export function apart(
       fn.get(ascends)
         .get(f.wave)
         .memory('i64.load', 4 * EXEC)
-        .call(activeAscendingFunction(f.module));
+        .call(activeApartFunction(f.module));
       fn.else().i32(0).end().set(ascends);
       if (pushAgree === undefined) return;
       fn.get(ascends).op('i32.eqz');
