@@ -64,7 +64,7 @@ import { emitRepeated, mayRepeat } from './repeated.ts';
 import { lanesFunction, MAX_LANE_BYTES } from './scattered.ts';
 import { emitBuffer, emitFlat, emitScratch, mayBeScratch } from './spaces.ts';
 import { attemptsFunction, beginEntry, canLog, emitLookedAhead, forgetNumber, keepLanes, logFunction } from './sync.ts';
-import { noteLanesFunction, pastLanesFunction, releaseLanesFunction } from './sync-lanes.ts';
+import { noteLanesFunction, onePlaceFunction, pastLanesFunction, releaseLanesFunction } from './sync-lanes.ts';
 
 /**
  * The load or store of an instruction when compiled code can look at it; an atomic as a store. `isPoll`: it waits for other wavefronts.
@@ -337,6 +337,7 @@ function emitPast(
   const { bytes } = operation;
   const entry = emitEntry(context, shadow, plan, operation);
   if (entry === undefined) return false;
+  fn.get(entry).call(onePlaceFunction(module));
   fn.get(shadow).get(entry).i32(pc).call(pollFunction(module, bytes)).if();
   forgetNumber(fn, shadow);
   if (isPoll) noteLearntOfUpdates(fn, shadow);

@@ -1,5 +1,6 @@
 // Compiled code looks at the lanes of atomics, and of loads with device scope, that an entry of the log of atomics has (sync-log.ts): four at a time, or each by
 // itself.
+import { LANES } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../../wasm/emit.ts';
 import { Code, type Label } from '../../wasm/memory/code.ts';
 import { ENTRY_ADDRESSES, ENTRY_ATTEMPTS, ENTRY_LANES } from '../races/sync-log.ts';
@@ -159,6 +160,36 @@ export function noteLanesFunction(module: WasmModule, element: number): WasmFunc
       }
     });
     fn.i32(1);
+  });
+}
+
+/** (entry of a load): where all of its lanes look at one place, it is that of one of them. Mostly a wavefront waits so for a flag. */
+export function onePlaceFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.sync.one.place', ['i32'], [], (fn) => {
+    const entry = 0;
+    const [lanes, bits, first] = [fn.local('i64'), fn.local('v128'), fn.local('v128')];
+    fn.get(entry).memory('i64.load', ENTRY_LANES).set(lanes);
+    fn.get(entry).get(lanes).op('i64.ctz').op('i32.wrap_i64').i32(2).op('i32.shl').op('i32.add');
+    fn.memory('v128.load32_splat', ENTRY_ADDRESSES).set(first);
+    for (let lane = 0; lane < LANES; lane += 4) {
+      if (lane % 32 === 0) {
+        fn.get(lanes).i64(BigInt(lane)).op('i64.shr_u').op('i32.wrap_i64').op('i32x4.splat').set(bits);
+      }
+      const own = [0, 1, 2, 3].map((n) => 1 << ((lane % 32) + n)) as [number, number, number, number];
+      fn.get(bits)
+        .v128(...own)
+        .op('v128.and')
+        .v128(0, 0, 0, 0)
+        .op('i32x4.ne');
+      fn.get(entry)
+        .memory('v128.load', ENTRY_ADDRESSES + 4 * lane)
+        .get(first)
+        .op('v128.xor')
+        .op('v128.and');
+      if (lane > 0) fn.op('v128.or');
+    }
+    fn.op('v128.any_true').if().return().end();
+    fn.get(entry).get(lanes).i64(0n).get(lanes).op('i64.sub').op('i64.and').memory('i64.store', ENTRY_LANES);
   });
 }
 
