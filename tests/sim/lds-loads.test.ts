@@ -1,6 +1,6 @@
 // Loads from memory into LDS land late on hardware: waves that still read the old data at the same point of the program see it.
 import { expect, test } from 'vitest';
-import { createDevice } from '../../src/device/index.ts';
+import { createDevice, type SimDispatchRequest } from '../../src/device/index.ts';
 import { kernelObject } from '../support/kernel-source.ts';
 
 // Two waves: each writes its numbers to LDS, reads the other's after the barrier, and then at once loads zeros over all of it.
@@ -22,12 +22,28 @@ global_load_lds_dword v4, s[2:3]
 s_waitcnt vmcnt(0)
 global_store_dword v1, v2, s[2:3] offset:256`;
 
-test.each(['interpreter', 'compiled'] as const)('waves catch up before a load into LDS (%s)', async (engine) => {
-  const { bytes } = kernelObject({ code: CODE, descriptor: { group_segment_fixed_size: 512 } });
+/** What the kernel leaves in memory. */
+async function run(code: string, options: Partial<SimDispatchRequest>): Promise<number[]> {
+  const { bytes } = kernelObject({ code, descriptor: { group_segment_fixed_size: 512 } });
   const device = await createDevice('sim', { target: 'gfx942' });
   const buffer = device.alloc(256 + 512);
   const kernel = device.load(bytes).kernel('k');
-  await device.dispatch({ kernel, grid: [1, 1, 1], block: [128, 1, 1], args: [buffer], engine });
-  const got = [...new Uint32Array(device.read(buffer, 256).buffer)];
-  expect(got).toEqual(Array.from({ length: 128 }, (_, i) => i ^ 64));
+  await device.dispatch({ kernel, grid: [1, 1, 1], block: [128, 1, 1], args: [buffer], ...options });
+  return [...new Uint32Array(device.read(buffer, 256).buffer)];
+}
+
+const EXPECTED = Array.from({ length: 128 }, (_, i) => i ^ 64);
+
+test.each(['interpreter', 'compiled'] as const)('waves catch up before a load into LDS (%s)', async (engine) => {
+  expect(await run(CODE, { engine })).toEqual(EXPECTED);
+});
+
+test.each(['interpreter', 'compiled'] as const)('in shuffled orders they may come too late (%s)', async (engine) => {
+  const right = CODE.replace('s_mov_b32 m0, 0\n', 's_barrier\ns_mov_b32 m0, 0\n');
+  const seeds = Array.from({ length: 12 }, (_, n) => n + 1);
+  const all = (code: string) => Promise.all(seeds.map((seed) => run(code, { engine, order: { seed } })));
+  for (const got of await all(right)) expect(got).toEqual(EXPECTED);
+  const late = (await all(CODE)).filter((got) => got.some((value, i) => value !== EXPECTED[i]));
+  expect(late.length).toBeGreaterThan(0);
+  expect(late.length).toBeLessThan(seeds.length);
 });

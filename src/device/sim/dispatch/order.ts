@@ -4,13 +4,13 @@ import { randomNumbers } from '../../../base/index.ts';
 
 /**
  * The order in which workgroups begin and waves take turns. `ascending`: as hardware starts them. A seed shuffles workgroups, the
- * waves of each workgroup, and how long their turns are. Anything but `ascending` runs in one thread.
+ * waves of each workgroup, how long their turns are, and whether they end before loads into LDS. Anything but `ascending` runs in one thread.
  */
 export type RunOrder = 'ascending' | 'descending' | { readonly seed: number };
 
 /** The longest of shuffled turns, in instructions; the shortest is one. */
 const LONGEST_TURN = 2000;
-const IN_TURN = { length: (usual: number): number => usual, gives: (): boolean => false };
+const IN_TURN = { length: (usual: number): number => usual, goesOn: (): boolean => false, gives: (): boolean => false };
 
 export interface Turns {
   /** The number in the grid of the workgroup that begins as the nth. */
@@ -19,6 +19,8 @@ export interface Turns {
   waves<T>(all: readonly T[]): readonly T[];
   /** Instructions of the next turn; `usual` unless turns are shuffled. */
   length(usual: number): number;
+  /** Whether a wave that comes to a row of loads into LDS, before which others catch up, goes on at once. */
+  goesOn(): boolean;
   /** Whether another workgroup has the next turn though this one need not wait. */
   gives(): boolean;
 }
@@ -43,11 +45,15 @@ export function turnOrder(order: RunOrder, workgroups: number): Turns {
     return out;
   };
   const place = permutation(workgroups, below);
+  // Some schedules let waves run far ahead, in others they mostly wait for each other.
+  const ofLoads = randomNumbers(~order.seed);
+  const eagerness = ofLoads();
   return {
     workgroup: place,
     waves: shuffle,
     // As many short turns as long ones: races are as near as two instructions or as far as two loops.
     length: () => Math.floor(LONGEST_TURN ** random()),
+    goesOn: () => ofLoads() < eagerness,
     gives: () => random() < 0.5,
   };
 }

@@ -364,7 +364,8 @@ export class Runner implements Rewindable {
     if (isCut && !r.polls) r.polls = isPolledLoop(loaded, launch.entry, w.pc);
     if (w.isRunning && !(this.left <= 0 && isSpinLoop(loaded, w.pc))) r.isSpinning = false;
     this.left = 0;
-    r.at++;
+    const comesToLoads = turnEnds && w.isRunning;
+    if (!comesToLoads || !this.turns.goesOn()) r.at++;
   }
 
   /** A cooperative launch has the barrier wait for one wavefront of every workgroup. */
