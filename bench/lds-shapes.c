@@ -138,3 +138,15 @@ KERNEL void lds_marks(GLOBAL uint *out, const GLOBAL uint *in, uint each, uint n
   }
   out[global_id()] = sum;
 }
+
+/* Tiles that are stored by columns and read by rows. */
+KERNEL void columns(GLOBAL uint *out, const GLOBAL uint *in, uint each, uint n) {
+  SHARED uint tile[32 * 33];
+  uint x = local_id() & 31, y = local_id() >> 5, g = group_id() * 1024;
+  for (uint k = 0; k < each; k++) {
+    for (uint j = 0; j < 32; j += 8) tile[x * 33 + y + j] = in[(g + (y + j) * 32 + x + k * 64) & (n - 1)];
+    barrier();
+    for (uint j = 0; j < 32; j += 8) out[g + (y + j) * 32 + x] = tile[(y + j) * 33 + x];
+    barrier();
+  }
+}

@@ -166,3 +166,54 @@ KERNEL void marks(GLOBAL unsigned char *seen, GLOBAL uint *level, GLOBAL uint *c
     if (v & 1) *changed = 1;
   }
 }
+
+static inline uint groups(void) { return __builtin_amdgcn_grid_size_x() / local_size(); }
+
+/* Rows that workgroups smooth, with those of their neighbours, between barriers of the grid. */
+KERNEL void smooth(GLOBAL float *a, GLOBAL float *b, GLOBAL uint *count) {
+  uint all = groups(), total = all * local_size(), i = global_id(), first = peek(count) / all * all;
+  for (uint s = 0; s < 4; s++) {
+    GLOBAL float *from = s & 1 ? b : a, *to = s & 1 ? a : b;
+    to[i] = 0.5f * from[i] + 0.25f * (from[(i + 1) % total] + from[(i + total - 1) % total]);
+    meet(count, first + (s + 1) * all);
+  }
+}
+
+/* The same where the last workgroup that comes to a barrier lets the others go on. */
+KERNEL void smooth_by_flag(GLOBAL float *a, GLOBAL float *b, GLOBAL uint *count, GLOBAL uint *flag) {
+  uint all = groups(), total = all * local_size(), i = global_id();
+  for (uint s = 0; s < 4; s++) {
+    GLOBAL float *from = s & 1 ? b : a, *to = s & 1 ? a : b;
+    to[i] = 0.5f * from[i] + 0.25f * (from[(i + 1) % total] + from[(i + total - 1) % total]);
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+    barrier();
+    if (local_id() == 0) {
+      uint was = peek(flag);
+      if (__scoped_atomic_fetch_add(count, 1u, __ATOMIC_ACQ_REL, DEVICE) == all - 1) {
+        __scoped_atomic_store_n(count, 0u, __ATOMIC_RELAXED, DEVICE);
+        __scoped_atomic_fetch_add(flag, 1u, __ATOMIC_RELEASE, DEVICE);
+      } else while (__scoped_atomic_load_n(flag, __ATOMIC_ACQUIRE, DEVICE) == was) __builtin_amdgcn_s_sleep(1);
+    }
+    barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+  }
+}
+
+/* Workgroups in a row hand theirs on, and wait until it has been taken; all lanes look at the flags. */
+KERNEL void hand_on(GLOBAL uint *row, GLOBAL uint *flag, uint each) {
+  GLOBAL uint *full = flag + group_id() * 32, *taken = full + 16;
+  uint first = peek(full), last = groups() - 1, g = group_id();
+  for (uint k = 1; k <= each; k++) {
+    uint x = k;
+    if (g > 0) {
+      while (__scoped_atomic_load_n(full - 32, __ATOMIC_ACQUIRE, DEVICE) < first + k) __builtin_amdgcn_s_sleep(1);
+      x = row[(g - 1) * 256 + local_id()] * 3 + k;
+      barrier();
+      if (local_id() == 0) __scoped_atomic_store_n(taken - 32, first + k, __ATOMIC_RELEASE, DEVICE);
+    }
+    row[g * 256 + local_id()] = x;
+    barrier();
+    if (local_id() == 0) __scoped_atomic_store_n(full, first + k, __ATOMIC_RELEASE, DEVICE);
+    if (g < last) while (__scoped_atomic_load_n(taken, __ATOMIC_ACQUIRE, DEVICE) < first + k) __builtin_amdgcn_s_sleep(1);
+  }
+}
