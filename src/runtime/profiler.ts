@@ -2,7 +2,7 @@
 // waited for. Counting is compiled into the kernels; it needs them to run in one thread.
 import { descriptorRegisters } from '../codeobject/index.ts';
 import type { Monitor } from '../device/sim/dispatch/monitor.ts';
-import type { SimKernel, SimModule } from '../device/sim/module.ts';
+import type { SimKernel } from '../device/sim/module.ts';
 import type { SimDispatchResult } from '../device/sim/options.ts';
 import type { Chip } from '../device/sim/timing/chip.ts';
 import { modelledCounters } from '../device/sim/timing/counters.ts';
@@ -16,11 +16,11 @@ import {
   tracedWaves,
 } from '../device/sim/timing/report.ts';
 import {
-  CompiledCounter,
   type CounterValue,
   deriveCounters,
   deriveFlops,
   deriveTraffic,
+  KeptCounter,
   type LdsBankCount,
   type Traffic,
 } from '../device/sim/tools/index.ts';
@@ -142,7 +142,6 @@ export class RuntimeProfiler {
   /** Kernels that failed, with why: what they executed is not in `dispatches`. */
   readonly failures: { readonly kernel: string; readonly reason: string }[] = [];
   private origin: bigint | undefined;
-  private readonly counters = new WeakMap<SimModule, CompiledCounter>();
   private readonly kernels = new WeakMap<SimKernel, ProfiledKernel>();
   private readonly queues = new Map<number, { readonly number: number; waits: Waits }>();
   private readonly signals = new Map<number, Waits>();
@@ -154,19 +153,13 @@ export class RuntimeProfiler {
     run: (monitors: readonly Monitor[]) => Promise<ProfiledRun>,
   ): Promise<PacketTimes | undefined> {
     const { module } = kernel;
-    let counter = this.counters.get(module);
-    if (counter === undefined) {
-      counter = new CompiledCounter(module.loaded);
-      this.counters.set(module, counter);
-    }
-    counter.reset();
+    const counter = new KeptCounter();
     const hostStart = performance.now();
     let ended: ProfiledRun;
     try {
       ended = await run([counter]);
     } catch (error) {
       this.failures.push({ kernel: kernel.name, reason: error instanceof Error ? error.message : String(error) });
-      this.counters.delete(module);
       throw error;
     }
     const hostEnd = performance.now();

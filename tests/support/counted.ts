@@ -2,9 +2,9 @@
 import { expect } from 'vitest';
 import type { SimDispatchRequest } from '../../src/device/index.ts';
 import {
-  CompiledCounter,
   CountingMonitor,
   type ExecutionCounts,
+  KeptCounter,
   LdsBankMonitor,
 } from '../../src/device/sim/tools/index.ts';
 
@@ -13,20 +13,21 @@ type Monitor = NonNullable<SimDispatchRequest['monitors']>[number];
 /** What one dispatch counted. */
 export interface Counted {
   readonly counts: ExecutionCounts;
-  readonly banks: ReturnType<CompiledCounter['ldsBanks']>;
+  readonly banks: ReturnType<KeptCounter['ldsBanks']>;
 }
 
 /** Monitors that count each dispatch with compiled code, and with the interpreter. */
 function counters(all: (() => Counted)[]): { compiled: Monitor[]; interpreted: () => Monitor[] } {
-  let counter: CompiledCounter | undefined;
+  let counter: KeptCounter | undefined;
   const compiled: Monitor = {
     engine: (job) => {
-      const one = new CompiledCounter(job.loaded);
+      const one = new KeptCounter();
       counter = one;
       all.push(() => ({ counts: one.counts(), banks: one.ldsBanks() }));
       return one.engine(job);
     },
     startWorkgroup: (group, waves) => counter?.startWorkgroup(group, waves),
+    endDispatch: () => counter?.endDispatch(),
   };
   const interpreted = (): Monitor[] => {
     let sites: CountingMonitor | undefined;

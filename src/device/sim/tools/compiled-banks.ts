@@ -108,12 +108,6 @@ export class CompiledBanks {
     return { instructions, notModelled, phases, conflictCycles };
   }
 
-  /** Gives the memory back. */
-  close(): void {
-    if (this.memory !== undefined) this.records.memory?.release(this.memory);
-    this.memory = undefined;
-  }
-
   /** An instruction outside of compiled code, or one that compiled code does not count; `pc` is its loaded address. */
   before(w: Wave, pc: number, bound: BoundInstruction): void {
     this.monitor.before(w, pc, bound);

@@ -218,12 +218,6 @@ export class CompiledCounter {
     return this.banks?.result();
   }
 
-  /** The records can be given back: nothing is counted from now on. */
-  close(): void {
-    this.records.close();
-    this.banks?.close();
-  }
-
   private partsOf(block: Block): Map<number, Segment['sites']> {
     let parts = this.parts.get(block);
     if (parts === undefined) {

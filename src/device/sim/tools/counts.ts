@@ -62,6 +62,27 @@ export function noWaves(): WaveCounts {
   return { waves: 0, items: 0, equal64: 0, below64: 0, below48: 0, below32: 0, below16: 0 };
 }
 
+/** Nothing has run yet. */
+export function noCounts(): ExecutionCounts {
+  return { instructions: [], waves: noWaves() };
+}
+
+/** The sums of two runs of the same code. */
+export function addCounts(a: ExecutionCounts, b: ExecutionCounts): ExecutionCounts {
+  if (a.instructions.length === 0) return b;
+  const sites = new Map(a.instructions.map((site) => [site.pc, { ...site }]));
+  for (const site of b.instructions) {
+    const sum = sites.get(site.pc);
+    if (sum === undefined) sites.set(site.pc, { ...site });
+    else for (const field of SUMS) sum[field] += site[field];
+  }
+  const waves = noWaves();
+  for (const field of Object.keys(waves) as (keyof WaveCounts)[]) waves[field] = a.waves[field] + b.waves[field];
+  return { instructions: [...sites.values()].sort((one, other) => one.pc - other.pc), waves };
+}
+
+const SUMS = ['hits', 'lanes', 'skipped', 'full', 'taken', 'lanesAfter', 'split'] as const;
+
 /** Adds waves that are about to start. */
 export function countWaves(sum: WaveCounts, waves: readonly Wave[]): void {
   for (const w of waves) {

@@ -1,6 +1,5 @@
 // Room `device/sim/tools`: what looks at a dispatch while it runs: trace, counters, profile; the debugger is in ../debug.
 // Begin with session.ts, which puts the asked tools together; each tool has a file of its name.
-export { CompiledCounter } from './compiled-counts.ts';
 export { type Counters, type CounterValue, deriveCounters, deriveFlops } from './counters.ts';
 export {
   CountingMonitor,
@@ -20,6 +19,7 @@ export {
   type Range,
   type TraceFilter,
 } from './filter.ts';
+export { KeptCounter } from './kept-counter.ts';
 export { hasLdsBankModel, type LdsBankCount, LdsBankMonitor, phaseCycles } from './lds-banks.ts';
 export {
   type BranchLine,

@@ -26,6 +26,17 @@ export interface LdsBankCount {
   readonly conflictCycles: number;
 }
 
+/** The sums of two runs; undefined where none was counted. */
+export function addBankCounts(a: LdsBankCount | undefined, b: LdsBankCount | undefined): LdsBankCount | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return {
+    instructions: a.instructions + b.instructions,
+    notModelled: a.notModelled + b.notModelled,
+    phases: a.phases + b.phases,
+    conflictCycles: a.conflictCycles + b.conflictCycles,
+  };
+}
+
 const range = (first: number, count: number): number[] => Array.from({ length: count }, (_, i) => first + i);
 const groupsOf = (size: number): number[][] => range(0, 64 / size).map((n) => range(n * size, size));
 

@@ -50,11 +50,4 @@ export class Records {
       chunk.fill(0, 0, n + 1 < this.chunks.length ? CHUNK : this.used);
     }
   }
-
-  /** Gives the memory back: no record is written from now on. */
-  close(): void {
-    for (const chunk of this.chunks) this.memory?.release(chunk);
-    this.chunks.length = 0;
-    this.used = CHUNK;
-  }
 }

@@ -7,10 +7,10 @@ import { placesOf } from '../debug/places.ts';
 import type { DebugFront, DebuggedArgument } from '../debug/stop.ts';
 import type { Monitor } from '../dispatch/monitor.ts';
 import { isSimKernel, noTools, type SimKernel } from '../module.ts';
-import { CompiledCounter } from './compiled-counts.ts';
 import { type CounterValue, deriveCounters } from './counters.ts';
 import { CountingMonitor, type ExecutionCounts } from './counts.ts';
 import { parsePcFilter, parseWaveFilter, parseWorkgroupFilter } from './filter.ts';
+import { KeptCounter } from './kept-counter.ts';
 import { hasLdsBankModel, type LdsBankCount, LdsBankMonitor } from './lds-banks.ts';
 import { deriveProfile, type Profile } from './profile.ts';
 import type { LaneDetail } from './registers.ts';
@@ -74,7 +74,7 @@ export class RunTools {
     const { trace, debug } = request;
     const counts = request.counters === true || request.profile === true;
     if (counts && trace === undefined && debug === undefined) {
-      const counter = new CompiledCounter(loaded, request.counters === true);
+      const counter = new KeptCounter(request.counters === true);
       this.counting = counter;
       this.ldsBanks = () => counter.ldsBanks();
       monitors.push(counter);
