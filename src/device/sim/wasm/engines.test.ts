@@ -209,26 +209,29 @@ const SHORT_RUNS: readonly ((v: () => number, s: () => number) => string)[] = [
     `v_accvgpr_write_b32 a${v()}, v${v()}\nv_xor_b32_e32 v${v()}, v${v()}, v${v()}\nv_accvgpr_read_b32 v${v()}, a${v()}`,
 ];
 
-it('should make one function of short runs that come again with other registers', () => {
-  const random = randomNumbers(11);
-  const choose = (first: number, count: number): number => first + Math.floor(random() * count);
-  const lines = ['v_mbcnt_lo_u32_b32 v0, -1, 0', 'v_mbcnt_hi_u32_b32 v0, -1, v0'];
-  for (let n = 0; n < 48; n++) {
-    lines.push(`v_mul_u32_u24_e32 v${n + 1}, ${0x1357 + 0x2461 * n}, v${n}`);
-    lines.push(`s_mov_b32 s${n}, ${0x4f123456 + 0x01234567 * n}`);
-  }
-  for (let n = 0; n < 900; n++) {
-    const write = SHORT_RUNS[choose(0, SHORT_RUNS.length)] as (typeof SHORT_RUNS)[number];
-    // What begins a pair is even.
-    const v = (): number => 2 * choose(0, 24);
-    const s = (): number => 2 * choose(0, 24);
-    lines.push(...pairs(write(v, s)).split('\n'));
-    lines.push(n % 2 === 0 ? 's_mov_b64 exec, -1' : 's_or_b64 exec, s[2:3], s[4:5]');
-  }
-  const { interpreted, wasmBytes } = runBoth(`${lines.join('\n')}\ns_endpgm`);
-  expect(interpreted).toEqual([]);
-  expect(wasmBytes / lines.length).toBeLessThan(60);
-});
+it.each(Array.from({ length: Number(process.env.FUZZ_RUNS ?? 1) }, (_, n) => 11 + n))(
+  'should make one function of short runs that come again with other registers (seed %i)',
+  (seed) => {
+    const random = randomNumbers(seed);
+    const choose = (first: number, count: number): number => first + Math.floor(random() * count);
+    const lines = ['v_mbcnt_lo_u32_b32 v0, -1, 0', 'v_mbcnt_hi_u32_b32 v0, -1, v0'];
+    for (let n = 0; n < 48; n++) {
+      lines.push(`v_mul_u32_u24_e32 v${n + 1}, ${0x1357 + 0x2461 * n}, v${n}`);
+      lines.push(`s_mov_b32 s${n}, ${0x4f123456 + 0x01234567 * n}`);
+    }
+    for (let n = 0; n < 900; n++) {
+      const write = SHORT_RUNS[choose(0, SHORT_RUNS.length)] as (typeof SHORT_RUNS)[number];
+      // What begins a pair is even.
+      const v = (): number => 2 * choose(0, 24);
+      const s = (): number => 2 * choose(0, 24);
+      lines.push(...pairs(write(v, s)).split('\n'));
+      lines.push(n % 2 === 0 ? 's_mov_b64 exec, -1' : 's_or_b64 exec, s[2:3], s[4:5]');
+    }
+    const { interpreted, wasmBytes } = runBoth(`${lines.join('\n')}\ns_endpgm`);
+    expect(interpreted).toEqual([]);
+    expect(wasmBytes / lines.length).toBeLessThan(60);
+  },
+);
 
 /** Makes the second number of each pair of registers follow the first. */
 function pairs(text: string): string {

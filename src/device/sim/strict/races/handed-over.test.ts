@@ -275,3 +275,85 @@ describe.each([
     expect(known(1).writes).toBe(events.nextWord);
   });
 });
+
+describe('HandedOverBefore, where one workgroup tells others what all have told it', () => {
+  const [COUNTER, FLAG] = [64, 128];
+  /** Three workgroups of two wavefronts; all have stored and passed a barrier, and the last two have told that. The first one has been told, if it `hasCome`, before it tells the others by a flag. */
+  function three(hasCome: boolean) {
+    const order = new Synchronisation();
+    const handed = new HandedOverBefore(() => false, 0);
+    const events = ownEvents();
+    const waves = [0, 1, 2].map(() => [0, 1].map(() => ({ plainStores: 0, hasMet: false, hasFetched: false })));
+    const told = (stores: number): Released => ({
+      complete: [stores, stores],
+      written: [stores, stores],
+      pc: 0,
+      wave: 0,
+      issued: stores,
+      isEarly: false,
+      epoch: 1,
+      releases: 0,
+    });
+    const event = (group: number, epoch: number): number =>
+      events.of({ actor: actorOf(group, 0), pc: 0, epoch, store: 0 }, events.left) << EVENT_SHIFT;
+    const store = (group: number, count: number): void => {
+      for (const wave of waves[group] ?? []) wave.plainStores = count;
+    };
+    const acquire = (group: number, address: number): void => {
+      order.acquire(group, order.seenAt(address) ?? expect.fail());
+      order.invalidate(group);
+      handed.invalidate(group);
+    };
+    const known = (group: number, epoch: number) => {
+      handed.passBarrier(group, epoch, events.nextWord, 0);
+      handed.find(group, order, events);
+      return handed.known(group, 0);
+    };
+    for (const [group, all] of waves.entries()) handed.begin(group, all);
+    for (const group of waves.keys()) {
+      event(group, 0);
+      store(group, 3);
+      handed.passBarrier(group, 1, events.nextWord, 0);
+      if (group > 0) order.release(group, COUNTER, told(3));
+    }
+    if (hasCome) {
+      acquire(0, COUNTER);
+      known(0, 2);
+    }
+    const release = (group: number, address: number): void => order.release(group, address, told(3));
+    release(0, FLAG);
+    if (!hasCome) acquire(0, COUNTER);
+    return { events, event, store, release, acquire, known };
+  }
+
+  it('should know what has been told to who tells it, and what that has done itself', () => {
+    const { events, acquire, known } = three(true);
+    acquire(1, FLAG);
+    expect(known(1, 2)).toEqual({ reads: events.nextWord, writes: events.nextWord });
+  });
+
+  it('should go as far as what who tells it, or another one, has done behind its last barrier', () => {
+    for (const group of [0, 2]) {
+      const { event, store, acquire, known } = three(true);
+      const later = event(group, 2);
+      store(group, 4);
+      acquire(1, FLAG);
+      expect(known(1, 2)).toEqual({ reads: later, writes: later });
+    }
+  });
+
+  it('should know nothing at an address where another one than who asks has told nothing', () => {
+    const { release, acquire, known } = three(true);
+    // All but the last, the one that asks among them.
+    for (const group of [0, 1]) release(group, 192);
+    acquire(1, 192);
+    expect(known(1, 2)).toEqual({ reads: 0, writes: 0 });
+  });
+
+  it('should know nothing by who had not been told by all then', () => {
+    const { acquire, known } = three(false);
+    known(0, 2);
+    acquire(1, FLAG);
+    expect(known(1, 2)).toEqual({ reads: 0, writes: 0 });
+  });
+});
