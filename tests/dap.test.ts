@@ -443,6 +443,18 @@ __attribute__((amdgpu_kernel)) void k(int *p, int n) {
       const info = await client.send('dataBreakpointInfo', { variablesReference: group(scope), name });
       expect(info.body.dataId).toBe(`$${name}`);
     }
+    const locals = group('Locals');
+    const set = (name: string, value: string) =>
+      client.send('setVariable', { variablesReference: locals, name, value });
+    expect((await set('v2', '{7, n + 0.5}')).body.value).toBe('{7, 3.5}');
+    expect(await result('v2')).toBe('{7, 3.5}');
+    await expect(set('v2', '{7}')).rejects.toThrow("'v2' has 2 elements, and 1 are listed.");
+    await expect(set('own', '{1, {2}, v2}')).rejects.toThrow("'own' of type pair cannot be set as a whole.");
+    const typed = async (expression: string) =>
+      (await client.evaluateRequest({ expression, frameId, context: 'repl' })).body.result;
+    expect(await typed('n = 4')).toBe('n = 4');
+    expect(await result('n')).toContain('4');
+    await expect(typed('n == 4')).rejects.toThrow('is not a number of steps');
     const completed = async (line: string) =>
       (await client.send('completions', { text: line, column: line.length + 1 })).body.targets.map(
         ({ label, start = 1, length = 0 }) => line.slice(0, start - 1) + label + line.slice(start - 1 + length),

@@ -6,7 +6,7 @@ import { isTrue, truth } from './arithmetic.ts';
 import { bytesOf, setBytes, setRegister } from './change.ts';
 import type { Debugger } from './debugger.ts';
 import { evaluate, operandOf } from './look.ts';
-import { elementOf, inMemory, type ShownVariable } from './typed.ts';
+import { elementOf, inMemory, MOST_BYTES, type ShownVariable } from './typed.ts';
 import { bitsOf, type Value } from './value.ts';
 
 /** What `sum`, `q.b[1]`, `p->next` or `*(p + 1)` means; undefined when it is a number of the machine. */
@@ -67,11 +67,48 @@ function fieldData({ holder, first, count }: NonNullable<ShownVariable['field']>
 /** Whether a text names an enumerator, with or without the namespaces and classes around it. */
 const isNameOf = (label: string, text: string): boolean => label === text || label.endsWith(`::${text}`);
 
-/** The bytes of a value of a type; a struct's are those of another one of its type. */
+/** A text between quotes, or one letter. */
+const PIECE = /"(?:\\.|[^\\"])*"|'(?:\\.|[^\\'])*'|./gs;
+
+/** What stands between the commas of `{1, {2, 3}, f(4, 5)}`, which are in no inner brackets; undefined for what is in no braces. */
+function listed(text: string): string[] | undefined {
+  const [, inside] = /^\s*\{(.*)\}\s*$/s.exec(text) ?? [];
+  if (inside === undefined) return undefined;
+  const all = [''];
+  let depth = 0;
+  for (const [piece] of inside.matchAll(PIECE)) {
+    if ('([{'.includes(piece)) depth++;
+    else if (')]}'.includes(piece)) depth--;
+    if (piece === ',' && depth === 0) all.push('');
+    else all.push(`${all.pop() ?? ''}${piece}`);
+  }
+  return all;
+}
+
+/** The bytes of an array or a vector whose elements are listed. */
+function dataOfElements(d: Debugger, name: string, { of, count }: DebugType, texts: readonly string[]): Uint8Array {
+  if (texts.length !== count) {
+    throw new WavesmithError('run/bad-value', `'${name}' has ${count} elements, and ${texts.length} are listed.`);
+  }
+  const element = of?.() as DebugType;
+  const data = new Uint8Array(count * element.bytes);
+  texts.forEach((text, i) => {
+    data.set(dataOf(d, `${name}[${i}]`, element, text), i * element.bytes);
+  });
+  return data;
+}
+
+/** Whether elements stand one behind the other in whole bytes, all of which are read: vectors of truth values have bits. */
+const hasElements = ({ kind, of, count, bytes }: DebugType): boolean =>
+  kind === 'array' && of !== undefined && count > 0 && count * of().bytes <= Math.min(bytes, MOST_BYTES);
+
+/** The bytes of a value of a type; a struct's are those of another one of its type, an array's too, or those of its elements in braces. */
 function dataOf(d: Debugger, name: string, type: DebugType, text: string): Uint8Array {
   const element = elementOf(type);
   if (element === undefined) {
-    const other = operandOf(d, text);
+    const texts = listed(text);
+    if (texts !== undefined && hasElements(type)) return dataOfElements(d, name, type, texts);
+    const other = texts === undefined ? operandOf(d, text) : undefined;
     if (typeof other === 'object' && other.type.name === type.name && other.bytes?.length === type.bytes)
       return other.bytes;
     throw new WavesmithError('run/bad-value', `'${name}' of type ${type.name} cannot be set as a whole.`, {

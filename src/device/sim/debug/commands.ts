@@ -31,7 +31,7 @@ import { backtrace, evaluate, operandOf, selectedWave, wavesText } from './look.
 import { backtraceCommand, INFO_TOPICS, info, lds, registers, selectLane, selectWave } from './look-commands.ts';
 import { displayText, echo, printCommand, printf, refuseUnknownNames } from './print-commands.ts';
 import { applyToWaves, beginCommands, REFUSED } from './script-commands.ts';
-import { set } from './set-command.ts';
+import { hasAssignment, set, variableToSet } from './set-command.ts';
 import type { BackTarget, Resume } from './stop.ts';
 import { typeOf, whatIs } from './type-commands.ts';
 
@@ -495,8 +495,18 @@ export function beginsWithCommand(line: string): boolean {
   return ofName(COMMAND.exec(line)?.[1] ?? '') !== undefined;
 }
 
+/** What sets the variable that it begins with: `n = 4`, `n <<= 1`, `n++`, and, without a blank, `n[2] = 4`, `n.x = 4`, `n->x = 4`. */
+const SETS_NAME = /^\s*([a-z_]\w*)(?:\s*(?:<<|>>|[-+*/%&|^])?=(?!=)|\s*(?:\+\+|--)\s*$|\.|\[|->)/i;
+
+/** Whether a line sets a variable of the source program. It goes before a command of its name: no command has an `=` there. */
+function setsVariable({ debugger: d }: CommandSession, line: string): boolean {
+  const name = SETS_NAME.exec(line)?.[1];
+  return name !== undefined && hasAssignment(line) && variableToSet(d, name) !== undefined;
+}
+
 /** The same; what is wrong is thrown. */
 export function executeCommand(session: CommandSession, line: string): Resume | undefined {
+  if (setsVariable(session, line)) return set(session, { words: [], rest: `variable ${line.trim()}`, format: '' });
   const match = COMMAND.exec(line);
   const rest = (match?.[3] ?? '').trim();
   const words = rest === '' ? [] : rest.split(/\s+/);

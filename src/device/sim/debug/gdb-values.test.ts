@@ -102,6 +102,12 @@ const TABLE: readonly (readonly [command: string, answer: string])[] = [
   ['p sh = 1e2', '100'],
   ['p v.y = 3', '3'],
   ['p v', '{1.1, 3, -3, 9.5}'],
+  // Arrays and vectors are set by their elements.
+  ['p v = {1, v.y + 2, -3.5, 4}', '{1, 5, -3.5, 4}'],
+  ['p v.x + v.w', '5'],
+  ['p iv = {iv.z, (7 + 1), 9}', '{3, 8, 9}'],
+  [`p raw = {'"', 66, ',', 1}`, `{34 '"', 66 'B', 44 ',', 1 '\\001'}`],
+  ['p dp.tail = {{7, 8, 9}, {1, 2, 3}}', '{{7, 8, 9}, {1, 2, 3}}'],
 ];
 
 test('values, as gdb shows them', async () => {
@@ -116,9 +122,50 @@ describe('what cannot be', () => {
     ['p v.xy', "has no member 'xy'"],
     ['p acc = 1.0/0', 'is not a value of'],
     ['x/4fw v', 'is no number'],
+    ['p v = {1, 2, 3}', "'v' has 4 elements, and 3 are listed."],
+    ['p v = {1, 2, 3, }', 'there is nothing to evaluate'],
+    ['p v = 1', "'v' of type float4 cannot be set as a whole"],
+    ['p item.w = {1}', "'item.w' of type word cannot be set as a whole"],
+    ['p dp.tail = {{1, 2, 3}, {1, 2}}', "'dp.tail[1]' has 3 elements, and 2 are listed."],
   ])('%s', async (command, why) => {
     expect((await answersTo([command]))[0]).toContain(why);
   });
+});
+
+test('a variable that has the name of a command is set', async () => {
+  const named = SOURCE.replace(
+    'int acc = 7;',
+    'int acc = 7; int n = 1, k = 2; float4 p = {1, 2, 3, 4}; struct item c = {5};',
+  );
+  const commands = [
+    'n = 4',
+    'n <<= 1',
+    'n++',
+    'k = n',
+    'p.x = 7',
+    'p[1] = -1',
+    'p p',
+    'c.id -= 2',
+    'p n == 9',
+    'acc = 6',
+  ];
+  const { answers } = await debugSource(named, ['-O0'], [`input.c:${LINE}`], [...commands, 'n == 4', 'n 0', 'q = 1']);
+  expect(answers.slice(1)).toEqual([
+    'n = 4',
+    'n = 8',
+    'n = 9',
+    'k = 9',
+    'p.x = 7',
+    'p[1] = -1',
+    'p = {7, -1, 3, 4}',
+    'c.id = 3',
+    'n == 9 = 1',
+    'acc = 6',
+    expect.stringContaining("'==' is not a number of steps"),
+    expect.stringContaining("'0' is not a number of steps"),
+    // There is no variable q: it quits.
+    '',
+  ]);
 });
 
 test('structs on several lines', async () => {

@@ -64,7 +64,7 @@ const isRegister = (name: string): boolean =>
   /^(?:[sva]\d+|ttmp\d+|(?:vcc|exec|flat_scratch)(?:_lo|_hi)?|m0|scc|mode|pc)$/i.test(name);
 
 /** What stands on the left; undefined for a register, and for what names nothing. */
-function variableToSet(d: Debugger, text: string): ShownVariable | undefined {
+export function variableToSet(d: Debugger, text: string): ShownVariable | undefined {
   try {
     return variableAt(d, text);
   } catch (error) {
