@@ -166,7 +166,6 @@ test.each([
   ['attach', {}],
   ['restart', {}],
   ['restartFrame', { frameId: 1 }],
-  ['breakpointLocations', { source: {}, line: 1 }],
 ])('%s is no request of this adapter', async (command, args) => {
   const made = await stopped();
   expect(await made.ask(command, args)).toMatchObject({
@@ -200,6 +199,8 @@ test.each([
   ['evaluate', { expression: 's4', frameId: {} }, "'frameId', of type number"],
   ['setFunctionBreakpoints', { breakpoints: [{ name: 'again', hitCondition: 3 }] }, "'hitCondition', of type string"],
   ['setDataBreakpoints', { breakpoints: [{ dataId: 's6', accessType: 'constructor' }] }, undefined],
+  ['breakpointLocations', { source: {}, line: 1, endLine: '2' }, "'endLine', of type number"],
+  ['breakpointLocations', { line: 1 }, "'source', of type object"],
   ['source', { source: { path: program } }, "'sourceReference', of type number"],
 ])('%s with %j is refused by what is wrong with it', async (command, args, wrong) => {
   const made = await stopped();

@@ -124,6 +124,9 @@ describe('an assembly kernel', () => {
       ],
     });
     expect(set.body.breakpoints.map((b) => b.verified)).toEqual([true, true, false, false]);
+    const label = text.indexOf('again:') + 1;
+    const locations = await client.send('breakpointLocations', { source, line: label - 1, endLine: label + 1 });
+    expect(locations.body.breakpoints).toEqual([{ line: label - 1 }, { line: label + 1 }]);
     expect(set.body.breakpoints[3]?.message).toContain('a value is missing');
     const elsewhere = await client.setBreakpointsRequest({
       source: { path: '/nowhere/sums.s' },
@@ -360,7 +363,15 @@ __attribute__((amdgpu_kernel)) void k(struct pair *p, int n) {
     writeFileSync(path('input.c'), text);
     writeFileSync(path('pair.co'), linkWithLld([compileC(text, 'gfx942', ['-O0', '-g'])]));
     await launch({ program: path('pair.co'), kernel: 'k', args: ['u32[256]', 'i32=3'] });
-    await client.setBreakpointsRequest({ source: { path: path('input.c') }, breakpoints: [{ line: 6 }] });
+    const source = { path: path('input.c') };
+    const locations = async (line: number, endLine?: number) =>
+      (await client.send('breakpointLocations', { source, line, endLine })).body.breakpoints;
+    expect(await locations(1, 100)).toEqual([3, 4, 5, 6, 7, 8].map((line) => ({ line })));
+    expect(await locations(5, 6)).toEqual([{ line: 5 }, { line: 6 }]);
+    expect([await locations(4), await locations(2), await locations(9, 3)]).toEqual([[{ line: 4 }], [], []]);
+    const other = await client.send('breakpointLocations', { source: { path: '/nowhere/other.c' }, line: 4 });
+    expect(other.body.breakpoints).toEqual([]);
+    await client.setBreakpointsRequest({ source, breakpoints: [{ line: 6 }] });
     const first = stopped();
     await done();
     const thread = (await first).body.threadId as number;

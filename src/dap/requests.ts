@@ -4,14 +4,13 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { WavesmithError } from '../base/index.ts';
 
 /** Requests that the library would answer as done. */
-const UNKNOWN = new Set(
-  'attach restart restartFrame terminateThreads stepInTargets breakpointLocations cancel'.split(' '),
-);
+const UNKNOWN = new Set('attach restart restartFrame terminateThreads stepInTargets cancel'.split(' '));
 
 type FieldType = 'object' | 'array' | 'string' | 'number';
 type Fields = Readonly<Record<string, FieldType>>;
 
 const THREAD: Fields = { threadId: 'number' };
+const LINE: Fields = { source: 'object', line: 'number' };
 const ELEMENTS: Fields = { breakpoints: 'array' };
 
 /** Fields that a request cannot be without, by their type. */
@@ -28,7 +27,8 @@ const NEEDED: Readonly<Record<string, Fields>> = {
   setExpression: { expression: 'string', value: 'string' },
   evaluate: { expression: 'string' },
   completions: { text: 'string', column: 'number' },
-  gotoTargets: { source: 'object', line: 'number' },
+  gotoTargets: LINE,
+  breakpointLocations: LINE,
   goto: { ...THREAD, targetId: 'number' },
   source: { sourceReference: 'number' },
   disassemble: { memoryReference: 'string', instructionCount: 'number' },
@@ -52,6 +52,7 @@ const OPTIONAL: Readonly<Record<string, Fields>> = {
   setExpression: FRAME,
   evaluate: FRAME,
   completions: { ...FRAME, line: 'number' },
+  breakpointLocations: { endLine: 'number' },
   source: { source: 'object' },
   disassemble: { offset: 'number', instructionOffset: 'number' },
   readMemory: { offset: 'number' },

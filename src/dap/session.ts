@@ -156,6 +156,7 @@ export class WavesmithDebugSession extends DebugSession {
       supportsStepBack: true,
       supportsSteppingGranularity: true,
       supportsGotoTargetsRequest: true,
+      supportsBreakpointLocationsRequest: true,
       supportsDisassembleRequest: true,
       supportsReadMemoryRequest: true,
       supportsWriteMemoryRequest: true,
@@ -590,6 +591,16 @@ export class WavesmithDebugSession extends DebugSession {
       const breakpoints = this.breakpoints?.setInSource({ ...args, breakpoints: wanted }).breakpoints ?? [];
       const back = (n: number): number => this.convertDebuggerLineToClient(n);
       return { breakpoints: breakpoints.map((b) => (b.line === undefined ? b : { ...b, line: back(b.line) })) };
+    });
+  }
+  protected override breakpointLocationsRequest(
+    response: DebugProtocol.BreakpointLocationsResponse,
+    { source, line, endLine = line }: DebugProtocol.BreakpointLocationsArguments,
+  ): void {
+    this.answer(response, () => {
+      const [from, to] = [line, endLine].map((n) => this.convertClientLineToDebugger(n)) as [number, number];
+      const lines = this.sources?.linesWithCode(source.path, source.sourceReference, from, to) ?? [];
+      return { breakpoints: lines.map((n) => ({ line: this.convertDebuggerLineToClient(n) })) };
     });
   }
   protected override setFunctionBreakPointsRequest(

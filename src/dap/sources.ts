@@ -92,6 +92,18 @@ export class Sources {
     }
     return undefined;
   }
+
+  /** Lines of a file or of the listing, from one to another, that have code. */
+  linesWithCode(path: string | undefined, reference: number | undefined, from: number, to: number): number[] {
+    const lines: number[] = [];
+    // Each line is found from the one behind the last: a line without code gives the next one that has some.
+    for (let at = Math.max(1, from); at <= to; at++) {
+      const line = this.addressesOf(path, reference, at)?.line ?? Number.POSITIVE_INFINITY;
+      if (line <= to) lines.push(line);
+      at = line;
+    }
+    return lines;
+  }
 }
 
 /** Instructions that one request may ask for. */
