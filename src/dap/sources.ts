@@ -94,15 +94,13 @@ export class Sources {
   }
 
   /** Lines of a file or of the listing, from one to another, that have code. */
-  linesWithCode(path: string | undefined, reference: number | undefined, from: number, to: number): number[] {
-    const lines: number[] = [];
-    // Each line is found from the one behind the last: a line without code gives the next one that has some.
-    for (let at = Math.max(1, from); at <= to; at++) {
-      const line = this.addressesOf(path, reference, at)?.line ?? Number.POSITIVE_INFINITY;
-      if (line <= to) lines.push(line);
-      at = line;
+  linesWithCode(path: string | undefined, reference: number | undefined, from: number, to: number): readonly number[] {
+    if (reference !== LISTING) {
+      return path === undefined ? [] : (this.led.options.lines?.linesWithCode(path, from, to) ?? []);
     }
-    return lines;
+    this.listing();
+    const { addresses = [] } = this.lines ?? {};
+    return addresses.flatMap((address, i) => (address === undefined || i + 1 < from || i + 1 > to ? [] : [i + 1]));
   }
 }
 

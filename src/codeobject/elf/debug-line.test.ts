@@ -22,6 +22,14 @@ describe.skipIf(!hasLlvm())('lines of clang', () => {
     expect(all).toContain(4);
     expect(all).toContain(5);
     expect(lines?.at(0)).toBeUndefined();
+    const found = lines?.linesWithCode('input.c', 1, 99) as number[];
+    expect(found).toEqual([...found].sort((a, b) => a - b));
+    expect(found).toContain(5);
+    // Each line gives itself, the others the next one of them.
+    for (let line = 1; line < 9; line++)
+      expect(lines?.addresses('input.c', line)?.line).toBe(found.find((one) => one >= line));
+    expect(lines?.linesWithCode('/elsewhere/input.c', 5, 5)).toEqual([5]);
+    expect(lines?.linesWithCode('other.c', 1, 99)).toEqual([]);
   });
 
   test('every damaged byte is survived', () => {

@@ -29,6 +29,8 @@ export interface DebugLines {
    * (`/work/src/kernel.hip`); when none is, a file of that name alone: it was compiled elsewhere. Undefined when nothing was made from that line or later ones.
    */
   addresses(file: string, line: number): { readonly line: number; readonly addresses: readonly number[] } | undefined;
+  /** The lines of a file, from one to another, that have code, in their order: those that `addresses` has addresses of. */
+  linesWithCode(file: string, from: number, to: number): readonly number[];
   /** Where a function that begins at an address and ends before another has its frame and parameters in their places. */
   bodyOf(begin: number, end: number): number | undefined;
 }
@@ -92,7 +94,11 @@ export function debugLines(elf: ElfFile): DebugLines | undefined {
       const { rows, files } = table();
       return [...new Set(rows.flatMap((row) => files[row.file] ?? []))];
     },
-    addresses: (file, wanted) => findLine(table().rows, table().files, file, wanted),
+    addresses: (file, wanted) => findLine(table(), file, wanted),
+    linesWithCode: (file, from, to) => {
+      const found = entriesOf(table(), file).map(({ line }) => line);
+      return [...new Set(found)].filter((line) => line >= from && line <= to).sort((a, b) => a - b);
+    },
     bodyOf: (begin, end) =>
       table().rows.find((row) => row.endsPrologue && row.address >= begin && row.address < end)?.address,
   };
@@ -105,32 +111,29 @@ function isSameFile(a: string, b: string): boolean {
   return x === y || x.endsWith(`/${y}`) || y.endsWith(`/${x}`);
 }
 
-function findLine(
-  rows: readonly Row[],
-  files: readonly string[],
-  file: string,
-  wanted: number,
-): { line: number; addresses: number[] } | undefined {
+/** The rows at which lines of a file are entered. */
+function entriesOf({ rows, files }: Table, file: string): Row[] {
   const byPath = files.map((name) => isSameFile(name, file));
   const base = (path: string): string => path.replace(/^.*[/\\]/, '');
   const inFile = byPath.includes(true) ? byPath : files.map((name) => base(name) === base(file));
-  let line = Number.POSITIVE_INFINITY;
-  let addresses: number[] = [];
-  // Line 0 is code of no line.
-  if (wanted < 1) return undefined;
   /** Whether the rows before, of the same line, have a place to stop at. */
   let isEntered = false;
-  rows.forEach((row, i) => {
+  return rows.filter((row, i) => {
     const before = rows[i - 1];
     if (before?.line !== row.line || before.file !== row.file) isEntered = false;
     // The last row of an address counts; a row after one of the same line does not enter it.
-    if (isEntered || !row.isStatement || rows[i + 1]?.address === row.address) return;
+    if (isEntered || !row.isStatement || rows[i + 1]?.address === row.address) return false;
     isEntered = true;
-    if (inFile[row.file] !== true || row.line < wanted || row.line > line) return;
-    if (row.line < line) addresses = [];
-    line = row.line;
-    addresses.push(row.address);
+    // Line 0 is code of no line.
+    return inFile[row.file] === true && row.line > 0;
   });
+}
+
+function findLine(table: Table, file: string, wanted: number): { line: number; addresses: number[] } | undefined {
+  if (wanted < 1) return undefined;
+  const entries = entriesOf(table, file).filter((row) => row.line >= wanted);
+  const line = entries.reduce((least, row) => Math.min(least, row.line), Number.POSITIVE_INFINITY);
+  const addresses = entries.filter((row) => row.line === line).map(({ address }) => address);
   return addresses.length === 0 ? undefined : { line, addresses };
 }
 
