@@ -47,3 +47,42 @@ test.each(['interpreter', 'compiled'] as const)('in shuffled orders they may com
   expect(late.length).toBeGreaterThan(0);
   expect(late.length).toBeLessThan(seeds.length);
 });
+
+/** The first wave loads three times into the second one's place and then into its own, which the second one still has to read. */
+const AHEAD = `s_load_dwordx2 s[2:3], s[0:1], 0x0
+v_lshlrev_b32_e32 v1, 2, v0
+v_mov_b32_e32 v2, v0
+v_mov_b32_e32 v4, 0
+v_readfirstlane_b32 s4, v0
+ds_write_b32 v1, v0
+s_waitcnt lgkmcnt(0)
+s_barrier
+s_cmp_lg_u32 s4, 0
+s_cbranch_scc1 reads
+s_mov_b32 m0, 0x100
+${'global_load_lds_dword v4, s[2:3]\ns_waitcnt vmcnt(0)\n'.repeat(3)}HANDED_BACK
+s_mov_b32 m0, 0
+s_nop 0
+global_load_lds_dword v4, s[2:3]
+s_waitcnt vmcnt(0)
+s_branch stores
+reads:
+v_xor_b32_e32 v3, 0x100, v1
+ds_read_b32 v2, v3
+s_waitcnt lgkmcnt(0)
+HANDED_BACK
+stores:
+global_store_dword v1, v2, s[2:3] offset:256`;
+
+test.each(['interpreter', 'compiled'] as const)('a wave may be several loads ahead (%s)', async (engine) => {
+  const expected = Array.from({ length: 128 }, (_, i) => i % 64);
+  const [right, wrong] = ['s_barrier', 's_nop 0'].map((text) => AHEAD.replaceAll('HANDED_BACK', text)) as [
+    string,
+    string,
+  ];
+  const seeds = Array.from({ length: 48 }, (_, n) => n + 1);
+  expect(await run(wrong, { engine })).toEqual(expected);
+  for (const seed of seeds) expect(await run(right, { engine, order: { seed } })).toEqual(expected);
+  const all = await Promise.all(seeds.map((seed) => run(wrong, { engine, order: { seed } })));
+  expect(all.filter((got) => got.slice(64).every((value) => value === 0)).length).toBeGreaterThan(0);
+});
