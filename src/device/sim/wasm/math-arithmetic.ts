@@ -1,6 +1,7 @@
-// Sums, products and conversions of f32 in every rounding: made in f64 exactly or rounded to odd, so that the rounding to f32 is the only
-// one. Rounding to nearest has instructions of the host for most. Counterparts: interpreter/operators.ts, isa/semantics/exact.ts.
-import type { WasmFunction, WasmModule } from './emit.ts';
+// Scaled fused multiply-adds, fractions and conversions of f32 in every rounding: made in f64 exactly or rounded to odd, so that the rounding
+// to f32 is the only one. Sums of f16. Directed sums and products of f32 are in math-directed-single.ts.
+// Counterparts: interpreter/operators.ts, isa/semantics/exact.ts.
+import type { WasmFunction } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import { makeOdd } from './half.ts';
 import { allRoundings, double, eachHalf, type Finish, type MathFunction, makeOddDouble } from './math-tools.ts';
@@ -51,64 +52,6 @@ function fmaScaledNearest(fn: WasmFunction): void {
     fn.get(0).get(1).get(2).op('f32x4.relaxed_madd').return().end();
   }
   eachHalf(fn, (promote, half) => fmaScaled(fn, promote, half));
-}
-
-/**
- * a·b + c of f32 towards zero. The f64 sum is cut to f32; where it is an f32 to begin with, it may have been rounded up to that, and
- * `general` is called.
- */
-function fmaTowardsZero(fn: WasmFunction, module: WasmModule, places: readonly number[]): void {
-  const general = module.helper('math.fma.f32.zero', ['v128', 'v128', 'v128'], ['v128'], (f) =>
-    eachHalf(f, (promote) => fma(f, promote, 3), 3),
-  );
-  const halves = [0, 1].map((half) => {
-    const sum = fn.local('v128');
-    const [a, b, c] = places.map((place) => () => {
-      fn.get(place);
-      if (half === 1) fn.get(place).shuffle32(2, 3, 2, 3);
-      fn.op('f64x2.promote_low_f32x4');
-    }) as [() => void, () => void, () => void];
-    a();
-    b();
-    fn.op('f64x2.mul');
-    c();
-    fn.op('f64x2.add').set(sum);
-    return sum;
-  });
-  const [low, high] = halves as [number, number];
-  fn.get(low).get(high).shuffle32(0, 2, 4, 6).v128(0x1fffffff, 0x1fffffff, 0x1fffffff, 0x1fffffff).op('v128.and');
-  fn.v128(0, 0, 0, 0).op('i32x4.eq').anyLane().if('v128');
-  for (const place of places) fn.get(place);
-  fn.call(general).else();
-  const singles = halves.map((sum) => {
-    const single = fn.local('v128');
-    fn.get(sum).op('f32x4.demote_f64x2_zero').set(single);
-    return single;
-  }) as [number, number];
-  fn.get(singles[0]).get(singles[1]).shuffle32(0, 1, 4, 5);
-  for (const half of [0, 1]) {
-    fn.get(singles[half] as number)
-      .op('f64x2.promote_low_f32x4')
-      .abs('f64x2');
-    fn.get(halves[half] as number)
-      .abs('f64x2')
-      .op('f64x2.gt');
-  }
-  // One step back where it was rounded away from zero.
-  fn.shuffle32(0, 2, 4, 6).op('i32x4.add').end();
-  for (const local of [...halves, ...singles]) fn.release('v128', local);
-}
-
-function sum(fn: WasmFunction, promote: Promote, negated: boolean, finish: Finish): void {
-  oddSum(
-    fn,
-    finish,
-    () => promote(0),
-    () => {
-      promote(1);
-      if (negated) fn.neg('f64x2');
-    },
-  );
 }
 
 /** a ± b of f16 as f32, rounded to odd, or towards zero: what the sum has lost is an f32. */
@@ -174,8 +117,6 @@ function operator(
 }
 
 export const ARITHMETIC: Record<string, MathFunction> = {
-  ...operator('add', 2, (fn, promote, _half, finish) => sum(fn, promote, false, finish)),
-  ...operator('sub', 2, (fn, promote, _half, finish) => sum(fn, promote, true, finish)),
   'add.f16': { parameters: 2, inline: true, build: (fn, _module, places) => sumOfHalves(fn, places, false) },
   'sub.f16': { parameters: 2, inline: true, build: (fn, _module, places) => sumOfHalves(fn, places, true) },
   'add.f16.zero': {
@@ -188,9 +129,7 @@ export const ARITHMETIC: Record<string, MathFunction> = {
     inline: true,
     build: (fn, _module, places) => sumOfHalves(fn, places, true, towardsZero),
   },
-  ...operator('mul', 2, product),
-  ...operator('fma', 3, (fn, promote, _half, finish) => fma(fn, promote, finish)),
-  'fma.f32.zero': { parameters: 3, inline: true, build: fmaTowardsZero },
+  'fma.f32': { parameters: 3, build: (fn) => eachHalf(fn, (promote) => fma(fn, promote, 0)) },
   ...operator('fma_scaled', 4, fmaScaled),
   'fma_scaled.f32': { parameters: 4, build: fmaScaledNearest },
   ...operator('fract', 1, fraction),

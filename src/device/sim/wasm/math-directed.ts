@@ -8,7 +8,7 @@ import { choosing, matrixFeatures } from './features.ts';
 import { exactFmaIndex } from './math-exact.ts';
 import { ldexp64 } from './math-exponent.ts';
 import { Steps } from './math-steps.ts';
-import { double, type MathFunction, ROUNDING_NAMES, word } from './math-tools.ts';
+import { double, inEachDirection, type MathFunction, word } from './math-tools.ts';
 import { type Directed, signZeroDown, stepDouble } from './rounding.ts';
 
 /** Pushes the host's exact results for both lanes; `scale` is an i32 vector in a local, or none. */
@@ -214,29 +214,14 @@ function ldexp(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   stepDouble(fn, rounding, result);
 }
 
-const DIRECTIONS = [1, 2, 3] as const;
-
-function inEachDirection(
-  name: string,
-  parameters: number,
-  build: (fn: WasmFunction, module: WasmModule, rounding: Directed) => void,
-): Record<string, MathFunction> {
-  return Object.fromEntries(
-    DIRECTIONS.map((rounding) => [
-      `${name}.f64${ROUNDING_NAMES[rounding]}`,
-      { parameters, build: (fn, module) => build(fn, module, rounding) } satisfies MathFunction,
-    ]),
-  );
-}
-
 /** `add.f64.up` and the like. */
 export const DIRECTED_DOUBLE: Record<string, MathFunction> = {
-  ...inEachDirection('add', 2, (fn, _module, rounding) => add(fn, rounding, false)),
-  ...inEachDirection('sub', 2, (fn, _module, rounding) => add(fn, rounding, true)),
-  ...inEachDirection('mul', 2, (fn, _module, rounding) => multiply(fn, rounding)),
-  ...inEachDirection('fma', 3, fma),
-  ...inEachDirection('fma_scaled', 4, (fn, module, rounding) => pushExact(fn, module, rounding, 3)),
-  ...inEachDirection('ldexp', 2, ldexp),
+  ...inEachDirection('add.f64', 2, (fn, _module, rounding) => add(fn, rounding, false)),
+  ...inEachDirection('sub.f64', 2, (fn, _module, rounding) => add(fn, rounding, true)),
+  ...inEachDirection('mul.f64', 2, (fn, _module, rounding) => multiply(fn, rounding)),
+  ...inEachDirection('fma.f64', 3, fma),
+  ...inEachDirection('fma_scaled.f64', 4, (fn, module, rounding) => pushExact(fn, module, rounding, 3)),
+  ...inEachDirection('ldexp.f64', 2, ldexp),
   // Where the host has no fused multiply-add.
   'fma.f64': { parameters: 3, build: (fn, module) => pushExact(fn, module, 0, undefined) },
   'fma_scaled.f64.exact': { parameters: 4, build: (fn, module) => pushExact(fn, module, 0, 3) },

@@ -80,6 +80,25 @@ export type Finish = 0 | Directed | 'odd';
 /** Names of the roundings in names of functions. */
 export const ROUNDING_NAMES = ['', '.up', '.down', '.zero'] as const;
 
+/** A function in each of the directed roundings: `name.up` and so on. */
+export function inEachDirection(
+  name: string,
+  parameters: number,
+  build: (fn: WasmFunction, module: WasmModule, rounding: Directed, places: readonly number[]) => void,
+  inline = false,
+): Record<string, MathFunction> {
+  return Object.fromEntries(
+    ([1, 2, 3] as const).map((rounding) => [
+      `${name}${ROUNDING_NAMES[rounding]}`,
+      {
+        parameters,
+        inline,
+        build: (fn, module, places) => build(fn, module, rounding, places),
+      } satisfies MathFunction,
+    ]),
+  );
+}
+
 /** A function of f32 in each rounding: `name.f32`, `name.f32.up` and so on, and `name.f16` to odd. */
 export function allRoundings(
   name: string,

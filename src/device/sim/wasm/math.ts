@@ -3,6 +3,7 @@
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { ARITHMETIC } from './math-arithmetic.ts';
 import { DIRECTED_DOUBLE } from './math-directed.ts';
+import { DIRECTED_SINGLE } from './math-directed-single.ts';
 import { EXPONENT } from './math-exponent.ts';
 import { FUSED_DOUBLE } from './math-fused.ts';
 import { PERMUTE } from './math-permute.ts';
@@ -14,6 +15,7 @@ import { NoCode } from './scalar.ts';
 const FUNCTIONS: Record<string, MathFunction> = {
   ...ARITHMETIC,
   ...FUSED_DOUBLE,
+  ...DIRECTED_SINGLE,
   ...DIRECTED_DOUBLE,
   ...PERMUTE,
   ...ROOTS,

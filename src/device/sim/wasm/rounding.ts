@@ -13,7 +13,7 @@ const SIGN32: [number, number, number, number] = [-0x80000000, -0x80000000, -0x8
 const SIGN64: [number, number, number, number] = [0, -0x80000000, 0, -0x80000000];
 
 /** Whether a nearest value (pushed first) is on the wrong side of the exact one, as a mask. */
-function pushWrongSide(
+export function pushWrongSide(
   fn: WasmFunction,
   type: 'f32x4' | 'f64x2',
   rounding: Directed,
@@ -42,7 +42,7 @@ export function demoteDirected(fn: WasmFunction, rounding: Directed): void {
 }
 
 /** Pushes what the i32 of a float gets where `wrong` is set; `signs` has the floats' signs in the highest bits. */
-function pushStep(fn: WasmFunction, rounding: Directed, signs: number, wrong: number): void {
+export function pushStep(fn: WasmFunction, rounding: Directed, signs: number, wrong: number): void {
   if (rounding === 3) {
     fn.get(wrong);
     return;
@@ -51,6 +51,30 @@ function pushStep(fn: WasmFunction, rounding: Directed, signs: number, wrong: nu
   fn.get(signs).i32(31).op('i32x4.shr_s').v128(1, 1, 1, 1).op('v128.or');
   if (rounding === 2) fn.op('i32x4.neg');
   fn.get(wrong).op('v128.and');
+}
+
+/** Pushes the f32 of a local, rounded to nearest, rounded in a direction: the stack has a number with the sign of what it has too much. */
+export function stepSingle(fn: WasmFunction, rounding: Directed, nearest: number): void {
+  if (rounding === 3) {
+    // One less where the signs are the same.
+    fn.get(nearest)
+      .v128(...SIGN32)
+      .op('v128.and')
+      .op('v128.xor')
+      .v128(0, 0, 0, 0)
+      .op('f32x4.gt')
+      .get(nearest)
+      .op('i32x4.add');
+    return;
+  }
+  const wrong = fn.local('v128');
+  fn.v128(0, 0, 0, 0)
+    .op(`f32x4.${rounding === 1 ? 'lt' : 'gt'}`)
+    .set(wrong);
+  fn.get(nearest);
+  pushStep(fn, rounding, nearest, wrong);
+  fn.op('i32x4.add');
+  fn.release('v128', wrong);
 }
 
 /**
