@@ -63,17 +63,29 @@ function findSpinLoop(loaded: LoadedCode, pc: number): boolean {
  * none, or it is long or changes memory.
  */
 export function shortLoop(loaded: LoadedCode, pc: number): readonly Reached[] | undefined {
+  const [first] = loopsAround(loaded, pc);
+  if (first === undefined || first[1] - first[0] > MAX_LOOP) return undefined;
+  const loop = quiet(loaded, ...first);
+  return loop === undefined || changesElsewhere(loaded, loop) ? undefined : loop;
+}
+
+/** The loops around an address that change memory by atomics alone, and are short. */
+export function quietLoops(loaded: LoadedCode, pc: number): (readonly Reached[])[] {
+  return [...loopsAround(loaded, pc)].flatMap(([from, to]) => {
+    const loop = to - from <= MAX_LOOP ? quiet(loaded, from, to) : undefined;
+    return loop === undefined ? [] : [loop];
+  });
+}
+
+/** From the targets of the backward branches over an address to these, by the places of the branches. */
+function* loopsAround(loaded: LoadedCode, pc: number): Generator<Span> {
   for (let at = pc; at < pc + MAX_LOOP; ) {
     const instruction = loaded.instructionAt(at);
-    if (instruction === undefined) return undefined;
+    if (instruction === undefined) return;
     const target = branchTarget(instruction, at);
-    if (target !== undefined && target <= pc) {
-      const loop = at - target <= MAX_LOOP ? quiet(loaded, target, at) : undefined;
-      return loop === undefined || changesElsewhere(loaded, loop) ? undefined : loop;
-    }
+    if (target !== undefined && target <= pc) yield [target, at];
     at += instruction.size;
   }
-  return undefined;
 }
 
 /** Instructions behind the exits of a loop that are looked at for ways back into it. */

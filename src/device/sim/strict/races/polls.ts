@@ -2,13 +2,13 @@
 // changes nothing else, at an address that is the same each time, whose value decides whether it is left; and the first such load,
 // which compilers put before the loop.
 import { branchTarget, targetInfo } from '../../../../isa/index.ts';
-import { immediateOf } from '../../../../isa/operand.ts';
+import { immediateOf, operandNamed } from '../../../../isa/operand.ts';
 import { type AtomicOperation, semanticsOf } from '../../../../isa/semantics/index.ts';
 import type { Instruction } from '../../../../isa/types.ts';
 import { effectsOf, Slot, type SlotRange } from '../../../../program/index.ts';
 import type { Launch } from '../../dispatch/launch.ts';
 import { type Reached, reachable } from '../../dispatch/reachable.ts';
-import { followers, MAX_LOOP, polledLoops, shortLoop } from '../../dispatch/spin.ts';
+import { followers, MAX_LOOP, polledLoops, quietLoops, shortLoop } from '../../dispatch/spin.ts';
 import type { LoadedCode } from '../../interpreter/loaded-code.ts';
 
 const knownPolls = new WeakMap<LoadedCode, Map<number, boolean>>();
@@ -48,12 +48,27 @@ export function precedesLdsAtomic(loaded: LoadedCode, pc: number): boolean {
   return remembered(knownLdsUpdates, loaded, pc, () => canReachAtomic(loaded, pc, isLdsOrFlat));
 }
 
-/** Whether a load that polls LDS does so in a loop with an atomic that may be on LDS: that is how an update begins that is tried again. */
+/**
+ * Whether a load that polls LDS does so in a loop with an atomic of its address that may be on LDS: that is how an update begins that is tried again. Where some rounds do without the
+ * atomic, a loop around has it. Readers that wait for flags, and count what they have read, have another address for that.
+ */
 export function pollsForUpdate(loaded: LoadedCode, pc: number): boolean {
   return remembered(knownTries, loaded, pc, () => {
-    const loop = shortLoop(loaded, pc);
-    return loop?.some(({ instruction }) => isAtomicOf(instruction, isLdsOrFlat)) === true;
+    const poll = loaded.instructionAt(pc);
+    if (poll === undefined) return false;
+    const isUpdate = ({ instruction }: Reached): boolean =>
+      isAtomicOf(instruction, isLdsOrFlat) && haveOneAddress(instruction, poll);
+    return quietLoops(loaded, pc).some((loop) => loop.some(isUpdate));
   });
+}
+
+const ADDRESS_OPERANDS = ['addr', 'vaddr', 'saddr', 'offset'];
+
+/** Whether the address of two instructions is written alike. */
+function haveOneAddress(a: Instruction, b: Instruction): boolean {
+  return ADDRESS_OPERANDS.every(
+    (name) => JSON.stringify(operandNamed(a, name)) === JSON.stringify(operandNamed(b, name)),
+  );
 }
 
 type AtomicSpace = AtomicOperation['space'];
