@@ -18,12 +18,13 @@ import {
   RECORD_TOLD,
   RECORD_WRITES,
 } from '../lds/lds-order.ts';
-import { TOLD_BYTES, TOLD_COMPLETE, TOLD_ISSUED, TOLD_SIZE, TOLD_TIME } from '../lds/told-stores.ts';
+import { TOLD_BYTES, TOLD_COMPLETE, TOLD_FLIGHTS, TOLD_ISSUED, TOLD_SIZE, TOLD_TIME } from '../lds/told-stores.ts';
 import {
   MUST_TELL,
   PART_ADDRESSES,
   PART_RUN,
   SHADOW_COMPLETE,
+  SHADOW_FLIGHTS_DONE,
   SHADOW_KNOWN,
   SHADOW_LDS,
   SHADOW_LDS_TAG,
@@ -94,7 +95,7 @@ export function orderFunction(module: WasmModule, kind: OrderedAccess, bytes: nu
   });
 }
 
-/** (shadow): an instruction that writes LDS has been noted, which tells where the wavefront is with its stores; what it does from now on, it does not tell. */
+/** (shadow): an instruction that writes LDS has been noted, which tells where the wavefront is with its stores and loads into LDS; what it does from now on, it does not tell. */
 export function releaseFunction(module: WasmModule, kind: OrderedAccess): WasmFunction {
   return module.helper(`strict.order.release.${kind === 'fetch' ? 'fetch' : 'write'}`, ['i32'], [], (fn) => {
     const code = new Code(fn);
@@ -107,7 +108,8 @@ export function releaseFunction(module: WasmModule, kind: OrderedAccess): WasmFu
       .op('i32.add')
       .set(at);
     field(SHADOW_STORES);
-    field(SHADOW_COMPLETE).op('i32.add').tee(moved);
+    field(SHADOW_COMPLETE).op('i32.add');
+    field(SHADOW_FLIGHTS_DONE).op('i32.add').tee(moved);
     field(SHADOW_TOLD).op('i32.ne');
     code.if(() => {
       fn.get(shadow).get(moved).memory('i32.store', SHADOW_TOLD);
@@ -120,6 +122,8 @@ export function releaseFunction(module: WasmModule, kind: OrderedAccess): WasmFu
       field(SHADOW_STORES).memory('i32.store', TOLD_ISSUED);
       fn.get(next);
       field(SHADOW_COMPLETE).memory('i32.store', TOLD_COMPLETE);
+      fn.get(next);
+      field(SHADOW_FLIGHTS_DONE).memory('i32.store', TOLD_FLIGHTS);
       fn.get(order).get(next).i32(TOLD_BYTES).op('i32.add').memory('i32.store', ORDER_TOLD);
     });
     fn.get(at).get(at).memory('i32.load', ORDER_CLOCKS).i32(1).op('i32.add').memory('i32.store', ORDER_CLOCKS);

@@ -96,7 +96,7 @@ export class LdsChecks {
     const { order } = lds;
     if (order === undefined) return false;
     if (access.toLds) {
-      const isBehind = order.isBehind(w.index, address, bytes, 'store');
+      const isBehind = order.isBehind(w.index, address, bytes, 'store') && lds.areHeardOf(w.index, address, bytes);
       order.note(w.index, address, bytes, 'store', undefined);
       return isBehind;
     }
@@ -107,10 +107,12 @@ export class LdsChecks {
     if (isPoll) order.setPolled(address, this.pollsBy(pc, kind));
     // What an atomic that counts finds tells its wavefront what comes before the next access, not before this one.
     const isCount = isReturning && !isPoll && !mayTake(plan.instruction);
-    const wasBehind = isCount && order.isBehind(w.index, address, bytes, kind);
+    const isBehind = (): boolean =>
+      order.isBehind(w.index, address, bytes, kind) && lds.areHeardOf(w.index, address, bytes);
+    const wasBehind = isCount && isBehind();
     if (isPoll || isReturning) shadow.hear(order, address);
     const isFree = order.isPolled(address, this.excuses(pc, kind));
-    const isOrdered = isFree || (isCount ? wasBehind : order.isBehind(w.index, address, bytes, kind));
+    const isOrdered = isFree || (isCount ? wasBehind : isBehind());
     if (told !== undefined) order.tell(address, told, kind === 'atomic');
     if (kind !== 'load' || !isPoll) order.note(w.index, address, bytes, kind, told);
     if (kind === 'atomic') this.last = { told, address, isOrdered };

@@ -184,6 +184,11 @@ export class LdsOrder {
     return this.told.take(wave, this.before.subarray(at, at + MOST_WAVES));
   }
 
+  /** Whether a wavefront has heard that a load into LDS of another one is complete, by its number among those of that one. */
+  hasHeardOfFlight(wave: number, other: number, number: number): boolean {
+    return this.told.flights(other, (this.clocks[wave] as Uint32Array)[other] as number) >= number;
+  }
+
   /** `how`: POLLED_BY_ATOMICS or POLLED_BY_LOADS. */
   setPolled(address: number, how: number): void {
     this.polls[address >>> 2] = (this.polls[address >>> 2] as number) | how;

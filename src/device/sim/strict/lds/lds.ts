@@ -540,6 +540,17 @@ export class LdsShadow {
     return undefined;
   }
 
+  /** Whether a wavefront has heard that the loads into LDS of others which write these bytes are complete (LdsOrder), where they were not at the last barrier. */
+  areHeardOf(wave: number, address: number, bytes: number): boolean {
+    for (let dword = address >>> 2; dword < (address + bytes + 3) >>> 2; dword++) {
+      const entry = this.flightOf[dword] as number;
+      const [of, number] = [entry & 15, entry >>> 4];
+      if (of === wave || number <= (this.head[LDS_MARKS / 4 + of] as number)) continue;
+      if (this.order?.hasHeardOfFlight(wave, of, number) !== true) return false;
+    }
+    return true;
+  }
+
   /** A barrier is released: the loads into LDS that are outstanding are so for other wavefronts until the next one. */
   private meetFlights(all: readonly FlightsOf[]): void {
     if (all.length === 0 && this.lateFlights.size === 0) return;

@@ -1,14 +1,15 @@
-// Where wavefronts were with their global stores when they told others of their workgroup something through LDS: by their times (lds-order.ts). Who has heard of a
+// Where wavefronts were with their global stores, and their loads into LDS, when they told others of their workgroup something through LDS: by their times (lds-order.ts). Who has heard of a
 // time of a wavefront knows of its stores what is noted up to that time, when somebody asks. Since the last barrier, at which all learn of all.
 // Compiled code notes, too (compiled/order.ts).
 import type { CompleteStores } from '../races/releases.ts';
 import { latest } from '../races/synchronisation.ts';
 
-// An entry, in bytes: the time, the stores that are issued, those that are complete. In front of the entries of all, by wavefront where its next one goes.
+// An entry, in bytes: the time, the stores that are issued, those that are complete, the loads into LDS that are complete. In front of the entries of all, by wavefront where its next one goes.
 const MOST_WAVES = 16;
 export const TOLD_TIME = 0;
 export const TOLD_ISSUED = 4;
 export const TOLD_COMPLETE = 8;
+export const TOLD_FLIGHTS = 12;
 export const TOLD_BYTES = 16;
 /** Entries of a wavefront; what is older then is kept here. */
 const ENTRIES = 64;
@@ -16,10 +17,11 @@ const ENTRIES = 64;
 export const TOLD_SIZE = ENTRIES * TOLD_BYTES;
 export const TOLD_STORAGE = TOLD_SIZE + MOST_WAVES * TOLD_SIZE;
 
-/** Where a wavefront is with its stores, and what it knows of those of others other than by what it has heard here. */
+/** Where a wavefront is with its stores and its loads into LDS, and what it knows of those of others other than by what it has heard here. */
 export interface Standing {
   readonly issued: number;
   readonly complete: number;
+  readonly flights: number;
   readonly known: CompleteStores;
   readonly written: CompleteStores | undefined;
 }
@@ -43,6 +45,7 @@ interface OldEntry {
   readonly time: number;
   readonly issued: number;
   readonly complete: number;
+  readonly flights: number;
 }
 
 const NOTHING: CompleteStores = Array.from({ length: MOST_WAVES }, () => 0);
@@ -91,7 +94,7 @@ export class ToldStores {
   }
 
   /** A wavefront tells at a time of its own where it is. */
-  tell(wave: number, time: number, { issued, complete, known, written }: Standing): void {
+  tell(wave: number, time: number, { issued, complete, flights, known, written }: Standing): void {
     const { words, first } = this;
     const all = this.known[wave] as KnownAt[];
     const last = all.at(-1);
@@ -106,13 +109,19 @@ export class ToldStores {
     words[at + TOLD_TIME / 4] = time;
     words[at + TOLD_ISSUED / 4] = issued;
     words[at + TOLD_COMPLETE / 4] = complete;
+    words[at + TOLD_FLIGHTS / 4] = flights;
     words[wave] = (words[wave] as number) + TOLD_BYTES;
   }
 
   private entry(place: number): OldEntry {
     const at = (place - this.first + TOLD_SIZE) / 4;
     const word = (field: number): number => this.words[at + field / 4] as number;
-    return { time: word(TOLD_TIME), issued: word(TOLD_ISSUED), complete: word(TOLD_COMPLETE) };
+    return {
+      time: word(TOLD_TIME),
+      issued: word(TOLD_ISSUED),
+      complete: word(TOLD_COMPLETE),
+      flights: word(TOLD_FLIGHTS),
+    };
   }
 
   /** The last entry of a wavefront up to a time of it. */
@@ -123,6 +132,11 @@ export class ToldStores {
       if (entry.time <= time) return entry;
     }
     return this.old[wave]?.findLast((entry) => entry.time <= time);
+  }
+
+  /** How many loads into LDS of a wavefront were complete as it told last up to a time of it; 0 where no more were than at the last barrier. */
+  flights(wave: number, time: number): number {
+    return this.upTo(wave, time)?.flights ?? 0;
   }
 
   /** What a wavefront that has heard of these times of the others has been told since it was last asked; undefined for nothing. */

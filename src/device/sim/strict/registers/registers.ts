@@ -291,6 +291,10 @@ export class RegisterShadow {
   private get storesMoved(): number {
     return ((this.outstanding[2] as number) + (this.outstanding[3] as number)) >>> 0;
   }
+  /** The same with loads into LDS that are complete. */
+  private get toTell(): number {
+    return (this.storesMoved + (this.outstanding[5] as number)) >>> 0;
+  }
   /** Whether the log of atomics has what the wavefront knows of stores. */
   set isKnown(value: boolean) {
     this.machine[(SHADOW_KNOWN - SHADOW_ACTOR) / 4] = value ? 1 : 0;
@@ -304,7 +308,7 @@ export class RegisterShadow {
   /** The wavefronts know of each other's stores. */
   settle(): void {
     this.machine[(SHADOW_SETTLED - SHADOW_ACTOR) / 4] = this.storesMoved;
-    this.machine[(SHADOW_TOLD - SHADOW_ACTOR) / 4] = this.storesMoved;
+    this.machine[(SHADOW_TOLD - SHADOW_ACTOR) / 4] = this.toTell;
   }
 
   /** What the wavefront knows of stores is more than what it has told and heard. */
@@ -315,8 +319,8 @@ export class RegisterShadow {
   /** Whether it knows more of stores than it has told others of its workgroup; from now on it has told that. */
   takeMustTell(): boolean {
     const at = (SHADOW_TOLD - SHADOW_ACTOR) / 4;
-    const mustTell = this.machine[at] !== this.storesMoved;
-    this.machine[at] = this.storesMoved;
+    const mustTell = this.machine[at] !== this.toTell;
+    this.machine[at] = this.toTell;
     return mustTell;
   }
 

@@ -117,8 +117,8 @@ export const SHADOW_MET = SHADOW_INVALIDATED + 16;
 export const HAS_MET = 1;
 export const HAS_FETCHED = 2;
 /**
- * i32: the sum of SHADOW_STORES and SHADOW_COMPLETE when the wavefront last told others of its workgroup something through LDS, or at the last barrier: as long as they have it
- * there is nothing more to tell of stores (told-stores.ts). MUST_TELL where TypeScript has to tell what the wavefront knows.
+ * i32: the sum of SHADOW_STORES, SHADOW_COMPLETE and SHADOW_FLIGHTS_DONE when the wavefront last told others of its workgroup something through LDS, or at the last barrier: as long as they have it
+ * there is nothing more to tell of stores and loads into LDS (told-stores.ts). MUST_TELL where TypeScript has to tell what the wavefront knows.
  */
 export const SHADOW_TOLD = SHADOW_MET + 4;
 export const MUST_TELL = 0xffffffff;

@@ -352,7 +352,7 @@ export class WaveShadow {
     if (!this.registers.takeMustTell()) return undefined;
     const { known, written, storesIssued: issued } = this;
     this.registers.released = issued;
-    return { issued, complete: this.waits.storesComplete, known, written };
+    return { issued, complete: this.waits.storesComplete, flights: this.flightsDone, known, written };
   }
 
   /** The wavefront reads an address of LDS, by which others of the workgroup may have told something. */
