@@ -1,4 +1,4 @@
-// Loops that never end, of code without optimisation: its variables are on the stack, and are stored in each round.
+// Loops that never end: of code without optimisation, whose variables are on the stack and are stored in each round, and behind long waits that do end.
 import { expect, test } from 'vitest';
 import { compileC, hasLlvm, linkWithLld } from '../../../../tests/support/build.ts';
 import type { TargetName } from '../../../isa/types.ts';
@@ -31,15 +31,62 @@ KERNEL void counts(GLOBAL uint *data) {
   __scoped_atomic_store_n(data, sum | 1, __ATOMIC_RELEASE, DEVICE);
 }`;
 
-async function rules(kernel: string, target: TargetName, waves: number): Promise<readonly string[]> {
+const WAITS = `
+typedef unsigned uint;
+#define GLOBAL __attribute__((address_space(1)))
+#define KERNEL __attribute__((amdgpu_kernel)) void
+#define LOAD(p) __scoped_atomic_load_n(p, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE)
+#define STORE(p, value) __scoped_atomic_store_n(p, value, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE)
+static inline void work(uint n) { for (uint k = 0; k < n; k++) __asm__ volatile("s_nop 0"); }
+/* Two workgroups wait for each other after each of their rounds; the first one has more rounds. */
+static inline void rounds(GLOBAL uint *data, uint more) {
+  uint group = __builtin_amdgcn_workgroup_id_x(), count = group == 0 ? 24 + more : 24;
+  for (uint round = 1; round <= count; round++) {
+    work(group == 0 || round % 2 == 1 ? 4000 : 12000);
+    STORE(&data[group], round);
+    while (LOAD(&data[1 - group]) < round) ;
+  }
+}
+KERNEL alike(GLOBAL uint *data) { rounds(data, 0); }
+KERNEL unanswered(GLOBAL uint *data) { rounds(data, 1); }
+/* The first workgroup waits for the second one, which works for long; then this waits for the first one, which gives up after so many tries. */
+KERNEL tries(GLOBAL uint *data) {
+  uint lane = __builtin_amdgcn_workitem_id_x();
+  if (__builtin_amdgcn_workgroup_id_x() == 1) {
+    work(240000);
+    STORE(&data[1], 1u);
+    while (LOAD(&data[0]) < 2) ;
+    return;
+  }
+  uint step = 0, steps = lane + 1;
+  for (uint round = 1; round <= 2; round++) {
+    __asm__ volatile("" : "+v"(step), "+s"(round));
+    for (uint tries = 0; LOAD(&data[1]) < round && tries < 40000 * (lane + 1); tries += step) ;
+    STORE(&data[0], round);
+    step = steps;
+  }
+}`;
+
+interface Build {
+  readonly source: string;
+  readonly level: number;
+  readonly groups: number;
+}
+
+async function rules(
+  kernel: string,
+  target: TargetName,
+  waves: number,
+  { source = SOURCE, level = 0, groups = 1 }: Partial<Build> = {},
+): Promise<readonly string[]> {
   const device = await createDevice('sim', { target });
   try {
     const data = device.alloc(4096, 'data');
     device.write(data, new Uint8Array(4096));
-    const code = linkWithLld([compileC(SOURCE, target, ['-O0'])]);
+    const code = linkWithLld([compileC(source, target, [`-O${level}`])]);
     const { findings } = await device.dispatch({
       kernel: device.load(code).kernel(kernel),
-      grid: [1, 1, 1],
+      grid: [groups, 1, 1],
       block: [64 * waves, 1, 1],
       args: [data],
       strict: {},
@@ -55,4 +102,12 @@ test.skipIf(!hasLlvm()).each(['gfx90a', 'gfx942'] as const)('code without optimi
   expect(await rules('spin', target, 1)).toEqual(['schedule/deadlock']);
   expect(await rules('locks', target, 1)).toEqual(['schedule/deadlock']);
   expect(await rules('counts', target, 2)).toEqual([]);
+});
+
+test.skipIf(!hasLlvm()).each([
+  ['alike', []],
+  ['tries', []],
+  ['unanswered', ['schedule/deadlock']],
+])('workgroups that wait for each other for long: %s', async (kernel, expected) => {
+  expect(await rules(kernel, 'gfx942', 1, { source: WAITS, level: 2, groups: 2 })).toEqual(expected);
 });

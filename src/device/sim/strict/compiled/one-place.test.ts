@@ -46,7 +46,7 @@ it('one lane is left where all active ones look at one place', () => {
   const seen = { one: 0, more: 0 };
   fc.assert(
     fc.property(PLACES, ACTIVE, ({ base, others }, active) => {
-      const addresses = Array.from({ length: LANES }, () => base);
+      const addresses = Array.from<number>({ length: LANES }).fill(base);
       for (const { lane, by } of others) addresses[lane] = (base + by) | 0;
       const wanted = expected(addresses, active);
       if (wanted === active) seen.more++;
