@@ -6,6 +6,7 @@ import type { WasmFunction, WasmModule } from '../emit.ts';
 import { locateFunction } from './mapped.ts';
 import type { BoundMode, Mode } from './mode.ts';
 import { offsetQuad, offsetWave } from './modes.ts';
+import { movePart } from './scatter.ts';
 import { hasSwizzledWave, inDwords, type Swizzled, swizzledLane, swizzledQuad, swizzledWave } from './scratch.ts';
 import type { Frame, Transfer } from './transfer.ts';
 import { canBeOne, moveOne } from './whole-wave.ts';
@@ -196,6 +197,10 @@ function bindBuffer(
       code.if(() => {
         if (offen) {
           offsetWave(f, t, { register: offsets, base, low, limit, inWindow: () => fn.get(quick), a, q }, done);
+          if (t.isPlain) {
+            fn.get(quick);
+            code.if(() => movePart(f, t, offsets, { start: low, limit, outside }, q, done));
+          }
           return;
         }
         if (!canBeOne(t)) return;
@@ -260,6 +265,12 @@ function bindBuffer(
           fn.op('i32.and');
           code.if(() => {
             moveLane(f, t, a, 4);
+            code.br(moved);
+          });
+          fn.get(offset).get(outside).op('i32.gt_u');
+          code.if(() => {
+            for (let n = 0; n < t.pieces; n++) t.skip(f, n);
+            t.commit(f);
             code.br(moved);
           });
         });

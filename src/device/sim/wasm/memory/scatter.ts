@@ -1,8 +1,9 @@
 // All lanes of a wavefront at places of their own: found to be live together, and then moved four after four without a further look. For lanes
-// that do not follow each other, where looking at four of them takes longer than moving them.
-import { LANES, LIMITS, WRITABLE } from '../../state/layout.ts';
+// that do not follow each other, where looking at four of them takes longer than moving them, and for buffers that some lanes are beyond.
+import { LANES, LIMITS, WAVE_TEMPORARY, WRITABLE } from '../../state/layout.ts';
 import type { WasmFunction, WasmModule } from '../emit.ts';
-import type { QuadLocals } from './code.ts';
+import { choosing } from '../features.ts';
+import type { Label, QuadLocals } from './code.ts';
 import type { Frame, Transfer } from './transfer.ts';
 import { overQuads } from './window.ts';
 
@@ -24,14 +25,19 @@ export function extentFunction(module: WasmModule): WasmFunction {
       if (quad === 0) fn.tee(least).set(most);
       else fn.tee(values).get(least).op('i32x4.min_u').set(least).get(values).get(most).op('i32x4.max_u').set(most);
     }
-    for (const [extreme, name] of [
-      [least, 'i32x4.min_u'],
-      [most, 'i32x4.max_u'],
-    ] as const) {
-      fn.get(extreme).get(extreme).get(extreme).shuffle32(2, 3, 0, 1).op(name).tee(extreme);
-      fn.get(extreme).get(extreme).shuffle32(1, 0, 3, 2).op(name).lane('i32x4.extract_lane', 0);
-    }
+    pushExtremes(fn, least, most);
   });
+}
+
+/** Pushes the smallest of four words and the largest of four others, unsigned. */
+function pushExtremes(fn: WasmFunction, least: number, most: number): void {
+  for (const [extreme, name] of [
+    [least, 'i32x4.min_u'],
+    [most, 'i32x4.max_u'],
+  ] as const) {
+    fn.get(extreme).get(extreme).get(extreme).shuffle32(2, 3, 0, 1).op(name).tee(extreme);
+    fn.get(extreme).get(extreme).shuffle32(1, 0, 3, 2).op(name).lane('i32x4.extract_lane', 0);
+  }
 }
 
 /** (first byte, last byte) -> 1 when all of the window between them is live. */
@@ -129,5 +135,72 @@ export function scatterWave(f: Frame, t: Transfer, register: number, start: numb
           .set(q.addresses[lane] as number);
       t.scattered(f, q.addresses);
     });
+  });
+}
+
+/** A buffer: the offset in wasm memory of its base, the largest offset of an element that is all in range, and of one that is partly (locals). */
+export interface Bounds {
+  readonly start: number;
+  readonly limit: number;
+  readonly outside: number;
+}
+
+/**
+ * (register address, start, limit, outside, bytes) -> 1 when each lane's offset, the register's value, is at most `limit` or above `outside`,
+ * and everything from the first element in range to the last one is live.
+ */
+function partFunction(module: WasmModule, write: boolean): WasmFunction {
+  const range = rangeFunction(module, write);
+  const name = `memory.part.${write ? 'store' : 'load'}`;
+  return module.helper(name, ['i32', 'i32', 'i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [register, start, limit, outside, bytes] = [0, 1, 2, 3, 4] as const;
+    const vector = (): number => fn.local('v128');
+    const [limits, outsides, values, inside, least, most, partly] = Array.from({ length: 7 }, vector) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const [first, last] = [fn.local('i32'), fn.local('i32')];
+    fn.get(limit).op('i32x4.splat').set(limits).get(outside).op('i32x4.splat').set(outsides);
+    for (let quad = 0; quad < LANES / 4; quad++) {
+      fn.get(register)
+        .memory('v128.load', 16 * quad)
+        .tee(values);
+      if (quad > 0) fn.get(least).op('i32x4.min_u');
+      fn.set(least).get(values).get(limits).op('i32x4.le_u').tee(inside);
+      fn.get(values).op('v128.and').get(most).op('i32x4.max_u').set(most);
+      fn.get(values).get(outsides).op('i32x4.le_u').get(inside).op('v128.xor').get(partly).op('v128.or').set(partly);
+    }
+    pushExtremes(fn, least, most);
+    fn.set(last).set(first).get(partly).op('v128.any_true').if().i32(0).return().end();
+    fn.get(start).get(first).op('i32.add').get(start).get(last).op('i32.add').get(bytes).op('i32.add').i32(1);
+    fn.op('i32.sub').call(range).get(last).get(start).i32(-1).op('i32.xor').op('i32.le_u').op('i32.and');
+  });
+}
+
+/**
+ * Moves all lanes of a buffer, which are at offsets in a register, and goes to `done`, or falls through. Those out of range are moved at a
+ * place of their own, where loads find zeros.
+ */
+export function movePart(f: Frame, t: Transfer, register: number, bounds: Bounds, q: QuadLocals, done: Label): void {
+  const { code, module } = f;
+  const { fn } = code;
+  const { start, limit, outside } = bounds;
+  fn.get(register).get(start).get(limit).get(outside).i32(t.bytes).call(partFunction(module, t.write));
+  code.if(() => {
+    const spare = code.local('i32');
+    fn.get(f.wave).i32(WAVE_TEMPORARY).op('i32.add').tee(spare).v128(0, 0, 0, 0).memory('v128.store');
+    overQuads(f, start, 0, () => {
+      fn.get(register).get(f.at).op('i32.add').memory('v128.load').tee(q.low);
+      fn.get(start).op('i32x4.splat').op('i32x4.add').get(spare).op('i32x4.splat');
+      fn.get(q.low).get(limit).op('i32x4.splat').op('i32x4.le_u').op(choosing()).set(q.low);
+      for (const [lane, a] of q.addresses.entries()) fn.get(q.low).lane('i32x4.extract_lane', lane).set(a);
+      t.scattered(f, q.addresses);
+    });
+    code.br(done);
   });
 }

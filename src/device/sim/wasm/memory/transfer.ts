@@ -44,6 +44,8 @@ export interface Transfer {
   };
   /** Words that move between registers and memory as they are. */
   readonly words?: number;
+  /** Moves registers only: a lane out of a buffer's range can be moved elsewhere, where loads find zeros. */
+  readonly isPlain?: true;
   /** Two elements; the first extra parameter is the distance of the second. */
   readonly isPair?: true;
   prologue(f: Frame): void;
@@ -127,6 +129,7 @@ export function loadRegisters(bytes: number, signed: boolean, half: Half): Trans
   };
   return {
     key: `load.${bytes}${suffix}`,
+    isPlain: true,
     bytes,
     write: false,
     parameters: 0,
@@ -287,6 +290,7 @@ export function storeRegisters(bytes: number, half: Half): Transfer {
   const scalarStore = bytes === 1 ? 'i32.store8' : bytes === 2 ? 'i32.store16' : 'i32.store';
   return {
     key: `store.${bytes}${half ?? ''}`,
+    isPlain: true,
     bytes,
     write: true,
     parameters: 0,

@@ -10,7 +10,7 @@ import {
   randomize,
 } from '../../../../../tests/support/compiled-memory.ts';
 import { DEFAULT_MODE, parse } from '../../../../../tests/support/one-instruction.ts';
-import { CONTROL_SHARED } from '../../state/layout.ts';
+import { CONTROL_SHARED, WAVE_TEMPORARY } from '../../state/layout.ts';
 import { EXEC, FLAT_SCRATCH, LANES } from '../../state/wave.ts';
 
 const PAGE = 4096;
@@ -132,14 +132,20 @@ describe('lanes all over memory', () => {
   });
 
   it.each([
-    'buffer_load_dword v8, v2, s[8:11], 0 offen',
-    'buffer_load_dwordx4 v[8:11], v2, s[8:11], s1 offen',
-    'buffer_store_short v8, v2, s[8:11], 0 offen',
-    'buffer_store_dwordx2 v[8:9], v2, s[8:11], s1 offen offset:8',
+    ...LOADS.flatMap((s) => [
+      `buffer_load_${s} ${dataOf(s)}, v2, s[8:11], 0 offen`,
+      `buffer_load_${s} ${dataOf(s)}, v2, s[8:11], s1 offen offset:8`,
+    ]),
+    ...STORES.flatMap((s) => [
+      `buffer_store_${s} ${dataOf(s)}, v2, s[8:11], 0 offen`,
+      `buffer_store_${s} ${dataOf(s)}, v2, s[8:11], s1 offen offset:8`,
+    ]),
+    // A result over its addresses.
+    'buffer_load_dwordx4 v[0:3], v2, s[8:11], 0 offen',
   ])('%s with lanes out of range', (text) => {
-    const { m, base } = largeMachine();
+    const { m, base, holeAt } = largeMachine();
     const masked =
-      (records: number, offset: (lane: number, random: Random) => number, scalar = 0) =>
+      (records: number, offset: (lane: number, random: Random) => number, scalar = 0, exec = 0xffffffffffffffffn) =>
       (machine: Machine, random: Random) => {
         setLanes(
           machine,
@@ -149,16 +155,39 @@ describe('lanes all over memory', () => {
         );
         machine.w.sgprs[10] = records;
         machine.w.sgprs[1] = scalar;
+        machine.w.setS64(EXEC, exec);
+        const { vgprs, pointer } = machine.w;
+        new Uint8Array(vgprs.buffer, pointer + WAVE_TEMPORARY, 64).fill(0xa5);
       };
-    check(m, text, [
-      masked(FIRST, (lane) => (lane % 5 === 0 ? -0x80000000 : ((lane * 37) % 64) * 48)),
-      masked(FIRST, (lane) => (lane >= 48 ? -1 : ((lane * 37) % 64) * 48)),
+    const scattered = (lane: number): number => ((lane * 37) % 64) * 48;
+    const beyond = (lane: number): number => (lane % 5 === 0 ? -0x80000000 : scattered(lane));
+    const resumed = check(m, text, [
+      masked(FIRST, beyond),
+      masked(FIRST, (lane) => (lane >= 48 ? -1 : scattered(lane))),
       masked(1000, (lane) => ((lane * 37) % 64) * 16),
-      masked(64 * 48 + 8, (lane) => ((lane * 37) % 64) * 48, 64),
+      masked(64 * 48 + 8, scattered, 64),
       masked(0, (lane) => ((lane * 37) % 64) * 16),
       masked(7, (lane) => ((lane * 37) % 64) * 16),
       masked(FIRST, (_, random) => random.below(FIRST + 64), 32),
-      masked(-1, (lane) => (lane === 63 ? -64 : ((lane * 37) % 64) * 48)),
+      // Several lanes at one place among those out of range, and lanes that are partly in range.
+      masked(1000, (lane) => ((lane * 37) % 9) * 160),
+      masked(1000, (_, random) => 960 + random.below(64)),
+      masked(1000, (lane) => 4 * ((lane * 37) % 64) + 760),
+      masked(FIRST, beyond, 0, 0x8f0ff1ff0ff7f00fn),
+      masked(1000, (_, random) => 900 + random.below(200), 16, 0x7ffffffffffffffen),
+    ]);
+    expect(resumed).toBe(0);
+    check(m, text, [
+      masked(-1, (lane) => (lane === 63 ? -64 : scattered(lane))),
+      // A hole, what cannot be written, and places beyond the window's end among the lanes in range.
+      masked(3 * holeAt, (lane) => (lane % 3 === 0 ? 4 * holeAt : lane === 40 ? holeAt + 64 : scattered(lane))),
+      masked(2 ** 22, (lane) => (lane % 2 === 0 ? 2 ** 23 : scattered(lane) * 100)),
+      masked(-0x100, (lane) => (lane % 2 === 0 ? -0x40 : lane === 31 ? -0x1000 : scattered(lane))),
+      (machine, random) => {
+        masked(-0x100, (lane) => (lane % 2 === 0 ? -0x40 : -0x4000 + 16 * lane))(machine, random);
+        machine.w.setS64(8, BigInt(base + FIRST / 2));
+      },
+      masked(2 ** 21, (_, random) => random.word()),
     ]);
   });
 
