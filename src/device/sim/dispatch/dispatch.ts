@@ -75,7 +75,6 @@ export async function runDispatch(
     return { ...result, timing: timing.time(replayed, instructions, waited) };
   } finally {
     prepared.end();
-    device.places.trim();
   }
 }
 

@@ -114,8 +114,7 @@ export class DeviceMemory {
   dividedBy: ((address: number) => { readonly base: number; readonly size: number } | undefined) | undefined;
   /** Whether an address is in memory that a program looks at while kernels run. */
   isSeenByHost: ((address: number) => boolean) | undefined;
-  /** Gives back what is reserved only to be at hand later: called before memory is said to be full, or an address to be taken. */
-  releaseKept: (() => void) | undefined;
+  private readonly keepers: (() => void)[] = [];
 
   constructor(options: MemoryOptions = {}) {
     useWindow();
@@ -291,6 +290,22 @@ export class DeviceMemory {
     }
   }
 
+  /** `release` gives back what somebody has reserved only to have it at hand later: called before memory is said to be full, or an address to be taken. */
+  addKeeper(release: () => void): void {
+    this.keepers.push(release);
+  }
+
+  private releaseKept(): void {
+    for (const release of this.keepers) release();
+  }
+
+  /** Whether so many bytes are free in one piece, when nothing is kept. */
+  private hasRoom(size: number): boolean {
+    const { heap } = this;
+    if (heap.largest < size) this.releaseKept();
+    return heap.largest >= size;
+  }
+
   /** Space for the device itself (wave state, LDS), 64-byte aligned, zeroed, that no GPU address reaches. */
   reserve(size: number, label: string): Uint8Array {
     const offset = this.take(size, label, PAGE);
@@ -299,12 +314,12 @@ export class DeviceMemory {
 
   /** The same for what the device can do without; undefined when its memory is full. */
   tryReserve(size: number): Uint8Array | undefined {
-    return this.heap.largest < size + 2 * PAGE ? undefined : this.reserve(size, 'strict mode');
+    return this.hasRoom(size + 2 * PAGE) ? this.reserve(size, 'strict mode') : undefined;
   }
 
   /** As `tryReserve`; the bytes are whatever was there before. */
   tryReserveUncleared(size: number): Uint8Array | undefined {
-    return this.heap.largest < size + 2 * PAGE ? undefined : this.reserveUncleared(size, 'strict mode');
+    return this.hasRoom(size + 2 * PAGE) ? this.reserveUncleared(size, 'strict mode') : undefined;
   }
 
   /** As `reserve`; the bytes are whatever was there before. */
@@ -327,7 +342,7 @@ export class DeviceMemory {
   /** As `Heap.takeAt`; what is only kept, or was freed of late, is to be had when it is asked for by its address. */
   private takeAt(offset: number, bytes: number): boolean {
     if (this.heap.takeAt(offset, bytes)) return true;
-    this.releaseKept?.();
+    this.releaseKept();
     this.endQuarantine(0, 0);
     return this.heap.takeAt(offset, bytes);
   }
@@ -336,7 +351,7 @@ export class DeviceMemory {
   private takeData(size: number, label: string, alignment: number): number {
     const { heap, heapBeyond } = this;
     const kept = KEPT_BYTES + (this.frames === undefined ? LEAST_FRAME_BYTES : 0);
-    if (heapBeyond === undefined || heap.largest >= size + kept) return this.take(size, label, alignment);
+    if (heapBeyond === undefined || this.hasRoom(size + kept)) return this.take(size, label, alignment);
     if (this.frames === undefined) {
       const bytes = roundUp(Math.max(LEAST_FRAME_BYTES, heap.largest - LEFT_BYTES) - WASM_PAGE, WASM_PAGE);
       this.showIn({ at: this.take(bytes, label, PAGE), bytes });
@@ -356,7 +371,7 @@ export class DeviceMemory {
     const pages = roundUp(Math.max(size, 1), PAGE);
     let offset = this.heap.take(pages + GUARD, alignment) ?? this.heap.take(pages + PAGE, alignment);
     if (offset === undefined) {
-      this.releaseKept?.();
+      this.releaseKept();
       this.endQuarantine(0, 0);
       offset = this.heap.take(pages + PAGE, alignment);
     }

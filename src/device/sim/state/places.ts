@@ -14,10 +14,7 @@ export interface Place {
   readonly scratch: ScratchPlace | undefined;
 }
 
-/** Places that stay reserved between dispatches. */
-const KEPT_BLOCKS = 32;
-
-/** Gives out places for a device. */
+/** Gives out places for a device. Those that have come back are kept until memory is needed for something else: others would have to be cleared as a whole. */
 export class PlacePool {
   private readonly memory: DeviceMemory;
   private readonly freeBlocks: Uint8Array[] = [];
@@ -26,6 +23,7 @@ export class PlacePool {
 
   constructor(memory: DeviceMemory) {
     this.memory = memory;
+    memory.addKeeper(() => this.release());
   }
 
   take(launch: Launch): Place {
@@ -61,10 +59,9 @@ export class PlacePool {
     this.freeLds.push(place.lds);
   }
 
-  /** Returns memory that many resident workgroups needed for a while. */
-  trim(): void {
-    for (const block of this.freeBlocks.splice(KEPT_BLOCKS)) this.memory.release(block);
-    for (const lds of this.freeLds.splice(KEPT_BLOCKS)) this.memory.release(lds);
+  /** Gives the memory of all that nobody has back. */
+  private release(): void {
+    for (const bytes of [...this.freeBlocks.splice(0), ...this.freeLds.splice(0)]) this.memory.release(bytes);
   }
 }
 

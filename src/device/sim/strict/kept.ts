@@ -5,11 +5,8 @@ import type { LdsShadow } from './lds/lds.ts';
 import { type TrailBlocks, waysBytes } from './races/trails.ts';
 import type { WaveShadow } from './registers/wave-shadow.ts';
 
-/**
- * Bytes of shadows that are kept; those of a wavefront are 87 KiB. With 2 MB, dispatches of 16 workgroups of four wavefronts that wait for each other took 3.46 ms in place
- * of 2.70 (bench strict, levels).
- */
-const MOST_SHADOWS = 2 ** 24;
+/** Bytes of shadows that are kept; those of a wavefront are 87 KiB, so that these are 1,500 workgroups of four that wait for each other. */
+const MOST_SHADOWS = 2 ** 29;
 /** Tables of ways that are kept, of 32 or 80 KB. */
 const MOST_WAYS = 16;
 
@@ -33,7 +30,7 @@ export class Kept {
 
   private constructor(memory: DeviceMemory) {
     this.memory = memory;
-    memory.releaseKept = () => this.release();
+    memory.addKeeper(() => this.release());
   }
 
   static of(memory: DeviceMemory): Kept {

@@ -35,31 +35,34 @@ test('a workgroup for whose shadows there is no room leaves what there was', () 
   groups.release();
 });
 
-test('the shadows of a workgroup that has ended are those of the next, of whichever dispatch, until their place is needed', () => {
-  const memory = nearlyFull(8 * SHADOW_BYTES);
-  const begin = (groups: RunningGroups): LdsShadow => groups.begin(1024, [{ memory } as Wave]).lds;
-  const first = new RunningGroups(memory);
-  const lds = begin(first);
-  const second = new RunningGroups(memory);
-  expect(begin(second)).not.toBe(lds);
-  second.release();
-  first.end(lds);
-  first.release();
-  const third = new RunningGroups(memory);
-  expect(begin(third)).toBe(lds);
-  third.end(lds);
-  third.release();
-  // As much in one piece as there is without them.
-  const least = 4096;
-  const whole = nearlyFull(8 * SHADOW_BYTES);
-  let most = 0;
-  for (let size = least; size < 16 * SHADOW_BYTES; size += least) {
-    const piece = whole.tryReserveUncleared(size);
-    if (piece === undefined) break;
-    most = size;
-    whole.release(piece);
-  }
-  expect(memory.tryReserveUncleared(most)).toBeUndefined();
-  expect(memory.reserve(most, 'what needs the place')).toHaveLength(most);
-  expect(() => begin(new RunningGroups(memory))).toThrow(expect.objectContaining({ code: 'device/out-of-memory' }));
-});
+test.each(['reserve', 'tryReserveUncleared'] as const)(
+  'the shadows of a workgroup that has ended are those of the next, of whichever dispatch, until %s needs their place',
+  (reserve) => {
+    const memory = nearlyFull(8 * SHADOW_BYTES);
+    const begin = (groups: RunningGroups): LdsShadow => groups.begin(1024, [{ memory } as Wave]).lds;
+    const first = new RunningGroups(memory);
+    const lds = begin(first);
+    const second = new RunningGroups(memory);
+    expect(begin(second)).not.toBe(lds);
+    second.release();
+    first.end(lds);
+    first.release();
+    const third = new RunningGroups(memory);
+    expect(begin(third)).toBe(lds);
+    third.end(lds);
+    third.release();
+    // As much in one piece as there is without them.
+    const least = 4096;
+    const whole = nearlyFull(8 * SHADOW_BYTES);
+    let most = 0;
+    for (let size = least; size < 16 * SHADOW_BYTES; size += least) {
+      const piece = whole.tryReserveUncleared(size);
+      if (piece === undefined) break;
+      most = size;
+      whole.release(piece);
+    }
+    expect(memory[reserve](most, 'what needs the place')).toHaveLength(most);
+    expect(memory.tryReserveUncleared(most)).toBeUndefined();
+    expect(() => begin(new RunningGroups(memory))).toThrow(expect.objectContaining({ code: 'device/out-of-memory' }));
+  },
+);
