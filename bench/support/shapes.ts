@@ -74,8 +74,8 @@ const SHARED_SHAPES: Readonly<Record<string, Shape>> = {
   halves: linear(16, 256, [buffer(2 * 65536), buffer(2 * 65536), u32(16), u32(65536)]),
   marks: linear(16, 256, [zeros(4096), zeros(4 * 4096), zeros(4), buffer(4 * 4096), u32(16), u32(4096)]),
   records: linear(16, 256, [buffer(8 * 8192), buffer(8 * 8192), u32(8), u32(8192)]),
-  smooth: linear(128, 256, [buffer(4 * 32768), buffer(4 * 32768), zeros(4)]),
-  smooth_by_flag: linear(128, 256, [buffer(4 * 32768), buffer(4 * 32768), zeros(4), zeros(4)]),
+  smooth: linear(304, 256, [buffer(4 * 77824), buffer(4 * 77824), zeros(4)]),
+  smooth_by_flag: linear(304, 256, [buffer(4 * 77824), buffer(4 * 77824), zeros(4), zeros(4)]),
   hand_on: linear(16, 256, [buffer(4 * 4096), zeros(4 * 512), u32(8)]),
 };
 

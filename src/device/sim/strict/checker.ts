@@ -157,6 +157,7 @@ export class StrictChecker implements Monitor {
       handsOver: traits.handsOver,
       announces: announces !== 'nobody',
       isAtomic: atomicsOf(loaded),
+      workgroups,
     });
     const kept = Kept.of(memory);
     const drops = new DropTable(kept);

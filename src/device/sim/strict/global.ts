@@ -132,6 +132,8 @@ interface Kernel {
   readonly announces: boolean;
   /** Whether the instruction at a place in the image is an atomic. */
   readonly isAtomic: (pc: number) => boolean;
+  /** Of the dispatch. */
+  readonly workgroups: number;
 }
 
 export class GlobalShadow {
@@ -153,7 +155,7 @@ export class GlobalShadow {
   constructor(
     history: MemoryHistory,
     memory: DeviceMemory,
-    { readersStay, learns, polls, handsOver, announces, isAtomic }: Kernel,
+    { readersStay, learns, polls, handsOver, announces, isAtomic, workgroups }: Kernel,
   ) {
     this.found = new FoundOrders(memory);
     this.order = new Synchronisation(handsOver, this.tellFound());
@@ -161,7 +163,7 @@ export class GlobalShadow {
     this.memory = memory;
     this.pages = new RacePages(memory, readersStay);
     this.log = new SyncLog(memory, learns);
-    this.handedOver = learns && polls ? new HandedOverBefore(isAtomic) : undefined;
+    this.handedOver = learns && polls ? new HandedOverBefore(isAtomic, workgroups) : undefined;
     this.announcements = announces ? new Announcements() : undefined;
     history.hold();
   }

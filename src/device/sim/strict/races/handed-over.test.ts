@@ -120,52 +120,64 @@ describe.each([
   });
 });
 
+/** What a workgroup tells whose wavefronts have stored so often each, before its second barrier. */
+const told = (stores: number): Released => ({
+  complete: [stores, stores],
+  written: [stores, stores],
+  pc: 0,
+  wave: 0,
+  issued: stores,
+  isEarly: false,
+  epoch: 1,
+  releases: 0,
+});
+/** Where an atomic of the events is. */
+const ATOMIC = 64;
+
+const newWave = (plainStores = 0) => ({ plainStores, hasMet: false, hasFetched: false });
+
+/** So many workgroups of two wavefronts have begun, of `workgroups`. */
+function begun(count: number, mostAlone: number, workgroups = count) {
+  const order = new Synchronisation();
+  const handed = new HandedOverBefore((pc) => pc === ATOMIC, workgroups, mostAlone);
+  const events = ownEvents();
+  const waves = Array.from({ length: count }, () => [newWave(), newWave()]);
+  for (const [group, all] of waves.entries()) handed.begin(group, all);
+  /** The word of an event of a workgroup's first wavefront. */
+  const event = (group: number, epoch: number, pc = 0): number =>
+    events.of({ actor: actorOf(group, 0), pc, epoch, store: 0 }, events.left) << EVENT_SHIFT;
+  const store = (group: number, count: number): void => {
+    for (const wave of waves[group] ?? []) wave.plainStores = count;
+  };
+  const meet = (group: number, epoch: number, renumberings = 0): boolean =>
+    handed.passBarrier(group, epoch, events.nextWord, renumberings);
+  const release = (group: number, address: number): void => order.release(group, address, told(3));
+  const acquire = (group: number, address: number): void => {
+    order.acquire(group, order.seenAt(address) ?? expect.fail());
+    order.invalidate(group);
+    handed.invalidate(group);
+  };
+  const known = (group: number, renumberings = 0) => {
+    handed.find(group, order, events);
+    return handed.known(group, renumberings);
+  };
+  return { order, handed, events, waves, event, store, meet, release, acquire, known };
+}
+
 describe.each([
   ['alone', 32],
   ['together', 0],
 ] as const)('HandedOverBefore, where workgroups look %s', (_how, mostAlone) => {
-  const newWave = (plainStores = 0) => ({ plainStores, hasMet: false, hasFetched: false });
-  const by = (stores: number): Released => ({
-    complete: [stores, stores],
-    written: [stores, stores],
-    pc: 0,
-    wave: 0,
-    issued: stores,
-    isEarly: false,
-    epoch: 1,
-    releases: 0,
-  });
-  /** Where an atomic of the events is. */
-  const ATOMIC = 64;
-  /** Two workgroups of two wavefronts; the first one has stored, passed a barrier and released. */
-  function two() {
-    const order = new Synchronisation();
-    const handed = new HandedOverBefore((pc) => pc === ATOMIC, mostAlone);
-    const events = ownEvents();
-    const waves = [0, 1].map(() => [newWave(), newWave()]);
-    for (const [group, all] of waves.entries()) handed.begin(group, all);
-    /** The word of an event of a workgroup's first wavefront. */
-    const event = (group: number, epoch: number, pc = 0): number =>
-      events.of({ actor: actorOf(group, 0), pc, epoch, store: 0 }, events.left) << EVENT_SHIFT;
-    const store = (group: number, count: number): void => {
-      for (const wave of waves[group] ?? []) wave.plainStores = count;
-    };
-    const meet = (group: number, epoch: number, renumberings = 0): boolean =>
-      handed.passBarrier(group, epoch, events.nextWord, renumberings);
-    const acquire = (): void => {
-      order.acquire(1, order.seenAt(64) ?? expect.fail());
-      order.invalidate(1);
-      handed.invalidate(1);
-    };
-    const known = (renumberings = 0) => {
-      handed.find(1, order, events);
-      return handed.known(1, renumberings);
-    };
-    event(0, 0);
-    store(0, 3);
-    meet(0, 1);
-    order.release(0, 64, by(3));
-    return { order, handed, events, event, store, meet, acquire, known, waves };
+  /** Two workgroups; the first one has stored, passed a barrier and released. */
+  function two(workgroups = 2) {
+    const all = begun(2, mostAlone, workgroups);
+    all.event(0, 0);
+    all.store(0, 3);
+    all.meet(0, 1);
+    all.release(0, 64);
+    const acquire = (): void => all.acquire(1, 64);
+    const known = (renumberings = 0) => all.known(1, renumberings);
+    return { ...all, acquire, known };
   }
 
   it('should say nothing before a workgroup has invalidated its caches and come to a barrier', () => {
@@ -177,6 +189,20 @@ describe.each([
     expect(handed.mayKnowMore(1)).toBe(true);
     expect(known()).toEqual({ reads: events.nextWord, writes: events.nextWord });
     expect(handed.mayKnowMore(1)).toBe(false);
+  });
+
+  it('should know nothing of many before all of them have begun', () => {
+    const { handed, events, meet, release, acquire, known } = two(3);
+    acquire();
+    meet(1, 1);
+    const isFew = mostAlone > 0;
+    expect(known().writes).toBe(isFew ? events.nextWord : 0);
+    handed.begin(2, [newWave(), newWave()]);
+    meet(2, 1);
+    release(2, 64);
+    acquire();
+    meet(1, 2);
+    expect(known().writes).toBe(events.nextWord);
   });
 
   it('should ask again until something new has been handed over, where a wavefront may have learnt it', () => {
@@ -278,52 +304,27 @@ describe.each([
 
 describe('HandedOverBefore, where one workgroup tells others what all have told it', () => {
   const [COUNTER, FLAG] = [64, 128];
-  /** Three workgroups of two wavefronts; all have stored and passed a barrier, and the last two have told that. The first one has been told, if it `hasCome`, before it tells the others by a flag. */
+  /** Three workgroups; all have stored and passed a barrier, and the last two have told that. The first one has been told, if it `hasCome`, before it tells the others by a flag. */
   function three(hasCome: boolean) {
-    const order = new Synchronisation();
-    const handed = new HandedOverBefore(() => false, 0);
-    const events = ownEvents();
-    const waves = [0, 1, 2].map(() => [0, 1].map(() => ({ plainStores: 0, hasMet: false, hasFetched: false })));
-    const told = (stores: number): Released => ({
-      complete: [stores, stores],
-      written: [stores, stores],
-      pc: 0,
-      wave: 0,
-      issued: stores,
-      isEarly: false,
-      epoch: 1,
-      releases: 0,
-    });
-    const event = (group: number, epoch: number): number =>
-      events.of({ actor: actorOf(group, 0), pc: 0, epoch, store: 0 }, events.left) << EVENT_SHIFT;
-    const store = (group: number, count: number): void => {
-      for (const wave of waves[group] ?? []) wave.plainStores = count;
-    };
-    const acquire = (group: number, address: number): void => {
-      order.acquire(group, order.seenAt(address) ?? expect.fail());
-      order.invalidate(group);
-      handed.invalidate(group);
-    };
+    const all = begun(3, 0);
+    const { event, store, meet, release, acquire } = all;
     const known = (group: number, epoch: number) => {
-      handed.passBarrier(group, epoch, events.nextWord, 0);
-      handed.find(group, order, events);
-      return handed.known(group, 0);
+      meet(group, epoch);
+      return all.known(group);
     };
-    for (const [group, all] of waves.entries()) handed.begin(group, all);
-    for (const group of waves.keys()) {
+    for (const group of all.waves.keys()) {
       event(group, 0);
       store(group, 3);
-      handed.passBarrier(group, 1, events.nextWord, 0);
-      if (group > 0) order.release(group, COUNTER, told(3));
+      meet(group, 1);
+      if (group > 0) release(group, COUNTER);
     }
     if (hasCome) {
       acquire(0, COUNTER);
       known(0, 2);
     }
-    const release = (group: number, address: number): void => order.release(group, address, told(3));
     release(0, FLAG);
     if (!hasCome) acquire(0, COUNTER);
-    return { events, event, store, release, acquire, known };
+    return { ...all, known };
   }
 
   it('should know what has been told to who tells it, and what that has done itself', () => {

@@ -23,7 +23,7 @@ const MOST_TOGETHER = 4;
  */
 const MOST_ALONE = 32;
 /** With more workgroups nothing is known: all are asked for. */
-const MOST_GROUPS = 512;
+const MOST_GROUPS = 4096;
 
 interface Barrier {
   /** Barriers that the workgroup has passed then. */
@@ -124,16 +124,18 @@ export class HandedOverBefore {
     },
   };
 
+  private readonly workgroups: number;
   private readonly mostAlone: number;
 
-  /** `isAtomic`: whether the instruction at a place in the image is an atomic. */
-  constructor(isAtomic: (pc: number) => boolean, mostAlone = MOST_ALONE) {
+  /** `isAtomic`: whether the instruction at a place in the image is an atomic. `workgroups`: of the dispatch. */
+  constructor(isAtomic: (pc: number) => boolean, workgroups: number, mostAlone = MOST_ALONE) {
     this.firsts = new FirstEvents(isAtomic);
+    this.workgroups = workgroups;
     this.mostAlone = mostAlone;
   }
 
   begin(group: number, waves: readonly Meeting[]): void {
-    if (this.groups.size > MOST_GROUPS) return;
+    if (this.workgroups > MOST_GROUPS) return;
     this.groups.set(group, {
       waves,
       barriers: [],
@@ -200,7 +202,7 @@ export class HandedOverBefore {
   /** Whether a workgroup may know more than when it was last asked: it has come to a barrier and invalidated its caches. */
   mayKnowMore(number: number): boolean {
     const group = this.groups.get(number);
-    return group?.hasMet === true && group.hasInvalidated && this.groups.size <= MOST_GROUPS;
+    return group?.hasMet === true && group.hasInvalidated;
   }
 
   /** The words below which all words of readers, or writers, come before what a workgroup does; 0 for none. */
@@ -209,14 +211,22 @@ export class HandedOverBefore {
     return this.groups.get(number)?.known ?? NOTHING;
   }
 
-  /** Finds it anew: the least of what the other workgroups have handed over, and not beyond the workgroup's own last barrier. */
+  /**
+   * Finds it anew: the least of what the other workgroups have handed over, and not beyond the workgroup's own last barrier. Of many nothing is looked for before all have
+   * begun: who begins sees what all before it have told, and who comes later tells more.
+   */
   find(number: number, order: Synchronisation, events: EventTable): void {
     const group = this.groups.get(number);
     if (group === undefined) return;
+    group.hasInvalidated = false;
+    const { size } = this.groups;
+    if (size > this.mostAlone && size < this.workgroups) {
+      setFetched(group, false);
+      return;
+    }
     const now = events.nextWord;
     this.firsts.follow(events);
-    group.hasInvalidated = false;
-    const others = this.groups.size - 1;
+    const others = size - 1;
     const before = group.acquired;
     const barrier = group.barriers.at(-1);
     const last = this.behind(number, group, barrier, now);

@@ -19,6 +19,8 @@ import { ReleasesByAddress } from './releases-by-address.ts';
 const MAX_STEPS = 200_000;
 /** Of what a workgroup has acquired last, so much is looked at before who has told it: mostly that is enough. */
 const DIRECT = 8;
+/** Then so many workgroups who have told each other something last: who has come to a barrier of the grid as the last one has been told by all. */
+const MOST_TELLERS = 4;
 
 /** A read, of which a record knows: by which wavefront and when (Toucher). `isMany`: others of its workgroup have read in the same epoch. */
 export interface Read {
@@ -385,12 +387,23 @@ class ReadSearch implements ReleaseSearch {
   };
 }
 
+/** Whether what has been acquired last puts something in order, or what who has told the last of it had acquired last. */
+function isToldLately(acquired: readonly Acquisition[], count: number, other: number, search: ReleaseSearch): boolean {
+  let [list, length] = [acquired, count];
+  for (let teller = 0; teller <= MOST_TELLERS && length > 0; teller++) {
+    for (let i = length - 1; i >= 0 && i >= length - DIRECT; i--) {
+      const { at, count: seen } = list[i] as Acquisition;
+      if (search.look(at.releases.get(other), seen) === 'ordered') return true;
+    }
+    const { last } = list[length - 1] as Acquisition;
+    [list, length] = [last.acquired, last.acquiredCount];
+  }
+  return false;
+}
+
 /** By which of the releases of a workgroup that have been acquired, directly or through others, something is in order. */
 function searchReleases(acquired: readonly Acquisition[], count: number, other: number, search: ReleaseSearch): Order {
-  for (let i = count - 1; i >= 0 && i >= count - DIRECT; i--) {
-    const { at, count: seen } = acquired[i] as Acquisition;
-    if (search.look(at.releases.get(other), seen) === 'ordered') return 'ordered';
-  }
+  if (isToldLately(acquired, count, other, search)) return 'ordered';
   const visited = new Map<SharedAddress, number>();
   /** By workgroup, of what it had acquired: the first so many have been looked at. */
   const scanned = new Map<readonly Acquisition[], number>();
