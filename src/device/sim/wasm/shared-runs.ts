@@ -11,7 +11,7 @@ import type { WasmFunction, WasmModule } from './emit.ts';
 import { laneMode } from './lane-mode.ts';
 import { INDEXES_REGISTERS, SKIPS_VECTORS } from './place.ts';
 import { type RegisterPlaces, RUN_LIMIT, Run, RunPools } from './run.ts';
-import { NoCode, scalarRegister } from './scalar.ts';
+import { scalarRegister } from './scalar.ts';
 import { formOf } from './template.ts';
 import { addVector, canAddVector, closesRun, endsRun } from './vector.ts';
 import type { Block, Item } from './walk.ts';
@@ -236,7 +236,7 @@ function renamed(spans: readonly Span[], register: number): number {
   for (const { first, end, renamed: number } of spans) {
     if (register >= first && register < end) return number + register - first;
   }
-  throw new NoCode('a register of no span');
+  throw new Error(`register ${register} is in no span of its run`);
 }
 
 function renamedOperand(operand: Operand, vectors: readonly Span[], scalars: readonly Span[]): Operand {
