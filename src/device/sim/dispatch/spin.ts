@@ -88,13 +88,15 @@ function* loopsAround(loaded: LoadedCode, pc: number): Generator<Span> {
   }
 }
 
+/** Of s_branch, and of what ends a wavefront. */
+const JUMP_BYTES = 4;
 /** Instructions behind the exits of a loop that are looked at for ways back into it. */
 const MOST_OUTSIDE = 4000;
 const outside = new WeakMap<LoadedCode, Map<string, boolean>>();
 
 /**
- * Whether there is a way out of a loop and back into it, not by its first instruction, on which memory is changed: compilers put the body of a loop behind it, code
- * without optimisation mostly does.
+ * Whether there is a way out of a loop and back into it, not by the instruction that it begins with, on which memory is changed: compilers put the body of a loop behind
+ * it, code without optimisation mostly does.
  */
 function changesElsewhere(loaded: LoadedCode, loop: readonly Reached[]): boolean {
   const [from, to] = [(loop[0] as Reached).at, (loop[loop.length - 1] as Reached).at];
@@ -104,24 +106,31 @@ function changesElsewhere(loaded: LoadedCode, loop: readonly Reached[]): boolean
     outside.set(loaded, answers);
   }
   const key = `${from} ${to}`;
-  const answer = answers.get(key) ?? findChangesElsewhere(loaded, loop, from, to);
-  answers.set(key, answer);
+  let answer = answers.get(key);
+  if (answer === undefined) {
+    const entries = entriesBehindChanges(loaded, loop, from, to);
+    const [first, second] = [...entries];
+    const others = entries.has(from) ? entries.size - 1 : entries.size;
+    answer = others > 0 && (first === undefined || second !== undefined || !beginsAt(loaded, loop, first));
+    answers.set(key, answer);
+  }
   return answer;
 }
 
-function findChangesElsewhere(loaded: LoadedCode, loop: readonly Reached[], from: number, to: number): boolean {
+/** Instructions of a loop to which ways lead that leave it and change memory. */
+function entriesBehindChanges(loaded: LoadedCode, loop: readonly Reached[], from: number, to: number): Set<number> {
   const isInside = (at: number): boolean => at >= from && at <= to;
   const open: (readonly [at: number, hasChanged: boolean])[] = [];
   for (const { at, instruction } of loop) {
     for (const next of followers(instruction, at)) if (!isInside(next)) open.push([next, false]);
   }
+  const entries = new Set<number>();
   /** What has been looked at: 1 before a change, 2 behind one. */
   const seen = new Map<number, number>();
   for (let step = open.pop(); step !== undefined && seen.size < MOST_OUTSIDE; step = open.pop()) {
     const [at, hadChanged] = step;
-    if (at === from) continue;
     if (isInside(at)) {
-      if (hadChanged) return true;
+      if (hadChanged) entries.add(at);
       continue;
     }
     const instruction = loaded.instructionAt(at);
@@ -133,7 +142,30 @@ function findChangesElsewhere(loaded: LoadedCode, loop: readonly Reached[], from
     seen.set(at, known | mark);
     for (const next of followers(instruction, at)) open.push([next, hasChanged]);
   }
-  return false;
+  return entries;
+}
+
+/**
+ * Whether a loop begins with an instruction that is not its first one: compilers put blocks of a loop before the one that is entered. Execution does not fall into its first
+ * instruction then, and each time around it comes to the one with which it begins.
+ */
+function beginsAt(loaded: LoadedCode, loop: readonly Reached[], entry: number): boolean {
+  const from = (loop[0] as Reached).at;
+  const before = loaded.instructionAt(from - JUMP_BYTES);
+  if (before?.size !== JUMP_BYTES || !before.row.flags.has('isBarrier')) return false;
+  const instructions = new Map(loop.map(({ at, instruction }) => [at, instruction]));
+  const state = new Map<number, 'open' | 'done'>([[entry, 'done']]);
+  /** Whether no way from an instruction comes back to it but by the entry. */
+  const ends = (at: number): boolean => {
+    const instruction = instructions.get(at);
+    if (instruction === undefined || state.get(at) === 'done') return true;
+    if (state.get(at) === 'open') return false;
+    state.set(at, 'open');
+    const all = followers(instruction, at).every(ends);
+    state.set(at, 'done');
+    return all;
+  };
+  return loop.every(({ at }) => ends(at));
 }
 
 /** Where execution can go on behind an instruction at an address, jumps through registers left out. */
