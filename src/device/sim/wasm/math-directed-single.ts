@@ -1,37 +1,15 @@
-// f32 arithmetic in the directed roundings: rounded to nearest, then one step where the result is on the wrong side of the exact one, in
-// line. Counterparts: interpreter/operators.ts, isa/semantics/exact.ts. The f64 ones are in math-directed.ts.
+// f32 arithmetic in the directed roundings, in line. Counterparts: interpreter/operators.ts, isa/semantics/exact.ts. The f64 ones are in math-directed.ts.
+import { directedProduct, directedSums } from './directed-lines.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import { KeptLocals } from './kept-locals.ts';
 import { inEachDirection, type MathFunction, ROUNDING_NAMES, single, word } from './math-tools.ts';
-import { type Directed, pushStep, pushWrongSide, stepSingle } from './rounding.ts';
+import { type Directed, pushStep, pushWrongSide } from './rounding.ts';
 
 /** Products from this size on have errors that are numbers of f32. */
 const LEAST_PRODUCT = 2 ** -100;
 
 type Places = readonly number[];
-
-/**
- * a ± b. The sum has more than a, or than b, what the other one is but for the error. One of the two differences is the error, and the other
- * has its sign or is zero: rounding keeps the order (Dekker 1971 for the larger term). Sums that overflow have infinite errors.
- */
-function add(fn: WasmFunction, rounding: Directed, [a, b]: Places, isDifference: boolean): void {
-  const w = new KeptLocals(fn);
-  const [way, back] = isDifference ? (['sub', 'add'] as const) : (['add', 'sub'] as const);
-  const sum = w.keep(() => {
-    if (rounding !== 2) fn.get(a).get(b).op(`f32x4.${way}`);
-    else {
-      // The sum of the opposite terms: exact zeros are positive in it.
-      if (isDifference) fn.get(b).get(a);
-      else fn.get(a).neg('f32x4').get(b);
-      fn.op('f32x4.sub').neg('f32x4');
-    }
-  });
-  fn.get(sum).get(a).op('f32x4.sub').get(b).op(`f32x4.${back}`);
-  fn.get(sum).get(b).op(`f32x4.${back}`).get(a).op('f32x4.sub').op('f32x4.add');
-  stepSingle(fn, rounding, sum);
-  w.release();
-}
 
 /** Pushes two lanes of an f32 vector as f64. */
 function promote(fn: WasmFunction, x: number, half: number): void {
@@ -81,30 +59,15 @@ function exactProducts(module: WasmModule, rounding: Directed): WasmFunction {
   });
 }
 
-/** a · b. Of small products the error may vanish: they are made in f64, as all are where the host has no fused multiply-add. */
-function multiply(fn: WasmFunction, module: WasmModule, rounding: Directed, [a, b]: Places): void {
+/** a · b. Small products are made in f64, as all are where the host has no fused multiply-add. */
+function multiply(fn: WasmFunction, module: WasmModule, rounding: Directed, places: Places): void {
   const general = exactProducts(module, rounding);
-  if (!matrixFeatures().fused) {
-    fn.get(a).get(b).call(general);
+  if (matrixFeatures().fused) {
+    directedProduct(fn, 'f32x4', rounding, places, () => single(fn, LEAST_PRODUCT), general);
     return;
   }
-  const w = new KeptLocals(fn);
-  const product = w.keep(() => void fn.get(a).get(b).op('f32x4.mul'));
-  const result = w.keep(() => {
-    fn.get(a).get(b).get(product).op('f32x4.relaxed_nmadd');
-    stepSingle(fn, rounding, product);
-  });
-  const isSmall = w.keep(() => {
-    fn.get(product).abs('f32x4');
-    single(fn, LEAST_PRODUCT);
-    fn.op('f32x4.lt');
-  });
-  fn.get(isSmall).anyLane().if();
-  // But for those of zeros.
-  for (const factor of [a, b]) fn.get(factor).v128(0, 0, 0, 0).op('f32x4.ne');
-  fn.op('v128.and').get(isSmall).op('v128.and').anyLane().if();
-  fn.get(a).get(b).call(general).set(result).end().end().get(result);
-  w.release();
+  for (const place of places) fn.get(place);
+  fn.call(general);
 }
 
 /**
@@ -119,7 +82,7 @@ function wrongSums(module: WasmModule, rounding: 1 | 3): WasmFunction {
       const p = w.keep(() => pushProduct(fn, a, b, half));
       const q = w.keep(() => promote(fn, c, half));
       const sum = w.keep(() => void fn.get(p).get(q).op('f64x2.add'));
-      // What it has too much, as in `add`.
+      // What it has too much, as in `directedSum`.
       fn.get(sum).get(p).op('f64x2.sub').get(q).op('f64x2.sub');
       fn.get(sum).get(q).op('f64x2.sub').get(p).op('f64x2.sub').op('f64x2.add');
       if (rounding === 3) fn.get(sum).v128(0, -0x80000000, 0, -0x80000000).op('v128.and').op('v128.xor');
@@ -176,8 +139,7 @@ function fmaDown(fn: WasmFunction, module: WasmModule, [a, b, c]: Places): void 
 
 /** `add.f32.up` and the like. */
 export const DIRECTED_SINGLE: Record<string, MathFunction> = {
-  ...inEachDirection('add.f32', 2, (fn, _module, rounding, places) => add(fn, rounding, places, false), true),
-  ...inEachDirection('sub.f32', 2, (fn, _module, rounding, places) => add(fn, rounding, places, true), true),
+  ...directedSums('f32', 'f32x4'),
   ...inEachDirection('mul.f32', 2, multiply, true),
   ...inEachDirection(
     'fma.f32',

@@ -3,13 +3,14 @@
 // Counterpart and source of the exact forms: isa/semantics/exact.ts. Errors of a fused multiply-add: Boldo & Muller, "Some functions
 // computable with a fused-mac", ARITH 2005.
 import type { Rounding } from '../../../base/elements/formats.ts';
+import { directedProduct, directedSums } from './directed-lines.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { choosing, matrixFeatures } from './features.ts';
 import { exactFmaIndex } from './math-exact.ts';
 import { ldexp64 } from './math-exponent.ts';
 import { Steps } from './math-steps.ts';
-import { double, inEachDirection, type MathFunction, word } from './math-tools.ts';
-import { type Directed, signZeroDown, stepDouble } from './rounding.ts';
+import { double, inEachDirection, type MathFunction, ROUNDING_NAMES, word } from './math-tools.ts';
+import { type Directed, signZeroDown, stepFloat } from './rounding.ts';
 
 /** Pushes the host's exact results for both lanes; `scale` is an i32 vector in a local, or none. */
 function pushExact(fn: WasmFunction, module: WasmModule, rounding: Rounding, scale: number | undefined): void {
@@ -23,49 +24,43 @@ function pushExact(fn: WasmFunction, module: WasmModule, rounding: Rounding, sca
   }
 }
 
-/** a + b; `b` may have been negated. The larger one goes first, so that nothing overflows on the way. */
-function add(fn: WasmFunction, rounding: Directed, negated: boolean): void {
-  const w = new Steps(fn);
-  const a = 0;
-  const b = negated ? w.keep(() => void fn.get(1).neg('f64x2')) : 1;
-  const isSmaller = w.keep(() => void fn.get(a).abs('f64x2').get(b).abs('f64x2').op('f64x2.lt'));
-  const large = w.choose(b, a, () => void fn.get(isSmaller));
-  const small = w.choose(a, b, () => void fn.get(isSmaller));
-  const sum = w.result(a, b, 'add');
-  if (rounding === 2) signZeroDown(fn, sum, a, b);
-  fn.get(small);
-  w.with(sum, large, 'sub');
-  fn.op('f64x2.sub');
-  stepDouble(fn, rounding, sum);
+/** Products from this size on have errors that are numbers of f64. */
+const LEAST_PRODUCT = 2 ** -960;
+
+/** (a, b) -> a · b. Small products are made again with the smaller factor scaled, so that what they have too much shows. */
+function smallProducts(module: WasmModule, rounding: Directed): WasmFunction {
+  const name = `math.product.f64${ROUNDING_NAMES[rounding]}`;
+  return module.helper(name, ['v128', 'v128'], ['v128'], (fn) => {
+    const w = new Steps(fn);
+    const [a, b] = [0, 1] as const;
+    const far = { f64: 2 ** 600 };
+    const p = w.result(a, b, 'mul');
+    const isSmaller = w.keep(() => void fn.get(a).abs('f64x2').get(b).abs('f64x2').op('f64x2.lt'));
+    const large = w.choose(b, a, () => void fn.get(isSmaller));
+    const small = w.choose(a, b, () => void fn.get(isSmaller));
+    const isTiny = w.keep(() => {
+      fn.get(p).abs('f64x2');
+      double(fn, 2 ** -400);
+      fn.op('f64x2.lt');
+    });
+    const factor = w.choose(w.result(small, far, 'mul'), small, () => void fn.get(isTiny));
+    const target = w.choose(w.result(p, far, 'mul'), p, () => void fn.get(isTiny));
+    const excess = w.nmadd(factor, large, target);
+    // A product of numbers that are not zero has vanished: it lacks everything.
+    fn.get(p).neg('f64x2');
+    double(fn, 1);
+    fn.op('v128.or').get(excess).get(p);
+    double(fn, 0);
+    fn.op('f64x2.eq');
+    for (const x of [a, b]) w.with(x, { f64: 0 }, 'ne');
+    fn.op('v128.and').op('v128.and').op(choosing());
+    stepFloat(fn, 'f64x2', rounding, p);
+  });
 }
 
-/** a · b. Small products are made again with the smaller factor scaled, so that what they lack shows. */
-function multiply(fn: WasmFunction, rounding: Directed): void {
-  const w = new Steps(fn);
-  const [a, b] = [0, 1] as const;
-  const far = { f64: 2 ** 600 };
-  const p = w.result(a, b, 'mul');
-  const isSmaller = w.keep(() => void fn.get(a).abs('f64x2').get(b).abs('f64x2').op('f64x2.lt'));
-  const large = w.choose(b, a, () => void fn.get(isSmaller));
-  const small = w.choose(a, b, () => void fn.get(isSmaller));
-  const isTiny = w.keep(() => {
-    fn.get(p).abs('f64x2');
-    double(fn, 2 ** -400);
-    fn.op('f64x2.lt');
-  });
-  const factor = w.choose(w.result(small, far, 'mul'), small, () => void fn.get(isTiny));
-  const target = w.choose(w.result(p, far, 'mul'), p, () => void fn.get(isTiny));
-  const minus = w.keep(() => void fn.get(target).neg('f64x2'));
-  const error = w.madd(factor, large, minus);
-  // A product of numbers that are not zero has vanished: it lacks everything.
-  fn.get(p);
-  double(fn, 1);
-  fn.op('v128.or').get(error).get(p);
-  double(fn, 0);
-  fn.op('f64x2.eq');
-  for (const x of [a, b]) w.with(x, { f64: 0 }, 'ne');
-  fn.op('v128.and').op('v128.and').op(choosing());
-  stepDouble(fn, rounding, p);
+function multiply(fn: WasmFunction, module: WasmModule, rounding: Directed, places: readonly number[]): void {
+  const general = smallProducts(module, rounding);
+  directedProduct(fn, 'f64x2', rounding, places, () => double(fn, LEAST_PRODUCT), general);
 }
 
 /** x + y and what it lacks. */
@@ -122,9 +117,9 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
     signZeroDown(fn, zero, p, c);
     fn.get(zero).get(result).get(finite).op(choosing()).set(result);
   }
-  w.with(top, result, 'sub');
-  fn.get(middle).op('f64x2.add').get(rest).op('f64x2.add').get(finite).op('v128.and');
-  stepDouble(fn, rounding, result);
+  w.with(result, top, 'sub');
+  fn.get(middle).op('f64x2.sub').get(rest).op('f64x2.sub').get(finite).op('v128.and');
+  stepFloat(fn, 'f64x2', rounding, result);
   fn.set(result).get(inRange).op('i64x2.all_true').op('i32.eqz').if();
   pushExact(fn, module, rounding, undefined);
   fn.set(result).end().get(result);
@@ -134,71 +129,85 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
 const [LEAST, MOST] = [(1023 - 900) << 20, (1023 + 960) << 20];
 
 /**
- * Pushes the low and the high words of a·b + c towards zero of a chunk. `operands` are locals: a, b and c of each half. What the nearest
- * r lacks is a·b + (c − r): its sign is that of fma(a, b, t) + u, where t + u is c − r exactly, unless that sum is zero. Then, and where r
- * is near an end of the range, the functions `general` pushes are made for the chunk.
+ * Pushes the low and the high words of a·b + c of a chunk, rounded up or towards zero. `operands` are locals: a, b and c of each half. What
+ * the nearest r has too much is (r − c) − a·b: its sign is that of fma(−a, b, t) + u, where t + u is r − c exactly, unless that sum is zero. Then,
+ * and where r is near an end of the range, the functions `general` pushes are made for the chunk, but for exact results.
  */
-export function pushTruncatedFma(
+export function pushDirectedFma(
   fn: WasmFunction,
+  rounding: 1 | 3,
   operands: readonly (readonly [a: number, b: number, c: number])[],
   general: (half: number) => void,
 ): void {
   const w = new Steps(fn);
-  const results: number[] = [];
-  const errors: number[] = [];
-  for (const [a, b, c] of operands) {
+  const halves = operands.map(([a, b, c]) => {
     const r = w.madd(a, b, c);
-    const t = w.result(c, r, 'sub');
-    const back = w.result(t, r, 'add');
-    errors.push(
-      w.keep(() => {
-        w.with(c, back, 'sub');
-        w.with(back, t, 'sub');
-        fn.get(r).op('f64x2.sub').op('f64x2.add');
-        fn.get(a).get(b).get(t).op('f64x2.relaxed_madd').op('f64x2.add');
-      }),
-    );
-    results.push(r);
-  }
-  const highWords = (locals: readonly number[]): void => {
-    for (const local of locals) fn.get(local);
-    fn.shuffle32(1, 3, 5, 7);
+    const t = w.result(r, c, 'sub');
+    const back = w.result(r, t, 'sub');
+    const u = w.keep(() => {
+      w.with(back, c, 'sub');
+      fn.get(r);
+      w.with(t, back, 'add');
+      fn.op('f64x2.sub').op('f64x2.add');
+    });
+    const excess = w.keep(() => void fn.get(a).get(b).get(t).op('f64x2.relaxed_nmadd').get(u).op('f64x2.add'));
+    return { a, b, r, u, excess };
+  });
+  const words = (push: (half: (typeof halves)[number]) => void, high = 1): void => {
+    for (const half of halves) push(half);
+    fn.shuffle32(high, 2 + high, 4 + high, 6 + high);
   };
-  const [low, high] = [fn.local('v128'), fn.local('v128')];
-  // On both ways of the branch: V8 moves what follows it to where the words are stored, and keeps halves in memory until then (71 ns instead of 67).
-  const setWords = (): void => {
-    for (const result of results) fn.get(result);
-    fn.shuffle32(0, 2, 4, 6).set(low);
-    for (const result of results) fn.get(result);
-    fn.shuffle32(1, 3, 5, 7).set(high);
-  };
-  highWords(results);
-  word(fn, 0x7fffffff);
-  fn.op('v128.and');
-  word(fn, LEAST);
-  fn.op('i32x4.sub');
-  word(fn, MOST - LEAST);
-  fn.op('i32x4.ge_u');
-  // Errors have a sign where they are not zero; those whose high word is zero are as good as zero.
-  highWords(errors);
-  fn.v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or').anyLane().if();
-  for (const [half, result] of results.entries()) {
+  const isOther = w.keep(() => {
+    words(({ r }) => fn.get(r));
+    word(fn, 0x7fffffff);
+    fn.op('v128.and');
+    word(fn, LEAST);
+    fn.op('i32x4.sub');
+    word(fn, MOST - LEAST);
+    fn.op('i32x4.ge_u');
+    // Those whose high word is zero are as good as zero.
+    words(({ excess }) => fn.get(excess));
+    fn.v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
+  });
+  fn.get(isOther).anyLane().if('i32').get(isOther);
+  words((half) => pushIsExact(w, half));
+  fn.op('v128.andnot').anyLane().else().i32(0).end().if();
+  for (const [half, { r }] of halves.entries()) {
     general(half);
-    fn.set(result);
+    fn.set(r);
   }
-  setWords();
   fn.else();
-  for (const [half, result] of results.entries()) {
-    // One less where the signs differ.
-    fn.get(result).get(result);
-    fn.get(errors[half] as number).op('v128.xor');
-    fn.i32(63).op('i64x2.shr_u').op('i64x2.sub').set(result);
+  for (const { r, excess } of halves) {
+    fn.get(excess);
+    stepFloat(fn, 'f64x2', rounding, r);
+    fn.set(r);
   }
-  setWords();
   fn.end();
-  fn.get(low).get(high);
-  for (const local of [low, high]) fn.release('v128', local);
+  for (const high of [0, 1]) words(({ r }) => fn.get(r), high);
   w.release();
+}
+
+/** Pushes the lanes where r is zero or no denormal, and a·b + c exactly: nothing was lost on the way to the excess, which is zero. */
+function pushIsExact(
+  w: Steps,
+  { a, b, r, u, excess }: Readonly<Record<'a' | 'b' | 'r' | 'u' | 'excess', number>>,
+): void {
+  const { fn } = w;
+  const product = w.result(a, b, 'mul');
+  fn.get(product).abs('f64x2');
+  double(fn, LEAST_PRODUCT);
+  fn.op('f64x2.ge');
+  for (const x of [a, b]) {
+    w.with(x, { f64: 0 }, 'eq');
+    fn.op('v128.or');
+  }
+  fn.get(r).abs('f64x2');
+  double(fn, 2 ** -1022);
+  fn.op('f64x2.ge');
+  w.with(r, { f64: 0 }, 'eq');
+  fn.op('v128.or').op('v128.and');
+  // Both are positive zeros then.
+  fn.get(u).get(excess).op('v128.or').v128(0, 0, 0, 0).op('i64x2.eq').op('v128.and');
 }
 
 /** x · 2^n: what is lost shows when the result is scaled back. */
@@ -210,15 +219,14 @@ function ldexp(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
     fn.get(1).v128(2200, 2200, 2200, 2200).op('i32x4.min_s').v128(-2200, -2200, -2200, -2200).op('i32x4.max_s');
     fn.op('i32x4.neg');
   });
-  fn.get(0).get(result).get(back).call(nearest).op('f64x2.sub');
-  stepDouble(fn, rounding, result);
+  fn.get(result).get(back).call(nearest).get(0).op('f64x2.sub');
+  stepFloat(fn, 'f64x2', rounding, result);
 }
 
 /** `add.f64.up` and the like. */
 export const DIRECTED_DOUBLE: Record<string, MathFunction> = {
-  ...inEachDirection('add.f64', 2, (fn, _module, rounding) => add(fn, rounding, false)),
-  ...inEachDirection('sub.f64', 2, (fn, _module, rounding) => add(fn, rounding, true)),
-  ...inEachDirection('mul.f64', 2, (fn, _module, rounding) => multiply(fn, rounding)),
+  ...directedSums('f64', 'f64x2'),
+  ...inEachDirection('mul.f64', 2, multiply, true),
   ...inEachDirection('fma.f64', 3, fma),
   ...inEachDirection('fma_scaled.f64', 4, (fn, module, rounding) => pushExact(fn, module, rounding, 3)),
   ...inEachDirection('ldexp.f64', 2, ldexp),

@@ -8,6 +8,9 @@ import { choosing } from './features.ts';
 /** Rounding of MODE other than to nearest: 1 up, 2 down, 3 towards zero. */
 export type Directed = Exclude<Rounding, 0>;
 
+/** Vectors of floats. */
+export type FloatVector = 'f32x4' | 'f64x2';
+
 const ONE64: [number, number, number, number] = [1, 0, 1, 0];
 const SIGN32: [number, number, number, number] = [-0x80000000, -0x80000000, -0x80000000, -0x80000000];
 const SIGN64: [number, number, number, number] = [0, -0x80000000, 0, -0x80000000];
@@ -15,7 +18,7 @@ const SIGN64: [number, number, number, number] = [0, -0x80000000, 0, -0x80000000
 /** Whether a nearest value (pushed first) is on the wrong side of the exact one, as a mask. */
 export function pushWrongSide(
   fn: WasmFunction,
-  type: 'f32x4' | 'f64x2',
+  type: FloatVector,
   rounding: Directed,
   nearest: number,
   exact: number,
@@ -53,27 +56,34 @@ export function pushStep(fn: WasmFunction, rounding: Directed, signs: number, wr
   fn.get(wrong).op('v128.and');
 }
 
-/** Pushes the f32 of a local, rounded to nearest, rounded in a direction: the stack has a number with the sign of what it has too much. */
-export function stepSingle(fn: WasmFunction, rounding: Directed, nearest: number): void {
+/** Pushes the floats of a local, rounded to nearest, rounded in a direction: the stack has numbers with the sign of what they have too much. */
+export function stepFloat(fn: WasmFunction, type: FloatVector, rounding: Directed, nearest: number): void {
+  const integer = type === 'f32x4' ? 'i32x4' : 'i64x2';
   if (rounding === 3) {
     // One less where the signs are the same.
     fn.get(nearest)
-      .v128(...SIGN32)
+      .v128(...(type === 'f32x4' ? SIGN32 : SIGN64))
       .op('v128.and')
-      .op('v128.xor')
-      .v128(0, 0, 0, 0)
-      .op('f32x4.gt')
-      .get(nearest)
-      .op('i32x4.add');
+      .op('v128.xor');
+    fn.v128(0, 0, 0, 0).op(`${type}.gt`).get(nearest).op(`${integer}.add`);
     return;
   }
   const wrong = fn.local('v128');
   fn.v128(0, 0, 0, 0)
-    .op(`f32x4.${rounding === 1 ? 'lt' : 'gt'}`)
-    .set(wrong);
+    .op(`${type}.${rounding === 1 ? 'lt' : 'gt'}`)
+    .set(wrong)
+    .get(nearest);
+  // ±1: away from zero when the sign is that of the direction. Hosts have no shift of 64 bits that keeps the sign.
   fn.get(nearest);
-  pushStep(fn, rounding, nearest, wrong);
-  fn.op('i32x4.add');
+  if (type === 'f32x4') fn.i32(31).op('i32x4.shr_s').v128(1, 1, 1, 1);
+  else
+    fn.v128(0, 0, 0, 0)
+      .op('i64x2.lt_s')
+      .v128(...ONE64);
+  fn.op('v128.or')
+    .get(wrong)
+    .op('v128.and')
+    .op(`${integer}.${rounding === 1 ? 'add' : 'sub'}`);
   fn.release('v128', wrong);
 }
 
@@ -97,42 +107,11 @@ export function pushSigns(fn: WasmFunction): void {
   fn.release('v128', x);
 }
 
-/** Pushes the f64 of a local, rounded to nearest, rounded in a direction: the stack has a number with the sign of what it lacks. */
-export function stepDouble(fn: WasmFunction, rounding: Directed, nearest: number): void {
-  const error = fn.local('v128');
-  fn.set(error).get(nearest);
-  if (rounding === 3) {
-    // Towards zero where the error's sign is not that of the value; zeros stay.
-    fn.get(error).get(nearest).op('v128.xor');
-    pushSigns(fn);
-    fn.get(error).v128(0, 0, 0, 0).op('f64x2.ne').op('v128.and');
-    fn.get(error).get(error).op('f64x2.eq').op('v128.and');
-    fn.get(nearest).v128(0, 0, 0, 0).op('f64x2.ne').op('v128.and');
-  } else {
-    fn.get(nearest);
-    pushSigns(fn);
-    fn.v128(...ONE64).op('v128.or');
-    if (rounding === 2) fn.op('i64x2.neg');
-    fn.get(error)
-      .v128(0, 0, 0, 0)
-      .op(`f64x2.${rounding === 1 ? 'gt' : 'lt'}`)
-      .op('v128.and');
-  }
-  fn.op('i64x2.add');
-  fn.release('v128', error);
-}
-
 /**
  * Gives exact zeros in a local the sign of rounding down: negative unless both terms, with the signs of `a` and `b`, are positive. All
  * are f64, or f32.
  */
-export function signZeroDown(
-  fn: WasmFunction,
-  sum: number,
-  a: number,
-  b: number,
-  type: 'f32x4' | 'f64x2' = 'f64x2',
-): void {
+export function signZeroDown(fn: WasmFunction, sum: number, a: number, b: number, type: FloatVector = 'f64x2'): void {
   fn.get(sum).get(a).get(b).op('v128.or');
   if (type === 'f64x2') fn.v128(...SIGN64);
   else fn.v128(...SIGN32);

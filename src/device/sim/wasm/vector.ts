@@ -18,10 +18,10 @@ import { addIndexed, pushOffsets, releaseOffsets } from './indexed.ts';
 import type { LaneMode } from './lane-writer.ts';
 import { LaneCode, splat4 } from './lanes.ts';
 import { callMath } from './math.ts';
-import { pushTruncatedFma } from './math-directed.ts';
+import { pushDirectedFma } from './math-directed.ts';
 import { ROUNDING_NAMES } from './math-tools.ts';
 import { bindLaneOperand } from './operand-lanes.ts';
-import { canonical, canonicalDouble, flushDenormals, flushHalfValues } from './rounding.ts';
+import { canonical, canonicalDouble, type Directed, flushDenormals, flushHalfValues } from './rounding.ts';
 import { Run, type RunPools } from './run.ts';
 import { NoCode, scalarRegister } from './scalar.ts';
 import { type Crossing, type LaneTarget, replay, templateFor } from './template.ts';
@@ -282,8 +282,8 @@ class VectorInstruction {
   private pushDouble(e: Expr): void {
     const { code, run, omod, clamp, mode } = this;
     const { fn } = run;
-    if (e.op === 'f64.fma' && mode.round64 === 3 && omod === 0 && !clamp && matrixFeatures().fused) {
-      this.pushTruncatedFma(e);
+    if (e.op === 'f64.fma' && mode.round64 !== 0 && omod === 0 && !clamp && matrixFeatures().fused) {
+      this.pushDirectedFma(e, mode.round64);
       return;
     }
     const halves = [code.temporary(), code.temporary()] as const;
@@ -292,24 +292,30 @@ class VectorInstruction {
     fn.get(halves[0]).get(halves[1]).shuffle32(1, 3, 5, 7);
   }
 
-  /** Pushes the words of a·b + c, rounded towards zero. */
-  private pushTruncatedFma(e: Expr): void {
+  /** Pushes the words of a·b + c. Down is the opposite of -a·b - c up, in which exact zeros are positive. */
+  private pushDirectedFma(e: Expr, rounding: Directed): void {
     const { code, run, mode } = this;
     const { fn } = run;
+    const isDown = rounding === 2;
     const operands = [0, 1].map((half) =>
-      e.args.map((argument) => {
+      e.args.map((argument, n) => {
         const local = code.temporary();
         code.push(argument, half);
+        if (isDown && n !== 1) fn.neg('f64x2');
         fn.set(local);
         return local;
       }),
     ) as [number, number, number][];
-    pushTruncatedFma(fn, operands, (half) => {
+    pushDirectedFma(fn, isDown ? 1 : rounding, operands, (half) => {
       for (const operand of operands[half] as readonly number[]) fn.get(operand);
-      callMath(code, 'fma.f64.zero');
+      callMath(code, `fma.f64${isDown ? '.up' : ROUNDING_NAMES[rounding]}`);
+      if (isDown) fn.neg('f64x2');
       canonicalDouble(fn);
       if (!mode.out64) flushDenormals(fn, 'f64');
+      if (isDown) fn.neg('f64x2');
     });
+    // The signs are in the high words.
+    if (isDown) fn.neg('f32x4');
   }
 
   private pushHalves(e: Expr, halves: readonly [number, number]): void {
