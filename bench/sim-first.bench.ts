@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { createDevice } from '../src/device/index.ts';
-import { enableRelaxedSimd } from '../src/device/node/v8-flags.ts';
+import { prepareV8 } from '../src/device/node/host.ts';
 import { AITER_KERNELS } from '../tests/sim/kernels/aiter-cases.ts';
 import { type LaunchTime, timedRuns, timeLaunch } from '../tests/sim/kernels/support.ts';
 import { compileExample, hasLlvm } from '../tests/support/build.ts';
@@ -20,7 +20,7 @@ const file = process.argv[1] as string;
 const [word, family, name] = process.argv.slice(2);
 
 if (word === CHILD) {
-  enableRelaxedSimd();
+  prepareV8();
   const times = family === OWN ? await timeOwn(name as string) : await timeAiter(family as string, name as string);
   console.log(JSON.stringify(times));
 } else if (sharedPath('corpus') === undefined) console.log('the reference corpus is absent');

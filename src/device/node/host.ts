@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { beforeCompiling } from '../sim/wasm/host-compiler.ts';
+import { aroundCompiling } from '../sim/wasm/host-compiler.ts';
 import type { WorkerHost, WorkerThread } from '../sim/workers/worker-host.ts';
-import { disableRelaxedSimd, enableRelaxedSimd } from './v8-flags.ts';
+import { compileSimCode, disableRelaxedSimd, enableRelaxedSimd } from './v8-flags.ts';
 
 const WORKER_FILE = 'sim-thread.cjs';
 /**
@@ -43,10 +43,15 @@ function startThread(file: string): WorkerThread {
   return thread;
 }
 
+/** Has V8 compile what the virtual GPU writes, in this thread. */
+export function prepareV8(): void {
+  enableRelaxedSimd();
+  aroundCompiling(compileSimCode);
+}
+
 /** Threads for `createDevice('sim', { workerHost })`; undefined when the worker's file is not built. `file` names another. */
 export function nodeWorkerHost(file: string | undefined = builtWorker()): WorkerHost | undefined {
-  enableRelaxedSimd();
-  beforeCompiling(enableRelaxedSimd);
+  prepareV8();
   if (file === undefined) return undefined;
   return { cores: availableParallelism(), startMs: START_MS, start: () => startThread(file) };
 }

@@ -1,13 +1,13 @@
-// What the host's WebAssembly compiler must be told before it compiles what the virtual GPU writes: the platform's part of the device says it here.
+// What the host must be told while the virtual GPU compiles: the platform's part of the device says it here.
 
-let prepare = (): void => {};
+let around = <T>(compile: () => T): T => compile();
 
-/** `tell` is called before each module is written and compiled. */
-export function beforeCompiling(tell: () => void): void {
-  prepare = tell;
+/** `tell` is called in place of each compilation of a module, and calls it. */
+export function aroundCompiling(tell: <T>(compile: () => T) => T): void {
+  around = tell;
 }
 
-/** Has the host's compiler ready for a module. */
-export function prepareCompiler(): void {
-  prepare();
+/** Writes and compiles a module as the host has to be told. */
+export function compileOnHost<T>(compile: () => T): T {
+  return around(compile);
 }

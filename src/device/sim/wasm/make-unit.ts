@@ -4,7 +4,7 @@ import { ENCODINGS, familyOf } from '../interpreter/loaded-code.ts';
 import { AGPR_BASE } from '../state/layout.ts';
 import type { Wave } from '../state/wave.ts';
 import { type CompiledCode, type CompileOptions, compile } from './compile.ts';
-import { prepareCompiler } from './host-compiler.ts';
+import { compileOnHost } from './host-compiler.ts';
 import { INDEXES_REGISTERS, keyOf, type Place } from './place.ts';
 import { ScalarValues } from './scalar-values.ts';
 import type { CompiledUnit, UnitBlock, UnitOrigin } from './unit.ts';
@@ -31,8 +31,11 @@ export interface MadeUnit {
 
 /** Compiles what is reachable from a place. */
 export function makeUnit(job: UnitJob): MadeUnit {
+  return compileOnHost(() => makeUnitNow(job));
+}
+
+function makeUnitNow(job: UnitJob): MadeUnit {
   const { image, place, origin, root, start } = job;
-  prepareCompiler();
   const started = performance.now();
   const code = compile(image, place, { ...job, start: start === undefined ? undefined : ScalarValues.of(start) });
   const written = performance.now();
