@@ -2,7 +2,10 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { expect, test, vi } from 'vitest';
+
+vi.mock('node:v8', () => ({ setFlagsFromString: vi.fn() }));
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -21,3 +24,20 @@ test('should start the first thread of a process under its own flags and compile
   // Later versions of Node need no flag.
   expect(begun).toEqual([!process.versions.v8.startsWith('11.')]);
 }, 300_000);
+
+test('should have V8 optimize later while the virtual GPU compiles, and as before behind that', async () => {
+  // What has been loaded before has V8's own.
+  vi.resetModules();
+  const { compileSimCode } = await import('./v8-flags.ts');
+  const isOld = process.versions.v8.startsWith('11.');
+  const said = (): string[] => vi.mocked(setFlagsFromString).mock.calls.map(([flag]) => flag);
+  const inside = compileSimCode(() => compileSimCode(said));
+  expect(inside).toEqual(isOld ? ['--experimental-wasm-relaxed-simd', '--interrupt-budget=260000'] : []);
+  expect(said()).toEqual(isOld ? [...inside, '--interrupt-budget=67584'] : []);
+  const fail = (): never => {
+    throw new Error('no');
+  };
+  expect(() => compileSimCode(fail)).toThrow('no');
+  expect(said().at(-1)).toBe(isOld ? '--interrupt-budget=67584' : undefined);
+  expect(said().length).toBe(isOld ? 5 : 0);
+});
