@@ -1,6 +1,7 @@
 // The extended table: forms of vector instructions that the ordinary one does not have. It says what it covers, and what it leaves out.
 import { laneMoves, scalars } from './lane-rows.ts';
 import { memory } from './memory-rows.ts';
+import { directedRounding } from './rounding-rows.ts';
 import { closeDevices, Loop, type Row } from './timing.ts';
 import { dpp, everyVector, firstOperands, kinds, modifiers, sdwa } from './vector-rows.ts';
 
@@ -29,7 +30,7 @@ async function besides(loop: Loop, fma: Loop): Promise<number> {
 /** Times rows of the chosen sections whose names match, and prints those near a cliff, the worst first. */
 export async function extendedTable(only: RegExp): Promise<void> {
   const vectors = [...everyVector(), ...firstOperands(), ...sdwa(), ...dpp(), ...modifiers(), ...kinds()];
-  const all = [...vectors, ...memory(), ...laneMoves(), ...scalars()];
+  const all = [...vectors, ...directedRounding(), ...memory(), ...laneMoves(), ...scalars()];
   const fmaRow = all.find(({ name }) => name === 'v_fma_f32');
   if (fmaRow === undefined) throw new Error('no v_fma_f32');
   const fma = await Loop.of(fmaRow);
@@ -55,8 +56,9 @@ export async function extendedTable(only: RegExp): Promise<void> {
   console.log(`
 Extended table, gfx942 unless a row says otherwise: every vector instruction of gfx942 and those that only gfx90a and gfx950 have; first
 operands in scalar registers, inline and literal; SDWA; DPP; negated, absolute, clamped and op_sel forms; floats of each kind (of "mixed"
-an eighth of the lanes is special). Operands differ from lane to lane. Memory by dword of a lane, scalar instructions by wavefront. Not in it:
-other MODEs, matrix instructions.
+an eighth of the lanes is special); sums, products and multiply-adds of f32 and f64 in the directed roundings. Operands differ from lane to lane. Memory by dword of
+a lane, buffers with some lanes out of range too; scalar instructions by wavefront. Not in it: matrix instructions, other operations in the
+directed roundings.
 Rows from ${PRINTED} times v_fma_f32 by operation of a lane, worst first (the median of ${ROUNDS} times beside it):`);
   const sorted = [...ratios].sort(([, a], [, b]) => b - a);
   for (const [row, ratio] of sorted) {

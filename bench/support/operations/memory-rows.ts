@@ -2,12 +2,15 @@
 // or all over the data. A dword of a lane is an operation, and so is each half of a packed atomic.
 import type { TargetName } from '../../../src/isa/types.ts';
 import { OWN, RESULTS, THIRD } from './forms.ts';
-import { type Row, rowOf } from './timing.ts';
+import { DATA_BYTES, type Row, rowOf } from './timing.ts';
 
 const many = (n: number, dwords: number): string => (dwords === 1 ? `v${n}` : `v[${n}:${n + dwords - 1}]`);
 
 /** Lanes at random places, the same in every run. */
 const scattered = (bytes: number) => (lane: number) => ((lane * 37) % 64) * bytes * 3;
+/** The same, but every fifth one is behind the data. */
+const partlyBeyond = (bytes: number) => (lane: number) =>
+  lane % 5 === 0 ? DATA_BYTES + 4 * lane : scattered(bytes)(lane);
 const sideBySide = (bytes: number) => (lane: number) => lane * bytes;
 
 function row(
@@ -68,6 +71,8 @@ function transfers(): Row[] {
       const rows = [row('memory', name, line, dwords, bytes)];
       if (kind !== 'scratch' && bytes >= 2)
         rows.push(row('memory', `${name}, scattered`, line, dwords, bytes, { offset: scattered(bytes) }));
+      if (kind === 'buffer')
+        rows.push(row('memory', `${name}, some out of range`, line, dwords, bytes, { offset: partlyBeyond(bytes) }));
       if (kind === 'scratch')
         rows.push(indexed(name, (n) => `${name} ${many(RESULTS + 2 * n, dwords)}, v48, s20`, dwords, bytes));
       return rows;
@@ -78,6 +83,8 @@ function transfers(): Row[] {
       const rows = [row('memory', name, line, dwords, bytes)];
       if (kind !== 'scratch' && bytes >= 2)
         rows.push(row('memory', `${name}, scattered`, line, dwords, bytes, { offset: scattered(bytes) }));
+      if (kind === 'buffer')
+        rows.push(row('memory', `${name}, some out of range`, line, dwords, bytes, { offset: partlyBeyond(bytes) }));
       if (kind === 'scratch')
         rows.push(indexed(name, (n) => `${name} v48, ${many(OWN + 2 * n, dwords)}, s20`, dwords, bytes));
       return rows;
