@@ -81,6 +81,9 @@ const CODES = [
   'v_fma_f64 v[2:3], v[4:5], v[6:7], v[8:9]',
   'v_fma_f64 v[2:3], v[4:5], -v[6:7], v[8:9] clamp',
   'v_mov_b64_e32 v[2:3], v[8:9]\nv_fmac_f64_e32 v[2:3], v[4:5], v[6:7]',
+  // VCC has every second lane.
+  'v_div_fmas_f64 v[2:3], v[4:5], v[6:7], v[8:9]',
+  'v_ldexp_f64 v[2:3], v[4:5], v7',
   // Some lanes only, and wavefronts' halves.
   `s_mov_b32 exec_lo, 0x5a71f00f
 s_mov_b32 exec_hi, 0x80000001

@@ -78,6 +78,35 @@ function twoSum(w: Steps, x: number, y: number): [sum: number, error: number] {
   return [sum, error];
 }
 
+/** An fma rounded to nearest, as locals: r, r − c rounded, and a number with the sign of what r has too much. */
+interface Nearest {
+  readonly r: number;
+  readonly t: number;
+  readonly excess: number;
+}
+
+/**
+ * What the nearest r has too much is (r − c) − a·b. Its sign is that of fma(−a, b, t) + u, where t + u is r − c exactly: rounding keeps the
+ * order, and where products do not vanish the sum is zero only where r is exact. For let t be in [2^e, 2^(e+1)) and u not zero, so that
+ * ulp(r) ≤ 2 ulp(t), |a·b| > 2^(e−1), and t − a·b is a multiple of 2^(e−106). That is exact below 2^(e−53); to be rounded to −u above it would
+ * take |u| = 2^(e−53) and an error of 2^(e−106), and so a·b = 2^e − 2^(e−53) − 2^(e−106), but there is no product between (2^53 − 1)² 2^(e−106)
+ * and 2^e.
+ */
+function nearestFma(w: Steps, [a, b, c]: readonly [a: number, b: number, c: number]): Nearest {
+  const { fn } = w;
+  const r = w.madd(a, b, c);
+  const t = w.result(r, c, 'sub');
+  const back = w.result(r, t, 'sub');
+  const excess = w.keep(() => {
+    fn.get(a).get(b).get(t).op('f64x2.relaxed_nmadd');
+    w.with(back, c, 'sub');
+    fn.get(r);
+    w.with(t, back, 'add');
+    fn.op('f64x2.sub').op('f64x2.add').op('f64x2.add');
+  });
+  return { r, t, excess };
+}
+
 /** a·b + c, exact where the product is in range or zero; lanes with an infinity or a NaN have no error. */
 function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   if (!matrixFeatures().fused) {
@@ -86,7 +115,17 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   }
   const w = new Steps(fn);
   const [a, b, c] = [0, 1, 2] as const;
-  const result = w.madd(a, b, c);
+  const { r: result, t, excess } = nearestFma(w, [a, b, c]);
+  // Mostly nothing is near an end of the range.
+  fn.get(result).abs('f64x2');
+  double(fn, 2 ** -900);
+  fn.op('f64x2.ge').get(result).abs('f64x2');
+  double(fn, 2 ** 960);
+  fn.op('f64x2.lt').op('v128.and');
+  w.with(t, { f64: 0 }, 'ne');
+  fn.op('v128.and').op('i64x2.all_true').if().get(excess);
+  stepFloat(fn, 'f64x2', rounding, result);
+  fn.return().end();
   const p = w.result(a, b, 'mul');
   const minus = w.keep(() => void fn.get(p).neg('f64x2'));
   const [sum, rest] = twoSum(w, c, w.madd(a, b, minus));
@@ -125,53 +164,63 @@ function fma(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
   fn.set(result).end().get(result);
 }
 
+/** (a·b + c) · 2^d, d an i32 of 128 at most: the scale is exact where there is none, and where the sum is in the middle of the range. */
+function fmaScaled(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
+  const name = `math.fma.f64${ROUNDING_NAMES[rounding]}`;
+  const unscaled = module.helper(name, ['v128', 'v128', 'v128'], ['v128'], (f) => fma(f, module, rounding));
+  const w = new Steps(fn);
+  const sum = w.keep(() => {
+    for (const operand of [0, 1, 2]) fn.get(operand);
+    fn.call(unscaled);
+  });
+  const d = w.keep(() => void fn.get(3).op('i64x2.extend_low_i32x4_s'));
+  const size = w.keep(() => void fn.get(sum).abs('f64x2'));
+  w.with(size, { f64: 2 ** -800 }, 'gt');
+  w.with(size, { f64: 2 ** 800 }, 'lt');
+  fn.op('v128.and').get(d).v128(0, 0, 0, 0).op('i64x2.eq').op('v128.or').op('i64x2.all_true').if();
+  fn.get(d).v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl');
+  fn.get(sum).op('f64x2.mul').return().end();
+  pushExact(fn, module, rounding, 3);
+}
+
 /** High words: of the least size whose products and errors are no denormals, and of one that is far below overflow. */
 const [LEAST, MOST] = [(1023 - 900) << 20, (1023 + 960) << 20];
 
 /**
- * Pushes the low and the high words of a·b + c of a chunk, rounded up or towards zero. `operands` are locals: a, b and c of each half. What
- * the nearest r has too much is (r − c) − a·b: its sign is that of fma(−a, b, t) + u, where t + u is r − c exactly, unless that sum is zero. Then,
- * and where r is near an end of the range, the functions `general` pushes are made for the chunk, but for exact results.
+ * Pushes the low and the high words of a·b + c of a chunk. `operands` are locals: a, b and c of each half. Where products may have vanished, and
+ * where the nearest result is near an end of the range, the functions `general` pushes are made for the chunk.
  */
 export function pushDirectedFma(
   fn: WasmFunction,
-  rounding: 1 | 3,
+  rounding: Directed,
   operands: readonly (readonly [a: number, b: number, c: number])[],
   general: (half: number) => void,
 ): void {
   const w = new Steps(fn);
-  const halves = operands.map(([a, b, c]) => {
-    const r = w.madd(a, b, c);
-    const t = w.result(r, c, 'sub');
-    const back = w.result(r, t, 'sub');
-    const u = w.keep(() => {
-      w.with(back, c, 'sub');
-      fn.get(r);
-      w.with(t, back, 'add');
-      fn.op('f64x2.sub').op('f64x2.add');
-    });
-    const excess = w.keep(() => void fn.get(a).get(b).get(t).op('f64x2.relaxed_nmadd').get(u).op('f64x2.add'));
-    return { a, b, r, u, excess };
-  });
-  const words = (push: (half: (typeof halves)[number]) => void, high = 1): void => {
+  const halves = operands.map(([a, b, c]) => ({ a, b, c, ...nearestFma(w, [a, b, c]) }));
+  const words = (push: (half: (typeof halves)[number]) => void, high: 0 | 1): void => {
     for (const half of halves) push(half);
     fn.shuffle32(high, 2 + high, 4 + high, 6 + high);
   };
-  const isOther = w.keep(() => {
-    words(({ r }) => fn.get(r));
+  const isFar = w.keep(() => {
+    words(({ r }) => fn.get(r), 1);
     word(fn, 0x7fffffff);
     fn.op('v128.and');
     word(fn, LEAST);
     fn.op('i32x4.sub');
     word(fn, MOST - LEAST);
     fn.op('i32x4.ge_u');
-    // Those whose high word is zero are as good as zero.
-    words(({ excess }) => fn.get(excess));
-    fn.v128(0, 0, 0, 0).op('i32x4.eq').op('v128.or');
+  });
+  const isOther = w.keep(() => {
+    words(({ t }) => fn.get(t), 1);
+    fn.v128(0, 0, 0, 0).op('i32x4.eq').get(isFar).op('v128.or');
   });
   fn.get(isOther).anyLane().if('i32').get(isOther);
-  words((half) => pushIsExact(w, half));
-  fn.op('v128.andnot').anyLane().else().i32(0).end().if();
+  words((half) => pushIsKnown(w, half), 0);
+  words(({ r }) => w.with(r, { f64: 0 }, 'ne'), 0);
+  fn.get(isFar).op('v128.and').op('v128.andnot').op('v128.andnot').anyLane();
+  if (rounding === 2) for (const { a, b, c, r } of halves) signZeroDown(fn, r, w.result(a, b, 'mul'), c);
+  fn.else().i32(0).end().if();
   for (const [half, { r }] of halves.entries()) {
     general(half);
     fn.set(r);
@@ -183,31 +232,22 @@ export function pushDirectedFma(
     fn.set(r);
   }
   fn.end();
-  for (const high of [0, 1]) words(({ r }) => fn.get(r), high);
+  for (const high of [0, 1] as const) words(({ r }) => fn.get(r), high);
   w.release();
 }
 
-/** Pushes the lanes where r is zero or no denormal, and a·b + c exactly: nothing was lost on the way to the excess, which is zero. */
-function pushIsExact(
-  w: Steps,
-  { a, b, r, u, excess }: Readonly<Record<'a' | 'b' | 'r' | 'u' | 'excess', number>>,
-): void {
+/** Pushes the lanes where nothing has vanished: what r has too much is not zero, or a·b is zero or large. */
+function pushIsKnown(w: Steps, { a, b, excess }: Readonly<Record<'a' | 'b' | 'excess', number>>): void {
   const { fn } = w;
-  const product = w.result(a, b, 'mul');
-  fn.get(product).abs('f64x2');
-  double(fn, LEAST_PRODUCT);
-  fn.op('f64x2.ge');
+  w.with(excess, { f64: 0 }, 'ne');
   for (const x of [a, b]) {
     w.with(x, { f64: 0 }, 'eq');
     fn.op('v128.or');
   }
-  fn.get(r).abs('f64x2');
-  double(fn, 2 ** -1022);
-  fn.op('f64x2.ge');
-  w.with(r, { f64: 0 }, 'eq');
-  fn.op('v128.or').op('v128.and');
-  // Both are positive zeros then.
-  fn.get(u).get(excess).op('v128.or').v128(0, 0, 0, 0).op('i64x2.eq').op('v128.and');
+  w.with(a, b, 'mul');
+  fn.abs('f64x2');
+  double(fn, LEAST_PRODUCT);
+  fn.op('f64x2.ge').op('v128.or');
 }
 
 /** x · 2^n: what is lost shows when the result is scaled back. */
@@ -228,7 +268,7 @@ export const DIRECTED_DOUBLE: Record<string, MathFunction> = {
   ...directedSums('f64', 'f64x2'),
   ...inEachDirection('mul.f64', 2, multiply, true),
   ...inEachDirection('fma.f64', 3, fma),
-  ...inEachDirection('fma_scaled.f64', 4, (fn, module, rounding) => pushExact(fn, module, rounding, 3)),
+  ...inEachDirection('fma_scaled.f64', 4, fmaScaled),
   ...inEachDirection('ldexp.f64', 2, ldexp),
   // Where the host has no fused multiply-add.
   'fma.f64': { parameters: 3, build: (fn, module) => pushExact(fn, module, 0, undefined) },

@@ -292,30 +292,24 @@ class VectorInstruction {
     fn.get(halves[0]).get(halves[1]).shuffle32(1, 3, 5, 7);
   }
 
-  /** Pushes the words of a·b + c. Down is the opposite of -a·b - c up, in which exact zeros are positive. */
+  /** Pushes the words of a·b + c. */
   private pushDirectedFma(e: Expr, rounding: Directed): void {
     const { code, run, mode } = this;
     const { fn } = run;
-    const isDown = rounding === 2;
     const operands = [0, 1].map((half) =>
-      e.args.map((argument, n) => {
+      e.args.map((argument) => {
         const local = code.temporary();
         code.push(argument, half);
-        if (isDown && n !== 1) fn.neg('f64x2');
         fn.set(local);
         return local;
       }),
     ) as [number, number, number][];
-    pushDirectedFma(fn, isDown ? 1 : rounding, operands, (half) => {
+    pushDirectedFma(fn, rounding, operands, (half) => {
       for (const operand of operands[half] as readonly number[]) fn.get(operand);
-      callMath(code, `fma.f64${isDown ? '.up' : ROUNDING_NAMES[rounding]}`);
-      if (isDown) fn.neg('f64x2');
+      callMath(code, `fma.f64${ROUNDING_NAMES[rounding]}`);
       canonicalDouble(fn);
       if (!mode.out64) flushDenormals(fn, 'f64');
-      if (isDown) fn.neg('f64x2');
     });
-    // The signs are in the high words.
-    if (isDown) fn.neg('f32x4');
   }
 
   private pushHalves(e: Expr, halves: readonly [number, number]): void {
