@@ -7,15 +7,16 @@ import type { WasmFunction } from './emit.ts';
 import { extremeBits } from './extremes.ts';
 import { choosing, matrixFeatures } from './features.ts';
 import { decodeHalf, encodeHalf, roundHalf } from './half.ts';
+import { KeptLocals } from './kept-locals.ts';
 import type { LaneWriter } from './lane-writer.ts';
 import { common, TESTS, test32 } from './lanes-common.ts';
 import { BRAIN, HALF, roundBrain, small } from './lanes-small.ts';
 import { pushExponents } from './mantissas.ts';
 import { callMath } from './math.ts';
 import { trigPreop } from './math-exact.ts';
-import { ROUNDING_NAMES, upper } from './math-tools.ts';
+import { ROUNDING_NAMES, roundDoubles, upper } from './math-tools.ts';
 import { TRANSCENDENTAL_NAMES, transcendental } from './math-transcendental.ts';
-import { canonicalDouble, type Directed, demoteDirected } from './rounding.ts';
+import { canonicalDouble, type Directed } from './rounding.ts';
 import { NoCode } from './scalar.ts';
 
 /** Writes the operator `prefix.name` of expression `e`. `prefix` is the format it works in, `e.type` that of its result. */
@@ -152,12 +153,17 @@ function single(code: LaneWriter, name: string, e: Expr): void {
 
 /** An operator of f32 in a rounding other than to nearest. */
 function directedSingle(code: LaneWriter, name: string, rounding: Directed, e: Expr): void {
+  const [a, b] = e.args as [Expr, Expr];
   if (name === 'from_f64') {
-    for (const h of [0, 1]) {
-      code.push(e.args[0] as Expr, h);
-      demoteDirected(code.fn, rounding);
-    }
-    code.fn.shuffle32(0, 1, 4, 5);
+    const w = new KeptLocals(code.fn);
+    const doubles = [0, 1].map((half) => w.keep(() => code.push(a, half)));
+    roundDoubles(w, rounding, doubles);
+    w.release();
+    return;
+  }
+  if (name === 'mul' && a.op === 'f32.from_f16' && b.op === 'f32.from_f16') {
+    // Products of f16 are f32.
+    single(code, name, e);
     return;
   }
   for (const argument of e.args) code.push(argument);

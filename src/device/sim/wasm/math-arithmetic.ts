@@ -38,11 +38,14 @@ function fma(fn: WasmFunction, promote: Promote, finish: Finish): void {
   );
 }
 
-/** (a·b + c) · 2^d, d an i32. */
-function fmaScaled(fn: WasmFunction, promote: Promote, half: number, finish: Finish = 0): void {
-  fma(fn, promote, finish);
-  fn.get(3).op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
-  fn.v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl').op('f64x2.mul');
+/** (a·b + c) · 2^d in any rounding, d an i32. */
+export function exactFmaScaled(fn: WasmFunction, finish: Finish): void {
+  const pushScaled = (promote: Promote, half: number): void => {
+    fma(fn, promote, finish);
+    fn.get(3).op(`i64x2.extend_${half === 0 ? 'low' : 'high'}_i32x4_s`);
+    fn.v128(1023, 0, 1023, 0).op('i64x2.add').i32(52).op('i64x2.shl').op('f64x2.mul');
+  };
+  eachHalf(fn, pushScaled, finish);
 }
 
 /** The same to nearest: mostly there is no scale in any lane. */
@@ -51,7 +54,7 @@ function fmaScaledNearest(fn: WasmFunction): void {
     fn.get(3).op('v128.any_true').op('i32.eqz').if();
     fn.get(0).get(1).get(2).op('f32x4.relaxed_madd').return().end();
   }
-  eachHalf(fn, (promote, half) => fmaScaled(fn, promote, half));
+  exactFmaScaled(fn, 0);
 }
 
 /** a ± b of f16 as f32, rounded to odd, or towards zero: what the sum has lost is an f32. */
@@ -130,7 +133,6 @@ export const ARITHMETIC: Record<string, MathFunction> = {
     build: (fn, _module, places) => sumOfHalves(fn, places, true, towardsZero),
   },
   'fma.f32': { parameters: 3, build: (fn) => eachHalf(fn, (promote) => fma(fn, promote, 0)) },
-  ...operator('fma_scaled', 4, fmaScaled),
   'fma_scaled.f32': { parameters: 4, build: fmaScaledNearest },
   ...operator('fract', 1, fraction),
   ...operator('from_i32_s', 1, (fn, _promote, half) => fromInteger(fn, half, 's')),

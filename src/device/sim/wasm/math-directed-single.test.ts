@@ -89,6 +89,11 @@ const CODES = [
   'v_pk_add_f32 v[2:3], v[4:5], v[8:9]',
   'v_pk_mul_f32 v[2:3], v[4:5], v[6:7]',
   'v_pk_fma_f32 v[2:3], v[4:5], v[6:7], v[8:9]',
+  'v_sqrt_f32_e32 v2, v4\nv_div_fmas_f32 v3, v5, v7, v9',
+  'v_sqrt_f32_e64 v2, |v8|\ns_mov_b64 vcc, 0\ns_nop 4\nv_div_fmas_f32 v3, v5, v7, v9',
+  'v_ldexp_f32 v2, v4, v7\nv_fract_f32_e32 v3, v5',
+  'v_cvt_f32_f64_e32 v2, v[4:5]\nv_cvt_f32_u32_e32 v3, v7',
+  'v_dot2_f32_f16 v2, v4, v6, v8\nv_dot2_f32_f16 v3, v5, v7, v9',
   // Some lanes only, and wavefronts' halves.
   `s_mov_b32 exec_lo, 0x5a71f00f
 s_mov_b32 exec_hi, 0x80000001

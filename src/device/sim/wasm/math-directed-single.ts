@@ -3,50 +3,29 @@ import { directedProduct, directedSums } from './directed-lines.ts';
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { matrixFeatures } from './features.ts';
 import { KeptLocals } from './kept-locals.ts';
-import { inEachDirection, type MathFunction, ROUNDING_NAMES, single, word } from './math-tools.ts';
-import { type Directed, pushStep, pushWrongSide } from './rounding.ts';
+import { exactFmaScaled } from './math-arithmetic.ts';
+import { exactRoot } from './math-roots.ts';
+import {
+  inEachDirection,
+  type MathFunction,
+  promote,
+  ROUNDING_NAMES,
+  roundDoubles,
+  single,
+  word,
+} from './math-tools.ts';
+import { type Directed, stepFloat } from './rounding.ts';
 
 /** Products from this size on have errors that are numbers of f32. */
 const LEAST_PRODUCT = 2 ** -100;
 
 type Places = readonly number[];
 
-/** Pushes two lanes of an f32 vector as f64. */
-function promote(fn: WasmFunction, x: number, half: number): void {
-  fn.get(x);
-  if (half === 1) fn.get(x).shuffle32(2, 3, 2, 3);
-  fn.op('f64x2.promote_low_f32x4');
-}
-
 /** Pushes the products of two lanes as f64. */
 function pushProduct(fn: WasmFunction, a: number, b: number, half: number): void {
   promote(fn, a, half);
   promote(fn, b, half);
   fn.op('f64x2.mul');
-}
-
-/**
- * Pushes two f64 vectors in locals (exact, or on the right side of every f32) as f32, rounded in a direction. `wrong`: lanes that are wrong
- * anyway.
- */
-function roundDoubles(w: KeptLocals, rounding: Directed, doubles: readonly number[], wrong?: number): void {
-  const { fn } = w;
-  const halves = doubles.map((x) => w.keep(() => void fn.get(x).op('f32x4.demote_f64x2_zero')));
-  const rounded = w.keep(() => {
-    for (const half of halves) fn.get(half);
-    fn.shuffle32(0, 1, 4, 5);
-  });
-  const isWrong = w.keep(() => {
-    for (const [half, x] of doubles.entries()) {
-      const back = w.keep(() => promote(fn, halves[half] as number, 0));
-      pushWrongSide(fn, 'f64x2', rounding, back, x);
-    }
-    fn.shuffle32(0, 2, 4, 6);
-    if (wrong !== undefined) fn.get(wrong).op('v128.or');
-  });
-  fn.get(rounded);
-  pushStep(fn, rounding, rounded, isWrong);
-  fn.op('i32x4.add');
 }
 
 /** (a, b) -> a · b, by way of f64. */
@@ -137,17 +116,41 @@ function fmaDown(fn: WasmFunction, module: WasmModule, [a, b, c]: Places): void 
   w.release();
 }
 
+/** a·b + c. */
+function directedFma(fn: WasmFunction, module: WasmModule, rounding: Directed, places: Places): void {
+  if (rounding === 2) fmaDown(fn, module, places);
+  else fma(fn, module, rounding, places);
+}
+
+/** (a·b + c) · 2^d, d an i32: mostly there is no scale in any lane. */
+function fmaScaled(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
+  fn.get(3).op('v128.any_true').op('i32.eqz').if();
+  directedFma(fn, module, rounding, [0, 1, 2]);
+  fn.return().end();
+  exactFmaScaled(fn, rounding);
+}
+
+/** The root s of x: s² − x has the sign of what s has too much, but may vanish for small x. */
+function root(fn: WasmFunction, rounding: Directed): void {
+  const x = 0;
+  if (matrixFeatures().fused) {
+    const w = new KeptLocals(fn);
+    fn.get(x).v128(0, 0, 0, 0).op('f32x4.gt').get(x);
+    single(fn, LEAST_PRODUCT);
+    fn.op('f32x4.lt').op('v128.and').op('v128.any_true').op('i32.eqz').if();
+    const s = w.keep(() => void fn.get(x).op('f32x4.sqrt'));
+    fn.get(s).get(s).get(x).neg('f32x4').op('f32x4.relaxed_madd');
+    stepFloat(fn, 'f32x4', rounding, s);
+    fn.return().end();
+  }
+  exactRoot(fn, rounding);
+}
+
 /** `add.f32.up` and the like. */
 export const DIRECTED_SINGLE: Record<string, MathFunction> = {
   ...directedSums('f32', 'f32x4'),
   ...inEachDirection('mul.f32', 2, multiply, true),
-  ...inEachDirection(
-    'fma.f32',
-    3,
-    (fn, module, rounding, places) => {
-      if (rounding === 2) fmaDown(fn, module, places);
-      else fma(fn, module, rounding, places);
-    },
-    true,
-  ),
+  ...inEachDirection('fma.f32', 3, directedFma, true),
+  ...inEachDirection('fma_scaled.f32', 4, fmaScaled),
+  ...inEachDirection('sqrt.f32', 1, (fn, _module, rounding) => root(fn, rounding)),
 };

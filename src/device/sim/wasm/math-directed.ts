@@ -250,17 +250,35 @@ function pushIsKnown(w: Steps, { a, b, excess }: Readonly<Record<'a' | 'b' | 'ex
   fn.op('f64x2.ge').op('v128.or');
 }
 
-/** x · 2^n: what is lost shows when the result is scaled back. */
-function ldexp(fn: WasmFunction, module: WasmModule, rounding: Directed): void {
-  const w = new Steps(fn);
-  const nearest = module.helper('math.ldexp.f64', ['v128', 'v128'], ['v128'], (f) => ldexp64(f, module, [0, 1]));
-  const result = w.keep(() => void fn.get(0).get(1).call(nearest));
-  const back = w.keep(() => {
-    fn.get(1).v128(2200, 2200, 2200, 2200).op('i32x4.min_s').v128(-2200, -2200, -2200, -2200).op('i32x4.max_s');
-    fn.op('i32x4.neg');
+/** (x, n) -> x · 2^n: what is lost shows when the result is scaled back. */
+function inexactScaled(module: WasmModule, rounding: Directed): WasmFunction {
+  const name = `math.scaled.f64${ROUNDING_NAMES[rounding]}`;
+  return module.helper(name, ['v128', 'v128'], ['v128'], (fn) => {
+    const w = new Steps(fn);
+    const nearest = module.helper('math.ldexp.f64', ['v128', 'v128'], ['v128'], (f) => ldexp64(f, module, [0, 1]));
+    const result = w.keep(() => void fn.get(0).get(1).call(nearest));
+    const back = w.keep(() => {
+      fn.get(1).v128(2200, 2200, 2200, 2200).op('i32x4.min_s').v128(-2200, -2200, -2200, -2200).op('i32x4.max_s');
+      fn.op('i32x4.neg');
+    });
+    fn.get(result).get(back).call(nearest).get(0).op('f64x2.sub');
+    stepFloat(fn, 'f64x2', rounding, result);
   });
-  fn.get(result).get(back).call(nearest).get(0).op('f64x2.sub');
-  stepFloat(fn, 'f64x2', rounding, result);
+}
+
+/** x · 2^n: mostly that is exact. */
+function ldexp(fn: WasmFunction, module: WasmModule, rounding: Directed, places: readonly number[]): void {
+  const w = new Steps(fn);
+  const [x, count] = places as readonly [number, number];
+  const result = w.keep(() => ldexp64(fn, module, places));
+  const size = w.keep(() => void fn.get(result).abs('f64x2'));
+  w.with(size, { f64: 2 ** -1021 }, 'ge');
+  w.with(size, { f64: Infinity }, 'lt');
+  fn.op('v128.and');
+  w.with(x, { f64: 0 }, 'eq');
+  fn.op('v128.or').op('i64x2.all_true').op('i32.eqz').if();
+  fn.get(x).get(count).call(inexactScaled(module, rounding)).set(result).end().get(result);
+  w.release();
 }
 
 /** `add.f64.up` and the like. */
@@ -269,7 +287,7 @@ export const DIRECTED_DOUBLE: Record<string, MathFunction> = {
   ...inEachDirection('mul.f64', 2, multiply, true),
   ...inEachDirection('fma.f64', 3, fma),
   ...inEachDirection('fma_scaled.f64', 4, fmaScaled),
-  ...inEachDirection('ldexp.f64', 2, ldexp),
+  ...inEachDirection('ldexp.f64', 2, ldexp, true),
   // Where the host has no fused multiply-add.
   'fma.f64': { parameters: 3, build: (fn, module) => pushExact(fn, module, 0, undefined) },
   'fma_scaled.f64.exact': { parameters: 4, build: (fn, module) => pushExact(fn, module, 0, 3) },

@@ -2,7 +2,8 @@
 
 import type { WasmFunction, WasmModule } from './emit.ts';
 import { makeOdd } from './half.ts';
-import { type Directed, demoteDirected, pushSigns } from './rounding.ts';
+import { KeptLocals } from './kept-locals.ts';
+import { type Directed, pushSigns, pushStep, pushWrongSide } from './rounding.ts';
 
 /** A function of the module that code of lanes calls, or has in line: v128 parameters and results. */
 export interface MathFunction {
@@ -114,6 +115,37 @@ export function allRoundings(
   return functions;
 }
 
+/** Pushes two lanes of an f32 vector as f64. */
+export function promote(fn: WasmFunction, x: number, half: number): void {
+  fn.get(x);
+  if (half === 1) fn.get(x).shuffle32(2, 3, 2, 3);
+  fn.op('f64x2.promote_low_f32x4');
+}
+
+/**
+ * Pushes two f64 vectors in locals (exact, or on the exact ones' side of every f32) as f32, rounded in a direction. `wrong`: lanes that are wrong
+ * anyway.
+ */
+export function roundDoubles(w: KeptLocals, rounding: Directed, doubles: readonly number[], wrong?: number): void {
+  const { fn } = w;
+  const halves = doubles.map((x) => w.keep(() => void fn.get(x).op('f32x4.demote_f64x2_zero')));
+  const rounded = w.keep(() => {
+    for (const half of halves) fn.get(half);
+    fn.shuffle32(0, 1, 4, 5);
+  });
+  const isWrong = w.keep(() => {
+    for (const [half, x] of doubles.entries()) {
+      const back = w.keep(() => promote(fn, halves[half] as number, 0));
+      pushWrongSide(fn, 'f64x2', rounding, back, x);
+    }
+    fn.shuffle32(0, 2, 4, 6);
+    if (wrong !== undefined) fn.get(wrong).op('v128.or');
+  });
+  fn.get(rounded);
+  pushStep(fn, rounding, rounded, isWrong);
+  fn.op('i32x4.add');
+}
+
 /**
  * Computes a function of f32 parameters in f64, half by half: `body` pushes two f64 from parameters that `promote` pushes. For a finish
  * other than to nearest they are exact, rounded to odd, or what the operation defines its result by.
@@ -123,15 +155,18 @@ export function eachHalf(
   body: (promote: (parameter: number) => void, half: number) => void,
   finish: Finish = 0,
 ): void {
+  const pushHalf = (half: number): void => body((parameter) => promote(fn, parameter, half), half);
+  if (finish === 1 || finish === 2 || finish === 3) {
+    const w = new KeptLocals(fn);
+    const doubles = [0, 1].map((half) => w.keep(() => pushHalf(half)));
+    roundDoubles(w, finish, doubles);
+    w.release();
+    return;
+  }
   for (const half of [0, 1]) {
-    body((parameter) => {
-      fn.get(parameter);
-      if (half === 1) fn.get(parameter).shuffle32(2, 3, 2, 3);
-      fn.op('f64x2.promote_low_f32x4');
-    }, half);
+    pushHalf(half);
     if (finish === 0) fn.op('f32x4.demote_f64x2_zero');
-    else if (finish === 'odd') demoteOdd(fn);
-    else demoteDirected(fn, finish);
+    else demoteOdd(fn);
   }
   fn.shuffle32(0, 1, 4, 5);
 }

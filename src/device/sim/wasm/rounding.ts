@@ -32,18 +32,6 @@ export function pushWrongSide(
   fn.op(`${type}.${rounding === 1 ? 'lt' : 'gt'}`);
 }
 
-/** Two f64 on the stack (exact, or rounded to odd) -> f32 in the low lanes, rounded in a direction. */
-export function demoteDirected(fn: WasmFunction, rounding: Directed): void {
-  const [x, s, p, wrong] = [1, 2, 3, 4].map(() => fn.local('v128')) as [number, number, number, number];
-  fn.tee(x).op('f32x4.demote_f64x2_zero').tee(s).op('f64x2.promote_low_f32x4').set(p);
-  pushWrongSide(fn, 'f64x2', rounding, p, x);
-  fn.set(wrong).get(wrong).get(wrong).shuffle32(0, 2, 0, 2).set(wrong);
-  fn.get(s);
-  pushStep(fn, rounding, s, wrong);
-  fn.op('i32x4.add');
-  for (const local of [x, s, p, wrong]) fn.release('v128', local);
-}
-
 /** Pushes what the i32 of a float gets where `wrong` is set; `signs` has the floats' signs in the highest bits. */
 export function pushStep(fn: WasmFunction, rounding: Directed, signs: number, wrong: number): void {
   if (rounding === 3) {
