@@ -20,6 +20,19 @@ KERNEL void locks(GLOBAL uint *data) {
   data[1] += 1;
   __scoped_atomic_store_n(data, 0u, __ATOMIC_RELEASE, DEVICE);
 }
+/* Who has the lock does not give it back. */
+KERNEL void swaps(GLOBAL uint *data) {
+  while (__scoped_atomic_exchange_n(data, 1u, __ATOMIC_ACQUIRE, DEVICE) != 0) ;
+  while (__scoped_atomic_exchange_n(data, 1u, __ATOMIC_ACQUIRE, DEVICE) != 0) ;
+}
+/* The same in LDS, of locks that the lanes have for themselves. */
+KERNEL void swapsInLds(GLOBAL uint *data) {
+  static __attribute__((address_space(3), loader_uninitialized)) uint locks[64];
+  uint id = __builtin_amdgcn_workitem_id_x();
+  locks[id] = 1;
+  while (__scoped_atomic_exchange_n(&locks[id], 1u, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP) != 0) ;
+  data[id] = 0;
+}
 /* The second wavefront counts for long before it sets the flag that the first one waits for. */
 KERNEL void counts(GLOBAL uint *data) {
   if (__builtin_amdgcn_workitem_id_x() < 64) {
@@ -49,6 +62,20 @@ static inline void rounds(GLOBAL uint *data, uint more) {
 }
 KERNEL alike(GLOBAL uint *data) { rounds(data, 0); }
 KERNEL unanswered(GLOBAL uint *data) { rounds(data, 1); }
+/* The first wavefront adds in one lane, until the second one finds that it is much: what they have in registers is the same in each round. */
+KERNEL adds(GLOBAL uint *data) {
+  uint lane = __builtin_amdgcn_workitem_id_x(), found = 0;
+  if (lane < 64) {
+    do __scoped_atomic_fetch_add(&data[8 + lane], lane == 5 ? 1u : 0u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    while (LOAD(&data[0]) == 0) ;
+    return;
+  }
+  while (found == 0) {
+    found = LOAD(&data[8 + 5]);
+    __asm__ volatile("v_lshrrev_b32 %0, 16, %0" : "+v"(found));
+  }
+  STORE(&data[0], 1u);
+}
 /* The first workgroup waits for the second one, which works for long; then this waits for the first one, which gives up after so many tries. */
 KERNEL tries(GLOBAL uint *data) {
   uint lane = __builtin_amdgcn_workitem_id_x();
@@ -101,13 +128,15 @@ async function rules(
 test.skipIf(!hasLlvm()).each(['gfx90a', 'gfx942'] as const)('code without optimisation on %s', async (target) => {
   expect(await rules('spin', target, 1)).toEqual(['schedule/deadlock']);
   expect(await rules('locks', target, 1)).toEqual(['schedule/deadlock']);
+  for (const kernel of ['swaps', 'swapsInLds']) expect(await rules(kernel, target, 1)).toEqual(['schedule/deadlock']);
   expect(await rules('counts', target, 2)).toEqual([]);
 });
 
 test.skipIf(!hasLlvm()).each([
-  ['alike', []],
-  ['tries', []],
-  ['unanswered', ['schedule/deadlock']],
-])('workgroups that wait for each other for long: %s', async (kernel, expected) => {
-  expect(await rules(kernel, 'gfx942', 1, { source: WAITS, level: 2, groups: 2 })).toEqual(expected);
+  ['alike', 2, 1, []],
+  ['tries', 2, 1, []],
+  ['unanswered', 2, 1, ['schedule/deadlock']],
+  ['adds', 1, 2, []],
+])('waiting for each other for long: %s', async (kernel, groups, waves, expected) => {
+  expect(await rules(kernel, 'gfx942', waves, { source: WAITS, level: 2, groups })).toEqual(expected);
 });

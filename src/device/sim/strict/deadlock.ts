@@ -8,6 +8,7 @@ import { semanticsOf } from '../../../isa/semantics/index.ts';
 import { PRIVATE_APERTURE_HIGH } from '../../apertures.ts';
 import { type AccessPiece, type AccessPlan, accessPlan } from '../interpreter/access-plan.ts';
 import type { BoundInstruction } from '../interpreter/loaded-code.ts';
+import { bindLeavesMemory } from '../interpreter/memory-access.ts';
 import { flatSpace, globalSpace, ldsSpace, type Space, scratchSpace } from '../interpreter/spaces.ts';
 import { WAVE_SCRATCH_BASE } from '../state/layout.ts';
 import { MemoryFault } from '../state/region.ts';
@@ -118,7 +119,6 @@ function storesTheSame(w: Wave, plan: AccessPlan): boolean {
   if (plan.isScalar || plan.toLds) return false;
   const space = SPACES[plan.space];
   const pieces = plan.pieces(w);
-  const { lane: current } = w;
   const isSame = (lane: number, { register, half, bytes }: AccessPiece, address: number): boolean => {
     for (let n = 0; n < bytes; n++) {
       const word = w.vgprs[(register + (n >>> 2)) * LANES + lane] as number;
@@ -127,18 +127,26 @@ function storesTheSame(w: Wave, plan: AccessPlan): boolean {
     }
     return true;
   };
+  return inActiveLanes(w, (lane) =>
+    pieces.every((piece) => {
+      const address = plan.address(w, lane, piece);
+      return address < 0 || (piece.register >= 0 && isSame(lane, piece, address));
+    }),
+  );
+}
+
+/** Whether something holds in all active lanes that an instruction is about to access memory in. */
+function inActiveLanes(w: Wave, holds: (lane: number) => boolean): boolean {
+  const { lane: current } = w;
   try {
     for (let lane = 0; lane < LANES; lane++) {
       if (!maskBit(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number, lane)) continue;
       w.lane = lane;
-      for (const piece of pieces) {
-        const address = plan.address(w, lane, piece);
-        if (address >= 0 && (piece.register < 0 || !isSame(lane, piece, address))) return false;
-      }
+      if (!holds(lane)) return false;
     }
     return true;
   } catch (error) {
-    // The store itself says so.
+    // The access itself says so.
     if (error instanceof MemoryFault) return false;
     throw error;
   } finally {
@@ -163,6 +171,8 @@ export class DeadlockFinder {
   /** The instruction stores to its wavefront's scratch, which is part of the states that are compared, or what its bytes hold already: code without optimisation does so in each round of a loop. */
   private tellsNobody = false;
   private readonly plans = new Map<BoundInstruction, AccessPlan | null>();
+  /** Of atomics, what says whether one leaves memory as it is in a lane. */
+  private readonly atomics = new Map<BoundInstruction, ReturnType<typeof bindLeavesMemory>>();
 
   /** Without `others` nobody else changes memory. */
   constructor(reporter: Reporter, allStarted: () => boolean, others?: Others) {
@@ -233,8 +243,10 @@ export class DeadlockFinder {
     const plan = watch === undefined ? null : this.planOf(bound);
     if (watch === undefined || plan === null) return;
     plan.prepare(w);
-    if (watch.instructions + 1 >= PATIENCE && plan.kind === 'store')
-      this.tellsNobody = isOfScratch(w, plan) || storesTheSame(w, plan);
+    if (watch.instructions + 1 >= PATIENCE && plan.kind !== 'load') {
+      const isStore = plan.kind === 'store';
+      this.tellsNobody = isStore ? isOfScratch(w, plan) || storesTheSame(w, plan) : this.leavesMemory(w, bound, plan);
+    }
     const { reads } = watch;
     if (reads === undefined || plan.space === 'lds' || plan.space === 'scratch') return;
     const pieces = plan.pieces(w);
@@ -245,6 +257,22 @@ export class DeadlockFinder {
         if (address >= 0) reads.set(Math.floor(address / 4096), address);
       }
     }
+  }
+
+  /** Whether an atomic leaves memory as it is in all active lanes: a comparison that fails, a lock that is taken already. */
+  private leavesMemory(w: Wave, bound: BoundInstruction, plan: AccessPlan): boolean {
+    const op = semanticsOf(bound.instruction.row.operation);
+    if (op?.kind !== 'atomic' || plan.isScalar || op.pairStride !== undefined) return false;
+    let leaves = this.atomics.get(bound);
+    if (leaves === undefined) {
+      leaves = bindLeavesMemory(bound.instruction, op);
+      this.atomics.set(bound, leaves);
+    }
+    const [leavesLane, piece] = [leaves, plan.pieces(w)[0] as AccessPiece];
+    return inActiveLanes(w, (lane) => {
+      const address = plan.address(w, lane, piece);
+      return address < 0 || leavesLane(w, lane, address);
+    });
   }
 
   private planOf(bound: BoundInstruction): AccessPlan | null {
@@ -266,34 +294,13 @@ export class DeadlockFinder {
     this.visit(w, watch, next);
   }
 
-  /** Whether it is a store of something else than was there, or an atomic, of any lane. A failing compare-and-swap changes nothing. */
+  /** Whether it is a store or an atomic, of any lane, that leaves something else than was there. */
   private mayChangeMemory(w: Wave, watch: LoopWatch, bound: BoundInstruction): boolean {
     const plan = this.planOf(bound);
     if (plan === null) return false;
     if (plan.space !== 'lds') watch.readsGlobal = true;
     if ((plan.kind === 'load' && !plan.toLds) || this.tellsNobody) return false;
-    return ((w.sgprs[EXEC] as number) | (w.sgprs[EXEC + 1] as number)) !== 0 && !this.isFailedExchange(w, bound, plan);
-  }
-
-  /** A compare-and-swap of which no active lane has seen what it expected. */
-  private isFailedExchange(w: Wave, bound: BoundInstruction, plan: AccessPlan): boolean {
-    const { instruction } = bound;
-    const op = semanticsOf(instruction.row.operation);
-    if (op?.kind !== 'atomic' || op.data === 'one' || op.type !== 'i32' || plan.isScalar) return false;
-    if (op.data === 'twoOperands') return false;
-    const register = plan.pieces(w)[0]?.register ?? -1;
-    const data =
-      instruction.operands[instruction.row.operands.findIndex((o) => /^(vdata|data0|vdata_in)$/.test(o.name))];
-    if (register < 0 || data?.kind !== 'reg' || data.file !== 'v') return false;
-    const expectedIndex = op.data === 'newThenCompare' ? data.index + 1 : data.index;
-    // Where the returned value overwrites the data, what was expected is gone.
-    if (register === expectedIndex) return false;
-    const expected = expectedIndex * LANES;
-    for (let lane = 0; lane < LANES; lane++) {
-      if (!maskBit(w.sgprs[EXEC] as number, w.sgprs[EXEC + 1] as number, lane)) continue;
-      if (w.vgprs[register * LANES + lane] === w.vgprs[expected + lane]) return false;
-    }
-    return true;
+    return ((w.sgprs[EXEC] as number) | (w.sgprs[EXEC + 1] as number)) !== 0;
   }
 
   /** A backward branch was taken to `target`. */
