@@ -71,39 +71,65 @@ function wrongSums(module: WasmModule, rounding: 1 | 3): WasmFunction {
   });
 }
 
+/** Bits of an f64 that an f32 does not have. */
+const REST = 0x1fffffff;
+/** High words of the least f64 that is a normal f32, and of the least above all of them. */
+const [LEAST, MOST] = [(1023 - 126) << 20, (1023 + 128) << 20];
+
+/** Pushes a·b + c of two lanes as f64: the product is exact. */
+function pushSum(fn: WasmFunction, [a, b, c]: Places, half: number): void {
+  const { relaxed } = matrixFeatures();
+  promote(fn, a, half);
+  promote(fn, b, half);
+  if (!relaxed) fn.op('f64x2.mul');
+  promote(fn, c, half);
+  fn.op(relaxed ? 'f64x2.relaxed_madd' : 'f64x2.add');
+}
+
 /**
- * a·b + c up or towards zero: the f64 sum, rounded to f32. Only a sum that is an f32 to begin with can be on the other side of that than the
- * exact one.
+ * a·b + c up or towards zero: the f64 sum, cut to f32. Sums that are no normal f32 are rounded like others; only one that is an f32 to begin with can be
+ * on the other side of that than the exact one.
  */
-function fma(fn: WasmFunction, module: WasmModule, rounding: 1 | 3, [a, b, c]: Places): void {
+function fma(fn: WasmFunction, module: WasmModule, rounding: 1 | 3, places: Places): void {
   const w = new KeptLocals(fn);
-  const sums = [0, 1].map((half) =>
-    w.keep(() => {
-      pushProduct(fn, a, b, half);
-      promote(fn, c, half);
-      fn.op('f64x2.add');
-    }),
-  );
-  const wrong = w.keep(() => {
-    for (const sum of sums) fn.get(sum);
-    fn.shuffle32(0, 2, 4, 6);
-    word(fn, 0x1fffffff);
-    fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.eq');
-  });
-  fn.get(wrong).anyLane().if('v128').get(wrong);
-  // Zeros and infinities are exact.
+  const sums = [0, 1].map((half) => w.keep(() => pushSum(fn, places, half)));
   const size = w.keep(() => {
     for (const sum of sums) fn.get(sum);
     fn.shuffle32(1, 3, 5, 7);
     word(fn, 0x7fffffff);
     fn.op('v128.and');
   });
+  const wrong = w.keep(() => {
+    for (const sum of sums) fn.get(sum);
+    fn.shuffle32(0, 2, 4, 6);
+    word(fn, REST);
+    fn.op('v128.and').v128(0, 0, 0, 0).op('i32x4.eq');
+  });
+  fn.get(size);
+  word(fn, LEAST);
+  fn.op('i32x4.sub');
+  word(fn, MOST - LEAST);
+  fn.op('i32x4.ge_u').get(wrong).op('v128.or').anyLane().if('v128').get(wrong);
+  // Zeros and infinities are exact.
   fn.get(size).v128(0, 0, 0, 0).op('i32x4.gt_s').op('v128.and');
   word(fn, 0x7ff00000);
   fn.get(size).op('i32x4.gt_s').op('v128.and').tee(wrong).anyLane().if('v128');
-  fn.get(a).get(b).get(c).get(wrong).call(wrongSums(module, rounding));
-  fn.else().v128(0, 0, 0, 0).end().else().get(wrong).end().set(wrong);
+  for (const place of places) fn.get(place);
+  fn.get(wrong).call(wrongSums(module, rounding)).else().v128(0, 0, 0, 0).end().set(wrong);
   roundDoubles(w, rounding, sums, wrong);
+  fn.else();
+  for (const sum of sums) {
+    fn.get(sum).v128(~REST, -1, ~REST, -1).op('v128.and').op('f32x4.demote_f64x2_zero');
+  }
+  fn.shuffle32(0, 1, 4, 5);
+  if (rounding === 1) {
+    // None of them is exact: positive ones are one more.
+    const cut = w.keep(() => {});
+    fn.get(cut).get(cut);
+    word(fn, -1);
+    fn.op('i32x4.gt_s').op('i32x4.sub');
+  }
+  fn.end();
   w.release();
 }
 
