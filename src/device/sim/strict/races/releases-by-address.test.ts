@@ -1,4 +1,4 @@
-// What is told at addresses, asked for now and then: whether it is put down first or kept at once, it is the same.
+// What is told at addresses, asked for now and then: whether it is put down first, is in an index or is kept at once, it is the same.
 import { expect, test } from 'vitest';
 import fc from '../../../../../tests/support/fast-check.ts';
 import { gpuWindow } from '../../state/layout.ts';
@@ -28,8 +28,8 @@ const MESSAGES: Message[] = [0, 0, 1, 2, 2].map((n, number) => ({
 const OFFSETS = [0, 4, 8, 1024, 2 ** 31, 2 ** 32 - 4];
 
 const step = fc.record({
-  /** Ask; tell at one address, or at several at once. */
-  kind: fc.constantFrom('find', 'find', 'add', 'addAll', 'many'),
+  /** Ask; tell at one address, at several at once, or at one that is not in the window. */
+  kind: fc.constantFrom('find', 'find', 'add', 'addAll', 'many', 'beyond'),
   group: fc.nat(2),
   told: fc.nat(MESSAGES.length - 1),
   offsets: fc.array(fc.nat(OFFSETS.length - 1), { maxLength: 5 }),
@@ -69,7 +69,9 @@ test('what is told is found, however often somebody asks', () => {
         if (kind === 'add') for (const at of places) releases.add(group, gpuWindow.base + at, message);
         if (kind === 'addAll') releases.addAll(group, Uint32Array.from([...places, 0]), places.length, message);
         if (kind === 'add' || kind === 'addAll') for (const at of places) known.add(group, at, message);
-        // So many that it is worth while to keep all.
+        // All are kept.
+        if (kind === 'beyond') releases.add(group, gpuWindow.base - 4096, message);
+        // So many that an index is worth while.
         if (kind === 'many') {
           for (let n = 0; n < 300; n++) {
             releases.add(group, gpuWindow.base + 2 ** 20 + 4 * n, message);
