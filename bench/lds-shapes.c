@@ -67,6 +67,24 @@ KERNEL void lds_ring(GLOBAL uint *out, const GLOBAL uint *in, uint rounds, uint 
   if (wave >= 2) out[global_id()] = sum;
 }
 
+/* Each wavefront loads its part of a tile into LDS, and a counter there says when all of it has come. */
+KERNEL void lds_arrivals(GLOBAL uint *out, const GLOBAL uint *in, uint rounds, uint n) {
+  SHARED uint tile[16][256], arrived;
+  uint sum = 0;
+  if (local_id() == 0) arrived = 0;
+  barrier();
+  for (uint k = 0; k < rounds; k++) {
+    uint to = __builtin_amdgcn_readfirstlane((uint)(LDS uint *)&tile[k & 15][local_id() & 192]);
+    const GLOBAL uint *from = &in[(global_id() + k * 64) & (n - 1)];
+    __asm volatile("s_mov_b32 m0, %1\n\ts_nop 0\n\tglobal_load_lds_dword %0, off\n\ts_waitcnt vmcnt(0)"
+                   :: "v"(from), "s"(to) : "memory");
+    if ((local_id() & 63) == 0) __scoped_atomic_fetch_add((uint *)&arrived, 1, __ATOMIC_RELEASE, WORKGROUP);
+    while (__scoped_atomic_load_n((uint *)&arrived, __ATOMIC_ACQUIRE, WORKGROUP) < 4 * (k + 1)) __builtin_amdgcn_s_sleep(1);
+    sum += tile[k & 15][255 - local_id()];
+  }
+  out[global_id()] = sum;
+}
+
 /* A table of keys by compare-and-swap, and how often each comes. */
 KERNEL void lds_table(GLOBAL uint *out, const GLOBAL uint *in, uint rounds, uint n) {
   SHARED uint keys[512], counts[512];

@@ -86,6 +86,7 @@ const LDS_SHAPES: Readonly<Record<string, Shape>> = {
   counting_sort: inLds(),
   frontier: inLds(zeros(4)),
   lds_ring: inLds(),
+  lds_arrivals: inLds(),
   lds_table: inLds(),
   lds_lock: inLds(),
   lds_largest: inLds(),

@@ -92,9 +92,7 @@ export function lookedAt(
     return role.kind === 'lds' ? asLoad(operation) : undefined;
   if (operation?.kind !== 'load' && operation?.kind !== 'store') return undefined;
   if (access.toLds)
-    return operation.kind === 'load' && access.space === 'global' && role.kind === 'vm' && !handsOver
-      ? operation
-      : undefined;
+    return operation.kind === 'load' && access.space === 'global' && role.kind === 'vm' ? operation : undefined;
   if (operation.kind === 'load' && !plan.isDefinedByAccess) return undefined;
   if (access.isScalar) return access.space === 'global' && operation.kind === 'load' ? operation : undefined;
   if (access.space === 'lds') return role.kind === 'lds' ? operation : undefined;
@@ -260,7 +258,8 @@ function emitElements(
   }
   if (returns) noteLearnt(fn, shadow);
   if (access?.toLds) {
-    emitFlight(context, shadow, immediateOf(instruction, 'offset'), Math.max(4, operation.bytes));
+    const pushOwn = handsOver ? () => pushPart(0) : undefined;
+    emitFlight(context, shadow, immediateOf(instruction, 'offset'), Math.max(4, operation.bytes), pushOwn);
     fn.op('i32.eqz').brIf(0);
   }
   if (drops) emitDropped(fn, module, shadow, pc);

@@ -40,6 +40,8 @@ export const SMALL_SHIFT = 4;
 
 /** What is done with a dword; `fetch`: an atomic that returns what was there. */
 export type OrderedAccess = 'load' | 'store' | 'atomic' | 'fetch';
+/** A load into LDS stores without telling anything. */
+type NotedAccess = OrderedAccess | 'flight';
 
 /**
  * (shadow) → other than 0 where TypeScript has to tell what the wavefront knows, since that is more than how far its stores are, or there is no room for it; of a `fetch` also
@@ -71,7 +73,7 @@ function pushEntryOf(fn: WasmFunction, shadow: number): WasmFunction {
 }
 
 /** (shadow, a part of the log): its lanes, of so many bytes each, are noted. What they tell is the wavefront's time up to releaseFunction. */
-export function orderFunction(module: WasmModule, kind: OrderedAccess, bytes: number): WasmFunction {
+export function orderFunction(module: WasmModule, kind: NotedAccess, bytes: number): WasmFunction {
   const spread = spreadFunction(module, bytes);
   return module.helper(`strict.order.${kind}.${bytes}`, ['i32', 'i32'], [], (fn) => {
     const [shadow, part] = [0, 1] as const;
@@ -80,7 +82,7 @@ export function orderFunction(module: WasmModule, kind: OrderedAccess, bytes: nu
     const [order, shift, wave, clock, time] = [local(), local(), local(), local(), local()] as const;
     fn.get(part).memory('i32.load', PART_RUN);
     code.if(() => fn.get(part).call(spread));
-    if (kind === 'load' || kind === 'store')
+    if (kind === 'load' || kind === 'store' || kind === 'flight')
       fn.get(shadow).memory('i32.load', SHADOW_LDS).i32(1).memory('i32.store', LDS_PLAIN);
     pushWave(fn, shadow).set(wave);
     fn.get(shadow).memory('i32.load', SHADOW_LDS).tee(shift).memory('i32.load', LDS_ORDER).tee(order);
@@ -188,7 +190,7 @@ interface OrderLocals {
 class LaneOrder {
   private readonly code: Code;
   private readonly fn: WasmFunction;
-  private readonly kind: OrderedAccess;
+  private readonly kind: NotedAccess;
   private readonly bytes: number;
   private readonly locals: OrderLocals;
   /** Clocks are of four wavefronts, so that one vector holds one. */
@@ -199,7 +201,7 @@ class LaneOrder {
   private readonly record: number;
   private readonly more: number;
 
-  constructor(code: Code, kind: OrderedAccess, bytes: number, locals: OrderLocals, isSmall: boolean) {
+  constructor(code: Code, kind: NotedAccess, bytes: number, locals: OrderLocals, isSmall: boolean) {
     const { fn } = code;
     [this.code, this.fn, this.kind, this.bytes, this.locals, this.isSmall] = [code, fn, kind, bytes, locals, isSmall];
     [this.mine, this.heard, this.told] = [fn.local('v128'), fn.local('v128'), fn.local('v128')];
@@ -291,7 +293,9 @@ class LaneOrder {
     const { fn, code, kind, bytes, locals, record, more } = this;
     const { order, shift, wave, time } = locals;
     // Atomics are aligned.
-    const last = bytes === 4 && kind !== 'load' && kind !== 'store' ? undefined : fn.local('i32');
+    const isStore = kind === 'store' || kind === 'flight';
+    const tells = kind !== 'load' && kind !== 'flight';
+    const last = bytes === 4 && kind !== 'load' && !isStore ? undefined : fn.local('i32');
     push();
     if (last !== undefined) {
       fn.tee(last)
@@ -311,7 +315,7 @@ class LaneOrder {
     const setTimes = (): void => {
       for (const clock of kind === 'load'
         ? [RECORD_READS]
-        : kind === 'store'
+        : isStore
           ? [RECORD_WRITES, RECORD_STORES]
           : [RECORD_WRITES]) {
         fn.get(record).get(wave).op('i32.add');
@@ -321,7 +325,7 @@ class LaneOrder {
     };
     if (last === undefined) {
       setTimes();
-      if (kind !== 'load') this.tell();
+      if (tells) this.tell();
       return;
     }
     const [dword, told] = [fn.local('i32'), fn.local('i32')];
@@ -330,7 +334,7 @@ class LaneOrder {
     fn.i32(kind === 'store' ? Math.max(1, bytes / 4) : 1).set(told);
     code.loop((again) => {
       setTimes();
-      if (kind !== 'load') {
+      if (tells) {
         fn.get(told);
         code.if(() => {
           fn.get(told).i32(1).op('i32.sub').set(told);

@@ -12,6 +12,7 @@ import {
   LDS_FLIGHT,
   LDS_FULL,
   LDS_HIGH,
+  LDS_LATE,
   LDS_LOW,
   LDS_MARKS,
   LDS_ORDER,
@@ -31,6 +32,7 @@ import {
   CLOCK_BYTES,
   ORDER_CLOCKS,
   ORDER_RECORDS,
+  ORDER_TOLD,
   ORDER_WORK,
   POLLED_BY_ATOMICS,
   POLLED_BY_LOADS,
@@ -40,6 +42,7 @@ import {
   RECORD_TOLD,
   RECORD_WRITES,
 } from '../lds/lds-order.ts';
+import { TOLD_BYTES, TOLD_FLIGHTS, TOLD_SIZE, TOLD_TIME } from '../lds/told-stores.ts';
 import { PART_ADDRESSES, PART_RUN, SHADOW_KNOWN, SHADOW_LDS, SHADOW_LDS_TAG } from '../registers/shadow-layout.ts';
 import { pushMayFly } from './flights.ts';
 import { apart } from './lanes.ts';
@@ -58,6 +61,8 @@ export interface OrderedLook {
   readonly isOnlyLoad: boolean;
   /** What an atomic finds tells what comes before itself (mayTake in attempts.ts). */
   readonly takes: boolean;
+  /** It is a load into LDS that stores: it comes behind those of its own wavefront, and polls do not excuse it. */
+  readonly isFlight?: boolean;
 }
 
 /** Whether elements of so many bytes are looked at so. */
@@ -180,6 +185,26 @@ function fullLanesFunction(module: WasmModule, bytes: number): WasmFunction {
   });
 }
 
+/** (the storage of LdsOrder, the clock of a wavefront in it, an entry of the table of loads into LDS) → 1 when the wavefront has heard that the load is complete (LdsOrder.hasHeardOfFlight). */
+function heardOfFunction(module: WasmModule): WasmFunction {
+  return module.helper('strict.ordered.heard.of', ['i32', 'i32', 'i32'], ['i32'], (fn) => {
+    const [order, clock, flight] = [0, 1, 2] as const;
+    const code = new Code(fn);
+    const [other, begin, at, time] = [fn.local('i32'), fn.local('i32'), fn.local('i32'), fn.local('i32')];
+    fn.get(flight).i32(15).op('i32.and').tee(other).i32(1).op('i32.add').i32(TOLD_SIZE).op('i32.mul');
+    fn.get(order).op('i32.add').set(begin);
+    fn.get(other).i32(2).op('i32.shl').tee(other).get(clock).op('i32.add').memory('i32.load').set(time);
+    fn.get(other).get(order).op('i32.add').memory('i32.load', ORDER_TOLD).set(at);
+    // The last entry up to the time. What has left the table is not looked at here.
+    code.loop((again) => {
+      fn.get(at).get(begin).op('i32.eq').if().i32(0).return().end();
+      fn.get(at).i32(TOLD_BYTES).op('i32.sub').tee(at).memory('i32.load', TOLD_TIME).get(time).op('i32.gt_u');
+      code.brIf(again);
+    });
+    fn.get(at).memory('i32.load', TOLD_FLIGHTS).get(flight).i32(4).op('i32.shr_u').op('i32.ge_u');
+  });
+}
+
 /** In a function of (shadow, a part of the log, …). */
 class OrderedLanes {
   readonly fn: WasmFunction;
@@ -193,11 +218,13 @@ class OrderedLanes {
   private readonly left: number;
   private readonly offset: number;
   private readonly differ: WasmFunction;
+  private readonly heardOf: WasmFunction;
   /** What is being written is for clocks of four wavefronts, so that one vector holds one. */
   private isSmall = false;
 
   constructor(module: WasmModule, fn: WasmFunction) {
-    [this.fn, this.code, this.differ] = [fn, new Code(fn), differFunction(module)];
+    [this.fn, this.code] = [fn, new Code(fn)];
+    [this.differ, this.heardOf] = [differFunction(module), heardOfFunction(module)];
     const local = (): number => fn.local('i32');
     [this.head, this.order, this.shift, this.address, this.offset] = [local(), local(), local(), local(), local()];
     this.left = fn.local('i64');
@@ -334,15 +361,25 @@ class OrderedLanes {
     });
   }
 
-  /** Leaves where a load into LDS, of whatever wavefront, writes a dword that was not complete at the last barrier. */
+  /**
+   * Leaves where a load into LDS of another wavefront writes a dword, that was not complete at the last barrier, and of which the wavefront has not heard since that it is.
+   * Those of its own are complete here, or come before it.
+   */
   requireLanded(at: number): void {
-    const { fn, code, head } = this;
+    const { fn, code, head, order, heardOf } = this;
     const flight = fn.local('i32');
     this.pushPlace(LDS_FLIGHT, at).memory('i32.load').tee(flight);
     code.if(() => {
       fn.get(flight).i32(4).op('i32.shr_u').get(flight).i32(15).op('i32.and').i32(2).op('i32.shl').get(head);
       fn.op('i32.add').memory('i32.load', LDS_MARKS).op('i32.gt_u');
-      this.leave();
+      code.if(() => {
+        pushWave(fn, this.shadow).get(flight).i32(15).op('i32.and').op('i32.ne');
+        code.if(() => {
+          fn.get(order);
+          this.pushClock().get(flight).call(heardOf).op('i32.eqz');
+          this.leave();
+        });
+      });
     });
     fn.release('i32', flight);
   }
@@ -386,12 +423,12 @@ class OrderedLanes {
   }
 }
 
-const keyOf = ({ access, bytes, isPoll, isOnlyLoad, takes }: OrderedLook): string =>
-  `${access}.${bytes}${isPoll ? '.poll' : ''}${isOnlyLoad ? '.only' : ''}${takes ? '.takes' : ''}`;
+const keyOf = ({ access, bytes, isPoll, isOnlyLoad, takes, isFlight }: OrderedLook): string =>
+  `${access}.${bytes}${isPoll ? '.poll' : ''}${isOnlyLoad ? '.only' : ''}${takes ? '.takes' : ''}${isFlight ? '.flight' : ''}`;
 
 /** (shadow, a part of the log) → 1 when the accesses of its lanes are all right, as the clocks say; 0 when TypeScript has to look. Nothing is noted. */
 export function orderedFunction(module: WasmModule, look: OrderedLook): WasmFunction {
-  const { access, bytes, isPoll, takes } = look;
+  const { access, bytes, isPoll, takes, isFlight = false } = look;
   const isAtomic = access === 'atomic' || access === 'fetch';
   const hears = access === 'fetch' && !isPoll;
   const spread = spreadFunction(module, bytes);
@@ -400,7 +437,9 @@ export function orderedFunction(module: WasmModule, look: OrderedLook): WasmFunc
     const { code, shadow, part, head, address } = lanes;
     const clock = fn.local('i32');
     beginLds(fn, shadow, head);
-    pushMayFly(fn, shadow, head).op('i32.or');
+    if (isFlight) fn.get(head).memory('i32.load', LDS_LATE);
+    else pushMayFly(fn, shadow, head);
+    fn.op('i32.or');
     lanes.leave();
     fn.get(part).memory('i32.load', PART_RUN);
     code.if(() => fn.get(part).call(spread));
@@ -435,7 +474,8 @@ export function orderedFunction(module: WasmModule, look: OrderedLook): WasmFunc
           }
           if (isPoll) return;
           // An atomic is one access.
-          if (n === 0 || !isAtomic) lanes.pushIsPolled(at, look).set(isFree);
+          if (isFlight) fn.i32(0).set(isFree);
+          else if (n === 0 || !isAtomic) lanes.pushIsPolled(at, look).set(isFree);
           if (hears && takes && n === 0) lanes.hear(clock, at);
           fn.get(isFree).op('i32.eqz');
           code.if(() => lanes.requireBehind(clock, at, access));

@@ -19,6 +19,7 @@ const KINDS = {
   lockWide: ['ds_cmpst_rtn_b64 v[8:9], v5, v[6:7], v[12:13]', 8],
   dma: ['s_mov_b32 m0, 0\nv_lshlrev_b32_e32 v5, 2, v3\nglobal_load_lds_dword v5, s[4:5]', 4],
   dmaLate: ['s_mov_b32 m0, 0\nv_lshlrev_b32_e32 v5, 2, v3\nglobal_load_lds_dword v5, s[4:5]', 4],
+  dmaWide: ['s_mov_b32 m0, 0\nv_lshlrev_b32_e32 v5, 4, v3\nglobal_load_lds_dwordx4 v5, s[4:5]', 4],
   add: ['ds_add_u32 v5, v6', 4],
   addAskew: ['ds_add_u32 v5, v6 offset:2', 4],
   addWide: ['ds_add_u64 v5, v[6:7]', 8],
@@ -99,7 +100,7 @@ s_mov_b64 exec, -1
 const steps = fc.array(
   fc.record({
     kind: fc.constantFrom<Kind>(
-      ...(['poll', 'poll', 'poll', 'pollWide', 'lock', 'lock', 'lockWide', 'dma', 'dmaLate'] as const),
+      ...(['poll', 'poll', 'poll', 'pollWide', 'lock', 'lock', 'lockWide', 'dma', 'dmaLate', 'dmaWide'] as const),
       ...([
         'fetch',
         'fetch',
@@ -141,10 +142,13 @@ test('what hands over data through LDS is found to be wrong as on the interprete
       fc.constantFrom(2, 3, 5, 9, 16),
       fc.constantFrom('-1', '-1', '0xff'),
       async (list, waves, lanes) => {
+        // Only gfx950 has the wide loads into LDS.
+        const target = list.some(({ kind }) => kind === 'dmaWide') ? 'gfx950' : 'gfx942';
         const all = list.map((step, n) => textOf(step, n, waves)).join('\n');
         // What a wavefront finds may be used.
         const code = `${beginning(lanes)}\n${all}\nds_add_rtn_u32 v8, v12, v6 offset:${BYTES - 4}\ns_waitcnt lgkmcnt(0)`;
         const run: StrictRun = {
+          target,
           block: [64 * waves, 1, 1],
           lds: BYTES,
           bufferBytes: 4096 * 2,

@@ -9,6 +9,7 @@ const WAVES = 3;
 
 const MISTAKES = [
   'told before it is there',
+  'told before it is there from the fourth time on',
   'handed back before it is read',
   'filled before it is handed back',
 ] as const;
@@ -41,6 +42,16 @@ function filler({ isBuffer, counts, mistake }: Ring): string {
   // The load behind it may be on its way.
   const wait = 's_waitcnt vmcnt(1)';
   const tell = `v_mov_b32_e32 v9, s14\n${ONE_LANE}\nds_write_b32 v6, v9\n${ALL_LANES}`;
+  const told = (): string => {
+    switch (mistake) {
+      case 'told before it is there':
+        return `${tell}\n${wait}`;
+      case 'told before it is there from the fourth time on':
+        return `s_cmp_lt_u32 s8, 3\ns_cbranch_scc1 .Lfirst\n${tell}\n${wait}\ns_branch .Ltold\n.Lfirst:\n${wait}\n${tell}\n.Ltold:`;
+      default:
+        return `${wait}\n${tell}`;
+    }
+  };
   const readers = counts ? [0] : [0, 8];
   const handedBack = readers.map(
     (reader) => `v_mov_b32_e32 v7, s15\nv_add_u32_e32 v7, ${READ + reader}, v7\n${waitFor(`.Lfree${reader}`)}`,
@@ -59,7 +70,7 @@ ${load}
 s_movk_i32 m0, ${UNUSED}
 s_nop 0
 ${load}
-${mistake === 'told before it is there' ? `${tell}\n${wait}` : `${wait}\n${tell}`}
+${told()}
 ${stepTo('.Lfill')}
 s_endpgm`;
 }
