@@ -235,11 +235,11 @@ global_store_dword v1, v4, s[2:3] offset:4`,
   });
 
   it('should be started when many dispatches together are worth it', async () => {
-    const { device, request } = setUp(`${busy(4000)}\n${STORE}`, 300, { ...host, startMs: 500 });
+    const { device, request } = setUp(`${busy(4000)}\n${STORE}`, 300, { ...host, startMs: 2000 });
     open.push(device);
     const { crew } = device as unknown as { crew: { size: number } };
     let dispatches = 0;
-    while (crew.size === 0 && dispatches < 500) {
+    while (crew.size === 0 && dispatches < 5000) {
       await device.dispatch({ ...request, engine: 'compiled', workers: 2 });
       dispatches++;
     }

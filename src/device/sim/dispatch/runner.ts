@@ -17,8 +17,14 @@ import { LocalProgress, type LocalProgressState, type Progress } from './progres
 import { isPolledLoop, isSpinLoop, mayWait } from './spin.ts';
 import { groupId, groupItems, startWave } from './wave-start.ts';
 
-/** Instructions of a turn that begins in a loop that waits, and after which a longer turn is first looked at. */
-const SPIN_QUANTUM = 1000;
+/**
+ * Instructions of a turn that begins in a loop that waits, and after which a longer turn is first looked at once a wave has come to such a loop: some rounds of it. With 1000 most of the
+ * time of kernels that synchronise was waiting: workgroups that hand rows on took five times as long (4.8 and 1.0 ms), 304 at barriers of the grid half as long again (18.8 and 12.6 ms);
+ * 32 and 128 are no better.
+ */
+const WAITING_TURN = 64;
+/** Instructions of a turn in a loop that may wait for others while it works, and after which a longer turn is first looked at. */
+const POLLING_TURN = 1000;
 /**
  * Instructions a workgroup runs before others get a turn though it does not seem to wait; and of kernels that have code by which one waits, at first.
  * Four workgroups of code without optimisation, each of which waits for the next one by exchanges, took more than 20 s in strict mode with the first number
@@ -87,6 +93,8 @@ interface SavedRunner extends RunnerState {
   readonly isTurnStart: boolean;
   readonly wavefronts: number;
   readonly arrived: number;
+  readonly patience: number;
+  readonly firstLook: number;
   readonly progress: LocalProgressState;
   readonly counts: readonly number[];
   readonly places: ReturnType<RepeatablePlaces['save']>;
@@ -118,6 +126,8 @@ export class Runner implements Rewindable {
   private waits = 0;
   /** Instructions of a workgroup that may wait, where that is not seen, before others get a turn: fewer each time. */
   private patience = DOUBTFUL_TURN;
+  /** Instructions after which a turn is first looked at. */
+  private firstLook = POLLING_TURN;
   /** A workgroup has read the host's clock: it may wait for a time, which workgroups that are resident together wait for together. */
   followsHostClock = false;
   failure: GroupFailure | undefined;
@@ -244,7 +254,7 @@ export class Runner implements Rewindable {
   }
 
   save(): RunnerState {
-    const { residents, current, left, spent, isTurnStart, wavefronts, arrived } = this;
+    const { residents, current, left, spent, isTurnStart, wavefronts, arrived, patience, firstLook } = this;
     const state: SavedRunner = {
       residents: residents.map((resident) => ({
         resident,
@@ -261,6 +271,8 @@ export class Runner implements Rewindable {
       isTurnStart,
       wavefronts,
       arrived,
+      patience,
+      firstLook,
       progress: this.localProgress().save(),
       counts: this.interpreter().saveCounts(),
       places: this.repeatable().save(),
@@ -289,6 +301,8 @@ export class Runner implements Rewindable {
     this.isTurnStart = state.isTurnStart;
     this.wavefronts = state.wavefronts;
     this.arrived = state.arrived;
+    this.patience = state.patience;
+    this.firstLook = state.firstLook;
     this.failure = undefined;
     this.localProgress().restore(state.progress);
     this.interpreter().restoreCounts(state.counts);
@@ -321,8 +335,7 @@ export class Runner implements Rewindable {
       while (r.at < r.waves.length && !(r.waves[r.at] as Wave).isRunning) r.at++;
       if (r.at < r.waves.length) {
         const w = r.waves[r.at] as Wave;
-        const isShort = r.polls || isSpinLoop(this.job.loaded, w.pc);
-        this.left = isShort ? SPIN_QUANTUM : Math.min(this.patience, this.turns.length(QUANTUM));
+        this.left = this.turnOf(r, w);
         this.isTurnStart = true;
         this.spent = 0;
         return r;
@@ -331,9 +344,15 @@ export class Runner implements Rewindable {
     }
   }
 
+  /** Instructions of the turn that a wave begins. */
+  private turnOf({ polls }: Resident, { pc }: Wave): number {
+    if (isSpinLoop(this.job.loaded, pc)) return WAITING_TURN;
+    return polls ? POLLING_TURN : Math.min(this.patience, this.turns.length(QUANTUM));
+  }
+
   /** A wave that comes to a loop that waits does so for no longer than it worked before in its turn. */
   private nextSlice(most: number): number {
-    return Math.min(this.left, most, Math.max(SPIN_QUANTUM, this.spent));
+    return Math.min(this.left, most, Math.max(this.firstLook, this.spent));
   }
 
   /**
@@ -359,7 +378,10 @@ export class Runner implements Rewindable {
     }
     if (w.state === 'grid barrier') this.arriveAtGridBarrier();
     const isCut = !turnEnds && w.isRunning;
-    if (isCut && isSpinLoop(loaded, w.pc)) this.left = 0;
+    if (isCut && isSpinLoop(loaded, w.pc)) {
+      this.left = 0;
+      this.firstLook = WAITING_TURN;
+    }
     if (isCut && this.left > 0) return;
     if (isCut && !r.polls) r.polls = isPolledLoop(loaded, launch.entry, w.pc);
     if (w.isRunning && !(this.left <= 0 && isSpinLoop(loaded, w.pc))) r.isSpinning = false;
